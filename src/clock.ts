@@ -1,0 +1,43 @@
+/** Time, randomness and ids: the only place that asks the machine for them, so that tests can decide the answer. */
+import { randomFillSync } from 'node:crypto'
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  /** `size` fresh random bytes. */
+  random(size: number): Buffer
+}
+
+const poolBytes = 4096
+let pool = Buffer.alloc(0)
+let poolUsed = 0
+
+/** Random bytes are drawn from a pool: one system call serves some hundred ids. */
+function pooledRandom(size: number): Buffer {
+  if (size > poolBytes) return randomFillSync(Buffer.alloc(size))
+  if (poolUsed + size > pool.length) {
+    pool = randomFillSync(Buffer.allocUnsafeSlow(poolBytes))
+    poolUsed = 0
+  }
+  poolUsed += size
+  return pool.subarray(poolUsed - size, poolUsed)
+}
+
+export const systemClock: Clock = { now: () => Date.now(), random: pooledRandom }
+
+const timeDigits = 12
+
+/** An id that sorts by time of creation: 12 hex digits of milliseconds, then 20 of randomness. */
+export function timeOrderedId(clock: Clock): string {
+  return clock.now().toString(16).padStart(timeDigits, '0') + clock.random(10).toString('hex')
+}
+
+/** Milliseconds since the epoch at which `timeOrderedId` made `id`. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, timeDigits), 16)
+}
+
+/** An id with no meaning: 128 random bits in hex. */
+export function randomId(clock: Clock): string {
+  return clock.random(16).toString('hex')
+}

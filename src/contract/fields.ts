@@ -1,0 +1,155 @@
+/** Builders of an operation's input and output fields: where each lies in a request or an answer, how it reads, and what the spec says of it. */
+import type { ByteSource } from '../byte-source.ts'
+import { notImplemented } from '../errors.ts'
+import type { Shape, Infer } from './shapes.ts'
+import type { Parser } from './values.ts'
+
+/** The spec's flag of a field. `aws`: the spec does not name it, AWS S3 does. */
+export type SpecFlag = 'supported' | 'partially-supported' | 'not-supported' | 'unflagged' | 'aws'
+
+export interface Support {
+  spec: SpecFlag
+  /** What this server does with it. Refused: its presence is answered with NotImplemented, by name. */
+  here: 'works' | 'refused'
+}
+
+/**
+ * Where a field lies.
+ * - header: a plain HTTP header.
+ * - vendor: a header that carries the dialect's prefix; a presigned URL may carry it in the query instead.
+ * - vendor-prefix: all vendor headers whose name starts so; decoded to a record by the rest of the name.
+ * - query: a query parameter.
+ */
+export interface FieldPlace {
+  in: 'header' | 'vendor' | 'vendor-prefix' | 'query'
+  /** As documented; vendor names without prefix. Matched without regard to case, except in the query. */
+  name: string
+}
+
+export interface InputField<T> extends FieldPlace {
+  support: Support
+  required: boolean
+  parse: Parser<T>
+}
+
+const workingNow = (spec: SpecFlag): Support => ({ spec, here: 'works' })
+
+export function header<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
+  return { in: 'header', name, parse, required: false, support: workingNow(spec) }
+}
+
+export function vendor<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
+  return { in: 'vendor', name, parse, required: false, support: workingNow(spec) }
+}
+
+export function query<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
+  return { in: 'query', name, parse, required: false, support: workingNow(spec) }
+}
+
+/** All vendor headers that start with `name`, as a record; empty when there are none. */
+export function vendorPrefix(name: string, spec: SpecFlag): InputField<Record<string, string>> {
+  return {
+    in: 'vendor-prefix',
+    name,
+    required: false,
+    support: workingNow(spec),
+    // The decoder gathers a prefix field itself; a single value never reaches a parser.
+    parse: (raw) => ({ [name]: raw }),
+  }
+}
+
+/** Absence of the field is an error: InvalidArgument for the query, InvalidRequest for a header. */
+export function required<T>(field: InputField<T | undefined>): InputField<T> {
+  const { parse } = field
+  return {
+    ...field,
+    required: true,
+    parse: (raw, name) => {
+      const value = parse(raw, name)
+      if (value === undefined) throw notImplemented(name)
+      return value
+    },
+  }
+}
+
+/** A field that S3 knows and this server refuses by name (promise 4). */
+export function refused(place: 'header' | 'vendor' | 'query', name: string, spec: SpecFlag): InputField<undefined> {
+  return {
+    in: place,
+    name,
+    required: false,
+    support: { spec, here: 'refused' },
+    parse: (_raw, sentName) => {
+      throw notImplemented(sentName)
+    },
+  }
+}
+
+export type InputFields = Record<string, InputField<unknown>>
+
+/** What a handler gets: the decoded value of every field. */
+export type DecodedFields<F extends InputFields> = { [K in keyof F]: F[K] extends InputField<infer T> ? T : never }
+
+/** A request body as an operation's handler reads it: raw data, decoded from aws-chunked and verified against the signature as it is read. */
+export interface RequestBody extends ByteSource {
+  /** Vendor names, without prefix, announced to follow the data: `checksum-crc32`. */
+  readonly trailerNames: readonly string[]
+  /** The value of an announced trailer; known once the body has been drained or read. */
+  trailer(name: string): string | undefined
+}
+
+export type InputBody =
+  | { kind: 'none' }
+  /** Raw data, given to the handler as `body: RequestBody`. Its length must be announced: MissingContentLength otherwise. */
+  | { kind: 'stream' }
+  /**
+   * An XML document, given to the handler decoded as `body`; `undefined` when absent and not required (required and absent: MissingRequestBodyError).
+   * Content-MD5 and checksum headers are verified against it; with `digestRequired`, one of them must be there (InvalidRequest).
+   */
+  | { kind: 'xml'; root: string; shape: Shape; required: boolean; digestRequired: boolean; bytesMax: number }
+
+export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }
+  ? { body: RequestBody }
+  : B extends { kind: 'xml'; shape: infer S; required: infer R }
+    ? { body: S extends Shape ? (R extends true ? Infer<S> : Infer<S> | undefined) : never }
+    : unknown
+
+export interface OutputField<T> extends FieldPlace {
+  support: Support
+  print: (value: T) => string
+}
+
+const asIs = (value: string): string => value
+
+/** A response header. A value of `undefined` sends none. */
+export function outHeader(name: string, spec: SpecFlag): OutputField<string> {
+  return { in: 'header', name, support: workingNow(spec), print: asIs }
+}
+
+export function outVendor(name: string, spec: SpecFlag): OutputField<string> {
+  return { in: 'vendor', name, support: workingNow(spec), print: asIs }
+}
+
+/** A record sent as one vendor header an entry. Values are sent as the bytes that came in. */
+export function outVendorPrefix(name: string, spec: SpecFlag): OutputField<Record<string, string>> {
+  return { in: 'vendor-prefix', name, support: workingNow(spec), print: () => '' }
+}
+
+export type OutputFields = Record<string, OutputField<never> | OutputField<string> | OutputField<Record<string, string>>>
+
+export type EncodedFields<F extends OutputFields> = {
+  [K in keyof F]?: (F[K] extends OutputField<infer T> ? T : never) | undefined
+}
+
+export type OutputBody =
+  | { kind: 'none' }
+  /** `body: ByteSource`. Content-Length is its size. */
+  | { kind: 'stream' }
+  /** `body`: the value of the shape. */
+  | { kind: 'xml'; root: string; shape: Shape }
+
+export type EncodedBody<B extends OutputBody> = B extends { kind: 'stream' }
+  ? { body: ByteSource }
+  : B extends { kind: 'xml'; shape: infer S }
+    ? { body: S extends Shape ? Infer<S> : never }
+    : unknown

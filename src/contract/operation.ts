@@ -1,0 +1,102 @@
+/** What an operation is: one declaration that routing, decoding, encoding, documentation and types derive from. */
+import type { ErrorCode } from '../errors.ts'
+import type {
+  DecodedBody,
+  DecodedFields,
+  EncodedBody,
+  EncodedFields,
+  InputBody,
+  InputField,
+  InputFields,
+  OutputBody,
+  OutputFields,
+} from './fields.ts'
+
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+/** What a request addresses: the service, a bucket, or an object. */
+export type Target = 'service' | 'bucket' | 'object'
+
+/** The parts of a declaration that say when it is the one a request means. The one that requires most wins. */
+export interface Route {
+  method: Method
+  target: Target
+  /** Query parameters that must be present (`uploads`), or present with a value (`list-type=2`). */
+  query: readonly string[]
+  /** Vendor headers that must be present: CopyObject is PutObject with `copy-source`. */
+  vendorHeaders: readonly string[]
+}
+
+/** An operation with its types erased, as tables and the pipeline hold it. */
+export interface Operation<Context> extends Route {
+  name: string
+  /** The permission that a key needs, by AWS's name: `s3:GetObject`. */
+  permission: string
+  summary: string
+  /** Status of success when the handler gives none. */
+  status: number
+  /** False: the operation is known to S3 and refused here by name with NotImplemented. */
+  implemented: boolean
+  /** May take longer than clients wait for a status line: 200 and white space are sent while it works, and a late error goes into the body. */
+  slow: boolean
+  input: Record<string, InputField<unknown>>
+  inputBody: InputBody
+  output: OutputFields
+  outputBody: OutputBody
+  errors: readonly ErrorCode[]
+  handle(context: Context, input: Record<string, unknown>): Promise<Answer>
+}
+
+/** What a handler returns: values of the output fields, `body`, and a status where it is not the declared one. */
+export type Answer = Record<string, unknown> & { status?: number }
+
+export interface Declaration<
+  Context,
+  I extends InputFields,
+  IB extends InputBody,
+  O extends OutputFields,
+  OB extends OutputBody,
+> {
+  name: string
+  method: Method
+  target: Target
+  query?: readonly string[]
+  vendorHeaders?: readonly string[]
+  permission: string
+  /** One line for the docs. */
+  summary: string
+  status?: number
+  slow?: boolean
+  input: I
+  inputBody?: IB
+  output: O
+  outputBody?: OB
+  /** What this operation can answer beyond what any signed request can: authentication, permission, addressing. */
+  errors: readonly ErrorCode[]
+  handle(
+    context: Context,
+    input: DecodedFields<I> & DecodedBody<IB>,
+  ): Promise<EncodedFields<O> & EncodedBody<OB> & { status?: number }>
+}
+
+/** Gives `defineOperation` for handlers that run in `Context`. */
+export function operationsIn<Context>() {
+  return function defineOperation<
+    const I extends InputFields,
+    const O extends OutputFields,
+    const IB extends InputBody = { kind: 'none' },
+    const OB extends OutputBody = { kind: 'none' },
+  >(declaration: Declaration<Context, I, IB, O, OB>): Operation<Context> {
+    return {
+      query: [],
+      vendorHeaders: [],
+      status: 200,
+      slow: false,
+      inputBody: { kind: 'none' },
+      outputBody: { kind: 'none' },
+      ...declaration,
+      implemented: true,
+      // The decoder builds exactly the fields declared, so the erased input has the handler's type.
+      handle: declaration.handle as Operation<Context>['handle'],
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
+import { S3Error } from '../errors.ts'
+import type { Parser } from './values.ts'
+
+export interface TextShape<T = unknown> {
+  kind: 'text'
+  parse: Parser<T>
+  print: (value: T) => string
+}
+
+export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
+  kind: 'struct'
+  /** Element name -> shape. Written in this order, read in any. An element not listed is MalformedXML. */
+  fields: F
+}
+
+/** A repeated element. Read as an empty list when there is none. */
+export interface ListShape<S extends Shape = Shape> {
+  kind: 'list'
+  item: S
+}
+
+/** An element that may be absent. */
+export interface OptionalShape<S extends Shape = Shape> {
+  kind: 'optional'
+  of: S
+}
+
+export type Shape = TextShape<never> | StructShape | ListShape | OptionalShape
+
+/** The TypeScript value of a shape. */
+export type Infer<S extends Shape> =
+  S extends TextShape<infer T>
+    ? T
+    : S extends ListShape<infer I>
+      ? Infer<I>[]
+      : S extends OptionalShape<infer O>
+        ? Infer<O> | undefined
+        : S extends StructShape<infer F>
+          ? { [K in keyof F as F[K] extends OptionalShape ? never : K]: Infer<F[K]> } & {
+              [K in keyof F as F[K] extends OptionalShape ? K : never]?: Infer<F[K]>
+            }
+          : never
+
+const malformed = (name: string): S3Error => new S3Error('MalformedXML', { details: { Element: name } })
+
+export const string: TextShape<string> = { kind: 'text', parse: (raw) => raw, print: (value) => value }
+
+export const integer: TextShape<number> = {
+  kind: 'text',
+  parse: (raw, name) => {
+    if (!/^-?\d{1,15}$/.test(raw.trim())) throw malformed(name)
+    return Number(raw.trim())
+  },
+  print: String,
+}
+
+export const boolean: TextShape<boolean> = {
+  kind: 'text',
+  parse: (raw, name) => {
+    const lower = raw.trim().toLowerCase()
+    if (lower !== 'true' && lower !== 'false') throw malformed(name)
+    return lower === 'true'
+  },
+  print: String,
+}
+
+/** Milliseconds since the epoch, written as ISO 8601 in UTC with milliseconds. */
+export const timestamp: TextShape<number> = {
+  kind: 'text',
+  parse: (raw, name) => {
+    const ms = Date.parse(raw)
+    if (Number.isNaN(ms)) throw malformed(name)
+    return ms
+  },
+  print: (ms) => new Date(ms).toISOString(),
+}
+
+export function oneOf<const T extends string>(...allowed: T[]): TextShape<T> {
+  return {
+    kind: 'text',
+    parse: (raw, name) => {
+      const found = allowed.find((value) => value === raw)
+      if (found === undefined) throw malformed(name)
+      return found
+    },
+    print: (value) => value,
+  }
+}
+
+export function struct<F extends Record<string, Shape>>(fields: F): StructShape<F> {
+  return { kind: 'struct', fields }
+}
+
+export function list<S extends Shape>(item: S): ListShape<S> {
+  return { kind: 'list', item }
+}
+
+export function optional<S extends Shape>(of: S): OptionalShape<S> {
+  return { kind: 'optional', of }
+}

@@ -1,0 +1,54 @@
+/** Parsers of the scalar values that headers, queries and XML texts carry. Each throws the S3 error a client expects. Pure. */
+import { invalidArgument, S3Error } from '../errors.ts'
+
+/** `name` is what the client called the value; it goes into the error. */
+export type Parser<T> = (raw: string, name: string) => T
+
+export const text: Parser<string> = (raw) => raw
+
+/** A decimal integer within bounds, inclusive. */
+export function integer(bounds: { min: number; max?: number }): Parser<number> {
+  const max = bounds.max ?? Number.MAX_SAFE_INTEGER
+  return (raw, name) => {
+    const value = /^-?\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN
+    if (value >= bounds.min && value <= max) return value
+    throw invalidArgument(
+      name,
+      raw,
+      bounds.max === undefined
+        ? `${name} must be an integer of at least ${bounds.min}.`
+        : `${name} must be an integer between ${bounds.min} and ${bounds.max}, inclusive.`,
+    )
+  }
+}
+
+/** S3 reads `true` and `false` in any case. */
+export const boolean: Parser<boolean> = (raw, name) => {
+  const lower = raw.toLowerCase()
+  if (lower === 'true') return true
+  if (lower === 'false') return false
+  throw invalidArgument(name, raw, `${name} must be true or false.`)
+}
+
+export function oneOf<const T extends string>(...allowed: T[]): Parser<T> {
+  return (raw, name) => {
+    const found = allowed.find((value) => value === raw)
+    if (found !== undefined) return found
+    throw invalidArgument(name, raw, `${name} must be one of ${allowed.join(', ')}.`)
+  }
+}
+
+/** Milliseconds since the epoch of an HTTP date, or `undefined` when it is none: RFC 9110 says to ignore an invalid date. */
+export const lenientHttpDate: Parser<number | undefined> = (raw) => {
+  const ms = Date.parse(raw)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** Base64 of exactly `bytes` bytes, kept as text. Anything else is InvalidDigest. */
+export function base64Digest(bytes: number): Parser<string> {
+  return (raw, name) => {
+    const decoded = Buffer.from(raw, 'base64')
+    if (decoded.length === bytes && decoded.toString('base64') === raw) return raw
+    throw new S3Error('InvalidDigest', { message: `The value of ${name} is not a base64 digest of ${bytes} bytes.` })
+  }
+}

@@ -1,0 +1,147 @@
+/** The one table of errors: S3 code -> HTTP status and default message. Throwing anything else is a bug, answered as InternalError. */
+
+export const errorTable = {
+  AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs.' },
+  AccessDenied: { status: 403, message: 'Access Denied' },
+  AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header that you provided is not valid.' },
+  AuthorizationQueryParametersError: { status: 400, message: 'The authorization query parameters are not valid.' },
+  BadDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified did not match what the server received.' },
+  BadRequest: { status: 400, message: 'The request could not be understood.' },
+  BucketAlreadyExists: {
+    status: 409,
+    message: 'The requested bucket name is not available. Select a different name and try again.',
+  },
+  BucketAlreadyOwnedByYou: { status: 409, message: 'The bucket that you tried to create already exists, and you own it.' },
+  BucketNotEmpty: { status: 409, message: 'The bucket that you tried to delete is not empty.' },
+  ConditionalRequestConflict: {
+    status: 409,
+    message: 'A conflicting operation occurred during the conditional request. Start the upload again.',
+  },
+  EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
+  EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
+  ExpiredToken: { status: 400, message: 'The provided token has expired.' },
+  IncompleteBody: { status: 400, message: 'You did not provide the number of bytes specified by the Content-Length header.' },
+  InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
+  InvalidAccessKeyId: { status: 403, message: 'The access key ID that you provided does not exist in our records.' },
+  InvalidArgument: { status: 400, message: 'Invalid argument.' },
+  InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
+  InvalidChunkSizeError: { status: 403, message: 'Only the last chunk is allowed to have a size less than 8192 bytes.' },
+  InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
+  InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
+  InvalidObjectState: { status: 403, message: 'The operation is not valid for the current state of the object.' },
+  InvalidPart: {
+    status: 400,
+    message:
+      "One or more of the specified parts could not be found. The part might not have been uploaded, or the specified entity tag might not have matched the part's entity tag.",
+  },
+  InvalidPartNumber: { status: 416, message: 'The requested partnumber is not satisfiable.' },
+  InvalidPartOrder: {
+    status: 400,
+    message: 'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
+  },
+  InvalidRange: { status: 416, message: 'The requested range is not satisfiable.' },
+  InvalidRequest: { status: 400, message: 'Invalid Request' },
+  InvalidStorageClass: { status: 400, message: 'The storage class that you specified is not valid.' },
+  InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
+  InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
+  KeyTooLongError: { status: 400, message: 'Your key is too long.' },
+  MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
+  MalformedXML: {
+    status: 400,
+    message: 'The XML you provided was not well-formed or did not validate against our published schema.',
+  },
+  MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size.' },
+  MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
+  MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
+  MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
+  MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
+  NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
+  NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
+  NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
+  NoSuchUpload: {
+    status: 404,
+    message:
+      'The specified multipart upload does not exist. The upload ID might not be valid, or the multipart upload might have been aborted or completed.',
+  },
+  NoSuchVersion: { status: 404, message: 'The version ID specified in the request does not match an existing version.' },
+  NotFound: { status: 404, message: 'Not Found' },
+  NotImplemented: { status: 501, message: 'A header or operation that you provided implies functionality that is not implemented.' },
+  NotModified: { status: 304, message: 'Not Modified' },
+  OperationAborted: {
+    status: 409,
+    message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
+  },
+  PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
+  RequestHeaderSectionTooLarge: { status: 400, message: 'Your request header section exceeds the maximum allowed size.' },
+  RequestTimeTooSkewed: {
+    status: 403,
+    message: "The difference between the request time and the server's time is too large.",
+  },
+  RequestTimeout: {
+    status: 400,
+    message: 'Your socket connection to the server was not read from or written to within the timeout period.',
+  },
+  ServiceUnavailable: { status: 503, message: 'Service is unable to handle the request.' },
+  SignatureDoesNotMatch: {
+    status: 403,
+    message:
+      'The request signature that we calculated does not match the signature that you provided. Check your secret access key and signing method.',
+  },
+  SlowDown: { status: 503, message: 'Please reduce your request rate.' },
+  TooManyBuckets: { status: 400, message: 'You have attempted to create more buckets than are allowed.' },
+  UnexpectedContent: { status: 400, message: 'This request does not support content.' },
+  UnsupportedSignature: {
+    status: 400,
+    message: 'The provided request is signed with an unsupported signature version. Use AWS4-HMAC-SHA256.',
+  },
+  XAmzContentSHA256Mismatch: {
+    status: 400,
+    message: "The provided 'x-amz-content-sha256' header does not match what was computed.",
+  },
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface ErrorContext {
+  /** Replaces the table's message. Never put a secret here: it is sent to the client. */
+  message?: string
+  /** Extra elements of the error body, such as `ArgumentName` or `BucketName`. */
+  details?: Record<string, string>
+  /** Extra response headers, by unprefixed vendor name: `{ 'delete-marker': 'true' }`. */
+  vendorHeaders?: Record<string, string>
+  /** Plain response headers, such as `ETag` on a 304. */
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+/** An answer to the client other than success. `code` says everything the status line needs. */
+export class S3Error extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: Record<string, string>
+  readonly vendorHeaders: Record<string, string>
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, context: ErrorContext = {}) {
+    super(context.message ?? errorTable[code].message, context.cause === undefined ? undefined : { cause: context.cause })
+    this.name = 'S3Error'
+    this.code = code
+    this.status = errorTable[code].status
+    this.details = context.details ?? {}
+    this.vendorHeaders = context.vendorHeaders ?? {}
+    this.headers = context.headers ?? {}
+  }
+}
+
+/** `InvalidArgument` in the shape S3 gives it: the argument's name and value as elements. */
+export function invalidArgument(name: string, value: string, message: string): S3Error {
+  return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: value } })
+}
+
+/** Refusal by name of what S3 knows and this server does not do (yet): promise 4, nothing is silently dropped. */
+export function notImplemented(what: string): S3Error {
+  return new S3Error('NotImplemented', {
+    message: `${what} is not implemented by this server.`,
+    details: { NotImplemented: what },
+  })
+}

@@ -1,0 +1,58 @@
+/** The ordered, transactional metadata store, as every engine must offer it. Knows nothing of buckets or objects. */
+
+/** Keys order by their bytes, as `Buffer.compare` does. At most `limits.kvKeyBytesMax` bytes; build them with `ordered-key`. */
+export type Key = Buffer
+
+export interface Entry {
+  key: Key
+  /** Owned by the caller: an engine never reuses its memory. Treat as immutable. */
+  value: Buffer
+  /** Changes whenever the value is written. Never reused for another value of the same key, also across deletion. */
+  version: number
+}
+
+/** What must still hold when a commit applies. All checks of a commit are evaluated atomically with its writes. */
+export type Check =
+  /** The key holds the value that was read with this version. */
+  | { key: Key; version: number }
+  /** The key does not exist. */
+  | { key: Key; absent: true }
+  /** No key k with start <= k < end exists. */
+  | { emptyFrom: Key; emptyTo: Key }
+
+export interface Put {
+  key: Key
+  value: Buffer
+}
+
+export interface Commit {
+  checks?: readonly Check[]
+  puts?: readonly Put[]
+  deletes?: readonly Key[]
+}
+
+export interface RangeQuery {
+  /** First key, inclusive. */
+  start: Key
+  /** Last key, exclusive. */
+  end: Key
+  /** Most entries to return; the engine reads no more than this. */
+  limit: number
+  /** From `end` down to `start`. */
+  reverse?: boolean
+}
+
+export interface Kv {
+  /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
+  get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
+  /** Entries in order, from one consistent snapshot. */
+  range(query: RangeQuery): Promise<Entry[]>
+  /**
+   * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.
+   * Puts and deletes of one commit never name the same key. Rejects when the outcome is a failure of the engine: the caller must not
+   * claim success, and with a fatal engine error the process must stop (see `onFatal` of the engine).
+   */
+  commit(commit: Commit): Promise<boolean>
+  /** Waits for commits under way, then lets go of files. */
+  close(): Promise<void>
+}

@@ -1,0 +1,73 @@
+/** Every number that bounds something. Units come last in the name. */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+const GiB = 1024 * MiB
+
+export const limits = {
+  // Names and metadata, as AWS S3 documents them.
+  keyBytesMax: 1024,
+  userMetadataBytesMax: 2 * KiB,
+  objectTagsMax: 10,
+  bucketTagsMax: 50,
+  tagKeyCharsMax: 128,
+  tagValueCharsMax: 256,
+
+  // Sizes of objects and parts.
+  putBytesMax: 5 * GiB,
+  partBytesMax: 5 * GiB,
+  partBytesMin: 5 * MiB,
+  objectBytesMax: 50 * 1024 * GiB,
+  partNumberMax: 10_000,
+
+  // Pages.
+  listKeysMax: 1000,
+  listUploadsMax: 1000,
+  listPartsMax: 1000,
+  listBucketsMax: 10_000,
+  deleteObjectsMax: 1000,
+
+  // Request bodies that are read whole before they are parsed.
+  xmlBodyBytesMax: 2 * MiB,
+  xmlDepthMax: 16,
+  xmlElementsMax: 100_000,
+  completeBodyBytesMax: 8 * MiB,
+  headerSectionBytesMax: 32 * KiB,
+
+  // Signatures.
+  clockSkewMsMax: 15 * 60 * 1000,
+  presignedExpirySecondsMax: 604_800,
+  awsChunkHeaderBytesMax: 1 * KiB,
+  awsChunkBytesMax: 16 * MiB,
+  trailerBytesMax: 16 * KiB,
+
+  // Connections.
+  keepAliveMs: 75_000,
+  headersTimeoutMs: 60_000,
+  idleBodyTimeoutMs: 60_000,
+  unreadBodyDrainBytesMax: 1 * MiB,
+  requestsInFlightMax: 4096,
+  slowAnswerAfterMs: 5_000,
+  slowAnswerEveryMs: 5_000,
+  drainOnShutdownMs: 30_000,
+
+  // Data path.
+  smallShardBytesMax: 256 * KiB,
+  checksumBlockBytes: 64 * KiB,
+  readChunkBytes: 1 * MiB,
+  segmentBytesMax: 128 * MiB,
+  segmentGrowBytes: 8 * MiB,
+  shardDescriptionBytesMax: 64 * KiB,
+  storeReserveBytes: 64 * MiB,
+
+  // Metadata.
+  commitRetriesMax: 200,
+  kvKeyBytesMax: 1978,
+
+  // Background jobs.
+  reclaimGraceMs: 60 * 60 * 1000,
+  reclaimIntervalMs: 60_000,
+  reclaimBatch: 256,
+  abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
+  compactBelowLiveRatio: 0.5,
+} as const

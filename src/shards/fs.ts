@@ -1,0 +1,34 @@
+/** All file access of the stores: so small that a test can put a fault, or the loss of what was not synced, behind every call. */
+
+export interface FileHandle {
+  /** Bytes read at `position` into `buffer`; fewer than asked only at the end of the file. */
+  read(buffer: Uint8Array, position: number): Promise<number>
+  /** Writes all of `buffers` one after the other from `position`, or rejects. */
+  write(buffers: readonly Uint8Array[], position: number): Promise<void>
+  /** Data, and as much metadata as reading it back needs, on stable storage. After a rejection the file must not be trusted: never retry. */
+  datasync(): Promise<void>
+  size(): Promise<number>
+  truncate(size: number): Promise<void>
+  /** A rejection counts as a failed write. */
+  close(): Promise<void>
+}
+
+export interface Fs {
+  /** `read`: must exist. `create`: must not exist (EEXIST), opened for reading and writing. `write`: must exist, for reading and writing. */
+  open(path: string, mode: 'read' | 'create' | 'write'): Promise<FileHandle>
+  /** Creates one directory; EEXIST when it is there. The parent must be synced by the caller. */
+  mkdir(path: string): Promise<void>
+  /** Entries of a directory made, renamed or removed before are on stable storage. */
+  syncDirectory(path: string): Promise<void>
+  /** Names in a directory, unordered. ENOENT when there is none. */
+  list(path: string): Promise<string[]>
+  stat(path: string): Promise<{ size: number; mtimeMs: number; isDirectory: boolean }>
+  /** Replaces the target atomically. */
+  rename(from: string, to: string): Promise<void>
+  /** ENOENT when there is no such file. */
+  unlink(path: string): Promise<void>
+  /** Removes an empty directory. */
+  rmdir(path: string): Promise<void>
+  /** Bytes free for unprivileged writers on the file system that holds `path`. */
+  freeBytes(path: string): Promise<number>
+}

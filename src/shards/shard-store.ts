@@ -1,0 +1,108 @@
+/** One place that keeps shards, as every kind of store must offer it. Knows nothing of objects; a shard's description is opaque bytes here. */
+import type { ByteSource } from '../byte-source.ts'
+
+/** Where in its store a shard lies. Opaque to all but the store that made it. Short, printable ASCII. */
+export type ShardId = string
+
+export interface NewShard {
+  /** Bytes that let the metadata index be rebuilt from shards alone; at most `limits.shardDescriptionBytesMax`. */
+  describe(): Buffer
+  /** The payload. Its size is known before it is read. */
+  payload: ByteSource
+}
+
+export interface ShardRange {
+  /** First byte, from 0. */
+  start: number
+  /** One past the last byte. */
+  end: number
+}
+
+/** A shard met while walking a store. */
+export interface FoundShard {
+  id: ShardId
+  /** As given to `put`. */
+  description: Buffer
+  payloadBytes: number
+}
+
+/** Shards that were written since the last check and whose references nobody has yet confirmed: the only place orphans can be. */
+export interface UncheckedBatch {
+  id: string
+  /** When the newest shard of the batch was written, in milliseconds since the epoch. */
+  newestMs: number
+  /** Whether its writer is done with it. A batch still open is walked again later. */
+  closed: boolean
+}
+
+/** Thrown by reads when what is stored is not what was written: missing, truncated, flipped, or another shard's bytes. */
+export class ShardDamaged extends Error {
+  readonly shardId: ShardId
+  constructor(shardId: ShardId, message: string) {
+    super(`shard ${shardId}: ${message}`)
+    this.name = 'ShardDamaged'
+    this.shardId = shardId
+  }
+}
+
+/** Thrown by reads and never by deletes: no such shard. Either it was moved (read the metadata again) or it is lost. */
+export class ShardMissing extends ShardDamaged {
+  constructor(shardId: ShardId) {
+    super(shardId, 'not found')
+    this.name = 'ShardMissing'
+  }
+}
+
+/** Thrown by `put` when the store has no room left for new data. Nothing was kept; deletes still work. */
+export class StoreFull extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StoreFull'
+  }
+}
+
+export interface ShardStore {
+  /** From the identity file: the same for the life of the store's data. */
+  readonly storeId: string
+
+  /**
+   * Writes a shard. When it resolves, payload and description are on stable storage and readable by every process that has this store open.
+   * `describe` is called once, after the payload has been read (so that it may hold digests). On rejection nothing readable is left behind.
+   * Errors: `StoreFull`; whatever the payload rejects with.
+   */
+  put(shard: NewShard): Promise<ShardId>
+
+  /**
+   * Opens a range of a shard's payload for reading. Opening finds the shard (else `ShardMissing`) and keeps it readable until the source
+   * is drained or cancelled, even when the shard is deleted or moved meanwhile. Every byte is verified by checksum before it is given out;
+   * a mismatch rejects with `ShardDamaged` and gives nothing of the damaged block. Small ranges resolve already read and verified.
+   */
+  get(id: ShardId, range: ShardRange): Promise<ByteSource>
+
+  /** Forgets a shard; its room is won back now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error. */
+  delete(ids: readonly ShardId[]): Promise<void>
+
+  /** Batches that may hold orphans, oldest first. */
+  unchecked(): Promise<UncheckedBatch[]>
+  /** Live (not deleted) shards of a batch, or of the whole store. */
+  list(batchId?: string): AsyncIterable<FoundShard>
+  /** Says that every live shard of a closed batch is known to be referenced. */
+  markChecked(batchId: string): Promise<void>
+
+  /**
+   * Wins back room: removes batches with nothing alive, and asks `move` for each live shard of batches that are mostly dead. `move` re-writes it elsewhere (through `put`)
+   * and swaps the reference; it answers false when it could not, and then the batch stays as it is. Shards written within `graceMs` stay.
+   */
+  compact(options: { graceMs: number; move: (shard: FoundShard) => Promise<boolean> }): Promise<CompactResult>
+
+  /** Bytes used on disk by this store's files, and bytes free for new data. */
+  usage(): Promise<{ usedBytes: number; freeBytes: number }>
+  /** Waits for writes under way, then lets go of files. */
+  close(): Promise<void>
+}
+
+export interface CompactResult {
+  removedBatches: number
+  movedShards: number
+  freedBytes: number
+}

@@ -1,0 +1,10 @@
+/** What every part of the store works with. Built once by the composition root. */
+import type { Clock } from '../clock.ts'
+import type { Kv } from '../kv/kv.ts'
+import type { Blobs } from '../shards/blobs.ts'
+
+export interface Store {
+  kv: Kv
+  blobs: Blobs
+  clock: Clock
+}
