@@ -3,15 +3,22 @@
 export const errorTable = {
   AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs.' },
   AccessDenied: { status: 403, message: 'Access Denied' },
+  AccessForbidden: { status: 403, message: 'CORSResponse: CORS is not enabled for this bucket.' },
   AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header that you provided is not valid.' },
   AuthorizationQueryParametersError: { status: 400, message: 'The authorization query parameters are not valid.' },
-  BadDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified did not match what the server received.' },
+  BadDigest: {
+    status: 400,
+    message: 'The Content-MD5 or checksum value that you specified did not match what the server received.',
+  },
   BadRequest: { status: 400, message: 'The request could not be understood.' },
   BucketAlreadyExists: {
     status: 409,
     message: 'The requested bucket name is not available. Select a different name and try again.',
   },
-  BucketAlreadyOwnedByYou: { status: 409, message: 'The bucket that you tried to create already exists, and you own it.' },
+  BucketAlreadyOwnedByYou: {
+    status: 409,
+    message: 'The bucket that you tried to create already exists, and you own it.',
+  },
   BucketNotEmpty: { status: 409, message: 'The bucket that you tried to delete is not empty.' },
   ConditionalRequestConflict: {
     status: 409,
@@ -20,12 +27,18 @@ export const errorTable = {
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
   ExpiredToken: { status: 400, message: 'The provided token has expired.' },
-  IncompleteBody: { status: 400, message: 'You did not provide the number of bytes specified by the Content-Length header.' },
+  IncompleteBody: {
+    status: 400,
+    message: 'You did not provide the number of bytes specified by the Content-Length header.',
+  },
   InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The access key ID that you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid argument.' },
   InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
-  InvalidChunkSizeError: { status: 403, message: 'Only the last chunk is allowed to have a size less than 8192 bytes.' },
+  InvalidChunkSizeError: {
+    status: 403,
+    message: 'Only the last chunk is allowed to have a size less than 8192 bytes.',
+  },
   InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
   InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
   InvalidObjectState: { status: 403, message: 'The operation is not valid for the current state of the object.' },
@@ -63,16 +76,25 @@ export const errorTable = {
     message:
       'The specified multipart upload does not exist. The upload ID might not be valid, or the multipart upload might have been aborted or completed.',
   },
-  NoSuchVersion: { status: 404, message: 'The version ID specified in the request does not match an existing version.' },
+  NoSuchVersion: {
+    status: 404,
+    message: 'The version ID specified in the request does not match an existing version.',
+  },
   NotFound: { status: 404, message: 'Not Found' },
-  NotImplemented: { status: 501, message: 'A header or operation that you provided implies functionality that is not implemented.' },
+  NotImplemented: {
+    status: 501,
+    message: 'A header or operation that you provided implies functionality that is not implemented.',
+  },
   NotModified: { status: 304, message: 'Not Modified' },
   OperationAborted: {
     status: 409,
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
   },
   PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
-  RequestHeaderSectionTooLarge: { status: 400, message: 'Your request header section exceeds the maximum allowed size.' },
+  RequestHeaderSectionTooLarge: {
+    status: 400,
+    message: 'Your request header section exceeds the maximum allowed size.',
+  },
   RequestTimeTooSkewed: {
     status: 403,
     message: "The difference between the request time and the server's time is too large.",
@@ -123,7 +145,10 @@ export class S3Error extends Error {
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, context: ErrorContext = {}) {
-    super(context.message ?? errorTable[code].message, context.cause === undefined ? undefined : { cause: context.cause })
+    super(
+      context.message ?? errorTable[code].message,
+      context.cause === undefined ? undefined : { cause: context.cause },
+    )
     this.name = 'S3Error'
     this.code = code
     this.status = errorTable[code].status

@@ -45,7 +45,11 @@ export const limits = {
   keepAliveMs: 75_000,
   headersTimeoutMs: 60_000,
   idleBodyTimeoutMs: 60_000,
+  idleBodyBytesMin: 1 * KiB,
   unreadBodyDrainBytesMax: 1 * MiB,
+  lingerMs: 2_000,
+  retryAfterSeconds: 1,
+  wholeAnswerBytesMax: 64 * KiB,
   requestsInFlightMax: 4096,
   slowAnswerAfterMs: 5_000,
   slowAnswerEveryMs: 5_000,
@@ -59,10 +63,26 @@ export const limits = {
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
   storeReserveBytes: 64 * MiB,
+  segmentGroupBytesMax: 4 * MiB,
+  segmentQueueBytesMax: 64 * MiB,
+  segmentHandlesMax: 128,
+  batchFilesMax: 4096,
+  batchIdleMs: 60 * 60 * 1000,
 
   // Metadata.
   commitRetriesMax: 200,
   kvKeyBytesMax: 1978,
+  kvValueBytesMax: 8 * MiB,
+  kvBatchBytesMax: 16 * MiB,
+
+  // Processes and credentials.
+  workersMax: 64,
+  workerRestartsMax: 5,
+  workerRestartWindowMs: 30_000,
+  workerRestartDelayMsMax: 5_000,
+  instanceTakeoverMs: 5_000,
+  secretCharsMin: 8,
+  accessKeyCharsMax: 128,
 
   // Background jobs.
   reclaimGraceMs: 60 * 60 * 1000,
@@ -70,4 +90,6 @@ export const limits = {
   reclaimBatch: 256,
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
   compactBelowLiveRatio: 0.5,
+  compactMovesInFlightMax: 16,
+  mergeSegmentsMin: 8,
 } as const

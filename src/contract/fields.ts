@@ -1,7 +1,7 @@
 /** Builders of an operation's input and output fields: where each lies in a request or an answer, how it reads, and what the spec says of it. */
 import type { ByteSource } from '../byte-source.ts'
 import { notImplemented } from '../errors.ts'
-import type { Shape, Infer } from './shapes.ts'
+import type { Infer, Shape } from './shapes.ts'
 import type { Parser } from './values.ts'
 
 /** The spec's flag of a field. `aws`: the spec does not name it, AWS S3 does. */
@@ -135,7 +135,10 @@ export function outVendorPrefix(name: string, spec: SpecFlag): OutputField<Recor
   return { in: 'vendor-prefix', name, support: workingNow(spec), print: () => '' }
 }
 
-export type OutputFields = Record<string, OutputField<never> | OutputField<string> | OutputField<Record<string, string>>>
+export type OutputFields = Record<
+  string,
+  OutputField<never> | OutputField<string> | OutputField<Record<string, string>>
+>
 
 export type EncodedFields<F extends OutputFields> = {
   [K in keyof F]?: (F[K] extends OutputField<infer T> ? T : never) | undefined

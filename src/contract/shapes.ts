@@ -5,7 +5,8 @@ import type { Parser } from './values.ts'
 export interface TextShape<T = unknown> {
   kind: 'text'
   parse: Parser<T>
-  print: (value: T) => string
+  // A method, so that a shape of any T is a Shape: the writer hands `print` only what the shape's own type admits.
+  print(value: T): string
 }
 
 export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
@@ -26,7 +27,7 @@ export interface OptionalShape<S extends Shape = Shape> {
   of: S
 }
 
-export type Shape = TextShape<never> | StructShape | ListShape | OptionalShape
+export type Shape = TextShape | StructShape | ListShape | OptionalShape
 
 /** The TypeScript value of a shape. */
 export type Infer<S extends Shape> =

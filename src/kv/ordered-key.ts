@@ -1,20 +1,215 @@
 /** Packs tuples into keys whose bytes sort as the tuples do: element by element, strings by their UTF-8 bytes. Pure. */
+import { limits } from '../limits.ts'
 import type { Key } from './kv.ts'
+
+/*
+ * In a string or raw bytes, every byte but NUL stands for itself. A run of NULs, and the end, become a NUL and one signed count.
+ * What the count says depends on what follows the run, because that decides how the run compares with a longer one:
+ *
+ *     00  n   (0..127)      n NULs, and here the element ends: a longer run is greater
+ *     00 -n   (-1..-127)    n NULs, and another byte follows: a longer run is smaller
+ *     00 -128               127 NULs, and more follow: greater than a run that ends, smaller than one that another byte follows
+ *
+ * So order is kept, no element is a prefix of another, and n bytes take at most 1.5 n + 2, whatever they are. An escape that makes
+ * every prefix of a string a prefix of its packed bytes cannot do better than 2 n: 1,024 NULs would be longer than a key may be.
+ */
 
 /** A string or raw bytes (escaped and terminated, so that a prefix sorts first), or an unsigned integer of 48 bits (big endian). */
 export type KeyElement = string | Buffer | number
 
-/** The key of a tuple. `pack('a', 'b') < pack('a', 'b', 'c') < pack('a', 'b\0')`. */
-export function packKey(...elements: KeyElement[]): Key {
-  throw new Error(`to be built: ${elements.length}`)
+/** `string-tail` and `bytes-tail`: the raw last element of `packTail`. */
+export type ElementKind = 'string' | 'bytes' | 'number' | 'string-tail' | 'bytes-tail'
+
+export type Unpacked<Kinds extends readonly ElementKind[]> = {
+  -readonly [I in keyof Kinds]: Kinds[I] extends 'number'
+    ? number
+    : Kinds[I] extends `string${string}`
+      ? string
+      : Buffer
 }
 
-/** The elements of a key whose kinds the caller knows: `unpackKey(key, ['string', 'bytes', 'number'])`. */
-export function unpackKey(key: Key, kinds: readonly ('string' | 'bytes' | 'number')[]): KeyElement[] {
-  throw new Error(`to be built: ${key.length} ${kinds.length}`)
+export interface KeyRange {
+  start: Key
+  /** Exclusive. */
+  end: Key
+}
+
+const numberBytes = 6
+const numberMax = 2 ** 48 - 1
+const runMax = 127
+const runGoesOn = -128
+
+/** The key of a tuple, and the prefix that all longer tuples share. `packKey('a', 'b') < packKey('a', 'b', 'c') < packKey('a', 'b\0')`. */
+export function packKey(...elements: KeyElement[]): Key {
+  return copyOut(writeElements(elements))
+}
+
+/**
+ * The key of a tuple whose last element lies raw in it: shorter, and the tail's prefixes give the key's prefixes.
+ * Under one head, use either this or `packKey`: raw bytes may look like anything.
+ */
+export function packTail(head: readonly KeyElement[], tail: string | Buffer): Key {
+  return copyOut(writeRaw(tail, writeElements(head)))
+}
+
+/** This tuple, and every tuple that starts with these elements. */
+export function rangeOf(...elements: KeyElement[]): KeyRange {
+  const start = packKey(...elements)
+  return { start, end: endOfPrefix(start) }
+}
+
+/**
+ * Every tuple of `packKey` that has a string (or bytes) starting with `prefix` behind these elements, whatever comes after it.
+ * For tails, `packTail(head, prefix)` and its `endOfPrefix` are the range.
+ */
+export function rangeStartingWith(head: readonly KeyElement[], prefix: string | Buffer): KeyRange {
+  const from = writeElements(head)
+  const { at, run } = escapeUpToLastRun(from, writeRaw(prefix, from))
+  if (run === 0) {
+    const start = copyOut(at)
+    return { start, end: endOfPrefix(start) }
+  }
+  // The counts of this run and of longer ones lie between this run that ends here, and this run that another byte follows.
+  const countAt = writeFullRuns(run, at)
+  const start = copyOut(writeCount(lastOfRun(run), countAt))
+  return { start, end: endOfPrefix(copyOut(writeCount(-lastOfRun(run), countAt))) }
 }
 
 /** The first key after every key that `prefix` starts: the exclusive end of its range. */
 export function endOfPrefix(prefix: Key): Key {
-  throw new Error(`to be built: ${prefix.length}`)
+  let last = prefix.length - 1
+  while (last >= 0 && prefix[last] === 0xff) last--
+  // Nothing sorts behind these: the greatest key there can be, which is no tuple's.
+  if (last < 0) return Buffer.alloc(limits.kvKeyBytesMax, 0xff)
+  const end = Buffer.from(prefix.subarray(0, last + 1))
+  end[last] = (end[last] ?? 0) + 1
+  return end
+}
+
+/** The first key after `key`. */
+export function keyAfter(key: Key): Key {
+  const after = Buffer.alloc(key.length + 1)
+  after.set(key)
+  return after
+}
+
+/** The elements of a key whose kinds the caller knows: `unpackKey(key, ['string', 'bytes', 'number'])`. Throws when they don't fit the key. */
+export function unpackKey<const Kinds extends readonly ElementKind[]>(key: Key, kinds: Kinds): Unpacked<Kinds> {
+  const elements: KeyElement[] = []
+  let at = 0
+  for (const kind of kinds) {
+    if (kind === 'number') {
+      elements.push(key.readUIntBE(at, numberBytes))
+      at += numberBytes
+    } else if (kind === 'string-tail' || kind === 'bytes-tail') {
+      elements.push(kind === 'string-tail' ? key.toString('utf8', at) : key.subarray(at))
+      at = key.length
+    } else {
+      const { bytes, end } = readEscaped(key, at)
+      elements.push(kind === 'string' ? bytes.toString() : bytes)
+      at = end
+    }
+  }
+  if (at !== key.length) throw new Error(`${key.length - at} bytes of a key are left behind its ${kinds.join(', ')}`)
+  return elements as Unpacked<Kinds>
+}
+
+// Keys are packed here and copied out once their length is known. Grows to what the largest key needed.
+let scratch = Buffer.allocUnsafeSlow(4096)
+
+function reserve(bytes: number): void {
+  if (bytes <= scratch.length) return
+  const larger = Buffer.allocUnsafeSlow(2 * bytes)
+  larger.set(scratch)
+  scratch = larger
+}
+
+function copyOut(end: number): Key {
+  return Buffer.from(scratch.subarray(0, end))
+}
+
+function writeElements(elements: readonly KeyElement[]): number {
+  let at = 0
+  for (const element of elements) {
+    if (typeof element === 'number') at = writeNumber(element, at)
+    else at = writeEscaped(element, at)
+  }
+  return at
+}
+
+function writeNumber(value: number, at: number): number {
+  if (!Number.isInteger(value) || value < 0 || value > numberMax)
+    throw new Error(`${value} is no unsigned 48-bit integer`)
+  reserve(at + numberBytes)
+  return scratch.writeUIntBE(value, at, numberBytes)
+}
+
+function writeRaw(element: string | Buffer, at: number): number {
+  if (typeof element !== 'string') {
+    reserve(at + element.length)
+    scratch.set(element, at)
+    return at + element.length
+  }
+  reserve(at + 3 * element.length)
+  const end = at + scratch.write(element, at)
+  // UTF-8 has no lone surrogates: two strings would become one key.
+  if (end !== at + element.length && /\p{Surrogate}/u.test(element)) throw new Error('a lone surrogate in a key')
+  return end
+}
+
+function writeEscaped(element: string | Buffer, from: number): number {
+  const end = writeRaw(element, from)
+  const hasNul = typeof element === 'string' ? element.includes('\0') : element.includes(0)
+  if (!hasNul) return writeCount(0, end)
+  const { at, run } = escapeUpToLastRun(from, end)
+  return writeCount(lastOfRun(run), writeFullRuns(run, at))
+}
+
+/** Escapes the raw bytes that were written, but for the run of NULs at their end: what follows decides its count. */
+function escapeUpToLastRun(from: number, end: number): { at: number; run: number } {
+  const raw = Buffer.from(scratch.subarray(from, end))
+  let at = from
+  let run = 0
+  for (const byte of raw) {
+    if (byte === 0) {
+      run++
+      continue
+    }
+    if (run > 0) at = writeCount(-lastOfRun(run), writeFullRuns(run, at))
+    run = 0
+    reserve(at + 1)
+    scratch[at++] = byte
+  }
+  return { at, run }
+}
+
+/** What is left of a run for its last count. */
+function lastOfRun(run: number): number {
+  return run === 0 ? 0 : ((run - 1) % runMax) + 1
+}
+
+function writeFullRuns(run: number, from: number): number {
+  let at = from
+  for (let left = run; left > runMax; left -= runMax) at = writeCount(runGoesOn, at)
+  return at
+}
+
+function writeCount(count: number, at: number): number {
+  reserve(at + 2)
+  scratch[at] = 0
+  return scratch.writeInt8(count, at + 1)
+}
+
+function readEscaped(key: Key, from: number): { bytes: Buffer; end: number } {
+  const pieces: Buffer[] = []
+  for (let at = from; ; ) {
+    const nul = key.indexOf(0, at)
+    if (nul < 0 || nul + 1 === key.length) throw new Error('a key ends inside an element')
+    const count = key.readInt8(nul + 1)
+    const end = nul + 2
+    if (count === 0 && pieces.length === 0) return { bytes: key.subarray(from, nul), end }
+    pieces.push(key.subarray(at, nul), Buffer.alloc(count === runGoesOn ? runMax : Math.abs(count)))
+    if (count >= 0) return { bytes: Buffer.concat(pieces), end }
+    at = end
+  }
 }

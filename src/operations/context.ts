@@ -1,12 +1,15 @@
-/** What a handler knows of the request beyond its fields. */
+/** What a request is to an operation: what the protocol layer found out, and what `run` adds before a handler sees it. */
 import type { Principal } from '../auth/principal.ts'
 import { operationsIn } from '../contract/operation.ts'
+import type { BucketScope } from '../store/scope.ts'
 import type { Store } from '../store/store.ts'
 
-export interface OperationContext {
+export interface OperationRequest {
   store: Store
   principal: Principal
   requestId: string
+  /** Signed by a URL's query rather than by headers. */
+  presigned: boolean
   /** The addressed bucket's name; empty for operations on the service. */
   bucket: string
   /** The addressed object's key; empty unless the operation's target is an object. */
@@ -15,6 +18,13 @@ export interface OperationContext {
   expectedBucketOwner: string | undefined
   /** URL by which the client addressed the bucket or object, without query: `http://host:port/bucket/key`. */
   resourceUrl: string
+}
+
+export interface OperationContext extends OperationRequest {
+  /** The addressed bucket, as far as this request may use it. */
+  scope: BucketScope
+  /** Another bucket: the source of a copy. */
+  scopeOf(bucket: string, permission: string, expectedOwner: string | undefined): BucketScope
 }
 
 export const defineOperation = operationsIn<OperationContext>()

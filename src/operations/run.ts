@@ -1,13 +1,24 @@
-/** Runs an operation: permit, then handle. */
+/** Runs an operation: permit, then handle. The permission is asked again, with the bucket's owner, wherever a handler reaches a bucket. */
+import { permits } from '../auth/permissions.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented } from '../errors.ts'
-import type { OperationContext } from './context.ts'
+import type { BucketScope } from '../store/scope.ts'
+import type { OperationContext, OperationRequest } from './context.ts'
 
+/** Throws AccessDenied, NotImplemented, and what the handler throws. */
 export async function run(
   operation: Operation<OperationContext>,
-  context: OperationContext,
+  request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
+  const { principal } = request
+  permits(principal, operation.permission, undefined)
   if (!operation.implemented) throw notImplemented(operation.name)
-  return operation.handle(context, input)
+
+  const scopeOf = (name: string, permission: string, expectedOwner: string | undefined): BucketScope => ({
+    name,
+    admit: (bucket) => permits(principal, permission, bucket, expectedOwner),
+  })
+  const scope = scopeOf(request.bucket, operation.permission, request.expectedBucketOwner)
+  return operation.handle({ ...request, scope, scopeOf }, input)
 }

@@ -1,5 +1,56 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
+import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
+import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
+import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
 import type { OperationContext } from './context.ts'
+import { copyObjectOperation } from './copy-object.ts'
+import { createBucketOperation } from './create-bucket.ts'
+import { createMultipartUploadOperation } from './create-multipart-upload.ts'
+import { deleteBucketOperation } from './delete-bucket.ts'
+import { deleteObjectOperation } from './delete-object.ts'
+import { deleteObjectsOperation } from './delete-objects.ts'
+import { getBucketLocationOperation } from './get-bucket-location.ts'
+import { getObjectOperation } from './get-object.ts'
+import { headBucketOperation } from './head-bucket.ts'
+import { headObjectOperation } from './head-object.ts'
+import { listBucketsOperation } from './list-buckets.ts'
+import { listMultipartUploadsOperation } from './list-multipart-uploads.ts'
+import { listObjectsOperation } from './list-objects.ts'
+import { listObjectsV2Operation } from './list-objects-v2.ts'
+import { listPartsOperation } from './list-parts.ts'
+import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
+import { putObjectOperation } from './put-object.ts'
+import { refusedOperations } from './refused-operations.ts'
+import { uploadPartOperation } from './upload-part.ts'
+import { uploadPartCopyOperation } from './upload-part-copy.ts'
 
-export const operations: readonly Operation<OperationContext>[] = []
+export const operations: readonly Operation<OperationContext>[] = [
+  listBucketsOperation,
+  createBucketOperation,
+  headBucketOperation,
+  deleteBucketOperation,
+  getBucketLocationOperation,
+  putBucketTaggingOperation,
+  getBucketTaggingOperation,
+  deleteBucketTaggingOperation,
+  putObjectOperation,
+  getObjectOperation,
+  headObjectOperation,
+  copyObjectOperation,
+  deleteObjectOperation,
+  deleteObjectsOperation,
+  putObjectTaggingOperation,
+  getObjectTaggingOperation,
+  deleteObjectTaggingOperation,
+  listObjectsOperation,
+  listObjectsV2Operation,
+  createMultipartUploadOperation,
+  uploadPartOperation,
+  uploadPartCopyOperation,
+  completeMultipartUploadOperation,
+  abortMultipartUploadOperation,
+  listPartsOperation,
+  listMultipartUploadsOperation,
+  ...refusedOperations,
+]

@@ -1,0 +1,110 @@
+/** A WebAssembly assembler just large enough for `gf2.ts`: instructions by name, one module with one memory. Knows nothing of checksums. */
+
+/** Bytes of one or more instructions. */
+export type Code = readonly number[]
+
+export const seq = (...codes: readonly Code[]): Code => codes.flat()
+
+/** @types/node for the oldest supported Node declares no WebAssembly; this is the part used here. */
+interface WebAssemblyHost {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object) => { exports: Record<string, unknown> }
+}
+declare const WebAssembly: WebAssemblyHost
+
+/** A number as LEB128 bytes. `signed` is how constants are written, and needs one more bit than the number. */
+function leb128(value: number, signed: boolean): number[] {
+  const bytes: number[] = []
+  let rest = value
+  while (rest >= (signed ? 0x40 : 0x80)) {
+    bytes.push((rest & 0x7f) | 0x80)
+    rest >>>= 7
+  }
+  return [...bytes, rest]
+}
+
+const unsigned = (value: number): number[] => leb128(value, false)
+
+const valueTypes = { i32: 0x7f, i64: 0x7e } as const
+export type ValueType = keyof typeof valueTypes
+
+const emptyBlock = 0x40
+const end = 0x0b
+
+/** Constants are not negative. Loads promise no alignment. */
+export const op = {
+  localGet: (index: number): Code => [0x20, ...unsigned(index)],
+  localSet: (index: number): Code => [0x21, ...unsigned(index)],
+  i32Const: (value: number): Code => [0x41, ...leb128(value, true)],
+  i64Const: (value: number): Code => [0x42, ...leb128(value, true)],
+  i64Load: (offset: number): Code => [0x29, 0, ...unsigned(offset)],
+  i64Load8U: (offset: number): Code => [0x31, 0, ...unsigned(offset)],
+  i32Eq: [0x46],
+  i32LtU: [0x49],
+  i32Add: [0x6a],
+  i32Sub: [0x6b],
+  i32And: [0x71],
+  i64Eqz: [0x50],
+  i64Ne: [0x52],
+  i64And: [0x83],
+  i64Xor: [0x85],
+  i64Shl: [0x86],
+  i64ShrU: [0x88],
+  i32WrapI64: [0xa7],
+  /** Of two values under an i32: the first when it is not zero, else the second. */
+  select: [0x1b],
+  /** Repeats `body` until it runs `leave`. */
+  forever: (...body: Code[]): Code => [0x02, emptyBlock, 0x03, emptyBlock, ...body.flat(), 0x0c, 0, end, end],
+  /** Leaves the `forever` around it when the i32 on the stack is not zero. */
+  leaveIf: [0x0d, 1],
+} as const
+
+export interface WasmFunction {
+  name: string
+  parameters: readonly ValueType[]
+  locals: readonly ValueType[]
+  result: ValueType
+  body: Code
+}
+
+const sectionIds = { type: 1, function: 3, memory: 5, export: 7, code: 10 } as const
+
+function section(name: keyof typeof sectionIds, items: readonly Code[]): number[] {
+  const content = [...unsigned(items.length), ...items.flat()]
+  return [sectionIds[name], ...unsigned(content.length), ...content]
+}
+
+function exported(name: string, kind: number, index: number): number[] {
+  return [name.length, ...Buffer.from(name, 'ascii'), kind, index]
+}
+
+/** Compiles `functions`, and gives what the module exports: each function by its name, and `memory` of `pages` times 64 KiB. */
+export function instantiate(functions: readonly WasmFunction[], pages: number): Record<string, unknown> {
+  const bytes = [
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(
+      'type',
+      functions.map(({ parameters, result }) => [
+        0x60,
+        parameters.length,
+        ...parameters.map((type) => valueTypes[type]),
+        1,
+        valueTypes[result],
+      ]),
+    ),
+    ...section(
+      'function',
+      functions.map((_, index) => [index]),
+    ),
+    ...section('memory', [[0x00, ...unsigned(pages)]]),
+    ...section('export', [exported('memory', 2, 0), ...functions.map(({ name }, index) => exported(name, 0, index))]),
+    ...section(
+      'code',
+      functions.map(({ locals, body }) => {
+        const code = [locals.length, ...locals.flatMap((type) => [1, valueTypes[type]]), ...body, end]
+        return [...unsigned(code.length), ...code]
+      }),
+    ),
+  ]
+  return new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes))).exports
+}

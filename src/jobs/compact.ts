@@ -1,0 +1,30 @@
+/** Gives room back: has each store drop what is dead, moving what still lives there. A moved shard's reference is swapped by a checked commit. */
+import type { CompactResult, FoundShard, ShardStore } from '../shards/shard-store.ts'
+import type { Store } from '../store/store.ts'
+import { findOwner } from './shard-owner.ts'
+
+export async function compactStores(store: Store, { graceMs }: { graceMs: number }): Promise<CompactResult> {
+  const total: CompactResult = { removedBatches: 0, movedShards: 0, freedBytes: 0 }
+  for (const shards of store.blobs.stores) {
+    const result = await shards.compact({ graceMs, move: (shard) => moveShard(store, shards, shard) })
+    total.removedBatches += result.removedBatches
+    total.movedShards += result.movedShards
+    total.freedBytes += result.freedBytes
+  }
+  return total
+}
+
+/** False when the shard has no owner (garbage not yet reclaimed) or its owner changed meanwhile: then its batch stays for another run. */
+async function moveShard(store: Store, shards: ShardStore, shard: FoundShard): Promise<boolean> {
+  const owner = await findOwner(store, shards.storeId, shard)
+  if (owner === undefined) return false
+  const payload = await shards.get(shard.id, { start: 0, end: shard.payloadBytes })
+  const newId = await shards.put({ payload, describe: () => shard.description })
+  const { key, version } = owner.entry
+  const swapped = await store.kv.commit({
+    checks: [{ key, version }],
+    puts: [{ key, value: owner.withShardAt(newId) }],
+  })
+  if (!swapped) await shards.delete([newId])
+  return swapped
+}

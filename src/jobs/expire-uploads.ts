@@ -1,0 +1,35 @@
+/** Ends uploads that nobody completed, and forgets the results of old ones that were. */
+import { timeOfId } from '../clock.ts'
+import { keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import { uploadIdOf, uploadKey, uploads } from '../store/keyspace.ts'
+import { uploadCodec } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { abortCommit } from '../store/uploads.ts'
+
+/** Uploads are kept in order of initiation, so this reads only those that are old enough. Resolves with the number of uploads ended. */
+export async function expireUploads(
+  store: Store,
+  { abandonedUploadMs }: { abandonedUploadMs: number },
+): Promise<number> {
+  const expiredBefore = store.clock.now() - abandonedUploadMs
+  let expired = 0
+  let { start } = uploads
+  while (true) {
+    const batch = await store.kv.range({ start, end: uploads.end, limit: limits.reclaimBatch })
+    for (const { key, value, version } of batch) {
+      const uploadId = uploadIdOf(key)
+      if (timeOfId(uploadId) > expiredBefore) return expired
+      const record = uploadCodec.decode(key, value)
+      if (record.state === 'open') {
+        // A Complete or another process that came first wins; the next run sees what it left.
+        if (await store.kv.commit(abortCommit(store, uploadId, record, version))) expired += 1
+      } else if (record.completedMs <= expiredBefore) {
+        await store.kv.commit({ checks: [{ key: uploadKey(uploadId), version }], deletes: [key] })
+      }
+    }
+    const last = batch.at(-1)
+    if (last === undefined || batch.length < limits.reclaimBatch) return expired
+    start = keyAfter(last.key)
+  }
+}

@@ -1,0 +1,50 @@
+/** Finds shards that a crash left without a reference. Only batches that no earlier search has cleared are walked, each of them once. */
+import type { Put } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import type { ShardStore } from '../shards/shard-store.ts'
+import { garbagePut } from '../store/commit.ts'
+import type { Store } from '../store/store.ts'
+import { findOwner } from './shard-owner.ts'
+
+/** Resolves with the number of orphans found; they become garbage, to be reclaimed after the grace like any other. */
+export async function findOrphans(store: Store, { graceMs }: { graceMs: number }): Promise<number> {
+  const writtenBefore = store.clock.now() - graceMs
+  let found = 0
+  for (const shards of store.blobs.stores) {
+    for (const batch of await shards.unchecked()) {
+      // A shard younger than the grace may belong to a request that has yet to commit.
+      if (!batch.closed || batch.newestMs > writtenBefore) continue
+      found += await checkBatch(store, shards, batch.id)
+      await shards.markChecked(batch.id)
+    }
+  }
+  return found
+}
+
+async function checkBatch(store: Store, shards: ShardStore, batchId: string): Promise<number> {
+  let found = 0
+  let orphans: Put[] = []
+  const flush = async (): Promise<void> => {
+    if (orphans.length > 0) await store.kv.commit({ puts: orphans })
+    found += orphans.length
+    orphans = []
+  }
+  for await (const shard of shards.list(batchId)) {
+    if ((await findOwner(store, shards.storeId, shard)) !== undefined) continue
+    orphans.push(
+      garbagePut(store, {
+        kind: 'blob',
+        manifest: {
+          location: '',
+          locationVersion: 0,
+          scheme: 'replica',
+          size: shard.payloadBytes,
+          shards: [{ storeId: shards.storeId, id: shard.id }],
+        },
+      }),
+    )
+    if (orphans.length >= limits.reclaimBatch) await flush()
+  }
+  await flush()
+  return found
+}

@@ -1,0 +1,68 @@
+/** Wins back what commits left unreferenced: deletes the shards first, then forgets that they were garbage, so that a crash repeats and loses nothing. */
+import { timeOfId } from '../clock.ts'
+import type { Entry } from '../kv/kv.ts'
+import { keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../store/keyspace.ts'
+import { garbageCodec, partCodec, uploadCodec } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { abortCommit } from '../store/uploads.ts'
+
+/** Resolves with the number of blobs removed. Garbage younger than the grace stays: a request that began before may still read it. */
+export async function reclaimGarbage(store: Store, { graceMs }: { graceMs: number }): Promise<number> {
+  const reclaimBefore = store.clock.now() - graceMs
+  let removed = 0
+  let { start } = garbage
+  while (true) {
+    const batch = await store.kv.range({ start, end: garbage.end, limit: limits.reclaimBatch })
+    const due = batch.filter((entry) => timeOfId(garbageIdOf(entry.key)) <= reclaimBefore)
+    removed += await reclaimBatch(store, due)
+    const last = due.at(-1)
+    if (last === undefined || due.length < limits.reclaimBatch) return removed
+    start = keyAfter(last.key)
+  }
+}
+
+async function reclaimBatch(store: Store, batch: readonly Entry[]): Promise<number> {
+  const manifests: Manifest[] = []
+  let removed = 0
+  for (const { key, value } of batch) {
+    const record = garbageCodec.decode(key, value)
+    if (record.kind === 'blob') manifests.push(record.manifest)
+    else if (record.kind === 'parts') removed += await removeParts(store, record.uploadId)
+    else await abortUploadsOf(store, record.bucketId)
+  }
+  await store.blobs.remove(manifests)
+  if (batch.length > 0) await store.kv.commit({ deletes: batch.map((entry) => entry.key) })
+  return removed + manifests.length
+}
+
+async function removeParts(store: Store, uploadId: string): Promise<number> {
+  let removed = 0
+  while (true) {
+    const parts = await store.kv.range({ ...partsOf(uploadId), limit: limits.reclaimBatch })
+    if (parts.length === 0) return removed
+    await store.blobs.remove(parts.map((entry) => partCodec.decode(entry.key, entry.value).manifest))
+    await store.kv.commit({ deletes: parts.map((entry) => entry.key) })
+    removed += parts.length
+  }
+}
+
+/** Uploads that were open when their bucket went; nobody can reach them any more. Their parts become garbage of their own. */
+async function abortUploadsOf(store: Store, bucketId: string): Promise<void> {
+  while (true) {
+    const open = await store.kv.range({ ...openUploads(bucketId), limit: limits.reclaimBatch })
+    if (open.length === 0) return
+    for (const { key } of open) {
+      const { uploadId } = openUploadOf(key)
+      const [entry] = await store.kv.get([uploadKey(uploadId)])
+      const record = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
+      if (entry !== undefined && record?.state === 'open') {
+        await store.kv.commit(abortCommit(store, uploadId, record, entry.version))
+      } else {
+        await store.kv.commit({ deletes: [key] })
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** Runs the background jobs one after the other, again and again, in one process of an instance. */
+import type { CompactResult } from '../shards/shard-store.ts'
+import type { Store } from '../store/store.ts'
+import { compactStores } from './compact.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { findOrphans } from './find-orphans.ts'
+import { reclaimGarbage } from './reclaim.ts'
+
+export interface JobsOptions {
+  store: Store
+  /** Time between the end of a run and the start of the next. */
+  intervalMs: number
+  /** Unreferenced data younger than this stays. Longer than any request takes. */
+  graceMs: number
+  /** Age at which an upload that nobody completed is aborted. */
+  abandonedUploadMs: number
+  onError(error: unknown): void
+}
+
+export interface JobsReport extends CompactResult {
+  expiredUploads: number
+  orphansFound: number
+  blobsRemoved: number
+}
+
+export interface Jobs {
+  /** One run of all jobs, now. Runs never overlap. */
+  runOnce(): Promise<JobsReport>
+  /** No further runs; resolves when the one under way has ended. */
+  stop(): Promise<void>
+}
+
+export function startJobs(options: JobsOptions): Jobs {
+  let last: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const runOnce = (): Promise<JobsReport> => {
+    const run = last.then(() => runJobs(options))
+    last = run.catch(() => {})
+    return run
+  }
+  const schedule = (): void => {
+    if (stopped) return
+    timer = setTimeout(() => {
+      runOnce().catch(options.onError).finally(schedule)
+    }, options.intervalMs)
+    timer.unref()
+  }
+  schedule()
+  return {
+    runOnce,
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await last
+    },
+  }
+}
+
+async function runJobs({ store, graceMs, abandonedUploadMs }: JobsOptions): Promise<JobsReport> {
+  const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const orphansFound = await findOrphans(store, { graceMs })
+  const blobsRemoved = await reclaimGarbage(store, { graceMs })
+  return { expiredUploads, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+}

@@ -1,0 +1,32 @@
+/** What every engine holds its callers to before it touches data. A breach is a bug of ours, never the doing of a client. */
+import { limits } from '../limits.ts'
+import type { Commit, Key, RangeQuery } from './kv.ts'
+import { endOfPrefix } from './ordered-key.ts'
+
+export function assertKey(key: Key): void {
+  if (key.length === 0 || key.length > limits.kvKeyBytesMax) throw new Error(`a key of ${key.length} bytes`)
+}
+
+/** Engines call this before the first write of a commit: what throws later could leave half of it. */
+export function assertCommit({ checks = [], puts = [], deletes = [] }: Commit): void {
+  for (const check of checks) if ('key' in check) assertKey(check.key)
+  for (const key of deletes) assertKey(key)
+  for (const { key, value } of puts) {
+    assertKey(key)
+    if (value.length > limits.kvValueBytesMax) throw new Error(`a value of ${value.length} bytes`)
+  }
+}
+
+/**
+ * Bounds of a range may be longer than a key, because clients choose markers; engines may not take them. The shortened bound
+ * stands at the same place among all keys. `undefined` when the range can hold nothing.
+ */
+export function rangeBounds({ start, end }: Pick<RangeQuery, 'start' | 'end'>): { start: Key; end: Key } | undefined {
+  const bounds = { start: asKeyBound(start), end: asKeyBound(end) }
+  return Buffer.compare(bounds.start, bounds.end) < 0 ? bounds : undefined
+}
+
+function asKeyBound(bound: Buffer): Buffer {
+  // The only key that the cut bound is a prefix of is the cut bound itself, and it sorts before the long one.
+  return bound.length > limits.kvKeyBytesMax ? endOfPrefix(bound.subarray(0, limits.kvKeyBytesMax)) : bound
+}

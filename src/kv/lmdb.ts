@@ -1,0 +1,247 @@
+/**
+ * The metadata store in an LMDB environment, which several processes of one machine may share. Every commit is durable when it resolves.
+ * Knows nothing of what is stored; the settings below are what durability rests on.
+ */
+import { mkdir, open as openFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { open, type RootDatabase } from 'lmdb'
+import { limits } from '../limits.ts'
+import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
+import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+
+export interface LmdbOptions {
+  /** A directory of the environment's own; created when missing. */
+  path: string
+  /**
+   * Called once, when a commit or its fsync failed. What was acknowledged is safe, but nothing more can be said of this process's view:
+   * every call rejects from then on, and the process must stop, so that the next one recovers.
+   */
+  onFatal(error: Error): void
+}
+
+type Database = RootDatabase<Buffer, Buffer>
+
+interface WaitingCommit {
+  commit: Commit
+  resolve(applied: boolean): void
+  reject(error: Error): void
+}
+
+/** Address space, not memory or disk. Fixed, so that no process ever remaps the file under a reader. */
+const mapBytes = 1024 ** 4
+const readersMax = 512
+
+/**
+ * A version is the id of the LMDB transaction that wrote the value, and the commit's place in it. Transaction ids only grow, in all
+ * processes and across restarts, so no version is ever used twice. Part of the stored format: a smaller number would repeat versions.
+ */
+const commitsPerTransaction = 1024
+
+export async function openLmdb({ path, onFatal }: LmdbOptions): Promise<Kv> {
+  const directory = resolve(path)
+  const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 })
+  const db = openDatabase(directory)
+  // LMDB syncs its files, not the names by which they are found.
+  await syncDirectories(directory, dirname(firstCreated ?? directory))
+  return new LmdbKv(db, onFatal)
+}
+
+function openDatabase(path: string): Database {
+  const settings = {
+    path,
+    noSubdir: false,
+    permissionsMode: 0o600,
+    mapSize: mapBytes,
+    maxReaders: readersMax,
+    maxDbs: 1,
+    noMemInit: true,
+    // A commit resolves after fsync of its data and of the root that points to it. Never noSync, noMetaSync, useWritemap or commitDelay.
+    overlappingSync: false,
+    // LMDB stores our version before the value.
+    useVersions: true,
+    // Plain bytes, as with `encoding: 'binary'`, but copied out through Node's buffer pool: ranges are three times as fast.
+    encoder: { encode: (value: Buffer) => value, decode: (shared: Buffer) => pooledCopy(shared, 0, shared.length) },
+    keyEncoder: {
+      writeKey: (key: Key, target: Buffer, at: number) => {
+        target.set(key, at)
+        return at + key.length
+      },
+      readKey: pooledCopy,
+    },
+  }
+  return open<Buffer, Buffer>(settings)
+}
+
+/** lmdb-js shows entries in memory that it reuses, and that is longer than its `length` says. */
+function pooledCopy(shared: Buffer, start: number, end: number): Buffer {
+  const own = Buffer.allocUnsafe(end - start)
+  own.set(shared.subarray(start, end))
+  return own
+}
+
+async function syncDirectories(from: string, upTo: string): Promise<void> {
+  for (let directory = from; ; directory = dirname(directory)) {
+    const handle = await openFile(directory, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (directory === upTo) return
+  }
+}
+
+class LmdbKv implements Kv {
+  readonly #db: Database
+  readonly #onFatal: (error: Error) => void
+  #waiting: WaitingCommit[] = []
+  #writing: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+  #refusal: Error | undefined
+
+  constructor(db: Database, onFatal: (error: Error) => void) {
+    this.#db = db
+    this.#onFatal = onFatal
+  }
+
+  async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    return this.#read(() =>
+      keys.map((key) => {
+        assertKey(key)
+        const found = this.#db.getEntry(key)
+        return found === undefined ? undefined : { key, value: found.value, version: versionOf(found) }
+      }),
+    )
+  }
+
+  async range(query: RangeQuery): Promise<Entry[]> {
+    return this.#read(() => {
+      const entries: Entry[] = []
+      const bounds = rangeBounds(query)
+      if (bounds === undefined || query.limit <= 0) return entries
+      const { start, end } = bounds
+      const walk = query.reverse
+        ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
+        : { start, end }
+      for (const found of this.#db.getRange({ ...walk, limit: query.limit, versions: true })) {
+        entries.push({ key: found.key, value: found.value, version: versionOf(found) })
+        if (entries.length === query.limit) break
+      }
+      return entries
+    })
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    this.#assertServing()
+    assertCommit(commit)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ commit, resolve, reject })
+      this.#writing ??= this.#writeAll()
+    })
+  }
+
+  close(): Promise<void> {
+    this.#refusal ??= new Error('the metadata store is closed')
+    this.#closing ??= (async () => {
+      await this.#writing
+      await this.#db.close()
+    })()
+    return this.#closing
+  }
+
+  #assertServing(): void {
+    if (this.#refusal !== undefined) throw this.#refusal
+  }
+
+  /**
+   * Runs `read`, which must not await, in one snapshot as new as now. lmdb-js would keep the snapshot for reads of the next
+   * millisecond, and what another process committed meanwhile, and told its client, would be missing from them.
+   */
+  #read<T>(read: () => T): T {
+    this.#assertServing()
+    try {
+      return read()
+    } finally {
+      this.#db.resetReadTxn()
+    }
+  }
+
+  /** Writes what waits, one LMDB transaction at a time: commits that come while one is synced share the next, and its fsync. */
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      let batch: WaitingCommit[] = []
+      let applied: boolean[] = []
+      try {
+        await this.#db.transaction(() => {
+          batch = this.#takeBatch()
+          applied = applyInOrder(this.#db, batch)
+        })
+      } catch (thrown) {
+        await this.#fail(thrown, batch)
+        break
+      }
+      for (const [i, { resolve }] of batch.entries()) resolve(applied[i] === true)
+    }
+    this.#writing = undefined
+  }
+
+  #takeBatch(): WaitingCommit[] {
+    let bytes = 0
+    let count = 0
+    for (const { commit } of this.#waiting) {
+      for (const { value } of commit.puts ?? []) bytes += value.length
+      if (count > 0 && bytes > limits.kvBatchBytesMax) break
+      if (++count === commitsPerTransaction) break
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #fail(thrown: unknown, batch: readonly WaitingCommit[]): Promise<void> {
+    const failure = new Error('the metadata store failed to commit', { cause: await engineError(thrown) })
+    this.#refusal = failure
+    for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(failure)
+    this.#onFatal(failure)
+  }
+}
+
+/**
+ * Applies each commit whose checks hold, and says which did. Checks see the commits before. Throws only when LMDB does, and then LMDB
+ * has marked the transaction as failed: it refuses to commit any of it, although lmdb-js rolls nothing back by itself.
+ */
+function applyInOrder(db: Database, batch: readonly WaitingCommit[]): boolean[] {
+  const firstVersion = db.getWriteTxnId() * commitsPerTransaction
+  return batch.map(({ commit }, i) => {
+    if (!(commit.checks ?? []).every((check) => holds(db, check))) return false
+    for (const { key, value } of commit.puts ?? []) db.put(key, value, firstVersion + i)
+    for (const key of commit.deletes ?? []) db.remove(key)
+    return true
+  })
+}
+
+function holds(db: Database, check: Check): boolean {
+  if ('version' in check) return db.doesExist(check.key, check.version)
+  if ('absent' in check) return !db.doesExist(check.key)
+  const bounds = rangeBounds({ start: check.emptyFrom, end: check.emptyTo })
+  return bounds === undefined || isEmpty(db.getKeys({ ...bounds, limit: 1 }))
+}
+
+function isEmpty(keys: Iterable<Key>): boolean {
+  for (const _ of keys) return false
+  return true
+}
+
+function versionOf(found: { version?: number }): number {
+  if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
+  return found.version
+}
+
+/** lmdb-js rejects with a general error, and says what LMDB reported in a promise that hangs on it. */
+async function engineError(thrown: unknown): Promise<unknown> {
+  if (!(thrown instanceof Error && 'commitError' in thrown)) return thrown
+  try {
+    await thrown.commitError
+    return thrown
+  } catch (reported) {
+    return reported
+  }
+}

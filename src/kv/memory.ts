@@ -1,0 +1,61 @@
+/** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
+import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
+import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import { SortedEntries } from './sorted-entries.ts'
+
+export function memoryKv(): Kv {
+  const entries = new SortedEntries()
+  let lastVersion = 0
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new Error('the metadata store is closed')
+  }
+
+  function range(query: RangeQuery): Entry[] {
+    const bounds = rangeBounds(query)
+    return bounds === undefined ? [] : entries.range(bounds.start, bounds.end, query.limit, query.reverse ?? false)
+  }
+
+  function holds(check: Check): boolean {
+    if ('version' in check) return entries.get(check.key)?.version === check.version
+    if ('absent' in check) return entries.get(check.key) === undefined
+    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }).length === 0
+  }
+
+  // No method awaits anything: each sees and leaves one state of the map, which is all that atomicity takes here.
+  return {
+    async get(keys) {
+      assertOpen()
+      return keys.map((key) => {
+        assertKey(key)
+        return entries.get(key)
+      })
+    },
+
+    async range(query) {
+      assertOpen()
+      return range(query)
+    },
+
+    async commit(commit: Commit) {
+      assertOpen()
+      assertCommit(commit)
+      if (!(commit.checks ?? []).every(holds)) return false
+      for (const { key, value } of commit.puts ?? []) {
+        entries.put({ key: ownCopy(key), value: ownCopy(value), version: ++lastVersion })
+      }
+      for (const key of commit.deletes ?? []) entries.delete(key)
+      return true
+    },
+
+    async close() {
+      closed = true
+    },
+  }
+}
+
+/** The caller may reuse its buffers once a commit is through. */
+function ownCopy(bytes: Key | Buffer): Buffer {
+  return Buffer.from(bytes)
+}

@@ -1,0 +1,94 @@
+/** Entries in order of their keys, in memory: a list of short sorted chunks, so that no operation moves more than a chunk. */
+import type { Entry, Key } from './kv.ts'
+
+const chunkEntriesMax = 512
+
+/** A place between entries: before the entry at `index` of a chunk, or at the chunk's end. */
+interface Place {
+  chunk: number
+  index: number
+}
+
+export class SortedEntries {
+  // No chunk is empty, except the only one of an empty list.
+  readonly #chunks: Entry[][] = [[]]
+
+  get(key: Key): Entry | undefined {
+    const { chunk, index } = this.#placeOf(key)
+    const found = this.#chunks[chunk]?.[index]
+    return found?.key.equals(key) ? found : undefined
+  }
+
+  /** Replaces the entry with the same key. */
+  put(entry: Entry): void {
+    const { chunk, index } = this.#placeOf(entry.key)
+    const entries = this.#chunkAt(chunk)
+    const replaced = entries[index]?.key.equals(entry.key) ? 1 : 0
+    entries.splice(index, replaced, entry)
+    if (entries.length > chunkEntriesMax) this.#chunks.splice(chunk + 1, 0, entries.splice(chunkEntriesMax / 2))
+  }
+
+  delete(key: Key): void {
+    const { chunk, index } = this.#placeOf(key)
+    const entries = this.#chunkAt(chunk)
+    if (!entries[index]?.key.equals(key)) return
+    entries.splice(index, 1)
+    if (entries.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1)
+  }
+
+  /** At most `limit` entries with start <= key < end, from the end when `reverse`. */
+  range(start: Key, end: Key, limit: number, reverse: boolean): Entry[] {
+    const found: Entry[] = []
+    for (const entry of reverse ? this.#backwardFrom(end) : this.#forwardFrom(start)) {
+      if (found.length >= limit) break
+      if (reverse ? Buffer.compare(entry.key, start) < 0 : Buffer.compare(entry.key, end) >= 0) break
+      found.push(entry)
+    }
+    return found
+  }
+
+  *#forwardFrom(start: Key): Generator<Entry> {
+    const { chunk, index } = this.#placeOf(start)
+    yield* this.#chunkAt(chunk).slice(index)
+    for (let c = chunk + 1; c < this.#chunks.length; c++) yield* this.#chunkAt(c)
+  }
+
+  *#backwardFrom(end: Key): Generator<Entry> {
+    const { chunk, index } = this.#placeOf(end)
+    yield* this.#chunkAt(chunk).slice(0, index).reverse()
+    for (let c = chunk - 1; c >= 0; c--) yield* this.#chunkAt(c).toReversed()
+  }
+
+  #chunkAt(chunk: number): Entry[] {
+    const entries = this.#chunks[chunk]
+    if (entries === undefined) throw new Error(`no chunk ${chunk} of ${this.#chunks.length}`)
+    return entries
+  }
+
+  /** Before the first entry whose key is `key` or greater, in the last chunk that starts with a key no greater. */
+  #placeOf(key: Key): Place {
+    const behind = firstIndex(this.#chunks.length, (chunk) => {
+      const first = this.#chunks[chunk]?.[0]
+      return first !== undefined && Buffer.compare(first.key, key) > 0
+    })
+    const chunk = Math.max(0, behind - 1)
+    const entries = this.#chunkAt(chunk)
+    const index = firstIndex(entries.length, (i) => {
+      const entry = entries[i]
+      return entry !== undefined && Buffer.compare(entry.key, key) >= 0
+    })
+    return { chunk, index }
+  }
+}
+
+/** The first of `length` indexes for which `holds`, which holds for all behind it; `length` when it holds for none. */
+function firstIndex(length: number, holds: (index: number) => boolean): number {
+  let low = 0
+  let high = length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,27 @@
+import { refused } from '../contract/fields.ts'
+import { ownership } from '../contract/groups.ts'
+import { abortUpload } from '../store/uploads.ts'
+import { defineOperation } from './context.ts'
+import { uploadId } from './upload-address.ts'
+
+export const abortMultipartUploadOperation = defineOperation({
+  name: 'AbortMultipartUpload',
+  method: 'DELETE',
+  target: 'object',
+  query: ['uploadId'],
+  permission: 's3:AbortMultipartUpload',
+  summary: 'Ends an upload and gives up its parts.',
+  status: 204,
+  input: {
+    uploadId,
+    ifMatchInitiatedTime: refused('vendor', 'if-match-initiated-time', 'aws'),
+    ...ownership,
+  },
+  output: {},
+  errors: ['NoSuchBucket', 'NoSuchUpload'],
+
+  async handle({ store, scope, key }, input) {
+    await abortUpload(store, scope, { key, uploadId: input.uploadId })
+    return {}
+  },
+})

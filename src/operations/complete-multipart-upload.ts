@@ -1,0 +1,101 @@
+import { vendor } from '../contract/fields.ts'
+import { checksumsIn, customerKey, ownership, writeConditions } from '../contract/groups.ts'
+import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
+import { integer, oneOf } from '../contract/values.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { completeUpload, type ListedPart } from '../store/complete-upload.ts'
+import { defineOperation } from './context.ts'
+import {
+  type ChecksumElements,
+  checksumElementShapes,
+  checksumElements,
+  checksumHeader,
+  listedChecksums,
+} from './data-digests.ts'
+import { uploadId } from './upload-address.ts'
+
+const { contentMd5: _, ...objectChecksums } = checksumsIn
+
+export const completeMultipartUploadOperation = defineOperation({
+  name: 'CompleteMultipartUpload',
+  method: 'POST',
+  target: 'object',
+  query: ['uploadId'],
+  permission: 's3:PutObject',
+  summary: 'Makes the object of the listed parts. Repeating it gives the same answer.',
+  slow: true,
+  input: {
+    uploadId,
+    ...objectChecksums,
+    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT'), 'aws'),
+    objectSize: vendor('mp-object-size', integer({ min: 0 }), 'aws'),
+    ...writeConditions,
+    ...customerKey,
+    ...ownership,
+  },
+  inputBody: {
+    kind: 'xml',
+    root: 'CompleteMultipartUpload',
+    shape: struct({
+      Part: list(struct({ PartNumber: integerElement, ETag: string, ...checksumElementShapes })),
+    }),
+    required: true,
+    digestRequired: false,
+    bytesMax: limits.completeBodyBytesMax,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'CompleteMultipartUploadResult',
+    shape: struct({
+      Location: string,
+      Bucket: string,
+      Key: string,
+      ETag: string,
+      ...checksumElementShapes,
+      ChecksumType: optional(string),
+    }),
+  },
+  errors: [
+    'NoSuchBucket',
+    'NoSuchUpload',
+    'InvalidPart',
+    'InvalidPartOrder',
+    'EntityTooSmall',
+    'EntityTooLarge',
+    'MalformedXML',
+    'PreconditionFailed',
+    'BadDigest',
+    'InvalidRequest',
+  ],
+
+  async handle({ store, scope, bucket, key, resourceUrl }, input) {
+    const result = await completeUpload(store, scope, {
+      key,
+      uploadId: input.uploadId,
+      parts: listedParts(input.body.Part),
+      conditions: input,
+      expected: { checksum: checksumHeader(input), type: input.checksumType, size: input.objectSize },
+    })
+    return {
+      body: {
+        Location: resourceUrl,
+        Bucket: bucket,
+        Key: key,
+        ETag: `"${result.etag}"`,
+        ...checksumElements(result.checksum),
+      },
+    }
+  },
+})
+
+function listedParts(parts: readonly (ChecksumElements & { PartNumber: number; ETag: string })[]): ListedPart[] {
+  if (parts.length === 0 || parts.length > limits.partNumberMax) throw new S3Error('MalformedXML')
+  return parts.map((part) => {
+    const { PartNumber: number, ETag: etag } = part
+    if (number < 1 || number > limits.partNumberMax)
+      throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
+    return { number, etag, checksums: listedChecksums(part) }
+  })
+}

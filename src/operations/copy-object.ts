@@ -1,0 +1,108 @@
+import { required, vendor } from '../contract/fields.ts'
+import {
+  checksumAlgorithm,
+  customerKey,
+  descriptive,
+  objectAcl,
+  ownership,
+  unkeptGuarantees,
+  writeConditions,
+} from '../contract/groups.ts'
+import { optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { oneOf, text } from '../contract/values.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { checkCopySource } from '../store/preconditions.ts'
+import { openObject } from '../store/read-object.ts'
+import type { ObjectAttributes, ObjectRecord } from '../store/records.ts'
+import { parseTaggingHeader } from '../store/tag-set.ts'
+import { writeObject } from '../store/write-object.ts'
+import { defineOperation } from './context.ts'
+import { copyConditions, copySourceInputs, parseCopySource } from './copy-source.ts'
+import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { type AttributeInputs, objectAttributes } from './object-attributes.ts'
+
+export const copyObjectOperation = defineOperation({
+  name: 'CopyObject',
+  method: 'PUT',
+  target: 'object',
+  vendorHeaders: ['copy-source'],
+  permission: 's3:PutObject',
+  summary: 'Copies an object within the server, with its metadata and tags or with new ones.',
+  input: {
+    copySource: required(vendor('copy-source', text, 'aws')),
+    ...copySourceInputs,
+    metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE'), 'aws'),
+    taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE'), 'aws'),
+    tagging: vendor('tagging', text, 'aws'),
+    checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm, 'aws'),
+    ...descriptive,
+    ...writeConditions,
+    ...objectAcl,
+    ...unkeptGuarantees,
+    ...customerKey,
+    ...ownership,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'CopyObjectResult',
+    shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes, ChecksumType: optional(string) }),
+  },
+  slow: true,
+  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'InvalidRequest', 'InvalidArgument', 'NoSuchVersion'],
+
+  async handle({ store, scope, scopeOf, bucket, key }, input) {
+    const source = parseCopySource(input.copySource)
+    const replacing = input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE'
+    if (source.bucket === bucket && source.key === key && !replacing) {
+      throw new S3Error('InvalidRequest', {
+        message:
+          "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+      })
+    }
+    const sourceScope = scopeOf(source.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
+    const opened = await openObject(store, sourceScope, source.key, (record) => {
+      checkCopySource(copyConditions(input), record)
+      checkCopySize(record.size)
+      return { range: { start: 0, end: record.size } }
+    })
+    try {
+      const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
+      const record = await writeObject(store, scope, {
+        key,
+        attributes: copiedAttributes(input, opened.record),
+        data: {
+          body: opened.body,
+          checksum: algorithm === undefined ? undefined : { algorithm, expected: () => undefined },
+        },
+        conditions: input,
+      })
+      return {
+        body: { LastModified: record.modifiedMs, ETag: `"${record.etag}"`, ...checksumElements(record.checksum) },
+      }
+    } finally {
+      opened.body.cancel()
+    }
+  },
+})
+
+function checkCopySize(size: number): void {
+  if (size <= limits.putBytesMax) return
+  throw new S3Error('InvalidRequest', {
+    message: `The specified copy source is larger than the maximum allowable size for a copy source: ${limits.putBytesMax}`,
+  })
+}
+
+interface CopyDirectives extends AttributeInputs {
+  metadataDirective?: 'COPY' | 'REPLACE' | undefined
+  taggingDirective?: 'COPY' | 'REPLACE' | undefined
+}
+
+/** Metadata and tags are each the source's, or the request's when its directive says so. */
+function copiedAttributes(input: CopyDirectives, source: ObjectRecord): ObjectAttributes {
+  const own = objectAttributes({ ...input, tagging: undefined })
+  const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
+  const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
+  return { headers, metadata, tags }
+}

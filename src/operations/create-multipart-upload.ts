@@ -1,0 +1,61 @@
+import { outVendor, vendor } from '../contract/fields.ts'
+import {
+  checksumAlgorithm,
+  customerKey,
+  descriptive,
+  objectAcl,
+  ownership,
+  unkeptGuarantees,
+} from '../contract/groups.ts'
+import { string, struct } from '../contract/shapes.ts'
+import { oneOf, text } from '../contract/values.ts'
+import { S3Error } from '../errors.ts'
+import { checksumTypeOf } from '../store/multipart-checksum.ts'
+import { createUpload } from '../store/uploads.ts'
+import { defineOperation } from './context.ts'
+import { objectAttributes } from './object-attributes.ts'
+
+export const createMultipartUploadOperation = defineOperation({
+  name: 'CreateMultipartUpload',
+  method: 'POST',
+  target: 'object',
+  query: ['uploads'],
+  permission: 's3:PutObject',
+  summary: 'Begins a multipart upload.',
+  input: {
+    checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm, 'not-supported'),
+    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT'), 'aws'),
+    ...descriptive,
+    tagging: vendor('tagging', text, 'not-supported'),
+    ...objectAcl,
+    ...unkeptGuarantees,
+    ...customerKey,
+    ...ownership,
+  },
+  output: {
+    checksumAlgorithm: outVendor('checksum-algorithm', 'not-supported'),
+    checksumType: outVendor('checksum-type', 'aws'),
+  },
+  outputBody: {
+    kind: 'xml',
+    root: 'InitiateMultipartUploadResult',
+    shape: struct({ Bucket: string, Key: string, UploadId: string }),
+  },
+  errors: ['NoSuchBucket', 'InvalidRequest', 'InvalidTag', 'MetadataTooLarge'],
+
+  async handle({ store, scope, bucket, key }, input) {
+    const { checksumAlgorithm: algorithm } = input
+    if (algorithm === undefined && input.checksumType !== undefined) {
+      throw new S3Error('InvalidRequest', {
+        message: 'The checksum-type header can only be used with the checksum-algorithm header.',
+      })
+    }
+    const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
+    const uploadId = await createUpload(store, scope, { key, checksum, ...objectAttributes(input) })
+    return {
+      checksumAlgorithm: checksum?.algorithm,
+      checksumType: checksum?.type,
+      body: { Bucket: bucket, Key: key, UploadId: uploadId },
+    }
+  },
+})

@@ -1,0 +1,108 @@
+import { refused } from '../contract/fields.ts'
+import { checksumsIn, ownership } from '../contract/groups.ts'
+import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
+import { type ErrorCode, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findBucket } from '../store/buckets.ts'
+import { deleteObject } from '../store/delete-object.ts'
+import type { BucketScope } from '../store/scope.ts'
+import type { Store } from '../store/store.ts'
+import { defineOperation } from './context.ts'
+
+const named = struct({
+  Key: string,
+  VersionId: optional(string),
+  ETag: optional(string),
+  LastModifiedTime: optional(string),
+  Size: optional(string),
+})
+
+interface NamedObject {
+  Key: string
+  VersionId?: string | undefined
+  ETag?: string | undefined
+  LastModifiedTime?: string | undefined
+  Size?: string | undefined
+}
+
+interface Failure {
+  Key: string
+  VersionId: string | undefined
+  Code: ErrorCode
+  Message: string
+}
+
+export const deleteObjectsOperation = defineOperation({
+  name: 'DeleteObjects',
+  method: 'POST',
+  target: 'bucket',
+  query: ['delete'],
+  permission: 's3:DeleteObject',
+  summary: 'Removes up to 1,000 objects; each is answered for itself.',
+  input: {
+    ...checksumsIn,
+    bypassGovernanceRetention: refused('vendor', 'bypass-governance-retention', 'not-supported'),
+    mfa: refused('vendor', 'mfa', 'not-supported'),
+    ...ownership,
+  },
+  inputBody: {
+    kind: 'xml',
+    root: 'Delete',
+    shape: struct({ Object: list(named), Quiet: optional(boolean) }),
+    required: true,
+    digestRequired: true,
+    bytesMax: limits.xmlBodyBytesMax,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'DeleteResult',
+    shape: struct({
+      Deleted: list(
+        struct({
+          Key: string,
+          VersionId: optional(string),
+          DeleteMarker: optional(boolean),
+          DeleteMarkerVersionId: optional(string),
+        }),
+      ),
+      Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
+    }),
+  },
+  errors: ['NoSuchBucket', 'MalformedXML'],
+
+  async handle({ store, scope }, { body }) {
+    if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
+    await findBucket(store, scope)
+    // The commits of one turn share one flush to disk, so all at once is also the cheapest way.
+    const failures = await Promise.all(body.Object.map((object) => deleteNamed(store, scope, object)))
+    const deleted = body.Object.filter((_, i) => failures[i] === undefined)
+    return {
+      body: {
+        Deleted: body.Quiet === true ? [] : deleted.map(({ Key, VersionId }) => ({ Key, VersionId })),
+        Error: failures.filter((failure) => failure !== undefined),
+      },
+    }
+  },
+})
+
+async function deleteNamed(store: Store, scope: BucketScope, object: NamedObject): Promise<Failure | undefined> {
+  const { Key, VersionId } = object
+  try {
+    checkNamed(object)
+    await deleteObject(store, scope, Key, { ifMatch: object.ETag })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    return { Key, VersionId, Code: error.code, Message: error.message }
+  }
+}
+
+function checkNamed({ Key, VersionId, LastModifiedTime, Size }: NamedObject): void {
+  if (Key === '') throw new S3Error('MalformedXML')
+  if (Buffer.byteLength(Key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
+  if (VersionId !== undefined && VersionId !== 'null') throw new S3Error('NoSuchVersion')
+  if (LastModifiedTime !== undefined || Size !== undefined) {
+    throw new S3Error('NotImplemented', { message: 'LastModifiedTime and Size conditions are not implemented.' })
+  }
+}

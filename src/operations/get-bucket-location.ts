@@ -1,0 +1,22 @@
+import { ownership } from '../contract/groups.ts'
+import { string } from '../contract/shapes.ts'
+import { findBucket } from '../store/buckets.ts'
+import { defineOperation } from './context.ts'
+
+export const getBucketLocationOperation = defineOperation({
+  name: 'GetBucketLocation',
+  method: 'GET',
+  target: 'bucket',
+  query: ['location'],
+  permission: 's3:GetBucketLocation',
+  summary: 'Answers the location constraint that the bucket was made with; empty when it was made without.',
+  input: ownership,
+  output: {},
+  outputBody: { kind: 'xml', root: 'LocationConstraint', shape: string },
+  errors: ['NoSuchBucket'],
+
+  async handle({ store, scope }) {
+    const bucket = await findBucket(store, scope)
+    return { body: bucket.locationConstraint ?? '' }
+  },
+})

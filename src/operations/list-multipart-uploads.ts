@@ -1,0 +1,107 @@
+import { query } from '../contract/fields.ts'
+import { ownership } from '../contract/groups.ts'
+import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { integer, oneOf, text } from '../contract/values.ts'
+import { limits } from '../limits.ts'
+import { listUploads } from '../store/uploads.ts'
+import { defineOperation } from './context.ts'
+import { commonPrefixesShape, textEncoder } from './object-listing.ts'
+
+const personShape = struct({ ID: string, DisplayName: string })
+
+export const listMultipartUploadsOperation = defineOperation({
+  name: 'ListMultipartUploads',
+  method: 'GET',
+  target: 'bucket',
+  query: ['uploads'],
+  permission: 's3:ListBucketMultipartUploads',
+  summary: 'Lists open uploads by key, and those of one key by time of initiation.',
+  input: {
+    prefix: query('prefix', text, 'aws'),
+    delimiter: query('delimiter', text, 'aws'),
+    maxUploads: query('max-uploads', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
+    keyMarker: query('key-marker', text, 'aws'),
+    uploadIdMarker: query('upload-id-marker', text, 'aws'),
+    encodingType: query('encoding-type', oneOf('url'), 'aws'),
+    ...ownership,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListMultipartUploadsResult',
+    shape: struct({
+      Bucket: string,
+      KeyMarker: string,
+      UploadIdMarker: string,
+      NextKeyMarker: optional(string),
+      NextUploadIdMarker: optional(string),
+      Prefix: string,
+      Delimiter: optional(string),
+      EncodingType: optional(string),
+      MaxUploads: integerElement,
+      IsTruncated: boolean,
+      Upload: list(
+        struct({
+          Key: string,
+          UploadId: string,
+          Initiator: personShape,
+          Owner: personShape,
+          StorageClass: string,
+          Initiated: timestamp,
+          ChecksumAlgorithm: optional(string),
+          ChecksumType: optional(string),
+        }),
+      ),
+      CommonPrefixes: commonPrefixesShape,
+    }),
+  },
+  errors: ['NoSuchBucket', 'InvalidArgument'],
+
+  async handle({ store, scope, bucket, principal }, input) {
+    const { prefix = '', delimiter = '', keyMarker = '', uploadIdMarker = '' } = input
+    const max = Math.min(input.maxUploads ?? limits.listUploadsMax, limits.listUploadsMax)
+    const { page } = await listUploads(store, scope, {
+      prefix,
+      delimiter,
+      max,
+      keyMarker: keyMarker === '' ? undefined : keyMarker,
+      // Without a key marker S3 ignores it.
+      uploadIdMarker: keyMarker === '' || uploadIdMarker === '' ? undefined : uploadIdMarker,
+    })
+    const encode = textEncoder(input.encodingType)
+    const owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const { next } = page
+    const last = page.entries.at(-1)
+    return {
+      body: {
+        Bucket: bucket,
+        KeyMarker: encode(keyMarker),
+        UploadIdMarker: uploadIdMarker,
+        NextKeyMarker: next && encode('afterKey' in next ? next.afterKey : next.afterGroup),
+        NextUploadIdMarker: next && 'afterKey' in next ? last?.uploadId : undefined,
+        Prefix: encode(prefix),
+        Delimiter: delimiter === '' ? undefined : encode(delimiter),
+        EncodingType: input.encodingType,
+        MaxUploads: max,
+        IsTruncated: next !== undefined,
+        Upload: page.entries.flatMap(({ key, uploadId, upload }) =>
+          upload === undefined
+            ? []
+            : [
+                {
+                  Key: encode(key),
+                  UploadId: uploadId,
+                  Initiator: owner,
+                  Owner: owner,
+                  StorageClass: 'STANDARD',
+                  Initiated: upload.initiatedMs,
+                  ChecksumAlgorithm: upload.checksum?.algorithm,
+                  ChecksumType: upload.checksum?.type,
+                },
+              ],
+        ),
+        CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
+      },
+    }
+  },
+})

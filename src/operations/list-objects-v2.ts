@@ -1,0 +1,81 @@
+import { query } from '../contract/fields.ts'
+import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
+import { boolean as booleanText, text } from '../contract/values.ts'
+import { listObjects, type PageStart } from '../store/list-objects.ts'
+import { defineOperation } from './context.ts'
+import {
+  commonPrefixesShape,
+  contentsOf,
+  contentsShape,
+  listingInputs,
+  pageSize,
+  textEncoder,
+} from './object-listing.ts'
+import { pageToken, readPageToken } from './page-token.ts'
+
+export const listObjectsV2Operation = defineOperation({
+  name: 'ListObjectsV2',
+  method: 'GET',
+  target: 'bucket',
+  query: ['list-type=2'],
+  permission: 's3:ListBucket',
+  summary: 'Lists keys in UTF-8 byte order, up to 1,000 a page, folded by delimiter.',
+  input: {
+    continuationToken: query('continuation-token', text, 'not-supported'),
+    startAfter: query('start-after', text, 'not-supported'),
+    fetchOwner: query('fetch-owner', booleanText, 'not-supported'),
+    ...listingInputs,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListBucketResult',
+    shape: struct({
+      Name: string,
+      Prefix: string,
+      Delimiter: optional(string),
+      MaxKeys: integer,
+      KeyCount: integer,
+      IsTruncated: boolean,
+      ContinuationToken: optional(string),
+      NextContinuationToken: optional(string),
+      StartAfter: optional(string),
+      EncodingType: optional(string),
+      Contents: contentsShape,
+      CommonPrefixes: commonPrefixesShape,
+    }),
+  },
+  errors: ['NoSuchBucket', 'InvalidArgument'],
+
+  async handle({ store, scope, bucket, principal }, input) {
+    const { prefix = '', delimiter = '' } = input
+    const max = pageSize(input.maxKeys)
+    const { page } = await listObjects(store, scope, { prefix, delimiter, max, start: startOf(input) })
+    const encode = textEncoder(input.encodingType)
+    return {
+      body: {
+        Name: bucket,
+        Prefix: encode(prefix),
+        Delimiter: delimiter === '' ? undefined : encode(delimiter),
+        MaxKeys: max,
+        KeyCount: page.entries.length + page.groups.length,
+        IsTruncated: page.next !== undefined,
+        ContinuationToken: input.continuationToken,
+        NextContinuationToken: page.next === undefined ? undefined : pageToken(page.next),
+        StartAfter: input.startAfter === undefined ? undefined : encode(input.startAfter),
+        EncodingType: input.encodingType,
+        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? principal : undefined),
+        CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
+      },
+    }
+  },
+})
+
+/** A continuation token says more than `start-after`, which is repeated with every page. */
+function startOf(input: {
+  continuationToken?: string | undefined
+  startAfter?: string | undefined
+}): PageStart | undefined {
+  if (input.continuationToken !== undefined) return readPageToken(input.continuationToken)
+  return input.startAfter === undefined || input.startAfter === '' ? undefined : { afterKey: input.startAfter }
+}

@@ -1,0 +1,78 @@
+import { query } from '../contract/fields.ts'
+import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
+import { text } from '../contract/values.ts'
+import { listObjects, type PageStart } from '../store/list-objects.ts'
+import { defineOperation } from './context.ts'
+import {
+  commonPrefixesShape,
+  contentsOf,
+  contentsShape,
+  listingInputs,
+  pageSize,
+  textEncoder,
+} from './object-listing.ts'
+
+export const listObjectsOperation = defineOperation({
+  name: 'ListObjects',
+  method: 'GET',
+  target: 'bucket',
+  permission: 's3:ListBucket',
+  summary: 'Lists keys, the older way: pages continue behind a marker.',
+  input: { marker: query('marker', text, 'not-supported'), ...listingInputs },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListBucketResult',
+    shape: struct({
+      Name: string,
+      Prefix: string,
+      Marker: string,
+      NextMarker: optional(string),
+      MaxKeys: integer,
+      Delimiter: optional(string),
+      IsTruncated: boolean,
+      EncodingType: optional(string),
+      Contents: contentsShape,
+      CommonPrefixes: commonPrefixesShape,
+    }),
+  },
+  errors: ['NoSuchBucket', 'InvalidArgument'],
+
+  async handle({ store, scope, bucket, principal }, input) {
+    const { prefix = '', delimiter = '', marker = '' } = input
+    const max = pageSize(input.maxKeys)
+    const { page } = await listObjects(store, scope, {
+      prefix,
+      delimiter,
+      max,
+      start: startBehind(marker, prefix, delimiter),
+    })
+    const encode = textEncoder(input.encodingType)
+    return {
+      body: {
+        Name: bucket,
+        Prefix: encode(prefix),
+        Marker: encode(marker),
+        NextMarker: page.next === undefined ? undefined : encode(nextMarker(page.next)),
+        MaxKeys: max,
+        Delimiter: delimiter === '' ? undefined : encode(delimiter),
+        IsTruncated: page.next !== undefined,
+        EncodingType: input.encodingType,
+        Contents: contentsOf(page.entries, encode, principal),
+        CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
+      },
+    }
+  },
+})
+
+/** A marker may be a key, or a common prefix that the page before showed: then all keys under it have been shown. */
+function startBehind(marker: string, prefix: string, delimiter: string): PageStart | undefined {
+  if (marker === '') return undefined
+  const isGroup =
+    delimiter !== '' &&
+    marker.startsWith(prefix) &&
+    marker.indexOf(delimiter, prefix.length) === marker.length - delimiter.length
+  return isGroup && marker.length > prefix.length ? { afterGroup: marker } : { afterKey: marker }
+}
+
+const nextMarker = (next: PageStart): string => ('afterKey' in next ? next.afterKey : next.afterGroup)

@@ -1,0 +1,90 @@
+import { query } from '../contract/fields.ts'
+import { customerKey, ownership } from '../contract/groups.ts'
+import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { integer } from '../contract/values.ts'
+import { limits } from '../limits.ts'
+import { listParts } from '../store/upload-parts.ts'
+import { defineOperation } from './context.ts'
+import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { uploadId } from './upload-address.ts'
+
+const personShape = struct({ ID: string, DisplayName: string })
+
+export const listPartsOperation = defineOperation({
+  name: 'ListParts',
+  method: 'GET',
+  target: 'object',
+  query: ['uploadId'],
+  permission: 's3:ListMultipartUploadParts',
+  summary: 'Lists the parts of an open upload.',
+  input: {
+    uploadId,
+    maxParts: query('max-parts', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
+    partNumberMarker: query('part-number-marker', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
+    ...customerKey,
+    ...ownership,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListPartsResult',
+    shape: struct({
+      Bucket: string,
+      Key: string,
+      UploadId: string,
+      Initiator: personShape,
+      Owner: personShape,
+      StorageClass: string,
+      ChecksumAlgorithm: optional(string),
+      ChecksumType: optional(string),
+      PartNumberMarker: integerElement,
+      NextPartNumberMarker: integerElement,
+      MaxParts: integerElement,
+      IsTruncated: boolean,
+      Part: list(
+        struct({
+          PartNumber: integerElement,
+          LastModified: timestamp,
+          ETag: string,
+          Size: integerElement,
+          ...checksumElementShapes,
+        }),
+      ),
+    }),
+  },
+  errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument'],
+
+  async handle({ store, scope, bucket, key, principal }, input) {
+    const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
+    const marker = Math.min(input.partNumberMarker ?? 0, limits.partNumberMax)
+    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max })
+    const owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const { checksum } = page.upload.record
+    return {
+      body: {
+        Bucket: bucket,
+        Key: key,
+        UploadId: input.uploadId,
+        Initiator: owner,
+        Owner: owner,
+        StorageClass: 'STANDARD',
+        ChecksumAlgorithm: checksum?.algorithm,
+        ChecksumType: checksum?.type,
+        PartNumberMarker: marker,
+        NextPartNumberMarker: page.parts.at(-1)?.number ?? marker,
+        MaxParts: max,
+        IsTruncated: page.truncated,
+        Part: page.parts.map((part) => {
+          const { ChecksumType: _, ...elements } = checksumElements(part.checksum)
+          return {
+            PartNumber: part.number,
+            LastModified: part.modifiedMs,
+            ETag: `"${part.etag}"`,
+            Size: part.size,
+            ...elements,
+          }
+        }),
+      },
+    }
+  },
+})

@@ -1,0 +1,78 @@
+/** What GetObject and HeadObject have in common: which bytes are meant, and the headers that describe them. */
+import { S3Error } from '../errors.ts'
+import { type ByteRange, resolveRange } from '../store/byte-range.ts'
+import { partsCount, placeOfPart } from '../store/object-parts.ts'
+import { checkRead, type ReadConditions } from '../store/preconditions.ts'
+import type { ObjectRecord } from '../store/records.ts'
+import { checksumOutputs } from './data-digests.ts'
+
+export interface ReadInputs extends ReadConditions {
+  range?: string | undefined
+  partNumber?: number | undefined
+  checksumMode?: 'ENABLED' | undefined
+  responseCacheControl?: string | undefined
+  responseContentDisposition?: string | undefined
+  responseContentEncoding?: string | undefined
+  responseContentLanguage?: string | undefined
+  responseContentType?: string | undefined
+  responseExpires?: string | undefined
+}
+
+export interface ReadPlan {
+  range: ByteRange
+  /** Only part of the object is meant: 206 and Content-Range. */
+  partial: boolean
+}
+
+/** Conditions first, then the range. Throws NotModified, PreconditionFailed, InvalidRange, InvalidPartNumber, InvalidRequest. */
+export function planRead(input: ReadInputs, record: ObjectRecord): ReadPlan {
+  checkRead(input, record)
+  const whole = { range: { start: 0, end: record.size }, partial: false }
+  if (input.partNumber !== undefined) {
+    if (input.range !== undefined) {
+      throw new S3Error('InvalidRequest', {
+        message: 'Cannot specify both Range header and partNumber query parameter.',
+      })
+    }
+    return { range: rangeOfPart(record, input.partNumber), partial: true }
+  }
+  const range = input.range === undefined ? undefined : resolveRange(input.range, record.size)
+  return range === undefined ? whole : { range, partial: true }
+}
+
+function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
+  if (record.data.kind === 'blob') {
+    if (number === 1) return { start: 0, end: record.size }
+  } else {
+    const place = placeOfPart(record.data.runs, number)
+    if (place !== undefined) return place.range
+  }
+  throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
+}
+
+/** The output fields of `objectHeaders` for what is read of an object. */
+export function describeRead(input: ReadInputs, record: ObjectRecord, { range, partial }: ReadPlan) {
+  const { headers } = record
+  // An empty object read as part 1 has no bytes that Content-Range could name.
+  const sized = partial && record.size > 0
+  return {
+    status: sized ? 206 : 200,
+    contentLength: String(range.end - range.start),
+    contentRange: sized ? `bytes ${range.start}-${range.end - 1}/${record.size}` : undefined,
+    contentType: input.responseContentType ?? headers.contentType,
+    contentEncoding: input.responseContentEncoding ?? headers.contentEncoding,
+    contentLanguage: input.responseContentLanguage ?? headers.contentLanguage,
+    contentDisposition: input.responseContentDisposition ?? headers.contentDisposition,
+    cacheControl: input.responseCacheControl ?? headers.cacheControl,
+    expires: input.responseExpires ?? headers.expires,
+    etag: `"${record.etag}"`,
+    lastModified: new Date(record.modifiedMs).toUTCString(),
+    acceptRanges: 'bytes',
+    metadata: record.metadata,
+    partsCount:
+      input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
+    taggingCount: record.tags.length === 0 ? undefined : String(record.tags.length),
+    // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
+    ...(input.checksumMode === 'ENABLED' && !sized ? checksumOutputs(record.checksum) : {}),
+  }
+}

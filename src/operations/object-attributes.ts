@@ -1,0 +1,54 @@
+/** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { ObjectAttributes } from '../store/records.ts'
+import { parseTaggingHeader } from '../store/tag-set.ts'
+
+export interface AttributeInputs {
+  contentType?: string | undefined
+  contentEncoding?: string | undefined
+  contentLanguage?: string | undefined
+  contentDisposition?: string | undefined
+  cacheControl?: string | undefined
+  expires?: string | undefined
+  metadata: Record<string, string>
+  tagging?: string | undefined
+}
+
+const defaultContentType = 'binary/octet-stream'
+
+/** Throws MetadataTooLarge, InvalidTag, InvalidArgument. */
+export function objectAttributes(input: AttributeInputs): ObjectAttributes {
+  return {
+    headers: {
+      contentType: input.contentType ?? defaultContentType,
+      contentEncoding: storedEncoding(input.contentEncoding),
+      contentLanguage: input.contentLanguage,
+      contentDisposition: input.contentDisposition,
+      cacheControl: input.cacheControl,
+      expires: input.expires,
+    },
+    metadata: checkMetadata(input.metadata),
+    tags: input.tagging === undefined ? [] : parseTaggingHeader(input.tagging),
+  }
+}
+
+function checkMetadata(metadata: Record<string, string>): Record<string, string> {
+  const size = Object.entries(metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  if (size > limits.userMetadataBytesMax) {
+    throw new S3Error('MetadataTooLarge', {
+      details: { Size: String(size), MaxSizeAllowed: String(limits.userMetadataBytesMax) },
+    })
+  }
+  return metadata
+}
+
+/** `aws-chunked` says how the request is framed, not what the object is: it is not stored. */
+function storedEncoding(encoding: string | undefined): string | undefined {
+  if (encoding === undefined) return undefined
+  const kept = encoding
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked')
+  return kept.length === 0 ? undefined : kept.join(',')
+}

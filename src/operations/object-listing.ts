@@ -1,0 +1,65 @@
+/** What ListObjects and ListObjectsV2 have in common: their fields, their entries, and the encoding that a client may ask for. */
+
+import type { Principal } from '../auth/principal.ts'
+import { query, refused } from '../contract/fields.ts'
+import { ownership } from '../contract/groups.ts'
+import { integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { integer, oneOf, text } from '../contract/values.ts'
+import { limits } from '../limits.ts'
+import type { ListedKey } from '../store/list-objects.ts'
+
+export const listingInputs = {
+  prefix: query('prefix', text, 'supported'),
+  delimiter: query('delimiter', text, 'supported'),
+  maxKeys: query('max-keys', integer({ min: 0, max: 2 ** 31 - 1 }), 'supported'),
+  encodingType: query('encoding-type', oneOf('url'), 'not-supported'),
+  optionalObjectAttributes: refused('vendor', 'optional-object-attributes', 'not-supported'),
+  ...ownership,
+} as const
+
+const ownerShape = struct({ ID: string, DisplayName: string })
+
+export const contentsShape = list(
+  struct({
+    Key: string,
+    LastModified: timestamp,
+    ETag: string,
+    ChecksumAlgorithm: optional(string),
+    ChecksumType: optional(string),
+    Size: integerElement,
+    Owner: optional(ownerShape),
+    StorageClass: string,
+  }),
+)
+
+export const commonPrefixesShape = list(struct({ Prefix: string }))
+
+export const pageSize = (maxKeys: number | undefined): number =>
+  Math.min(maxKeys ?? limits.listKeysMax, limits.listKeysMax)
+
+/** How keys and prefixes are written: as they are, or with every byte percent-encoded that a URL would encode, slashes apart. */
+export function textEncoder(encodingType: 'url' | undefined): (raw: string) => string {
+  if (encodingType === undefined) return (raw) => raw
+  return (raw) =>
+    encodeURIComponent(raw)
+      .replaceAll('%2F', '/')
+      .replace(/[!'()]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+export function contentsOf(
+  entries: readonly ListedKey[],
+  encode: (raw: string) => string,
+  owner: Principal | undefined,
+) {
+  const ownerElement = owner === undefined ? undefined : { ID: owner.accountId, DisplayName: owner.displayName }
+  return entries.map((entry) => ({
+    Key: encode(entry.key),
+    LastModified: entry.modifiedMs,
+    ETag: `"${entry.etag}"`,
+    ChecksumAlgorithm: entry.checksum?.algorithm,
+    ChecksumType: entry.checksum?.type,
+    Size: entry.size,
+    Owner: ownerElement,
+    StorageClass: 'STANDARD',
+  }))
+}

@@ -1,0 +1,74 @@
+import { required, vendor } from '../contract/fields.ts'
+import { customerKey, ownership } from '../contract/groups.ts'
+import { string, struct, timestamp } from '../contract/shapes.ts'
+import { text } from '../contract/values.ts'
+import { limits } from '../limits.ts'
+import { checkCopySource } from '../store/preconditions.ts'
+import { openObject } from '../store/read-object.ts'
+import { writePart } from '../store/upload-parts.ts'
+import { defineOperation } from './context.ts'
+import { copyConditions, copyRange, copySourceInputs, parseCopySource } from './copy-source.ts'
+import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { checkObjectSize } from './put-object.ts'
+import { partNumber, uploadId } from './upload-address.ts'
+
+export const uploadPartCopyOperation = defineOperation({
+  name: 'UploadPartCopy',
+  method: 'PUT',
+  target: 'object',
+  query: ['partNumber', 'uploadId'],
+  vendorHeaders: ['copy-source'],
+  permission: 's3:PutObject',
+  summary: 'Makes a part of an existing object, or of a range of it.',
+  slow: true,
+  input: {
+    partNumber,
+    uploadId,
+    copySource: required(vendor('copy-source', text, 'aws')),
+    copySourceRange: vendor('copy-source-range', text, 'aws'),
+    ...copySourceInputs,
+    ...customerKey,
+    ...ownership,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'CopyPartResult',
+    shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes }),
+  },
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchUpload',
+    'PreconditionFailed',
+    'InvalidRange',
+    'InvalidArgument',
+    'NoSuchVersion',
+  ],
+
+  async handle({ store, scope, scopeOf, key }, input) {
+    const source = parseCopySource(input.copySource)
+    const sourceScope = scopeOf(source.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
+    const { body } = await openObject(store, sourceScope, source.key, (record) => {
+      checkCopySource(copyConditions(input), record)
+      const range = copyRange(input.copySourceRange, record.size)
+      checkObjectSize(range.end - range.start, limits.partBytesMax)
+      return { range }
+    })
+    try {
+      const part = await writePart(store, scope, {
+        key,
+        uploadId: input.uploadId,
+        number: input.partNumber,
+        data: ({ checksum }) => ({
+          body,
+          checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },
+        }),
+      })
+      const { ChecksumType: _, ...checksum } = checksumElements(part.checksum)
+      return { body: { LastModified: part.modifiedMs, ETag: `"${part.etag}"`, ...checksum } }
+    } finally {
+      body.cancel()
+    }
+  },
+})

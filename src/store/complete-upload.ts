@@ -1,0 +1,207 @@
+/** Completes a multipart upload: metadata only. The parts stay where they are, and the object's record refers to them. */
+import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
+import { S3Error } from '../errors.ts'
+import type { Check, Commit } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { commitDecision, garbagePut } from './commit.ts'
+import { nextSequence, readTarget, replaceCurrent, type Target } from './current-object.ts'
+import { openUploadKey, partKey, uploadKey } from './keyspace.ts'
+import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
+import { toRuns } from './object-parts.ts'
+import { checkWrite, etagListed, type WriteConditions } from './preconditions.ts'
+import { type Checksum, type CompletedUpload, type ObjectRecord, type OpenUpload, uploadCodec } from './records.ts'
+import type { BucketScope } from './scope.ts'
+import type { Store } from './store.ts'
+import { readAllParts, type StoredPart } from './upload-parts.ts'
+import { type FoundUpload, findUpload, type UploadAddress } from './uploads.ts'
+
+export interface ListedPart {
+  number: number
+  etag: string
+  /** Checksums that the client lists for the part, by algorithm. */
+  checksums: Partial<Record<ChecksumAlgorithm, string>>
+}
+
+export interface Completion extends UploadAddress {
+  /** In ascending order of number; at least one. */
+  parts: readonly ListedPart[]
+  conditions: WriteConditions
+  /** What the client expects of the whole object. */
+  expected: {
+    checksum?: Pick<Checksum, 'algorithm' | 'value'> | undefined
+    type?: Checksum['type'] | undefined
+    size?: number | undefined
+  }
+}
+
+export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum'>
+
+/**
+ * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
+ * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed.
+ */
+export async function completeUpload(
+  store: Store,
+  scope: BucketScope,
+  completion: Completion,
+): Promise<CompletionResult> {
+  return commitDecision<CompletionResult>(store, async () => {
+    const upload = await findUpload(store, scope, completion)
+    if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
+    const target = await readTarget(store, scope, completion.key)
+    checkWrite(completion.conditions, target.current)
+    const stored = await readAllParts(store, completion.uploadId)
+    const chosen = chooseParts(completion.parts, stored, upload.record)
+    const record = assemble(upload.record, completion, chosen, target, store.clock.now())
+    const result = completedUpload(upload.record, record)
+    return { result, commit: completeCommit(store, upload, upload.record, target, record, result, stored, chosen) }
+  })
+}
+
+/** The stored parts that the client lists, in order. Everything that can be wrong with the list is found here. Pure. */
+export function chooseParts(
+  listed: readonly ListedPart[],
+  stored: ReadonlyMap<number, StoredPart>,
+  upload: Pick<OpenUpload, 'checksum'>,
+): StoredPart[] {
+  const chosen: StoredPart[] = []
+  let size = 0
+  for (const [i, { number, etag, checksums }] of listed.entries()) {
+    const before = listed[i - 1]
+    if (before !== undefined && before.number >= number) throw new S3Error('InvalidPartOrder')
+    const part = stored.get(number)
+    if (
+      part === undefined ||
+      !etagListed(etag, part.record.etag) ||
+      etag.trim() === '*' ||
+      !sameChecksums(part, checksums)
+    ) {
+      throw new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
+    }
+    if (upload.checksum?.type === 'COMPOSITE' && number !== i + 1) {
+      // S3 documents: with composite checksums, part numbers must be consecutive from 1.
+      throw new S3Error('InvalidPartOrder', { message: 'Part numbers must be consecutive and begin with 1.' })
+    }
+    if (i < listed.length - 1 && part.record.size < limits.partBytesMin) {
+      throw new S3Error('EntityTooSmall', {
+        details: {
+          ETag: etag,
+          PartNumber: String(number),
+          ProposedSize: String(part.record.size),
+          MinSizeAllowed: String(limits.partBytesMin),
+        },
+      })
+    }
+    size += part.record.size
+    chosen.push(part)
+  }
+  if (size > limits.objectBytesMax) {
+    throw new S3Error('EntityTooLarge', {
+      details: { ProposedSize: String(size), MaxSizeAllowed: String(limits.objectBytesMax) },
+    })
+  }
+  return chosen
+}
+
+function sameChecksums(part: StoredPart, listed: ListedPart['checksums']): boolean {
+  const { checksum } = part.record
+  return Object.entries(listed).every(
+    ([algorithm, value]) => value === undefined || (checksum?.algorithm === algorithm && checksum.value === value),
+  )
+}
+
+function assemble(
+  upload: OpenUpload,
+  completion: Completion,
+  chosen: readonly StoredPart[],
+  target: Target,
+  nowMs: number,
+): ObjectRecord {
+  const parts = chosen.map((part) => part.record)
+  const size = parts.reduce((sum, part) => sum + part.size, 0)
+  const checksum = multipartChecksum(upload.checksum, parts)
+  checkExpected(completion.expected, { checksum, type: upload.checksum?.type, size })
+  return {
+    headers: upload.headers,
+    metadata: upload.metadata,
+    tags: upload.tags,
+    retention: upload.retention,
+    legalHold: upload.legalHold,
+    sequence: nextSequence(target),
+    versionId: 'null',
+    size,
+    modifiedMs: nowMs,
+    etag: multipartEtag(parts),
+    checksum,
+    data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
+  }
+}
+
+function checkExpected(
+  expected: Completion['expected'],
+  actual: { checksum: Checksum | undefined; type: Checksum['type'] | undefined; size: number },
+): void {
+  if (expected.size !== undefined && expected.size !== actual.size) {
+    throw new S3Error('InvalidRequest', {
+      message: `The provided 'mp-object-size' header value ${expected.size} does not match what was computed: ${actual.size}`,
+    })
+  }
+  if (expected.type !== undefined && expected.type !== actual.type) {
+    throw new S3Error('InvalidRequest', {
+      message: `The upload was created using the ${actual.type ?? 'no'} checksum type. The complete request must use the same checksum type.`,
+    })
+  }
+  if (expected.checksum === undefined) return
+  const { algorithm, value } = expected.checksum
+  const known = actual.checksum?.algorithm === algorithm ? actual.checksum.value : undefined
+  // A composite may be given with or without the number of parts behind it.
+  if (known !== value && known?.split('-')[0] !== value)
+    throw new S3Error('BadDigest', {
+      message: `The ${algorithm} you specified did not match the calculated checksum.`,
+    })
+}
+
+function completedUpload(upload: OpenUpload, record: ObjectRecord): CompletedUpload {
+  return {
+    state: 'completed',
+    bucketId: upload.bucketId,
+    key: upload.key,
+    completedMs: record.modifiedMs,
+    etag: record.etag,
+    versionId: record.versionId,
+    checksum: record.checksum,
+  }
+}
+
+/** Object, upload state and the fate of every part change together; each part listed must still be the one that was checked. */
+function completeCommit(
+  store: Store,
+  { uploadId, version }: FoundUpload,
+  upload: OpenUpload,
+  target: Target,
+  record: ObjectRecord,
+  result: CompletedUpload,
+  stored: ReadonlyMap<number, StoredPart>,
+  chosen: readonly StoredPart[],
+): Commit {
+  const base = replaceCurrent(store, target, record)
+  const key = uploadKey(uploadId)
+  const kept = new Set(chosen)
+  const left = [...stored.values()].filter((part) => !kept.has(part))
+  const checks: Check[] = [...stored.values()].map((part) => ({
+    key: partKey(uploadId, part.record.number),
+    version: part.version,
+  }))
+  return {
+    checks: [...(base.checks ?? []), { key, version }, ...checks],
+    puts: [
+      ...(base.puts ?? []),
+      { key, value: uploadCodec.encode(key, result) },
+      ...left.map((part) => garbagePut(store, { kind: 'blob', manifest: part.record.manifest })),
+    ],
+    deletes: [
+      openUploadKey(upload.bucketId, upload.key, uploadId),
+      ...left.map((part) => partKey(uploadId, part.record.number)),
+    ],
+  }
+}

@@ -1,0 +1,57 @@
+/** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. */
+import type { Digested } from './incoming-data.ts'
+import type { BucketRecord, ObjectAttributes } from './records.ts'
+
+interface Described {
+  bucket: string
+  bucketId: string
+  key: string
+  etag: string
+  checksum: Digested['checksum']
+  writtenMs: number
+}
+
+/** Of a blob that is a whole object. */
+export interface ObjectDescription extends Described, ObjectAttributes {
+  kind: 'object'
+}
+
+/** Of a blob that is one part of an upload. */
+export interface PartDescription extends Described {
+  kind: 'part'
+  uploadId: string
+  partNumber: number
+}
+
+export type BlobDescription = ObjectDescription | PartDescription
+
+export function describeObject(
+  bucket: BucketRecord,
+  object: { key: string; attributes: ObjectAttributes },
+  digested: Digested,
+  writtenMs: number,
+): ObjectDescription {
+  return {
+    kind: 'object',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    key: object.key,
+    ...digested,
+    writtenMs,
+    ...object.attributes,
+  }
+}
+
+export function describePart(
+  bucket: BucketRecord,
+  part: { key: string; uploadId: string; partNumber: number },
+  digested: Digested,
+  writtenMs: number,
+): PartDescription {
+  return { kind: 'part', bucket: bucket.name, bucketId: bucket.id, ...part, ...digested, writtenMs }
+}
+
+/** Throws when the bytes are no description: a shard that this store did not write. */
+export function readDescription(bytes: Buffer): BlobDescription {
+  return JSON.parse(bytes.toString('utf8')) as BlobDescription
+}

@@ -1,0 +1,94 @@
+/** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
+import type { ByteSource } from '../byte-source.ts'
+import { type ChecksumAlgorithm, checksumFields, createDigest, digestingSource } from '../checksums/checksums.ts'
+import { S3Error } from '../errors.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import { StoreFull } from '../shards/shard-store.ts'
+import type { Store } from './store.ts'
+
+/** A checksum to compute over the data. */
+export interface ChecksumDemand {
+  algorithm: ChecksumAlgorithm
+  /** What the client says it is, in base64; asked once the data has been read, as it may follow the data. `undefined`: it didn't say. */
+  expected(): string | undefined
+}
+
+export interface IncomingData {
+  body: ByteSource
+  /** Base64. */
+  contentMd5?: string | undefined
+  checksum?: ChecksumDemand | undefined
+}
+
+export interface Digested {
+  /** MD5 in hex: the entity tag of an object or part that was sent in one request. */
+  etag: string
+  /** Base64. */
+  checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
+}
+
+/**
+ * Writes a blob. `describe` is called with its digests when all bytes have been read and verified.
+ * Throws BadDigest, InvalidDigest, what the body rejects with, and ServiceUnavailable when the stores are full; nothing is kept then.
+ */
+export async function writeBlob(
+  store: Store,
+  location: string,
+  data: IncomingData,
+  describe: (digested: Digested) => object,
+): Promise<{ manifest: Manifest; digested: Digested }> {
+  const md5 = createDigest('MD5')
+  const checksum = data.checksum === undefined ? undefined : createDigest(data.checksum.algorithm)
+  const digesting = digestingSource(data.body, checksum === undefined ? [md5] : [md5, checksum])
+
+  let digested: Digested | undefined
+  const verify = (): void => {
+    const md5Bytes = md5.digest()
+    if (data.contentMd5 !== undefined && md5Bytes.toString('base64') !== data.contentMd5) throw new S3Error('BadDigest')
+    digested = { etag: md5Bytes.toString('hex'), checksum: undefined }
+    if (checksum === undefined || data.checksum === undefined) return
+    const { algorithm } = data.checksum
+    const value = checksum.digest().toString('base64')
+    checkExpected(algorithm, data.checksum.expected(), value)
+    digested.checksum = { algorithm, value }
+  }
+  const payload: ByteSource = {
+    size: digesting.size,
+    drain: (sink) => digesting.drain(sink).then(verify),
+    read: () =>
+      digesting.read().then((bytes) => {
+        verify()
+        return bytes
+      }),
+    cancel: () => digesting.cancel(),
+  }
+  const digestedOrThrow = (): Digested => {
+    if (digested === undefined) throw new Error('the store asked for a description before it had read the payload')
+    return digested
+  }
+
+  try {
+    const manifest = await store.blobs.write(location, {
+      payload,
+      describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
+    })
+    return { manifest, digested: digestedOrThrow() }
+  } catch (error) {
+    if (!(error instanceof StoreFull)) throw error
+    throw new S3Error('ServiceUnavailable', {
+      message: 'The storage has no room left for new data. Deleting still works.',
+      cause: error,
+    })
+  }
+}
+
+function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefined, computed: string): void {
+  if (expected === undefined || expected === computed) return
+  const { header, bytes } = checksumFields[algorithm]
+  if (Buffer.from(expected, 'base64').length !== bytes) {
+    throw new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
+  }
+  throw new S3Error('BadDigest', {
+    message: `The ${algorithm} you specified did not match the calculated checksum.`,
+  })
+}

@@ -1,0 +1,79 @@
+/**
+ * Every key of the metadata store. The first element is the table:
+ *
+ *     b bucket                        BucketRecord
+ *     o owner bucket                  (empty)        buckets by owner, in order of name
+ *     c bucket | key                  ObjectRecord   the current version of each key that is not deleted
+ *     u bucketId key uploadId         (empty)        open uploads of a bucket, in the order S3 lists them
+ *     i uploadId                      UploadRecord   in order of initiation, across buckets
+ *     p uploadId partNumber           PartRecord     parts, of open uploads and of objects made from them
+ *     g id                            GarbageRecord  in order of the time it became garbage
+ *
+ * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
+ */
+import type { Key } from '../kv/kv.ts'
+import {
+  endOfPrefix,
+  type KeyRange,
+  packKey,
+  packTail,
+  rangeOf,
+  rangeStartingWith,
+  unpackKey,
+} from '../kv/ordered-key.ts'
+
+export const noValue: Buffer = Buffer.alloc(0)
+
+export const bucketKey = (name: string): Key => packKey('b', name)
+
+export const ownedBucketKey = (owner: string, name: string): Key => packKey('o', owner, name)
+export const ownedBuckets = (owner: string, prefix: string): KeyRange => rangeStartingWith(['o', owner], prefix)
+export const ownedBucketName = (key: Key): string => unpackKey(key, ['string', 'string', 'string'])[2]
+
+// An object's key comes last and raw: nothing follows that would need it escaped.
+export const objectKey = (bucket: string, key: string): Key => packTail(['c', bucket], key)
+
+/** The keys of one bucket's objects, packed and unpacked. */
+export class ObjectKeys {
+  readonly #head: Key
+
+  constructor(bucket: string) {
+    this.#head = packKey('c', bucket)
+  }
+
+  /** All objects whose key starts with `prefix`. */
+  startingWith(prefix: string): KeyRange {
+    const start = this.pack(prefix)
+    return { start, end: endOfPrefix(start) }
+  }
+
+  pack(key: string): Key {
+    return Buffer.concat([this.#head, Buffer.from(key)])
+  }
+
+  unpack(key: Key): string {
+    return key.toString('utf8', this.#head.length)
+  }
+}
+
+export const openUploadKey = (bucketId: string, key: string, uploadId: string): Key =>
+  packKey('u', bucketId, key, uploadId)
+export const openUploads = (bucketId: string): KeyRange => rangeOf('u', bucketId)
+export const openUploadsOfKey = (bucketId: string, key: string): KeyRange => rangeOf('u', bucketId, key)
+export const openUploadsStartingWith = (bucketId: string, prefix: string): KeyRange =>
+  rangeStartingWith(['u', bucketId], prefix)
+export function openUploadOf(packed: Key): { key: string; uploadId: string } {
+  const [, , key, uploadId] = unpackKey(packed, ['string', 'string', 'string', 'string'])
+  return { key, uploadId }
+}
+
+export const uploadKey = (uploadId: string): Key => packKey('i', uploadId)
+export const uploads: KeyRange = rangeOf('i')
+export const uploadIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
+
+export const partKey = (uploadId: string, number: number): Key => packKey('p', uploadId, number)
+export const partsOf = (uploadId: string): KeyRange => rangeOf('p', uploadId)
+
+export const garbageKey = (id: string): Key => packKey('g', id)
+export const garbage: KeyRange = rangeOf('g')
+export const garbageIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]

@@ -1,0 +1,86 @@
+/** Whether a request's If-* conditions let it go on: RFC 9110 section 13 for reads, S3's conditional writes for writes. Pure. */
+import { S3Error } from '../errors.ts'
+
+export interface ReadConditions {
+  ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
+  ifModifiedSinceMs?: number | undefined
+  ifUnmodifiedSinceMs?: number | undefined
+}
+
+export interface WriteConditions {
+  ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
+}
+
+export interface Existing {
+  etag: string
+  modifiedMs: number
+}
+
+/** `"a", W/"b", c` -> whether one of them is `etag`, or the list is `*`. */
+export function etagListed(list: string, etag: string): boolean {
+  if (list.trim() === '*') return true
+  return list.split(',').some((item) => unquote(item.trim().replace(/^W\//, '')) === etag)
+}
+
+function unquote(etag: string): string {
+  return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
+}
+
+/** HTTP dates have whole seconds; a stored time within that second counts as not later. */
+const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000
+
+/** Throws PreconditionFailed, or NotModified with the headers that a 304 carries. */
+export function checkRead(conditions: ReadConditions, existing: Existing): void {
+  const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = conditions
+  const modified = wholeSecond(existing.modifiedMs)
+  if (ifMatch !== undefined) {
+    if (!etagListed(ifMatch, existing.etag)) throw failed('If-Match')
+  } else if (ifUnmodifiedSinceMs !== undefined && modified > ifUnmodifiedSinceMs) {
+    throw failed('If-Unmodified-Since')
+  }
+  if (ifNoneMatch !== undefined) {
+    if (etagListed(ifNoneMatch, existing.etag)) throw notModified(existing)
+  } else if (ifModifiedSinceMs !== undefined && modified <= ifModifiedSinceMs) {
+    throw notModified(existing)
+  }
+}
+
+/** For the source of a copy: every failed condition is PreconditionFailed, as S3 documents. */
+export function checkCopySource(conditions: ReadConditions, existing: Existing): void {
+  try {
+    checkRead(conditions, existing)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NotModified') throw failed('copy-source-if-none-match')
+    throw error
+  }
+}
+
+/** Throws PreconditionFailed, NoSuchKey (If-Match on nothing), or NotImplemented (If-None-Match with an entity tag). */
+export function checkWrite(conditions: WriteConditions, existing: Existing | undefined): void {
+  const { ifMatch, ifNoneMatch } = conditions
+  if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch.trim() !== '*') {
+      throw new S3Error('NotImplemented', {
+        message: 'If-None-Match on a write accepts * only.',
+        details: { Header: 'If-None-Match' },
+      })
+    }
+    if (existing !== undefined) throw failed('If-None-Match')
+  }
+  if (ifMatch !== undefined) {
+    if (existing === undefined) throw new S3Error('NoSuchKey')
+    if (!etagListed(ifMatch, existing.etag)) throw failed('If-Match')
+  }
+}
+
+function failed(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', { details: { Condition: condition } })
+}
+
+function notModified(existing: Existing): S3Error {
+  return new S3Error('NotModified', {
+    headers: { ETag: `"${existing.etag}"`, 'Last-Modified': new Date(existing.modifiedMs).toUTCString() },
+  })
+}

@@ -1,0 +1,102 @@
+/** Parts of an open upload: writing, listing, and reading all of them for completion. */
+import { keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import { commitDecision, garbagePut } from './commit.ts'
+import { describePart } from './descriptions.ts'
+import { type IncomingData, writeBlob } from './incoming-data.ts'
+import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
+import type { OpenUpload } from './records.ts'
+import { type PartRecord, partCodec } from './records.ts'
+import type { BucketScope } from './scope.ts'
+import type { Store } from './store.ts'
+import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.ts'
+import { keepingNoOrphan } from './write-object.ts'
+
+export interface NewPart extends UploadAddress {
+  number: number
+  /** Chooses what to digest, knowing the upload. May throw when the client's checksum doesn't fit the upload's. */
+  data(upload: OpenUpload): IncomingData
+}
+
+/** Resolves when the part is durable; it replaces an earlier part of its number. Throws NoSuchUpload and what `writeBlob` throws. */
+export async function writePart(store: Store, scope: BucketScope, part: NewPart): Promise<PartRecord> {
+  const before = await findOpenUpload(store, scope, part)
+  const { uploadId, key: objectKey, number } = part
+  const { manifest, digested } = await writeBlob(
+    store,
+    before.bucket.record.location,
+    part.data(before.record),
+    (digests) =>
+      describePart(before.bucket.record, { key: objectKey, uploadId, partNumber: number }, digests, store.clock.now()),
+  )
+  const key = partKey(uploadId, number)
+  return keepingNoOrphan(store, manifest, () =>
+    commitDecision(store, async (attempt) => {
+      const upload = attempt === 0 ? before : await findOpenUpload(store, scope, part)
+      const [replaced] = await store.kv.get([key])
+      const record: PartRecord = {
+        number,
+        size: manifest.size,
+        etag: digested.etag,
+        modifiedMs: store.clock.now(),
+        checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' },
+        manifest,
+      }
+      const puts = [{ key, value: partCodec.encode(key, record) }]
+      if (replaced !== undefined) {
+        const { manifest: old } = partCodec.decode(key, replaced.value)
+        puts.push(garbagePut(store, { kind: 'blob', manifest: old }))
+      }
+      return {
+        result: record,
+        commit: {
+          checks: [
+            { key: bucketKey(scope.name), version: upload.bucket.version },
+            { key: uploadKey(uploadId), version: upload.version },
+            replaced === undefined ? { key, absent: true } : { key, version: replaced.version },
+          ],
+          puts,
+        },
+      }
+    }),
+  )
+}
+
+export interface PartPage {
+  upload: FoundUpload & { record: OpenUpload }
+  parts: PartRecord[]
+  truncated: boolean
+}
+
+/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload. */
+export async function listParts(
+  store: Store,
+  scope: BucketScope,
+  query: UploadAddress & { afterNumber: number; max: number },
+): Promise<PartPage> {
+  const upload = await findOpenUpload(store, scope, query)
+  const { end } = partsOf(query.uploadId)
+  const start = keyAfter(partKey(query.uploadId, query.afterNumber))
+  const entries = await store.kv.range({ start, end, limit: query.max + 1 })
+  return {
+    upload,
+    parts: entries.slice(0, query.max).map((entry) => partCodec.decode(entry.key, entry.value)),
+    truncated: entries.length > query.max,
+  }
+}
+
+export interface StoredPart {
+  record: PartRecord
+  version: number
+}
+
+/** Every part of an upload by number. */
+export async function readAllParts(store: Store, uploadId: string): Promise<Map<number, StoredPart>> {
+  const parts = new Map<number, StoredPart>()
+  const { start, end } = partsOf(uploadId)
+  for (const entry of await store.kv.range({ start, end, limit: limits.partNumberMax })) {
+    const record = partCodec.decode(entry.key, entry.value)
+    parts.set(record.number, { record, version: entry.version })
+  }
+  return parts
+}

@@ -1,0 +1,153 @@
+/** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
+import { timeOrderedId } from '../clock.ts'
+import { S3Error } from '../errors.ts'
+import type { Commit } from '../kv/kv.ts'
+import { keyAfter } from '../kv/ordered-key.ts'
+import { commitDecision, garbagePut } from './commit.ts'
+import {
+  bucketKey,
+  noValue,
+  openUploadKey,
+  openUploadOf,
+  openUploadsOfKey,
+  openUploadsStartingWith,
+  uploadKey,
+} from './keyspace.ts'
+import { type Page, walkPage } from './list-objects.ts'
+import { type BucketRecord, type OpenUpload, type UploadRecord, uploadCodec } from './records.ts'
+import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
+import type { Store } from './store.ts'
+
+export interface UploadAddress {
+  key: string
+  uploadId: string
+}
+
+export interface FoundUpload extends UploadAddress {
+  bucket: FoundBucket
+  record: UploadRecord
+  version: number
+}
+
+/** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */
+export async function findUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
+  const key = uploadKey(address.uploadId)
+  const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), key])
+  const bucket = admitted(scope, bucketEntry)
+  const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)
+  if (entry === undefined || record?.bucketId !== bucket.record.id || record.key !== address.key) {
+    throw noSuchUpload(address.uploadId)
+  }
+  return { ...address, bucket, record, version: entry.version }
+}
+
+/** Throws NoSuchUpload also when the upload has been completed. */
+export async function findOpenUpload(
+  store: Store,
+  scope: BucketScope,
+  address: UploadAddress,
+): Promise<FoundUpload & { record: OpenUpload }> {
+  const found = await findUpload(store, scope, address)
+  const { record } = found
+  if (record.state !== 'open') throw noSuchUpload(address.uploadId)
+  return { ...found, record }
+}
+
+function noSuchUpload(uploadId: string): S3Error {
+  return new S3Error('NoSuchUpload', { details: { UploadId: uploadId } })
+}
+
+export type NewUpload = Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs'>
+
+/** Resolves with the id of the new upload. Throws NoSuchBucket, or what the scope throws. */
+export async function createUpload(store: Store, scope: BucketScope, upload: NewUpload): Promise<string> {
+  const uploadId = timeOrderedId(store.clock)
+  const key = uploadKey(uploadId)
+  return commitDecision(store, async () => {
+    const [entry] = await store.kv.get([bucketKey(scope.name)])
+    const bucket = admitted(scope, entry)
+    const record: OpenUpload = {
+      ...upload,
+      state: 'open',
+      bucketId: bucket.record.id,
+      initiatedMs: store.clock.now(),
+    }
+    return {
+      result: uploadId,
+      commit: {
+        checks: [{ key: bucketKey(scope.name), version: bucket.version }],
+        puts: [
+          { key, value: uploadCodec.encode(key, record) },
+          { key: openUploadKey(bucket.record.id, upload.key, uploadId), value: noValue },
+        ],
+      },
+    }
+  })
+}
+
+/** Ends an upload and gives up its parts. Against a Complete at the same time, one of the two wins. Throws NoSuchUpload. */
+export async function abortUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<void> {
+  await commitDecision(store, async () => {
+    const upload = await findOpenUpload(store, scope, address)
+    return { result: undefined, commit: abortCommit(store, address.uploadId, upload.record, upload.version) }
+  })
+}
+
+/** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
+export function abortCommit(store: Store, uploadId: string, record: OpenUpload, version: number): Commit {
+  const key = uploadKey(uploadId)
+  return {
+    checks: [{ key, version }],
+    deletes: [key, openUploadKey(record.bucketId, record.key, uploadId)],
+    puts: [garbagePut(store, { kind: 'parts', uploadId })],
+  }
+}
+
+export interface ListedUpload extends UploadAddress {
+  upload: OpenUpload | undefined
+}
+
+export interface UploadQuery {
+  prefix: string
+  delimiter: string
+  max: number
+  /** Uploads of keys behind this one; with `uploadIdMarker` also those of this key with a greater id. */
+  keyMarker: string | undefined
+  uploadIdMarker: string | undefined
+}
+
+/** One page of a bucket's open uploads, by key and then by time of initiation. */
+export async function listUploads(
+  store: Store,
+  scope: BucketScope,
+  query: UploadQuery,
+): Promise<{ bucket: BucketRecord; page: Page<ListedUpload> }> {
+  const [bucketEntry] = await store.kv.get([bucketKey(scope.name)])
+  const bucket = admitted(scope, bucketEntry).record
+  if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
+
+  const all = openUploadsStartingWith(bucket.id, query.prefix)
+  const start = startOf(bucket.id, query)
+  const page = await walkPage<UploadAddress>(store, {
+    // A key marker that is a group is what an earlier page answered for that group.
+    query: { ...query, shownGroup: query.keyMarker },
+    range: { start: start !== undefined && Buffer.compare(start, all.start) > 0 ? start : all.start, end: all.end },
+    keyOf: (entry) => openUploadOf(entry.key).key,
+    behindGroup: (group) => openUploadsStartingWith(bucket.id, group).end,
+    read: (_key, entry) => openUploadOf(entry.key),
+  })
+  const records = await store.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
+  const entries = page.entries.map((address, i) => {
+    const entry = records[i]
+    const upload = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
+    return { ...address, upload: upload?.state === 'open' ? upload : undefined }
+  })
+  return { bucket, page: { ...page, entries } }
+}
+
+function startOf(bucketId: string, query: UploadQuery): Buffer | undefined {
+  if (query.keyMarker === undefined) return undefined
+  return query.uploadIdMarker === undefined
+    ? openUploadsOfKey(bucketId, query.keyMarker).end
+    : keyAfter(openUploadKey(bucketId, query.keyMarker, query.uploadIdMarker))
+}
