@@ -56,6 +56,7 @@ export const errorTable = {
   InvalidRequest: { status: 400, message: 'Invalid Request' },
   InvalidStorageClass: { status: 400, message: 'The storage class that you specified is not valid.' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
+  InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
   KeyTooLongError: { status: 400, message: 'Your key is too long.' },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },

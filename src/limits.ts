@@ -37,6 +37,9 @@ export const limits = {
   // Signatures.
   clockSkewMsMax: 15 * 60 * 1000,
   presignedExpirySecondsMax: 604_800,
+  credentialCharsMax: 256,
+  signingKeysMax: 1024,
+  signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,
   awsChunkBytesMax: 16 * MiB,
   trailerBytesMax: 16 * KiB,

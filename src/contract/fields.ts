@@ -106,7 +106,16 @@ export type InputBody =
    * An XML document, given to the handler decoded as `body`; `undefined` when absent and not required (required and absent: MissingRequestBodyError).
    * Content-MD5 and checksum headers are verified against it; with `digestRequired`, one of them must be there (InvalidRequest).
    */
-  | { kind: 'xml'; root: string; shape: Shape; required: boolean; digestRequired: boolean; bytesMax: number }
+  | {
+      kind: 'xml'
+      root: string
+      shape: Shape
+      required: boolean
+      digestRequired: boolean
+      bytesMax: number
+      /** What checksum headers are of: the body, unless said otherwise. Those of an object are the handler's to verify. */
+      checksumsOf?: 'body' | 'object'
+    }
 
 export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }
   ? { body: RequestBody }

@@ -93,11 +93,6 @@ export const checksumsIn = {
   sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName, 'not-supported'),
 } as const
 
-/** For operations with an XML body, whose digests the decoder verifies itself. */
-export const bodyDigests = {
-  ...checksumsIn,
-} as const
-
 function algorithmName(raw: string): (typeof checksumNames)[number] {
   const upper = raw.toUpperCase()
   const found = checksumNames.find((name) => name === upper)

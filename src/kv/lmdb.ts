@@ -57,6 +57,8 @@ function openDatabase(path: string): Database {
     noMemInit: true,
     // A commit resolves after fsync of its data and of the root that points to it. Never noSync, noMetaSync, useWritemap or commitDelay.
     overlappingSync: false,
+    // We batch ourselves. With this on, a failed commit also rejects a promise that only lmdb-js knows, and that ends the process at once.
+    eventTurnBatching: false,
     // LMDB stores our version before the value.
     useVersions: true,
     // Plain bytes, as with `encoding: 'binary'`, but copied out through Node's buffer pool: ranges are three times as fast.
@@ -180,7 +182,7 @@ class LmdbKv implements Kv {
         await this.#fail(thrown, batch)
         break
       }
-      for (const [i, { resolve }] of batch.entries()) resolve(applied[i] === true)
+
     }
     this.#writing = undefined
   }

@@ -38,6 +38,7 @@ const numberBytes = 6
 const numberMax = 2 ** 48 - 1
 const runMax = 127
 const runGoesOn = -128
+const shortTextMax = 128
 
 /** The key of a tuple, and the prefix that all longer tuples share. `packKey('a', 'b') < packKey('a', 'b', 'c') < packKey('a', 'b\0')`. */
 export function packKey(...elements: KeyElement[]): Key {
@@ -125,7 +126,9 @@ function reserve(bytes: number): void {
 }
 
 function copyOut(end: number): Key {
-  return Buffer.from(scratch.subarray(0, end))
+  const key = Buffer.allocUnsafe(end)
+  key.set(scratch.subarray(0, end))
+  return key
 }
 
 function writeElements(elements: readonly KeyElement[]): number {
@@ -158,11 +161,26 @@ function writeRaw(element: string | Buffer, at: number): number {
 }
 
 function writeEscaped(element: string | Buffer, from: number): number {
+  if (typeof element === 'string' && element.length <= shortTextMax) {
+    const plainEnd = writeShortPlain(element, from)
+    if (plainEnd !== undefined) return writeCount(0, plainEnd)
+  }
   const end = writeRaw(element, from)
   const hasNul = typeof element === 'string' ? element.includes('\0') : element.includes(0)
   if (!hasNul) return writeCount(0, end)
   const { at, run } = escapeUpToLastRun(from, end)
   return writeCount(lastOfRun(run), writeFullRuns(run, at))
+}
+
+/** Writes ASCII without NUL, which most elements are: twice as fast as a call into Node. `undefined` when it is something else. */
+function writeShortPlain(text: string, at: number): number | undefined {
+  reserve(at + text.length)
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0 || code > 0x7f) return undefined
+    scratch[at + i] = code
+  }
+  return at + text.length
 }
 
 /** Escapes the raw bytes that were written, but for the run of NULs at their end: what follows decides its count. */
@@ -197,17 +215,19 @@ function writeFullRuns(run: number, from: number): number {
 function writeCount(count: number, at: number): number {
   reserve(at + 2)
   scratch[at] = 0
-  return scratch.writeInt8(count, at + 1)
+  scratch[at + 1] = count
+  return at + 2
 }
 
 function readEscaped(key: Key, from: number): { bytes: Buffer; end: number } {
-  const pieces: Buffer[] = []
+  let pieces: Buffer[] | undefined
   for (let at = from; ; ) {
     const nul = key.indexOf(0, at)
     if (nul < 0 || nul + 1 === key.length) throw new Error('a key ends inside an element')
     const count = key.readInt8(nul + 1)
     const end = nul + 2
-    if (count === 0 && pieces.length === 0) return { bytes: key.subarray(from, nul), end }
+    if (count === 0 && pieces === undefined) return { bytes: key.subarray(from, nul), end }
+    pieces ??= []
     pieces.push(key.subarray(at, nul), Buffer.alloc(count === runGoesOn ? runMax : Math.abs(count)))
     if (count >= 0) return { bytes: Buffer.concat(pieces), end }
     at = end

@@ -43,6 +43,7 @@ export const completeMultipartUploadOperation = defineOperation({
     required: true,
     digestRequired: false,
     bytesMax: limits.completeBodyBytesMax,
+    checksumsOf: 'object',
   },
   output: {},
   outputBody: {

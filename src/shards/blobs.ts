@@ -35,7 +35,9 @@ export interface Blobs {
 
 export function openBlobs(locations: readonly Location[]): Blobs {
   const byName = new Map(locations.map((location) => [location.name, location]))
-  const stores = new Map(locations.flatMap((location) => location.stores.map((store) => [store.storeId, store] as const)))
+  const stores = new Map(
+    locations.flatMap((location) => location.stores.map((store) => [store.storeId, store] as const)),
+  )
 
   async function read(manifest: Manifest, range: ShardRange): Promise<ByteSource> {
     let failure: unknown

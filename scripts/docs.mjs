@@ -1,0 +1,25 @@
+// `npm run docs`: writes the pages, and the README's sections, that are generated from the compiled code's tables.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { configurationPage } from '../dist/src/config/page.js'
+import { apiPage, supportSummary } from '../dist/src/contract/api-page.js'
+import { supportTable } from '../dist/src/contract/support-table.js'
+import { errorTable } from '../dist/src/errors.js'
+import { operations } from '../dist/src/operations/table.js'
+
+const root = new URL('../', import.meta.url)
+const rows = supportTable(operations)
+
+mkdirSync(new URL('docs/', root), { recursive: true })
+writeFileSync(new URL('docs/configuration.md', root), configurationPage())
+writeFileSync(new URL('docs/api.md', root), apiPage(rows, Object.entries(errorTable)))
+replaceSection('README.md', 'support table', supportSummary(rows))
+
+/** Puts `text` between `<!-- name -->` and `<!-- /name -->`. */
+function replaceSection(file, name, text) {
+  const url = new URL(file, root)
+  const before = readFileSync(url, 'utf8')
+  const [head, rest] = before.split(`<!-- ${name} -->\n`)
+  const tail = rest?.split(`<!-- /${name} -->\n`)[1]
+  if (tail === undefined) throw new Error(`${file} has no section '${name}'`)
+  writeFileSync(url, `${head}<!-- ${name} -->\n${text}\n<!-- /${name} -->\n${tail}`)
+}

@@ -1,0 +1,235 @@
+/** What a request says of its own signature, in the Authorization header or in the query of a presigned URL. Nothing here is verified yet. */
+import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { decoded, type HeaderIndex, type QueryParameter } from './canonical-request.ts'
+import { algorithm, formatTimestamp, parseTimestamp, type Scope, scopeService, scopeTerminator } from './sigv4.ts'
+
+export interface Authorization {
+  scope: Scope
+  /** Lower-case names, in the order in which they were signed. */
+  signedHeaders: readonly string[]
+  signature: string
+  /** `yyyymmddThhmmssZ`, and the same in milliseconds since the epoch. */
+  timestamp: string
+  timeMs: number
+  /** Of a presigned URL: how long it is good, from `timeMs` on. */
+  expiresSeconds: number | undefined
+  /** The query without the signature: all of it is signed. */
+  signedQuery: readonly QueryParameter[]
+}
+
+/** Throws AccessDenied when there is no signature at all, and InvalidArgument when there are several. `prefix` is that of the request's dialect. */
+export function readAuthorization(
+  headers: HeaderIndex,
+  query: readonly QueryParameter[],
+  prefix: string,
+): Authorization {
+  const header = headers.values.get('authorization')
+  const presigning = presigningMechanisms(query)
+  const mechanisms = (header === undefined ? 0 : 1) + presigning.length
+  if (mechanisms === 0) throw new S3Error('AccessDenied')
+  if (mechanisms > 1 || headers.repeated.includes('authorization')) {
+    throw invalidArgument(
+      'Authorization',
+      header ?? '',
+      'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
+    )
+  }
+  if (header !== undefined) return fromHeader(header, headers, query, prefix)
+  if (presigning.includes(version2)) throw onlyVersion4()
+  return fromQuery(query, prefix)
+}
+
+const onlyVersion4 = (): S3Error =>
+  new S3Error('InvalidRequest', {
+    message: `The authorization mechanism you have provided is not supported. Please use ${algorithm}.`,
+  })
+
+const version2 = 'version 2'
+
+/** The ways in which a query claims to be signed: a dialect's prefix, or version 2. Each once. */
+function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
+  const found: string[] = []
+  for (const { name } of query) {
+    const mechanism = presigningMechanism(name)
+    if (mechanism !== undefined && !found.includes(mechanism)) found.push(mechanism)
+  }
+  return found
+}
+
+function presigningMechanism(name: string): string | undefined {
+  if (name === 'AWSAccessKeyId') return version2
+  // Most names don't start with `x-`.
+  if (name.charCodeAt(1) !== 0x2d) return undefined
+  return /^(x-amz-|x-store-)(?:algorithm|credential|signature)$/i.exec(name)?.[1]?.toLowerCase()
+}
+
+type Refusal = (reason: string) => S3Error
+
+const headerRefusal: Refusal = (reason) =>
+  new S3Error('AuthorizationHeaderMalformed', { message: `The authorization header is malformed; ${reason}` })
+
+const queryRefusal: Refusal = (message) => new S3Error('AuthorizationQueryParametersError', { message })
+
+function fromHeader(
+  value: string,
+  headers: HeaderIndex,
+  query: readonly QueryParameter[],
+  prefix: string,
+): Authorization {
+  const space = value.indexOf(' ')
+  const scheme = space < 0 ? value : value.slice(0, space)
+  if (scheme !== algorithm) throw unsupportedScheme(scheme, value)
+  const { credential, signedHeaders, signature } = headerComponents(value.slice(space + 1))
+  const { timestamp, timeMs } = requestTime(headers, prefix)
+  const scope = parseScope(credential, timestamp, headerRefusal)
+  return {
+    scope,
+    signedHeaders: signedHeaders.split(';'),
+    signature,
+    timestamp,
+    timeMs,
+    expiresSeconds: undefined,
+    signedQuery: query,
+  }
+}
+
+function unsupportedScheme(scheme: string, value: string): S3Error {
+  if (scheme === 'AWS') return onlyVersion4()
+  if (scheme.startsWith('AWS4-ECDSA-')) return notImplemented(scheme)
+  return invalidArgument('Authorization', value, 'Unsupported Authorization Type')
+}
+
+interface HeaderComponents {
+  credential: string
+  signedHeaders: string
+  signature: string
+}
+
+function headerComponents(list: string): HeaderComponents {
+  let credential: string | undefined
+  let signedHeaders: string | undefined
+  let signature: string | undefined
+  for (const part of list.split(',')) {
+    const component = part.trim()
+    const value = component.slice(component.indexOf('=') + 1)
+    if (component.startsWith('Credential=') && credential === undefined) credential = value
+    else if (component.startsWith('SignedHeaders=') && signedHeaders === undefined) signedHeaders = value
+    else if (component.startsWith('Signature=') && signature === undefined) signature = value
+    else throw headerRefusal(`the authorization component "${component}" is malformed.`)
+  }
+  if (credential === undefined || signedHeaders === undefined || signature === undefined) {
+    throw headerRefusal('the authorization header requires three components: Credential, SignedHeaders, and Signature.')
+  }
+  return { credential, signedHeaders, signature }
+}
+
+/** The vendor's date header, or HTTP's own when there is none. */
+function requestTime(headers: HeaderIndex, prefix: string): { timestamp: string; timeMs: number } {
+  const name = `${prefix}date`
+  const timestamp = headers.values.get(name)
+  const timeMs = timestamp === undefined ? httpTime(headers) : parseTimestamp(timestamp)
+  if (timeMs !== undefined) return { timestamp: timestamp ?? formatTimestamp(timeMs), timeMs }
+  throw new S3Error('AccessDenied', { message: `AWS authentication requires a valid Date or ${name} header` })
+}
+
+function httpTime(headers: HeaderIndex): number | undefined {
+  const value = headers.values.get('date') ?? ''
+  const ms = parseTimestamp(value) ?? Date.parse(value)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. */
+function parseScope(credential: string, timestamp: string, refuse: Refusal): Scope {
+  const toTerminator = credential.lastIndexOf('/')
+  const toService = credential.lastIndexOf('/', toTerminator - 1)
+  const toRegion = credential.lastIndexOf('/', toService - 1)
+  const toDate = credential.lastIndexOf('/', toRegion - 1)
+  if (toDate < 0 || credential.length > limits.credentialCharsMax) {
+    throw refuse('the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".')
+  }
+  const accessKeyId = credential.slice(0, toDate)
+  const date = credential.slice(toDate + 1, toRegion)
+  const region = credential.slice(toRegion + 1, toService)
+  const service = credential.slice(toService + 1, toTerminator)
+  const terminator = credential.slice(toTerminator + 1)
+  if (accessKeyId === '') throw refuse('a non-empty Access Key (AKID) must be provided in the credential.')
+  if (!/^\d{8}$/.test(date)) {
+    throw refuse(`incorrect date format "${date}". This date in the credential must be in the format "yyyyMMdd".`)
+  }
+  if (!/^[\w.-]+$/.test(region)) throw refuse(`the region "${region}" is not a name.`)
+  if (service !== scopeService) {
+    throw refuse(`incorrect service "${service}". This endpoint belongs to "${scopeService}".`)
+  }
+  if (terminator !== scopeTerminator) {
+    throw refuse(`incorrect terminal "${terminator}". This endpoint uses "${scopeTerminator}".`)
+  }
+  if (date !== timestamp.slice(0, 8)) {
+    throw refuse(`invalid credential date "${date}". This date is not the same as that of the request: "${timestamp}".`)
+  }
+  return { accessKeyId, date, region, text: credential.slice(toDate + 1) }
+}
+
+const presignedNames = ['Algorithm', 'Credential', 'Signature', 'Date', 'SignedHeaders', 'Expires'] as const
+type PresignedName = (typeof presignedNames)[number]
+
+function fromQuery(query: readonly QueryParameter[], prefix: string): Authorization {
+  const vendor = prefix === 'x-amz-' ? 'X-Amz-' : 'X-Store-'
+  const parameters = presignedParameters(query, vendor)
+  if (parameters.Algorithm !== algorithm) {
+    if (parameters.Algorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(parameters.Algorithm)
+    throw queryRefusal(`${vendor}Algorithm only supports "${algorithm}"`)
+  }
+  const timestamp = parameters.Date
+  const timeMs = parseTimestamp(timestamp)
+  if (timeMs === undefined) {
+    throw queryRefusal(`${vendor}Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`)
+  }
+  const scope = parseScope(parameters.Credential, timestamp, (reason) =>
+    queryRefusal(`Error parsing the ${vendor}Credential parameter; ${reason}`),
+  )
+  const signatureName = `${vendor}Signature`.toLowerCase()
+  return {
+    scope,
+    signedHeaders: parameters.SignedHeaders.split(';'),
+    signature: parameters.Signature,
+    timestamp,
+    timeMs,
+    expiresSeconds: parseExpiry(parameters.Expires, `${vendor}Expires`),
+    signedQuery: query.filter(({ name }) => name.toLowerCase() !== signatureName),
+  }
+}
+
+/** Clients differ in how they capitalise the names; each may come once in all. */
+function presignedParameters(query: readonly QueryParameter[], vendor: string): Record<PresignedName, string> {
+  const found: Partial<Record<PresignedName, string>> = {}
+  for (const { name, value } of query) {
+    const lower = name.toLowerCase()
+    const known = presignedNames.find((candidate) => lower === (vendor + candidate).toLowerCase())
+    if (known === undefined) continue
+    if (found[known] !== undefined) throw queryRefusal(`${vendor}${known} must be given once.`)
+    found[known] = decoded(value)
+  }
+  if (isComplete(found)) return found
+  const all = presignedNames.map((name) => vendor + name)
+  throw queryRefusal(
+    `Query-string authentication version 4 requires the ${all.slice(0, -1).join(', ')}, and ${all.at(-1)} parameters.`,
+  )
+}
+
+function isComplete(found: Partial<Record<PresignedName, string>>): found is Record<PresignedName, string> {
+  return presignedNames.every((name) => found[name] !== undefined)
+}
+
+function parseExpiry(text: string, name: string): number {
+  if (!/^-?\d+$/.test(text)) throw queryRefusal(`${name} should be a number`)
+  const seconds = Number(text)
+  if (seconds < 0) throw queryRefusal(`${name} must be non-negative`)
+  if (seconds < 1) throw queryRefusal(`${name} must be at least 1`)
+  if (seconds > limits.presignedExpirySecondsMax) {
+    throw queryRefusal(
+      `${name} must be less than a week (in seconds); that is, the given ${name} must be less than ${limits.presignedExpirySecondsMax} seconds`,
+    )
+  }
+  return seconds
+}

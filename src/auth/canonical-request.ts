@@ -1,0 +1,156 @@
+/**
+ * The canonical form of a request, as AWS Signature Version 4 defines it for S3: what both sides hash. Pure; decides nothing about access.
+ * Strings hold one byte a character (Latin-1), as Node gives request lines and headers.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ */
+import { S3Error } from '../errors.ts'
+
+/** What each byte looks like in canonical form. */
+function encodings(plain: string): readonly string[] {
+  return Array.from({ length: 256 }, (_, byte) => {
+    const char = String.fromCharCode(byte)
+    return plain.includes(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  })
+}
+
+const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
+const inPath = encodings(`${unreserved}/`)
+const inQuery = encodings(unreserved)
+
+const percent = 0x25
+const plus = 0x2b
+const space = 0x20
+
+/** Value of a hexadecimal digit, by character code; -1 for what is none. */
+const hexDigits = Int8Array.from({ length: 256 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
+)
+
+/** Decodes once, then encodes each byte: two spellings of the same bytes are the same. Throws InvalidURI. */
+function reencode(raw: string, encoding: readonly string[], plusIsSpace: boolean): string {
+  let at = 0
+  while (at < raw.length && encoding[raw.charCodeAt(at)]?.length === 1) at++
+  if (at === raw.length) return raw
+  let canonical = raw.slice(0, at)
+  while (at < raw.length) {
+    let byte = raw.charCodeAt(at++)
+    if (byte === percent) {
+      byte = (hexDigit(raw, at) << 4) | hexDigit(raw, at + 1)
+      at += 2
+    } else if (byte === plus && plusIsSpace) byte = space
+    canonical += encoding[byte] ?? unparsable()
+  }
+  return canonical
+}
+
+function hexDigit(raw: string, at: number): number {
+  const digit = hexDigits[raw.charCodeAt(at)] ?? -1
+  return digit < 0 ? unparsable() : digit
+}
+
+function unparsable(): never {
+  throw new S3Error('InvalidURI', { message: "Couldn't parse the specified URI." })
+}
+
+/** No segment is dropped or merged: `//`, `.` and `..` are parts of keys. */
+export function canonicalPath(rawPath: string): string {
+  return rawPath === '' ? '/' : reencode(rawPath, inPath, false)
+}
+
+/** In canonical encoding, which leaves letters, digits and `-._~` as they are. */
+export interface QueryParameter {
+  name: string
+  value: string
+}
+
+export function parseQuery(rawQuery: string): QueryParameter[] {
+  if (rawQuery === '') return []
+  const parameters: QueryParameter[] = []
+  for (const part of rawQuery.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = equals < 0 ? part : part.slice(0, equals)
+    const value = equals < 0 ? '' : part.slice(equals + 1)
+    parameters.push({ name: reencode(name, inQuery, true), value: reencode(value, inQuery, true) })
+  }
+  return parameters
+}
+
+/** The plain text of a canonical name or value. */
+export function decoded(canonical: string): string {
+  return canonical.includes('%') ? Buffer.from(canonical.replace(/%../g, decodedByte), 'latin1').toString() : canonical
+}
+
+const decodedByte = (triplet: string): string => String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+
+/** Ordered by name, then by value. */
+export function canonicalQuery(parameters: readonly QueryParameter[]): string {
+  if (parameters.length === 0) return ''
+  const ordered = parameters.length === 1 ? parameters : [...parameters].sort(byNameThenValue)
+  let query = ''
+  for (const { name, value } of ordered) query += query === '' ? `${name}=${value}` : `&${name}=${value}`
+  return query
+}
+
+function byNameThenValue(a: QueryParameter, b: QueryParameter): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1
+  if (a.value === b.value) return 0
+  return a.value < b.value ? -1 : 1
+}
+
+/** Without white space at its ends, and with one space for each run of it. */
+export function canonicalHeaderValue(value: string): string {
+  if (!value.includes('  ') && !value.includes('\t') && !value.startsWith(' ') && !value.endsWith(' ')) return value
+  return value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')
+}
+
+/** Headers by lower-case name; values of a repeated header are joined by commas, as they are signed. */
+export interface HeaderIndex {
+  values: ReadonlyMap<string, string>
+  /** Those of either dialect. */
+  vendorNames: readonly string[]
+  /** Sent more than once. */
+  repeated: readonly string[]
+}
+
+/** `rawHeaders`: names and values in turn. `names`: the same names in lower case. */
+export function indexHeaders(rawHeaders: readonly string[], names: readonly string[]): HeaderIndex {
+  const values = new Map<string, string>()
+  const vendorNames: string[] = []
+  const repeated: string[] = []
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] ?? ''
+    const value = rawHeaders[2 * i + 1] ?? ''
+    const before = values.get(name)
+    if (before !== undefined) repeated.push(name)
+    else if (isVendorName(name)) vendorNames.push(name)
+    values.set(name, before === undefined ? value : `${before},${value}`)
+  }
+  return { values, vendorNames, repeated }
+}
+
+const isVendorName = (name: string): boolean => name.startsWith('x-amz-') || name.startsWith('x-store-')
+
+export interface CanonicalParts {
+  method: string
+  rawPath: string
+  /** Without the signature itself. */
+  query: readonly QueryParameter[]
+  headers: HeaderIndex
+  /** Names in the client's order. */
+  signedHeaders: readonly string[]
+  /** What stands for the body: a hash, or the name of a way to send it. */
+  payloadHash: string
+}
+
+/** `undefined` when a header that is said to be signed is not there: no signature can match then. */
+export function canonicalRequest(parts: CanonicalParts): string | undefined {
+  let headers = ''
+  for (const name of parts.signedHeaders) {
+    const value = parts.headers.values.get(name)
+    if (value === undefined) return undefined
+    headers += `${name}:${canonicalHeaderValue(value)}\n`
+  }
+  const path = canonicalPath(parts.rawPath)
+  return `${parts.method}\n${path}\n${canonicalQuery(parts.query)}\n${headers}\n${parts.signedHeaders.join(';')}\n${parts.payloadHash}`
+}

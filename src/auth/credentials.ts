@@ -1,0 +1,78 @@
+/** Access keys: whose they are, and the signing keys that follow from their secrets. Reads no configuration. */
+import { type KeyObject, randomBytes } from 'node:crypto'
+import { limits } from '../limits.ts'
+import type { Principal } from './principal.ts'
+import { deriveSigningKey, type Scope } from './sigv4.ts'
+
+export interface Account {
+  id: string
+  name: string
+  keys: readonly { accessKeyId: string; secretAccessKey: string }[]
+}
+
+export interface Credential {
+  principal: Principal
+  secretAccessKey: string
+}
+
+export interface Signer {
+  /** `undefined`: there is no such access key, and `key` signs nothing that anyone can know. */
+  principal: Principal | undefined
+  key: KeyObject
+}
+
+export interface Credentials {
+  find(accessKeyId: string): Credential | undefined
+  /** Costs the same whether the access key exists or not. */
+  signer(scope: Scope): Signer
+}
+
+/** Throws when the accounts contradict each other. */
+export function openCredentials(accounts: readonly Account[]): Credentials {
+  const byAccessKey = credentialsByAccessKey(accounts)
+  const decoySecret = randomBytes(32).toString('hex')
+  const signers = new Map<string, Signer>()
+
+  function derive(scope: Scope): Signer {
+    const credential = byAccessKey.get(scope.accessKeyId)
+    return {
+      principal: credential?.principal,
+      key: deriveSigningKey(credential?.secretAccessKey ?? decoySecret, scope),
+    }
+  }
+
+  return {
+    find: (accessKeyId) => byAccessKey.get(accessKeyId),
+    signer: (scope) => {
+      const name = `${scope.accessKeyId}/${scope.text}`
+      const known = signers.get(name)
+      if (known !== undefined) return known
+      const signer = derive(scope)
+      // The oldest goes first. A scope in use that goes is derived again, at the cost of four hashes.
+      if (signers.size >= limits.signingKeysMax)
+        for (const oldest of signers.keys()) {
+          signers.delete(oldest)
+          break
+        }
+      signers.set(name, signer)
+      return signer
+    },
+  }
+}
+
+function credentialsByAccessKey(accounts: readonly Account[]): ReadonlyMap<string, Credential> {
+  const accountIds = new Set<string>()
+  const byAccessKey = new Map<string, Credential>()
+  for (const { id, name, keys } of accounts) {
+    if (id === '') throw new Error('an account has no id')
+    if (accountIds.has(id)) throw new Error(`account ${id} is given twice`)
+    accountIds.add(id)
+    for (const { accessKeyId, secretAccessKey } of keys) {
+      if (accessKeyId === '' || secretAccessKey === '')
+        throw new Error(`account ${id} has an empty access key or secret`)
+      if (byAccessKey.has(accessKeyId)) throw new Error(`access key ${accessKeyId} is given twice`)
+      byAccessKey.set(accessKeyId, { principal: { accountId: id, displayName: name, accessKeyId }, secretAccessKey })
+    }
+  }
+  return byAccessKey
+}

@@ -1,0 +1,84 @@
+/** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that hold the body to it. */
+import { createHash } from 'node:crypto'
+import type { ByteSource } from '../byte-source.ts'
+import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import type { AwsChunkedDecoder } from './aws-chunked.ts'
+
+/** A value of `content-sha256`. */
+export type DeclaredPayload =
+  /** Sent as it is; nothing in the signature vouches for it. */
+  | { kind: 'unsigned' }
+  /** Sent as it is; `hex` is its SHA-256 in lower case. Hold it to that with `sha256Source`. */
+  | { kind: 'sha256'; hex: string }
+  /** Sent in chunks that frame the data, with trailers after it or not. Open it with `awsChunkedSource`. */
+  | { kind: 'aws-chunked'; signed: boolean; trailer: boolean }
+
+const declarations: ReadonlyMap<string, DeclaredPayload> = new Map([
+  ['UNSIGNED-PAYLOAD', { kind: 'unsigned' }],
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', { kind: 'aws-chunked', signed: true, trailer: false }],
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', { kind: 'aws-chunked', signed: true, trailer: true }],
+  ['STREAMING-UNSIGNED-PAYLOAD-TRAILER', { kind: 'aws-chunked', signed: false, trailer: true }],
+])
+
+/** `name` is what the client called the value. Throws InvalidArgument, or NotImplemented for signatures by ECDSA. */
+export function parseDeclaredPayload(value: string, name: string): DeclaredPayload {
+  const declared = declarations.get(value)
+  if (declared !== undefined) return declared
+  if (/^[0-9a-f]{64}$/i.test(value)) return { kind: 'sha256', hex: value.toLowerCase() }
+  if (value.startsWith('STREAMING-AWS4-ECDSA-')) throw notImplemented(value)
+  throw invalidArgument(name, value, `${name} must be ${[...declarations.keys()].join(', ')} or a valid sha256 value.`)
+}
+
+/** `source`, rejecting with XAmzContentSHA256Mismatch at its end when its bytes have another SHA-256. */
+export function sha256Source(source: ByteSource, expectedHex: string): ByteSource {
+  const check = (computedHex: string): void => {
+    if (computedHex === expectedHex) return
+    throw new S3Error('XAmzContentSHA256Mismatch', {
+      details: { ClientComputedContentSHA256: expectedHex, S3ComputedContentSHA256: computedHex },
+    })
+  }
+  return {
+    size: source.size,
+    drain: async (sink) => {
+      const digest = createHash('sha256')
+      await source.drain((chunk) => {
+        digest.update(chunk)
+        return sink(chunk)
+      })
+      check(digest.digest('hex'))
+    },
+    read: async () => {
+      const bytes = await source.read()
+      check(createHash('sha256').update(bytes).digest('hex'))
+      return bytes
+    },
+    cancel: () => source.cancel(),
+  }
+}
+
+/** The data that `encoded` frames. Rejects as the decoder throws; `encoded` need not know its own size. */
+export function awsChunkedSource(encoded: ByteSource, decoder: AwsChunkedDecoder): ByteSource {
+  return {
+    size: decoder.decodedLength,
+    drain: async (sink) => {
+      await encoded.drain((chunk) => {
+        const [piece, ...later] = decoder.push(chunk)
+        if (piece === undefined) return
+        if (later.length === 0) return sink(piece)
+        return inTurn(piece, later)
+      })
+      decoder.finish()
+
+      async function inTurn(first: Buffer, others: readonly Buffer[]): Promise<void> {
+        await sink(first)
+        for (const other of others) await sink(other)
+      }
+    },
+    read: async () => {
+      const pieces = decoder.push(await encoded.read())
+      decoder.finish()
+      return Buffer.concat(pieces)
+    },
+    cancel: () => encoded.cancel(),
+  }
+}

@@ -1,0 +1,38 @@
+/** What a command of the command line is. */
+import type { Configuration } from '../config/configuration.ts'
+import type { OptionName } from '../config/options.ts'
+
+/** A flag that only one command knows. */
+export interface ExtraFlag {
+  /** As commander writes it: `--address <HOST:PORT>`. */
+  flags: string
+  summary: string
+  /** The option that it is another name for. Absent: the command reads it itself. */
+  option?: OptionName
+}
+
+export interface CommandDeclaration {
+  name: string
+  summary: string
+  /** Options of the table that it takes as flags. */
+  options: readonly OptionName[]
+  extraFlags?: readonly ExtraFlag[]
+  /** Placeholder of positional arguments, and the option that they give. */
+  argument?: { placeholder: string; summary: string; option: OptionName }
+  /** Where its initial values differ from the table's. */
+  initial?: Partial<Record<OptionName, string[]>>
+  /** Resolves with the exit code. */
+  run(invocation: Invocation): Promise<number>
+}
+
+export interface Invocation {
+  configuration: Configuration
+  /** Output is for programs. */
+  json: boolean
+  /** Values of the extra flags that are no option's other name, by attribute name: `consoleAddress`. */
+  extra: Record<string, unknown>
+  /** Writes a line to stdout. */
+  print(line: string): void
+  /** Writes a line to stderr, for people. */
+  notice(line: string): void
+}

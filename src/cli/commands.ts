@@ -1,0 +1,57 @@
+/** Every command, in the order of the help. */
+import type { OptionName } from '../config/options.ts'
+import type { CommandDeclaration } from './command.ts'
+import { reclaim } from './reclaim.ts'
+import { serve } from './serve.ts'
+
+const serveOptions: readonly OptionName[] = [
+  'config',
+  'data',
+  'listen',
+  'domains',
+  'region',
+  'workers',
+  'logLevel',
+  'reclaimGraceMs',
+  'reclaimIntervalMs',
+  'abandonedUploadMs',
+]
+
+export const defaultCommand = 'serve'
+
+export const commands: readonly CommandDeclaration[] = [
+  {
+    name: defaultCommand,
+    summary: 'Serve S3 from a data directory (the default command).',
+    options: serveOptions,
+    run: serve,
+  },
+  {
+    name: 'server',
+    summary: "The same, spelled as MinIO's command line: listens on every interface.",
+    options: serveOptions.filter((name) => name !== 'listen' && name !== 'data'),
+    extraFlags: [
+      { flags: '--address <HOST:PORT>', summary: 'Address of the S3 port.', option: 'listen' },
+      { flags: '--console-address <HOST:PORT>', summary: 'Accepted; this version has no console.' },
+    ],
+    argument: { placeholder: 'DIR', summary: 'Data directory.', option: 'data' },
+    initial: { listen: [':9000'] },
+    run: async (invocation) => {
+      if (invocation.extra.consoleAddress !== undefined) {
+        invocation.notice('--console-address: this version has no console yet; only the S3 port is served')
+      }
+      return serve(invocation)
+    },
+  },
+  {
+    name: 'reclaim',
+    summary: 'Remove what nothing references from the data directory of a stopped server, and exit.',
+    options: ['config', 'data', 'abandonedUploadMs', 'logLevel'],
+    extraFlags: [
+      { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
+    ],
+    // No request runs beside it that could still need what is unreferenced.
+    initial: { reclaimGraceMs: ['0'] },
+    run: reclaim,
+  },
+]

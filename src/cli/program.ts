@@ -1,0 +1,94 @@
+/** Turns a command line into a run of one command and an exit code: 0 done, 1 failed, 2 wrong usage. */
+import { Command, CommanderError, Option } from 'commander'
+import { loadConfiguration } from '../config/configuration.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { type OptionName, options } from '../config/options.ts'
+import { version } from '../version.ts'
+import type { CommandDeclaration, ExtraFlag } from './command.ts'
+import { commands, defaultCommand } from './commands.ts'
+import { messageOf } from './failure-message.ts'
+
+type Flags = Partial<Record<OptionName, string[]>>
+
+const exitCodes = { done: 0, failed: 1, usage: 2 } as const
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const notice = (line: string): void => void process.stderr.write(`holdfast: ${line}\n`)
+
+/** `words` are what follows the program's name. */
+export async function runCli(words: readonly string[]): Promise<number> {
+  let exitCode: number = exitCodes.done
+  const program = new Command('holdfast')
+    .description('An S3-compatible object store.')
+    .version(version, '-V, --version')
+    .exitOverride()
+  for (const declaration of commands) {
+    addCommand(program, declaration, (code) => {
+      exitCode = code
+    })
+  }
+  try {
+    await program.parseAsync(withDefaultCommand(words), { from: 'user' })
+    return exitCode
+  } catch (error) {
+    // Commander has said what is wrong, or shown the help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    notice(messageOf(error))
+    return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
+  }
+}
+
+/** Not commander's default command: that would take a mistyped command's name for an argument. */
+function withDefaultCommand(words: readonly string[]): string[] {
+  const [first] = words
+  const isForProgram = first !== undefined && ['-h', '--help', '-V', '--version'].includes(first)
+  return isForProgram || (first !== undefined && !first.startsWith('-')) ? [...words] : [defaultCommand, ...words]
+}
+
+function addCommand(program: Command, declaration: CommandDeclaration, done: (exitCode: number) => void): void {
+  const flags: Flags = {}
+  const command = program.command(declaration.name).description(declaration.summary)
+  for (const name of declaration.options) command.addOption(tableOption(name, flags))
+  for (const extra of declaration.extraFlags ?? []) command.addOption(extraOption(extra, flags))
+  command.option('--json', 'Write output for programs: one JSON object a line.')
+  const { argument } = declaration
+  if (argument !== undefined) command.argument(`[${argument.placeholder}...]`, argument.summary)
+
+  command.action(async () => {
+    if (argument !== undefined && command.args.length > 0) flags[argument.option] = [onlyOne(command.args)]
+    const configuration = await loadConfiguration({
+      flags,
+      environment: process.env,
+      directory: process.cwd(),
+      ...(declaration.initial === undefined ? {} : { initial: declaration.initial }),
+    })
+    const extra: Record<string, unknown> = command.opts()
+    done(await declaration.run({ configuration, json: extra.json === true, extra, print, notice }))
+  })
+}
+
+function tableOption(name: OptionName, flags: Flags): Option {
+  const { flag, kind, summary, initial = [] } = options[name]
+  const shownInitial = initial.length === 0 ? '' : ` (initially ${initial.join(', ')})`
+  const shownRepeat = kind.repeatable ? ' Repeatable.' : ''
+  return collecting(new Option(`--${flag} <${kind.placeholder}>`, summary + shownRepeat + shownInitial), name, flags)
+}
+
+function extraOption({ flags: spelling, summary, option }: ExtraFlag, flags: Flags): Option {
+  const extra = new Option(spelling, summary)
+  return option === undefined ? extra : collecting(extra, option, flags)
+}
+
+function collecting(option: Option, name: OptionName, flags: Flags): Option {
+  return option.argParser((text: string) => {
+    flags[name] = [...(flags[name] ?? []), text]
+    return text
+  })
+}
+
+function onlyOne(directories: readonly string[]): string {
+  const [directory] = directories
+  if (directory === undefined || directories.length > 1 || /\{\d+\.\.\.\d+\}/.test(directory)) {
+    throw new ConfigurationError('this version serves from one data directory; several drives come in a later version')
+  }
+  return directory
+}

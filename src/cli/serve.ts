@@ -1,0 +1,39 @@
+/** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
+import type { Configuration } from '../config/configuration.ts'
+import { openEndpoint } from '../open.ts'
+import { announce } from './announce.ts'
+import type { Invocation } from './command.ts'
+import { type Instance, openInstance } from './instance.ts'
+import { type Log, openLog } from './log.ts'
+import { watchStopSignals } from './stop-signals.ts'
+import { startWorkers, type Workers } from './workers.ts'
+
+export async function serve(invocation: Invocation): Promise<number> {
+  const { configuration } = invocation
+  const signals = watchStopSignals()
+  const log = openLog(configuration.logLevel)
+  const instance = await openInstance(configuration, log)
+  try {
+    const serving = await startServing(configuration, instance, log)
+    try {
+      announce(invocation, instance, serving.url)
+      const signal = await Promise.race([signals.requested, serving.failed])
+      log.info({ signal }, 'finishing the requests under way')
+    } finally {
+      await serving.close()
+    }
+  } finally {
+    await instance.close()
+  }
+  return 0
+}
+
+async function startServing(configuration: Configuration, instance: Instance, log: Log): Promise<Workers> {
+  const { store, id: instanceId, accounts } = instance
+  if (configuration.workers > 1) {
+    return startWorkers({ configuration: { ...configuration, accounts: [...accounts] }, instanceId, log })
+  }
+  const endpoint = await openEndpoint({ ...configuration, store, accounts, log })
+  // A process that serves by itself fails by ending.
+  return { ...endpoint, failed: new Promise<never>(() => {}) }
+}

@@ -1,0 +1,20 @@
+/** SIGTERM and SIGINT: the first asks to stop, the second ends the process at once. */
+
+export interface StopSignals {
+  /** Resolves with the first signal. */
+  readonly requested: Promise<NodeJS.Signals>
+}
+
+export function watchStopSignals(): StopSignals {
+  const requested = new Promise<NodeJS.Signals>((resolve) => {
+    let seen = false
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (seen) process.exit(1)
+      seen = true
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+  return { requested }
+}

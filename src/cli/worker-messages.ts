@@ -1,0 +1,8 @@
+/** What the primary and its workers tell each other. */
+import type { Configuration } from '../config/configuration.ts'
+
+export type ToWorker =
+  /** Answers `started`. Sent over the channel, not by environment or arguments, which other users may read: it holds secrets. */
+  { kind: 'serve'; configuration: Configuration; instanceId: string } | { kind: 'drain' }
+
+export type FromWorker = { kind: 'started' } | { kind: 'listening'; url: string } | { kind: 'failed'; message: string }

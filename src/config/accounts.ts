@@ -1,0 +1,114 @@
+/** Accounts and their keys, as the configuration gives them: validation only. Who signs a request is for `auth` to say. */
+import { z } from 'zod'
+import type { Account } from '../auth/credentials.ts'
+import { limits } from '../limits.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { credentialPairs } from './options.ts'
+import { didYouMean } from './suggestion.ts'
+
+export interface AccessKey {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+/** Owns what is made with the key from the environment or the first start. In TOML, `id = "main"` means the same account. */
+export const rootAccount = { id: 'main', name: 'Main' } as const
+
+const accessKeyId = z
+  .string()
+  .max(limits.accessKeyCharsMax)
+  .regex(/^[\w.@-]{3,}$/, 'must be at least 3 letters, digits, or any of . _ @ -')
+const secretAccessKey = z
+  .string()
+  .min(limits.secretCharsMin, `is too weak: it must have at least ${limits.secretCharsMin} characters`)
+  .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+
+const accessKey = z.strictObject({ accessKeyId, secretAccessKey })
+const accountList = z.array(
+  z.strictObject({
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+    name: z.string().min(1).max(256).optional(),
+    keys: z.array(accessKey).min(1, 'must hold at least one key'),
+  }),
+)
+
+/** The accounts of a TOML file. `value` is what stands under `accounts`. */
+export function parseAccounts(value: unknown): Account[] {
+  const accounts = parseWith(accountList, value, 'accounts').map((account) => ({ name: account.id, ...account }))
+  refuseRepeated(
+    'account id',
+    accounts.map((account) => account.id),
+  )
+  refuseRepeated(
+    'access key',
+    accounts.flatMap((account) => account.keys).map((key) => key.accessKeyId),
+  )
+  return accounts
+}
+
+/** `where` names the source in messages. */
+export function parseAccessKey(value: unknown, where: string): AccessKey {
+  return parseWith(accessKey, value, where)
+}
+
+export interface RootAccessKey extends AccessKey {
+  /** Name of the variable that gave the access key. */
+  source: string
+}
+
+/** The first complete pair of variables. An empty variable counts as not set. */
+export function accessKeyOf(environment: NodeJS.ProcessEnv): RootAccessKey | undefined {
+  for (const [idName, secretName] of credentialPairs) {
+    const id = environment[idName]
+    const secret = environment[secretName]
+    if (!id && !secret) continue
+    if (!id || !secret) {
+      throw new ConfigurationError(
+        `${id ? idName : secretName} is set but ${id ? secretName : idName} is not; set both`,
+      )
+    }
+    const parsed = parseAccessKey({ accessKeyId: id, secretAccessKey: secret }, `${idName}, ${secretName}`)
+    return { ...parsed, source: idName }
+  }
+  return undefined
+}
+
+/** `accounts`, with `root` as a key of the root account. */
+export function withRootKey(accounts: readonly Account[], root: AccessKey): Account[] {
+  const { accessKeyId: id, secretAccessKey: secret } = root
+  const holder = accounts.find((account) => account.keys.some((key) => key.accessKeyId === id))
+  if (holder !== undefined) {
+    throw new ConfigurationError(
+      `access key '${id}' is both in the environment and in account '${holder.id}' of the file`,
+    )
+  }
+  const key = { accessKeyId: id, secretAccessKey: secret }
+  if (!accounts.some((account) => account.id === rootAccount.id)) return [{ ...rootAccount, keys: [key] }, ...accounts]
+  return accounts.map((account) =>
+    account.id === rootAccount.id ? { ...account, keys: [key, ...account.keys] } : account,
+  )
+}
+
+function refuseRepeated(what: string, values: readonly string[]): void {
+  const repeated = values.find((value, index) => values.indexOf(value) !== index)
+  if (repeated !== undefined) throw new ConfigurationError(`accounts: ${what} '${repeated}' appears twice`)
+}
+
+/** Messages name the key and what is wrong with it, never its value. */
+function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { issues } = result.error
+  // A mistyped key is often why others are missing.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
+  const place = issue?.path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
+    where,
+  )
+  if (issue?.code === 'unrecognized_keys') {
+    const unknown = issue.keys[0] ?? ''
+    const known = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey']
+    throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
+  }
+  throw new ConfigurationError(`${place}: ${issue?.message}`)
+}

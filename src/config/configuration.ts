@@ -1,0 +1,94 @@
+/** Resolves every option: flags before environment before TOML file before initial value. Starts nothing. */
+import type { Account } from '../auth/credentials.ts'
+import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { type Option, type OptionName, options, type Settings } from './options.ts'
+import { readTomlFile, type TomlFile } from './toml-file.ts'
+
+export interface Configuration extends Settings {
+  /** Of the file, and the root account when a key for it is known. Empty: a key must be made. */
+  accounts: Account[]
+  /** The root account's key, when the environment gives one. */
+  root: RootAccessKey | undefined
+}
+
+export interface Sources {
+  /** What stood on the command line, in order. */
+  flags: Partial<Record<OptionName, string[]>>
+  environment: NodeJS.ProcessEnv
+  /** Stand in for the table's initial values. */
+  initial?: Partial<Record<OptionName, string[]>>
+  /** What relative paths of flags and variables are relative to. */
+  directory: string
+}
+
+export async function loadConfiguration(sources: Sources): Promise<Configuration> {
+  const file = given('config', sources, undefined)
+  const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
+  const accounts = toml?.accounts ?? []
+  const root = accessKeyOf(sources.environment)
+  return { ...settingsOf(sources, toml), accounts: root === undefined ? accounts : withRootKey(accounts, root), root }
+}
+
+/** The initial value of every option. */
+export function initialSettings(directory: string): Settings {
+  return settingsOf({ flags: {}, environment: {}, directory }, undefined)
+}
+
+function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
+  const value = <N extends keyof Settings>(name: N): Settings[N] =>
+    parse<Settings[N]>(options[name], required(name, sources, toml))
+  return {
+    data: value('data'),
+    listen: value('listen'),
+    domains: value('domains'),
+    region: value('region'),
+    workers: value('workers'),
+    logLevel: value('logLevel'),
+    reclaimGraceMs: value('reclaimGraceMs'),
+    reclaimIntervalMs: value('reclaimIntervalMs'),
+    abandonedUploadMs: value('abandonedUploadMs'),
+  }
+}
+
+interface Given {
+  texts: readonly string[]
+  directory: string
+  /** Names the source in messages. */
+  place: string
+}
+
+function required(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given {
+  const found = given(name, sources, toml)
+  if (found === undefined) throw new Error(`option ${name} has no initial value`)
+  return found
+}
+
+/** What the first source that says something about `name` says. */
+function given(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given | undefined {
+  const { directory } = sources
+  const { flag, environment, kind, initial } = options[name]
+  const flags = sources.flags[name]
+  if (flags !== undefined && flags.length > 0) return { texts: flags, directory, place: `--${flag}` }
+
+  const variable = environment.find((candidate) => sources.environment[candidate])
+  const text = variable === undefined ? undefined : sources.environment[variable]
+  if (variable !== undefined && text !== undefined) {
+    return { texts: kind.repeatable ? text.split(',') : [text], directory, place: variable }
+  }
+
+  const fromFile = toml?.texts.get(name)
+  if (toml !== undefined && fromFile !== undefined) return { ...fromFile, directory: toml.directory }
+
+  const texts = sources.initial?.[name] ?? initial
+  return texts === undefined ? undefined : { texts, directory, place: `initial value of ${name}` }
+}
+
+function parse<T>({ kind }: Option<T>, { texts, directory, place }: Given): T {
+  try {
+    return kind.parse(texts, directory)
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`${place}: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,106 @@
+/** The kinds of values an option can hold: how each is written, and read from text. Knows no option. */
+import { resolve } from 'node:path'
+import { ConfigurationError } from './configuration-error.ts'
+
+/** How an option's value is written on every source: flags, variables and TOML all give texts. */
+export interface Kind<T> {
+  /** Stands for the value in help and docs: `HOST:PORT`. */
+  readonly placeholder: string
+  /** Whether several values may be given: a flag repeated, a variable with commas, a TOML array. */
+  readonly repeatable: boolean
+  /** `directory` is what relative paths are relative to. Throws `ConfigurationError` without naming the source. */
+  parse(texts: readonly string[], directory: string): T
+}
+
+export interface ListenAddress {
+  /** A name or IP address; empty for every interface. */
+  host: string
+  /** 0: the system picks one. */
+  port: number
+}
+
+function one<T>(placeholder: string, parse: (text: string, directory: string) => T): Kind<T> {
+  return { placeholder, repeatable: false, parse: (texts, directory) => parse((texts.at(-1) ?? '').trim(), directory) }
+}
+
+function many<T>(placeholder: string, parse: (text: string) => T): Kind<T[]> {
+  return { placeholder, repeatable: true, parse: (texts) => texts.map((text) => parse(text.trim())) }
+}
+
+/** A path, made absolute. */
+export const path: Kind<string> = one('PATH', (text, directory) => {
+  if (text === '' || text.includes('\0')) throw new ConfigurationError('expects a path')
+  return resolve(directory, text)
+})
+
+const addressPattern = /^(?:\[(?<ipv6>[0-9a-fA-F:.]+(?:%[\w.]+)?)\]|(?<host>[\w.-]*)):(?<port>\d{1,5})$/
+
+/** `HOST:PORT`, `[IPV6]:PORT`, or `:PORT` for every interface. */
+export const address: Kind<ListenAddress> = one('HOST:PORT', (text) => {
+  const groups = addressPattern.exec(text)?.groups
+  const port = Number(groups?.port)
+  if (groups === undefined || port > 65_535) {
+    throw new ConfigurationError(`expects HOST:PORT, :PORT or [IPV6]:PORT with a port up to 65535, not '${text}'`)
+  }
+  return { host: groups.ipv6 ?? groups.host ?? '', port }
+})
+
+export function count(least: number, most: number): Kind<number> {
+  return one('N', (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least && value <= most)) {
+      throw new ConfigurationError(`expects a whole number from ${least} to ${most}, not '${text}'`)
+    }
+    return value
+  })
+}
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const durationMsMax = 3650 * 86_400_000
+
+/** A duration in milliseconds. A number without a unit counts seconds. */
+export function duration(leastMs: number): Kind<number> {
+  return one('DURATION', (text) => {
+    const [, number, unit] = /^(\d{1,12})\s*(ms|s|m|h|d)?$/.exec(text) ?? []
+    const value = Number(number) * (unitsMs[unit ?? 's'] ?? Number.NaN)
+    if (!(value >= leastMs && value <= durationMsMax)) {
+      throw new ConfigurationError(
+        `expects a duration such as 30s, 5m, 1h or 7d, of at least ${formatDuration(leastMs)}, not '${text}'`,
+      )
+    }
+    return value
+  })
+}
+
+/** `90s`, `1h`: the largest unit that gives a whole number. */
+export function formatDuration(durationMs: number): string {
+  const unit = ['d', 'h', 'm', 's'].find((name) => durationMs % (unitsMs[name] ?? 1) === 0 && durationMs > 0)
+  return unit === undefined ? `${durationMs}ms` : `${durationMs / (unitsMs[unit] ?? 1)}${unit}`
+}
+
+export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
+  return one(words.join('|'), (text) => {
+    const word = words.find((candidate) => candidate === text)
+    if (word === undefined) throw new ConfigurationError(`expects one of ${words.join(', ')}, not '${text}'`)
+    return word
+  })
+}
+
+/** A region as clients write it in a signature's scope. */
+export const region: Kind<string> = one('REGION', (text) => {
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(text)) {
+    throw new ConfigurationError(`expects up to 64 letters, digits and hyphens, not '${text}'`)
+  }
+  return text
+})
+
+const labelPattern = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+
+/** DNS names, in lower case and without port. */
+export const domains: Kind<string[]> = many('NAME', (text) => {
+  const name = text.toLowerCase()
+  if (name.length > 253 || !name.split('.').every((label) => labelPattern.test(label))) {
+    throw new ConfigurationError(`expects a domain name such as s3.example.com, not '${text}'`)
+  }
+  return name
+})

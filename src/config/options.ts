@@ -1,0 +1,138 @@
+/** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
+import { limits } from '../limits.ts'
+import {
+  address,
+  choice,
+  count,
+  domains,
+  duration,
+  formatDuration,
+  type Kind,
+  type ListenAddress,
+  path,
+  region,
+} from './kinds.ts'
+
+export interface Option<T> {
+  /** Without dashes. Absent: no flag. */
+  flag?: string
+  /** The first of these that is set to something counts. */
+  environment: readonly string[]
+  /** Dotted path in the TOML file. Absent: not in the file. */
+  toml?: string
+  kind: Kind<T>
+  /** As it would be written. Absent: no value. */
+  initial?: readonly string[]
+  /** One line for help and docs. */
+  summary: string
+}
+
+/** The value of every option. */
+export interface Settings {
+  data: string
+  listen: ListenAddress
+  domains: string[]
+  region: string
+  workers: number
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  reclaimGraceMs: number
+  reclaimIntervalMs: number
+  abandonedUploadMs: number
+}
+
+interface Values extends Settings {
+  config: string
+}
+
+export type OptionName = keyof Values
+
+export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
+  config: {
+    flag: 'config',
+    environment: ['HOLDFAST_CONFIG'],
+    kind: path,
+    summary: 'TOML file to read. Relative paths inside it are relative to it.',
+  },
+  data: {
+    flag: 'data',
+    environment: ['HOLDFAST_DATA', 'MINIO_VOLUMES'],
+    toml: 'data',
+    kind: path,
+    initial: ['./data'],
+    summary: 'Data directory. Created, with mode 0700, when missing.',
+  },
+  listen: {
+    flag: 'listen',
+    environment: ['HOLDFAST_LISTEN', 'MINIO_ADDRESS'],
+    toml: 'listen',
+    kind: address,
+    initial: ['127.0.0.1:9000'],
+    summary: 'Address of the S3 port. `:9000` listens on every interface; port 0 lets the system pick one.',
+  },
+  domains: {
+    flag: 'domain',
+    environment: ['HOLDFAST_DOMAINS', 'MINIO_DOMAIN'],
+    toml: 'domains',
+    kind: domains,
+    initial: [],
+    summary:
+      'Domain under which `<bucket>.<domain>` addresses a bucket. `localhost` is always one; path style always works.',
+  },
+  region: {
+    flag: 'region',
+    environment: ['HOLDFAST_REGION', 'AWS_REGION', 'AWS_DEFAULT_REGION', 'MINIO_REGION'],
+    toml: 'region',
+    kind: region,
+    initial: ['us-east-1'],
+    summary: 'Region that this server says it is. Signatures made for any region are accepted.',
+  },
+  workers: {
+    flag: 'workers',
+    environment: ['HOLDFAST_WORKERS'],
+    toml: 'workers',
+    kind: count(1, limits.workersMax),
+    initial: ['1'],
+    summary: 'Processes that serve requests. 1 serves from the main process.',
+  },
+  logLevel: {
+    flag: 'log-level',
+    environment: ['HOLDFAST_LOG_LEVEL'],
+    toml: 'logLevel',
+    kind: choice('debug', 'info', 'warn', 'error', 'silent'),
+    initial: ['warn'],
+    summary: 'Least severe log lines on stderr. `info` logs each request.',
+  },
+  reclaimGraceMs: {
+    flag: 'reclaim-grace',
+    environment: ['HOLDFAST_RECLAIM_GRACE'],
+    toml: 'reclaim.grace',
+    kind: duration(0),
+    initial: [formatDuration(limits.reclaimGraceMs)],
+    summary: 'Age at which data that nothing references is removed. Keep it longer than the longest request.',
+  },
+  reclaimIntervalMs: {
+    flag: 'reclaim-interval',
+    environment: ['HOLDFAST_RECLAIM_INTERVAL'],
+    toml: 'reclaim.interval',
+    kind: duration(100),
+    initial: [formatDuration(limits.reclaimIntervalMs)],
+    summary: 'Time between two runs of the background jobs.',
+  },
+  abandonedUploadMs: {
+    flag: 'abandoned-upload-age',
+    environment: ['HOLDFAST_ABANDONED_UPLOAD_AGE'],
+    toml: 'uploads.abandonedAge',
+    kind: duration(1000),
+    initial: [formatDuration(limits.abandonedUploadMs)],
+    summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
+  },
+}
+
+export const optionNames = Object.keys(options).filter((name): name is OptionName => name in options)
+
+/** Environment variables that give the root account's key. The first complete pair counts; half a pair is an error. */
+export const credentialPairs = [
+  ['HOLDFAST_ACCESS_KEY_ID', 'HOLDFAST_SECRET_ACCESS_KEY'],
+  ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+  ['MINIO_ROOT_USER', 'MINIO_ROOT_PASSWORD'],
+] as const

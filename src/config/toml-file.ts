@@ -1,0 +1,106 @@
+/** Reads the TOML file into texts per option, and its accounts. Refuses what it does not know, by name. */
+import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { parse, TomlError } from 'smol-toml'
+import type { Account } from '../auth/credentials.ts'
+import { parseAccounts } from './accounts.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { type OptionName, optionNames, options } from './options.ts'
+import { didYouMean } from './suggestion.ts'
+
+export interface TomlFile {
+  /** What relative paths in the file are relative to. */
+  directory: string
+  texts: Map<OptionName, { texts: string[]; place: string }>
+  accounts: Account[]
+}
+
+type Table = Record<string, unknown>
+
+const optionByPath = new Map<string, OptionName>()
+for (const name of optionNames) {
+  const { toml } = options[name]
+  if (toml !== undefined) optionByPath.set(toml, name)
+}
+/** Tables of later versions: their names are taken, and what they ask for is refused rather than ignored. */
+const laterTables = ['stores', 'locations']
+const topLevelKeys = [...optionByPath.keys()].map((path) => path.split('.')[0] ?? path).concat('accounts', laterTables)
+
+export async function readTomlFile(file: string): Promise<TomlFile> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+  return { directory: dirname(file), ...parseToml(text, file) }
+}
+
+/** `file` names the source in messages. */
+export function parseToml(text: string, file: string): Pick<TomlFile, 'texts' | 'accounts'> {
+  const { accounts, ...rest } = parseTable(text, file)
+  const texts: TomlFile['texts'] = new Map()
+  try {
+    for (const name of laterTables) {
+      refuseLaterTable(name, rest[name])
+      delete rest[name]
+    }
+    for (const [path, value] of leaves(rest, '')) {
+      const name = optionByPath.get(path)
+      if (name === undefined) throw new ConfigurationError(unknownKey(path))
+      texts.set(name, { texts: textsOf(name, path, value), place: `${file}: ${path}` })
+    }
+    return { texts, accounts: accounts === undefined ? [] : parseAccounts(accounts) }
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`${file}: ${error.message}`)
+    throw error
+  }
+}
+
+function parseTable(text: string, file: string): Table {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    // Only the first line of the message: the others quote the file, which may hold secrets.
+    const reason = error.message.split('\n')[0]
+    throw new ConfigurationError(`${file}:${error.line}:${error.column}: ${reason}`)
+  }
+}
+
+function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}
+
+function refuseLaterTable(name: string, value: unknown): void {
+  if (value === undefined || (isTable(value) && Object.keys(value).length === 0)) return
+  const entry = isTable(value) ? `[${name}.${Object.keys(value)[0]}]` : `[${name}]`
+  throw new ConfigurationError(
+    `${entry} is not supported by this version: all data lies in one store, in the data directory. Remove [${name}].`,
+  )
+}
+
+/** Dotted paths and values. A path that is an option, or is unknown, ends the descent. */
+function* leaves(table: Table, prefix: string): Generator<[string, unknown]> {
+  for (const [key, value] of Object.entries(table)) {
+    const path = prefix + key
+    const holdsOptions = [...optionByPath.keys()].some((known) => known.startsWith(`${path}.`))
+    if (holdsOptions && isTable(value)) yield* leaves(value, `${path}.`)
+    else yield [path, value]
+  }
+}
+
+function unknownKey(path: string): string {
+  const siblings = path.includes('.') ? optionByPath.keys() : [...topLevelKeys, ...optionByPath.keys()]
+  return `unknown key '${path}'${didYouMean(path, siblings)}`
+}
+
+function textsOf(name: OptionName, path: string, value: unknown): string[] {
+  const { repeatable } = options[name].kind
+  const values: unknown[] = repeatable && Array.isArray(value) ? value : [value]
+  return values.map((item) => {
+    if (typeof item === 'string') return item
+    if (typeof item === 'number' || typeof item === 'bigint') return String(item)
+    throw new ConfigurationError(`${path}: expects ${repeatable ? 'an array of strings' : 'a string or a number'}`)
+  })
+}

@@ -1,0 +1,114 @@
+/** What a request addresses: bucket and key from Host and path, parameters from the query. Each part is decoded exactly once. */
+import type { Target } from '../contract/operation.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { addVendorValue, dialectOfName, type VendorValues } from './dialect.ts'
+import { isHeaderName, isHeaderValue } from './header-text.ts'
+import { percentDecode, percentDecodeQuery } from './percent.ts'
+import type { RequestHead } from './request-head.ts'
+
+export interface Address {
+  readonly target: Target
+  /** Empty when the service is addressed. */
+  readonly bucket: string
+  /** Verbatim: slashes, dots and NULs mean nothing here. Empty unless an object is addressed. */
+  readonly key: string
+}
+
+/** Gives the bucket that a Host names, if it does. */
+export type BucketOfHost = (host: string) => string | undefined
+
+/** `localhost` is always a domain. The longest domain that fits wins, so that `s3.localhost` is no bucket where it is a domain itself. */
+export function compileHosts(domains: readonly string[]): BucketOfHost {
+  const lower = ['localhost', ...domains].map((domain) => domain.toLowerCase())
+  const longestFirst = [...new Set(lower)].sort((a, b) => b.length - a.length)
+  const suffixes = longestFirst.map((domain) => ({ domain, suffix: `.${domain}` }))
+  return (host) => {
+    const name = withoutPort(host).toLowerCase()
+    for (const { domain, suffix } of suffixes) {
+      if (name === domain) return undefined
+      if (name.endsWith(suffix)) return name.slice(0, -suffix.length)
+    }
+    return undefined
+  }
+}
+
+function withoutPort(host: string): string {
+  const colon = host.lastIndexOf(':')
+  // In `[::1]` the last colon is part of the address; no domain ends like one, so what is cut off doesn't matter.
+  return colon === -1 ? host : host.slice(0, colon)
+}
+
+/** Throws InvalidURI, KeyTooLongError, InvalidBucketName. */
+export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+  const path = percentDecode(head.rawPath)
+  const fromHost = bucketOfHost(head.host)
+  if (fromHost !== undefined) return addressOf(fromHost, path.slice(1))
+  if (path === '/') return { target: 'service', bucket: '', key: '' }
+  const slash = path.indexOf('/', 1)
+  return slash === -1 ? addressOf(path.slice(1), '') : addressOf(path.slice(1, slash), path.slice(slash + 1))
+}
+
+function addressOf(bucket: string, key: string): Address {
+  if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
+  if (key === '') return { target: 'bucket', bucket, key }
+  // UTF-8 takes at most three bytes for a UTF-16 code unit.
+  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
+    throw new S3Error('KeyTooLongError', {
+      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
+    })
+  }
+  return { target: 'object', bucket, key }
+}
+
+export interface QueryParameter {
+  readonly name: string
+  readonly value: string
+}
+
+const noParameters: readonly QueryParameter[] = []
+
+/**
+ * The plain parameters, in order. Vendor parameters, hoisted from headers into a presigned URL, go to `vendorValues`.
+ * Throws InvalidURI.
+ */
+export function readQuery(rawQuery: string, vendorValues: VendorValues): readonly QueryParameter[] {
+  if (rawQuery === '') return noParameters
+  const parameters: QueryParameter[] = []
+  for (const pair of rawQuery.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = percentDecodeQuery(equals === -1 ? pair : pair.slice(0, equals))
+    const value = equals === -1 ? '' : percentDecodeQuery(pair.slice(equals + 1))
+    const dialect = dialectOfName(name.toLowerCase())
+    if (dialect === undefined) parameters.push({ name, value })
+    else addVendorValue(vendorValues, dialect, checkHeaderName(name), headerBytes(name, value))
+  }
+  return parameters
+}
+
+/** A hoisted parameter stands for a header, and must be one that could have been sent. */
+function checkHeaderName(name: string): string {
+  if (!isHeaderName(name))
+    throw new S3Error('InvalidArgument', { message: 'A vendor parameter has a name that no header can have.' })
+  return name
+}
+
+/** The bytes that the header would have had, one character each. */
+function headerBytes(name: string, value: string): string {
+  const bytes = Buffer.from(value, 'utf8').toString('latin1')
+  if (isHeaderValue(bytes)) return bytes
+  throw new S3Error('InvalidArgument', {
+    message: `${name} holds a control character, which no header can.`,
+    details: { ArgumentName: name },
+  })
+}
+
+/** Adds the vendor values that came as headers. */
+export function readVendorHeaders(head: RequestHead, vendorValues: VendorValues): void {
+  for (let i = 0; i < head.names.length; i++) {
+    const dialect = dialectOfName(head.names[i] as string)
+    if (dialect === undefined) continue
+    addVendorValue(vendorValues, dialect, head.rawHeaders[2 * i] as string, head.rawHeaders[2 * i + 1] as string)
+  }
+}

@@ -1,0 +1,119 @@
+/** Sends an answer: head, then nothing, bytes, or a stream under backpressure. A stream that breaks takes the connection with it. */
+import type { ByteSource } from '../byte-source.ts'
+import type { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Exchange } from './exchange.ts'
+import { faultDocument, faultHeaders } from './fault.ts'
+import { sendableValue } from './header-text.ts'
+import { type Afterwards, afterwards, endAnswer } from './keep-alive.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** The client closed the connection before it had the answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('The client closed the connection before the answer was sent.')
+    this.name = 'ClientGone'
+  }
+}
+
+/** Headers are names and values in turn. */
+export function writeHead(exchange: Exchange, status: number, headers: string[], how: Afterwards): void {
+  const { response, dialect } = exchange
+  headers.push('Server', 'Holdfast', dialect.requestIdHeader, exchange.requestId)
+  if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, exchange.hostId)
+  if (how !== 'keep') headers.push('Connection', 'close')
+  exchange.status = status
+  response.writeHead(status, headers)
+}
+
+export function sendBytes(
+  exchange: Exchange,
+  head: RequestHead | undefined,
+  status: number,
+  headers: string[],
+  bytes: Buffer | undefined,
+): void {
+  const how = afterwards(exchange, head)
+  const bodiless = exchange.request.method === 'HEAD' || status === 204 || status === 304
+  if (!bodiless) headers.push('Content-Length', String(bytes?.length ?? 0))
+  writeHead(exchange, status, headers, how)
+  const body = bodiless ? undefined : bytes
+  exchange.bytesOut += body?.length ?? 0
+  endAnswer(exchange, how, body)
+}
+
+export function sendFault(exchange: Exchange, head: RequestHead | undefined, fault: S3Error): void {
+  const headers = faultHeaders(fault).map(sendableValue)
+  for (const [name, value] of Object.entries(fault.vendorHeaders)) {
+    headers.push(exchange.dialect.prefix + name, sendableValue(value))
+  }
+  exchange.code = fault.code
+  if (fault.status !== 304) headers.push('Content-Type', 'application/xml')
+  sendBytes(exchange, head, fault.status, headers, faultDocument(fault, exchange))
+}
+
+/**
+ * Small bodies are read, and so verified, before the head is sent. Throws what the source throws while the head can still be an error's,
+ * and ClientGone; after that a failure cuts the connection, as wrong or short data must not look complete.
+ */
+export async function sendStream(
+  exchange: Exchange,
+  head: RequestHead,
+  status: number,
+  headers: string[],
+  source: ByteSource,
+): Promise<void> {
+  if (source.size <= limits.wholeAnswerBytesMax) {
+    sendBytes(exchange, head, status, headers, await source.read())
+    return
+  }
+  const { response } = exchange
+  const how = afterwards(exchange, head)
+  headers.push('Content-Length', String(source.size))
+  const writer = new StreamWriter(exchange)
+  try {
+    await source.drain((chunk) => {
+      if (!response.headersSent) writeHead(exchange, status, headers, how)
+      return writer.write(chunk)
+    })
+    if (exchange.bytesOut !== source.size) throw new Error('a stored body ended before its size was reached')
+  } catch (error) {
+    if (response.headersSent) response.destroy()
+    throw error
+  } finally {
+    writer.release()
+  }
+  endAnswer(exchange, how, undefined)
+}
+
+/** Writes chunks one by one; each promise settles when its chunk left the process, so that the source may use the memory again. */
+class StreamWriter {
+  #exchange: Exchange
+  #reject: ((error: Error) => void) | undefined
+  #onClose = (): void => this.#reject?.(new ClientGone())
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    exchange.response.on('close', this.#onClose)
+  }
+
+  write(chunk: Buffer): Promise<void> {
+    const { response, bounds } = this.#exchange
+    if (response.destroyed) return Promise.reject(new ClientGone())
+    this.#exchange.bytesOut += chunk.length
+    // Node cuts a connection that takes none of its bytes for so long; a slow one that takes some lives on.
+    response.socket?.setTimeout(bounds.idleBodyTimeoutMs)
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      response.write(chunk, (error) => {
+        response.socket?.setTimeout(0)
+        if (error) reject(new ClientGone())
+        else resolve()
+      })
+    })
+  }
+
+  release(): void {
+    this.#exchange.response.off('close', this.#onClose)
+  }
+}

@@ -1,0 +1,103 @@
+/** Compiles what an operation declares of its body: nothing, data to stream, or an XML document that is read whole and verified first. */
+
+import type { Payload } from '../auth/verify.ts'
+import { type ChecksumAlgorithm, checksumFields, createDigest } from '../checksums/checksums.ts'
+import type { InputBody, RequestBody } from '../contract/fields.ts'
+import { base64Digest } from '../contract/values.ts'
+import { S3Error } from '../errors.ts'
+import { singleValue, type VendorValues } from './dialect.ts'
+import type { Exchange } from './exchange.ts'
+import { announcesBody, openBody } from './request-body.ts'
+import { headerValue, type RequestHead } from './request-head.ts'
+import { compileXmlReader } from './xml-read.ts'
+
+/** Gives the handler's `body`. An operation without one leaves what was sent unread. */
+export type BodyDecoder = (
+  exchange: Exchange,
+  head: RequestHead,
+  vendorValues: VendorValues,
+  payload: Payload,
+) => unknown | Promise<unknown>
+
+type XmlBody = Extract<InputBody, { kind: 'xml' }>
+
+/** A digest of the document that the client sent, in a header or announced as a trailer. */
+interface SentDigest {
+  algorithm: ChecksumAlgorithm | 'MD5'
+  /** Base64; asked once the body has been read. */
+  expected: () => string | undefined
+}
+
+export function compileBody(declared: InputBody): BodyDecoder | undefined {
+  if (declared.kind === 'none') return undefined
+  return declared.kind === 'stream' ? openBody : compileXmlBody(declared)
+}
+
+function compileXmlBody(declared: XmlBody): BodyDecoder {
+  const read = compileXmlReader(declared.root, declared.shape)
+  return async (exchange, head, vendorValues, payload) => {
+    const body = announcesBody(head) ? openBody(exchange, head, vendorValues, payload) : undefined
+    if (body === undefined || body.size === 0) {
+      if (declared.required) throw new S3Error('MissingRequestBodyError')
+      return undefined
+    }
+    if (body.size > declared.bytesMax) {
+      const details = { ProposedSize: String(body.size), MaxSizeAllowed: String(declared.bytesMax) }
+      throw new S3Error('EntityTooLarge', { message: 'Your request body is too large.', details })
+    }
+    const digests = sentDigests(declared, head, vendorValues, body)
+    const document = await body.read()
+    for (const digest of digests) verifyDigest(digest, document)
+    return read(document)
+  }
+}
+
+/** Throws InvalidDigest, and InvalidRequest where one digest at least is required. */
+function sentDigests(
+  { digestRequired, checksumsOf = 'body' }: XmlBody,
+  head: RequestHead,
+  vendorValues: VendorValues,
+  body: RequestBody,
+): SentDigest[] {
+  const digests: SentDigest[] = []
+  const md5 = headerValue(head, 'content-md5')
+  if (md5 !== undefined) {
+    const value = base64Digest(16)(md5, 'Content-MD5')
+    digests.push({ algorithm: 'MD5', expected: () => value })
+  }
+  if (checksumsOf === 'body') digests.push(...sentChecksums(vendorValues, body))
+  if (digestRequired && digests.length === 0) {
+    const { prefix } = head.dialect
+    throw new S3Error('InvalidRequest', {
+      message: `Missing required header for this request: Content-MD5 OR ${prefix}checksum-*`,
+    })
+  }
+  return digests
+}
+
+function sentChecksums(vendorValues: VendorValues, body: RequestBody): SentDigest[] {
+  const digests: SentDigest[] = []
+  for (const algorithm of Object.keys(checksumFields) as ChecksumAlgorithm[]) {
+    const { header, bytes } = checksumFields[algorithm]
+    const sent = vendorValues.get(header)
+    if (sent !== undefined) {
+      const value = base64Digest(bytes)(singleValue(sent), sent.sentName)
+      digests.push({ algorithm, expected: () => value })
+    } else if (body.trailerNames.includes(header)) digests.push({ algorithm, expected: () => body.trailer(header) })
+  }
+  const announced = vendorValues.get('sdk-checksum-algorithm')
+  if (announced !== undefined && !digests.some(({ algorithm }) => algorithm === announced.value.toUpperCase())) {
+    throw new S3Error('InvalidRequest', {
+      message: `${announced.sentName} specified, but no corresponding checksum header or trailer was found.`,
+    })
+  }
+  return digests
+}
+
+function verifyDigest({ algorithm, expected }: SentDigest, document: Buffer): void {
+  const digest = createDigest(algorithm)
+  digest.update(document)
+  if (digest.digest().toString('base64') === expected()) return
+  const what = algorithm === 'MD5' ? 'Content-MD5' : algorithm
+  throw new S3Error('BadDigest', { message: `The ${what} you specified did not match what we received.` })
+}

@@ -1,0 +1,125 @@
+/** Compiles what an operation declares of its input to closures: headers, vendor values and parameters to fields. Bodies are read elsewhere. */
+import { checksumFields } from '../checksums/checksums.ts'
+import type { InputField } from '../contract/fields.ts'
+import type { Operation } from '../contract/operation.ts'
+import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import type { QueryParameter } from './address.ts'
+import { isTransportName, singleValue, type VendorValues } from './dialect.ts'
+import type { RequestHead } from './request-head.ts'
+
+export type Input = Record<string, unknown>
+
+/** Throws what the fields' parsers throw, InvalidArgument, InvalidRequest, and NotImplemented for a vendor header that nothing here honours. */
+export type FieldDecoder = (head: RequestHead, query: readonly QueryParameter[], vendorValues: VendorValues) => Input
+
+interface NamedField {
+  /** In the handler's input. */
+  key: string
+  field: InputField<unknown>
+}
+
+/** Headers whose lines a client may split: RFC 9110 section 5.3. */
+const listHeaders: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'if-match',
+  'if-none-match',
+])
+
+/** Vendor names that mean something on every operation, declared or not. */
+const everywhere: readonly string[] = ['expected-bucket-owner', 'request-payer']
+
+/** Vendor names that describe a body which is verified before the handler sees it. */
+const bodyDigests: readonly string[] = [
+  'sdk-checksum-algorithm',
+  ...Object.values(checksumFields).map(({ header }) => header),
+]
+
+export function compileFields<Context>(operation: Operation<Context>): FieldDecoder {
+  const named = Object.entries(operation.input).map(([key, field]) => ({ key, field }))
+  const headers = fieldsIn(named, 'header', lowerCase)
+  const parameters = fieldsIn(named, 'query', (name) => name)
+  const vendors = fieldsIn(named, 'vendor', lowerCase)
+  const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
+  const required = named.filter(({ field }) => field.required)
+  const accepted = new Set(operation.inputBody.kind === 'xml' ? [...everywhere, ...bodyDigests] : everywhere)
+
+  return (head, query, vendorValues) => {
+    const input: Input = {}
+    for (const { key } of prefixes) input[key] = Object.create(null)
+    decodeHeaders(input, headers, head)
+    decodeParameters(input, parameters, query)
+    for (const [name, sent] of vendorValues) {
+      const known = vendors.get(name)
+      if (known !== undefined) input[known.key] = known.field.parse(singleValue(sent), sent.sentName)
+      else if (isTransportName(name) || accepted.has(name)) continue
+      else addPrefixed(input, prefixes, name, sent.value, sent.sentName)
+    }
+    for (const missing of required) if (input[missing.key] === undefined) throw missingField(missing.field)
+    return input
+  }
+}
+
+const lowerCase = (name: string): string => name.toLowerCase()
+
+function fieldsIn(
+  named: readonly NamedField[],
+  place: InputField<unknown>['in'],
+  nameOf: (name: string) => string,
+): ReadonlyMap<string, NamedField> {
+  const here = named.filter(({ field }) => field.in === place)
+  return new Map(here.map((entry) => [nameOf(entry.field.name), entry]))
+}
+
+function decodeHeaders(
+  input: Input,
+  fields: ReadonlyMap<string, NamedField>,
+  { names, rawHeaders }: RequestHead,
+): void {
+  if (fields.size === 0) return
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string
+    const known = fields.get(name)
+    if (known === undefined) continue
+    const { key, field } = known
+    let value = rawHeaders[2 * i + 1] as string
+    if (input[key] !== undefined) {
+      if (!listHeaders.has(name))
+        throw new S3Error('InvalidRequest', { message: `${field.name} was sent more than once.` })
+      value = names.flatMap((other, at) => (other === name ? [rawHeaders[2 * at + 1]] : [])).join(', ')
+    }
+    input[key] = field.parse(value, field.name)
+  }
+}
+
+function decodeParameters(
+  input: Input,
+  fields: ReadonlyMap<string, NamedField>,
+  query: readonly QueryParameter[],
+): void {
+  for (const { name, value } of query) {
+    const known = fields.get(name)
+    if (known === undefined) continue
+    if (input[known.key] !== undefined) throw invalidArgument(name, value, `${name} was sent more than once.`)
+    input[known.key] = known.field.parse(value, name)
+  }
+}
+
+function addPrefixed(
+  input: Input,
+  prefixes: readonly NamedField[],
+  name: string,
+  value: string,
+  sentName: string,
+): void {
+  const prefix = prefixes.find(({ field }) => name.startsWith(field.name) && name.length > field.name.length)
+  if (prefix === undefined) throw notImplemented(sentName)
+  const record = input[prefix.key] as Record<string, string>
+  record[name.slice(prefix.field.name.length)] = value
+}
+
+function missingField({ in: place, name }: InputField<unknown>): S3Error {
+  if (place === 'query') return invalidArgument(name, '', `The parameter ${name} is required.`)
+  return new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
+}

@@ -1,0 +1,110 @@
+/** The two vendor prefixes, and which of them a request speaks. Nothing else in http spells them. */
+import { invalidArgument } from '../errors.ts'
+
+export interface Dialect {
+  readonly name: 'x-store' | 'x-amz'
+  /** Of header names, in lower case. */
+  readonly prefix: string
+  readonly requestIdHeader: string
+  /** Clients of the `x-amz-` dialect print a second id beside the request's. */
+  readonly hostIdHeader: string | undefined
+}
+
+export const storeDialect: Dialect = {
+  name: 'x-store',
+  prefix: 'x-store-',
+  requestIdHeader: 'x-store-request-id',
+  hostIdHeader: undefined,
+}
+
+export const amzDialect: Dialect = {
+  name: 'x-amz',
+  prefix: 'x-amz-',
+  requestIdHeader: 'x-amz-request-id',
+  hostIdHeader: 'x-amz-id-2',
+}
+
+/** The dialect whose prefix a lower-case header or parameter name has. */
+export function dialectOfName(name: string): Dialect | undefined {
+  // Most names don't start with `x-`; two character codes tell.
+  if (name.charCodeAt(0) !== 0x78 || name.charCodeAt(1) !== 0x2d) return undefined
+  if (name.startsWith(amzDialect.prefix)) return amzDialect
+  return name.startsWith(storeDialect.prefix) ? storeDialect : undefined
+}
+
+const signatureInQuery = /(?:^|&)x-(amz|store)-(?:algorithm|credential|signature|date|expires)=/i
+
+/** Signature first, then any vendor header; a request without either speaks the spec's own dialect. Names are lower-case. */
+export function dialectOfRequest(headerNames: readonly string[], rawQuery: string): Dialect {
+  let spoken: Dialect | undefined
+  for (const name of headerNames) {
+    const dialect = dialectOfName(name)
+    if (dialect === undefined) continue
+    if (signsHeaders(name, dialect)) return dialect
+    spoken ??= dialect
+  }
+  const signed = rawQuery === '' ? undefined : signatureInQuery.exec(rawQuery)?.[1]
+  if (signed !== undefined) return signed.toLowerCase() === 'amz' ? amzDialect : storeDialect
+  return spoken ?? storeDialect
+}
+
+function signsHeaders(name: string, dialect: Dialect): boolean {
+  const rest = dialect.prefix.length
+  return name.startsWith('date', rest) || name.startsWith('content-sha256', rest)
+}
+
+/** A vendor value as the client sent it: by header, or hoisted into the query of a presigned URL. */
+export interface VendorValue {
+  value: string
+  /** The name as the client spelled it, for error messages. */
+  readonly sentName: string
+  readonly dialect: Dialect
+  /** It came more than once by the same prefix; `value` joins all of them. */
+  repeated: boolean
+}
+
+/** By unprefixed name, in lower case. */
+export type VendorValues = Map<string, VendorValue>
+
+/**
+ * Adds one vendor value. Both prefixes may say the same; saying different things is InvalidArgument.
+ * What comes twice by one prefix is joined as HTTP joins lists, which is what S3 does with metadata.
+ */
+export function addVendorValue(values: VendorValues, dialect: Dialect, sentName: string, value: string): void {
+  const name = sentName.slice(dialect.prefix.length).toLowerCase()
+  const earlier = values.get(name)
+  if (earlier === undefined) {
+    values.set(name, { value, sentName, dialect, repeated: false })
+  } else if (earlier.dialect === dialect) {
+    earlier.value += `,${value}`
+    earlier.repeated = true
+  } else if (earlier.value !== value) {
+    throw invalidArgument(sentName, value, `${earlier.sentName} and ${sentName} were sent with different values.`)
+  }
+}
+
+/** The value of a field that has but one. Throws InvalidArgument when it was sent more than once. */
+export function singleValue({ value, sentName, repeated }: VendorValue): string {
+  if (repeated) throw invalidArgument(sentName, value, `${sentName} was sent more than once.`)
+  return value
+}
+
+const transportNames: ReadonlySet<string> = new Set([
+  'algorithm',
+  'content-sha256',
+  'credential',
+  'date',
+  'decoded-content-length',
+  'expires',
+  'security-token',
+  'signature',
+  'signedheaders',
+  'te',
+  'trailer',
+  'user-agent',
+])
+
+/** Whether an unprefixed name belongs to the signature or the transport rather than to an operation. */
+export function isTransportName(name: string): boolean {
+  return transportNames.has(name)
+}

@@ -1,0 +1,60 @@
+/** Compiles what an operation declares of its answer to closures: output fields to headers, the body to its document. Sends nothing. */
+import type { OutputField } from '../contract/fields.ts'
+import type { Answer, Operation } from '../contract/operation.ts'
+import { amzDialect, type Dialect, storeDialect } from './dialect.ts'
+import { isHeaderName, sendableValue } from './header-text.ts'
+import { compileXmlWriter, type XmlWriter } from './xml-write.ts'
+
+/** Appends the headers of one output field to names and values in turn. */
+type HeaderPrinter = (headers: string[], value: unknown) => void
+
+export interface Encoder {
+  /** Names and values in turn. */
+  headers(answer: Answer): string[]
+  /** The body's document, without XML declaration; `undefined` when the operation answers none. */
+  readonly document: XmlWriter | undefined
+}
+
+export type Encoders = Record<Dialect['name'], Encoder>
+
+export function compileEncoders<Context>(operation: Operation<Context>): Encoders {
+  return { 'x-store': compileEncoder(operation, storeDialect), 'x-amz': compileEncoder(operation, amzDialect) }
+}
+
+function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect): Encoder {
+  const { output, outputBody } = operation
+  // The stream's own size is what will be sent, whatever the handler computed.
+  const sized = outputBody.kind === 'stream'
+  const fields = Object.entries(output).filter(([, field]) => !(sized && field.name.toLowerCase() === 'content-length'))
+  const names = fields.map(([name]) => name)
+  const printers = fields.map(([, field]) => compileHeader(field as OutputField<unknown>, dialect))
+  return {
+    headers: (answer) => {
+      const headers: string[] = []
+      for (let i = 0; i < names.length; i++) {
+        const value = answer[names[i] as string]
+        if (value !== undefined) (printers[i] as HeaderPrinter)(headers, value)
+      }
+      return headers
+    },
+    document:
+      outputBody.kind === 'xml'
+        ? compileXmlWriter(
+            outputBody.root,
+            outputBody.shape,
+            dialect === amzDialect ? 'with S3 namespace' : 'without namespace',
+          )
+        : undefined,
+  }
+}
+
+function compileHeader(field: OutputField<unknown>, dialect: Dialect): HeaderPrinter {
+  const { print } = field
+  const name = field.in === 'header' ? field.name : dialect.prefix + field.name
+  if (field.in !== 'vendor-prefix') return (headers, value) => void headers.push(name, sendableValue(print(value)))
+  return (headers, record) => {
+    for (const [rest, value] of Object.entries(record as Record<string, string>)) {
+      if (isHeaderName(rest)) headers.push(name + rest, sendableValue(value))
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** Turns whatever was thrown into the answer a client gets: S3's code and error document. Nothing of an unforeseen error leaves the server. */
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { escapeXml, xmlDeclaration } from './xml-write.ts'
+
+/** The error as the client may see it. */
+export function faultOf(error: unknown): S3Error {
+  return error instanceof S3Error ? error : new S3Error('InternalError', { cause: error })
+}
+
+export interface FaultPlace {
+  /** What was asked for: the path, without its query. */
+  resource: string
+  requestId: string
+  hostId: string
+}
+
+/** The `Error` element, without declaration: a slow answer has sent that already. */
+export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultPlace): string {
+  let xml = `<Error><Code>${fault.code}</Code><Message>${escapeXml(fault.message)}</Message>`
+  for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${escapeXml(value)}</${name}>`
+  xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
+  return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`
+}
+
+export function faultDocument(fault: S3Error, place: FaultPlace): Buffer {
+  return Buffer.from(xmlDeclaration + faultElement(fault, place))
+}
+
+/** Plain headers that the error carries, and Retry-After where trying again helps. */
+export function faultHeaders(fault: S3Error): string[] {
+  const headers = Object.entries(fault.headers).flat()
+  if (fault.status === 503) headers.push('Retry-After', String(limits.retryAfterSeconds))
+  return headers
+}

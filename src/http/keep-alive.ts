@@ -1,0 +1,46 @@
+/** What becomes of the connection after an answer. The next request must never be parsed out of a body that nobody read. */
+import type { Exchange } from './exchange.ts'
+import type { RequestHead } from './request-head.ts'
+
+/**
+ * - keep: the next request may come; what is left of this one's body is read and dropped first.
+ * - close: nothing is left to read.
+ * - linger: more is left than is worth reading, or may come or not. It is read for a while after the answer was sent, as closing at once would
+ *   reset the connection under a client that is still sending, and it would never see the answer.
+ */
+export type Afterwards = 'keep' | 'close' | 'linger'
+
+export function afterwards(exchange: Exchange, head: RequestHead | undefined): Afterwards {
+  const { request, body, bounds } = exchange
+  if (request.complete) return exchange.lastOnConnection ? 'close' : 'keep'
+  if (body.broken) return 'close'
+  if (exchange.lastOnConnection || head === undefined || body.withheld || head.contentLength === undefined)
+    return 'linger'
+  return head.contentLength - body.received <= bounds.unreadBodyDrainBytesMax ? 'keep' : 'linger'
+}
+
+/** Ends the answer with its last bytes. */
+export function endAnswer(exchange: Exchange, how: Afterwards, lastBytes: Buffer | undefined): void {
+  const { request, response } = exchange
+  if (how === 'linger') {
+    // The client has all of its answer by then: only the end of the connection waits.
+    if (lastBytes === undefined) response.flushHeaders()
+    else response.write(lastBytes)
+    dropIncoming(exchange, () => response.end())
+    return
+  }
+  response.end(lastBytes)
+  // Until the client has taken everything it must go on taking something. Node sets its own time-out when it has.
+  if (response.writableLength > 0) response.socket?.setTimeout(exchange.bounds.idleBodyTimeoutMs)
+  if (!request.complete) request.resume()
+}
+
+function dropIncoming({ request, bounds }: Exchange, then: () => void): void {
+  const timer = setTimeout(then, bounds.lingerMs)
+  const done = (): void => {
+    clearTimeout(timer)
+    then()
+  }
+  if (request.destroyed) done()
+  else request.on('end', done).on('close', done).on('error', done).resume()
+}

@@ -1,0 +1,92 @@
+/** A request's data as an operation reads it: announced in length, out of its aws-chunked framing, and held to what was signed. */
+import { AwsChunkedDecoder, parseTrailerNames } from '../auth/aws-chunked.ts'
+import { awsChunkedSource, sha256Source } from '../auth/payload.ts'
+import type { Payload } from '../auth/verify.ts'
+import { type ByteSource, bytesSource } from '../byte-source.ts'
+import type { RequestBody } from '../contract/fields.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
+import { singleValue, type VendorValues } from './dialect.ts'
+import type { Exchange } from './exchange.ts'
+import type { RequestHead } from './request-head.ts'
+
+type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
+
+/** HTTP announces a body by its length or its chunking. */
+export function announcesBody(head: RequestHead): boolean {
+  return head.chunked || (head.contentLength ?? 0) > 0
+}
+
+/** Throws MissingContentLength when nothing says how long the data is, and InvalidArgument when what says it is no number. */
+export function openBody(
+  exchange: Exchange,
+  head: RequestHead,
+  vendorValues: VendorValues,
+  payload: Payload,
+): RequestBody {
+  if (payload.kind === 'aws-chunked') return openChunked(exchange, head, vendorValues, payload)
+  const size = head.contentLength
+  // Chunked transfer alone doesn't say how long the data will be; S3 asks for the length first.
+  if (size === undefined) throw new S3Error('MissingContentLength')
+  const wire = size === 0 ? bytesSource(Buffer.alloc(0)) : wireSource(exchange, size)
+  const source = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
+  return { ...source, trailerNames: [], trailer: () => undefined }
+}
+
+function openChunked(
+  exchange: Exchange,
+  head: RequestHead,
+  vendorValues: VendorValues,
+  { signatures, trailer }: Chunked,
+): RequestBody {
+  const { prefix } = head.dialect
+  const decodedLength = readDecodedLength(vendorValues)
+  const trailerNames = trailer ? parseTrailerNames(vendorValues.get('trailer')?.value) : undefined
+  const decoder = new AwsChunkedDecoder({ decodedLength, signatures, trailerNames, prefix })
+  // With chunked transfer the length on the wire is unknown; the decoder counts what comes out.
+  const source = awsChunkedSource(wireSource(exchange, head.contentLength ?? 0), decoder)
+  const unprefixed = trailerNames?.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
+  return {
+    size: decodedLength,
+    drain: (sink) => source.drain(sink),
+    read: () => collect(source, decodedLength),
+    cancel: () => source.cancel(),
+    trailerNames: unprefixed ?? [],
+    trailer: (name) => decoder.trailers.get(prefix + name),
+  }
+}
+
+function wireSource({ body }: Exchange, size: number): ByteSource {
+  const source: ByteSource = {
+    size,
+    drain: (sink) => body.drain(sink),
+    read: () => collect(source, size),
+    // What is left unread is looked after when the answer is sent.
+    cancel: () => {},
+  }
+  return source
+}
+
+/** Small bodies come in one piece: then nothing is copied. */
+async function collect(source: ByteSource, size: number): Promise<Buffer> {
+  let whole: Buffer | undefined
+  let filled = 0
+  await source.drain((chunk) => {
+    if (chunk.length === size) whole = chunk
+    else {
+      whole ??= Buffer.allocUnsafe(size)
+      chunk.copy(whole, filled)
+    }
+    filled += chunk.length
+  })
+  return whole ?? Buffer.alloc(0)
+}
+
+function readDecodedLength(vendorValues: VendorValues): number {
+  const sent = vendorValues.get('decoded-content-length')
+  if (sent === undefined) throw new S3Error('MissingContentLength')
+  const value = singleValue(sent)
+  if (!/^\d{1,15}$/.test(value)) {
+    throw invalidArgument(sent.sentName, value, `${sent.sentName} must be a number of bytes.`)
+  }
+  return Number(value)
+}

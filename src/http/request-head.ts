@@ -1,0 +1,98 @@
+/** The head of a request as it came: header names and values in one pass, and the refusal of framing that two parsers could read differently. */
+import type { IncomingMessage } from 'node:http'
+import { S3Error } from '../errors.ts'
+import { type Dialect, dialectOfRequest } from './dialect.ts'
+
+export interface RequestHead {
+  readonly method: string
+  /** Percent-encoded, starting with a slash; without authority or query. */
+  readonly rawPath: string
+  /** Percent-encoded, without the question mark; empty when there is none. */
+  readonly rawQuery: string
+  /** As sent, port included; empty when HTTP/1.0 sent none. */
+  readonly host: string
+  /** Names and values in turn, as they came. Values are Latin-1: one character a byte. */
+  readonly rawHeaders: readonly string[]
+  /** Lower-case names, in order: `names[i]` belongs to `rawHeaders[2 * i + 1]`. */
+  readonly names: readonly string[]
+  /** Bytes of body on the wire; `undefined` when not announced. */
+  readonly contentLength: number | undefined
+  /** Transfer-Encoding: chunked. */
+  readonly chunked: boolean
+  readonly dialect: Dialect
+}
+
+const badRequest = (message: string): S3Error => new S3Error('BadRequest', { message })
+
+/** Throws BadRequest for ambiguous framing and InvalidURI for a target that is neither a path nor a URL of this host. */
+export function readHead(request: IncomingMessage): RequestHead {
+  const { rawHeaders } = request
+  const names: string[] = []
+  let host: string | undefined
+  let contentLength: string | undefined
+  let transferEncoding: string | undefined
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase()
+    const value = rawHeaders[i + 1] as string
+    names.push(name)
+    if (name === 'host') host = once(name, host, value)
+    else if (name === 'content-length') contentLength = once(name, contentLength, value)
+    else if (name === 'transfer-encoding') transferEncoding = once(name, transferEncoding, value)
+  }
+  if (host === undefined && request.httpVersion !== '1.0') throw badRequest('The Host header is missing.')
+  if (transferEncoding !== undefined) checkTransferEncoding(transferEncoding, contentLength)
+
+  const target = splitTarget(request.url ?? '', host)
+  return {
+    method: request.method ?? '',
+    rawPath: target.path,
+    rawQuery: target.query,
+    host: host ?? '',
+    rawHeaders,
+    names,
+    contentLength: contentLength === undefined ? undefined : parseLength(contentLength),
+    chunked: transferEncoding !== undefined,
+    dialect: dialectOfRequest(names, target.query),
+  }
+}
+
+/** The value of a plain header. Throws BadRequest when it came more than once. */
+export function headerValue(head: RequestHead, name: string): string | undefined {
+  const at = head.names.indexOf(name)
+  if (at === -1) return undefined
+  if (head.names.indexOf(name, at + 1) !== -1) throw badRequest(`${name} was sent more than once.`)
+  return head.rawHeaders[2 * at + 1]
+}
+
+function once(name: string, earlier: string | undefined, value: string): string {
+  if (earlier !== undefined) throw badRequest(`${name} was sent more than once.`)
+  return value
+}
+
+/** A front-end that reads the one and a back-end that reads the other would disagree on where the next request starts. */
+function checkTransferEncoding(transferEncoding: string, contentLength: string | undefined): void {
+  if (contentLength !== undefined) throw badRequest('Transfer-Encoding and Content-Length exclude each other.')
+  if (transferEncoding.toLowerCase() !== 'chunked') throw badRequest('Transfer-Encoding can only be chunked.')
+}
+
+function parseLength(value: string): number {
+  const length = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (Number.isNaN(length)) throw badRequest('Content-Length must be a number of bytes.')
+  return length
+}
+
+const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i
+
+/** RFC 9112 section 3.2: a path, or (from clients that take this server for a proxy) a whole URL. */
+function splitTarget(target: string, host: string | undefined): { path: string; query: string } {
+  const absolute = target.startsWith('/') ? undefined : absoluteForm.exec(target)
+  if (absolute === null) throw new S3Error('InvalidURI')
+  // The signature covers the Host header, so it must be the authority that is meant.
+  if (absolute !== undefined && absolute[1]?.toLowerCase() !== host?.toLowerCase()) {
+    throw badRequest('The URL and the Host header name different hosts.')
+  }
+  const rest = absolute?.[2] ?? target
+  const mark = rest.indexOf('?')
+  const path = mark === -1 ? rest : rest.slice(0, mark)
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : rest.slice(mark + 1) }
+}

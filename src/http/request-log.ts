@@ -1,0 +1,44 @@
+/** What is remembered of a request: one line, without anything that could be used to repeat it. */
+import type { Exchange } from './exchange.ts'
+
+export interface RequestLog {
+  requestId: string
+  /** Empty when the request was refused before it was known what it means. */
+  operation: string
+  method: string
+  /** As sent, percent-encoded, without the query: that is where presigned URLs carry their signature. */
+  path: string
+  /** 0 when the client left before it had a status. */
+  status: number
+  /** S3's error code, or `ClientGone`; empty on success. */
+  code: string
+  /** Of the body, as received on the wire. */
+  bytesIn: number
+  /** Of the body, as handed to the connection. */
+  bytesOut: number
+  durationMs: number
+  remote: string
+  /** Empty until the signature has been verified. */
+  accessKeyId: string
+  /** An error that no table foresees, for its stack. */
+  error?: unknown
+}
+
+export function logLine(exchange: Exchange, durationMs: number): RequestLog {
+  const { request } = exchange
+  const line: RequestLog = {
+    requestId: exchange.requestId,
+    operation: exchange.operationName,
+    method: request.method ?? '',
+    path: exchange.path,
+    status: exchange.status,
+    code: exchange.code,
+    bytesIn: exchange.body.received,
+    bytesOut: exchange.bytesOut,
+    durationMs,
+    remote: request.socket.remoteAddress ?? '',
+    accessKeyId: exchange.accessKeyId,
+  }
+  if (exchange.unexpected !== undefined) line.error = exchange.unexpected
+  return line
+}

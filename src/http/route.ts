@@ -1,0 +1,167 @@
+/** Which operation a request means: compiled from the declarations at start, so that their order never matters. */
+import type { Method, Operation, Route, Target } from '../contract/operation.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
+import type { Address, QueryParameter } from './address.ts'
+import type { VendorValues } from './dialect.ts'
+
+/** What routing needs of an operation; the rest is the caller's. */
+export type Routed = Route & Pick<Operation<never>, 'name' | 'input'>
+
+interface Requirement {
+  name: string
+  /** `undefined`: presence is enough. */
+  value: string | undefined
+}
+
+interface Candidate<T> {
+  found: T
+  name: string
+  query: readonly Requirement[]
+  vendorHeaders: readonly string[]
+  /** How much it requires. The candidate that requires most wins. */
+  specificity: number
+  /** Parameters that it has a use for, beside those that any request may carry. */
+  parameters: ReadonlySet<string>
+}
+
+/** The operations of one method and target. */
+interface Candidates<T> {
+  /** Requires nothing. */
+  plain: Candidate<T> | undefined
+  /** Require something; most first. */
+  special: Candidate<T>[]
+}
+
+export type Router<T> = (
+  method: string,
+  address: Address,
+  query: readonly QueryParameter[],
+  vendorValues: VendorValues,
+) => T
+
+/** Throws when two operations require the same: no request could tell them apart. */
+export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
+  const table = new Map<string, Map<Target, Candidates<T>>>()
+  const subResources = new Set<string>()
+  for (const entry of entries) {
+    const route = routeOf(entry)
+    const candidate = candidateOf(entry, route)
+    for (const { name } of candidate.query) subResources.add(name)
+    addCandidate(table, route.method, route.target, candidate)
+  }
+  const router = new RouteTable(table, subResources)
+  return (method, address, query, vendorValues) => router.find(method, address, query, vendorValues)
+}
+
+function candidateOf<T>(found: T, route: Routed): Candidate<T> {
+  const query = route.query.map((text) => {
+    const equals = text.indexOf('=')
+    return equals === -1
+      ? { name: text, value: undefined }
+      : { name: text.slice(0, equals), value: text.slice(equals + 1) }
+  })
+  const inputs = Object.values(route.input).filter((field) => field.in === 'query')
+  return {
+    found,
+    name: route.name,
+    query,
+    vendorHeaders: route.vendorHeaders,
+    specificity: query.length + route.vendorHeaders.length,
+    parameters: new Set([...query.map(({ name }) => name), ...inputs.map(({ name }) => name)]),
+  }
+}
+
+function addCandidate<T>(
+  table: Map<string, Map<Target, Candidates<T>>>,
+  method: Method,
+  target: Target,
+  candidate: Candidate<T>,
+): void {
+  const ofMethod = table.get(method) ?? new Map<Target, Candidates<T>>()
+  table.set(method, ofMethod)
+  const candidates = ofMethod.get(target) ?? { plain: undefined, special: [] }
+  ofMethod.set(target, candidates)
+  const others = candidates.plain === undefined ? candidates.special : [candidates.plain, ...candidates.special]
+  const twin = others.find((other) => requirementsOf(other) === requirementsOf(candidate))
+  if (twin !== undefined) throw new Error(`${candidate.name} and ${twin.name} answer the same ${method} requests`)
+  if (candidate.specificity === 0) candidates.plain = candidate
+  else candidates.special.push(candidate)
+  candidates.special.sort((a, b) => b.specificity - a.specificity)
+}
+
+function requirementsOf({ query, vendorHeaders }: Candidate<unknown>): string {
+  return JSON.stringify([query.map(({ name, value }) => [name, value]).sort(), [...vendorHeaders].sort()])
+}
+
+class RouteTable<T> {
+  #table: ReadonlyMap<string, ReadonlyMap<Target, Candidates<T>>>
+  #subResources: ReadonlySet<string>
+
+  constructor(table: ReadonlyMap<string, ReadonlyMap<Target, Candidates<T>>>, subResources: ReadonlySet<string>) {
+    this.#table = table
+    this.#subResources = subResources
+  }
+
+  /** Throws MethodNotAllowed, InvalidRequest when two operations are meant, InvalidArgument. */
+  find(method: string, address: Address, query: readonly QueryParameter[], vendorValues: VendorValues): T {
+    const candidates = this.#table.get(method)?.get(address.target)
+    if (candidates === undefined) throw this.#methodNotAllowed(method, address.target)
+    const chosen = choose(candidates, query, vendorValues)
+    if (chosen === undefined) throw this.#methodNotAllowed(method, address.target)
+    for (const parameter of query) this.#checkMeant(parameter, chosen, method, address.target)
+    return chosen.found
+  }
+
+  /** A sub-resource that the operation doesn't know must not fall through to it: `PUT /key?acl` never overwrites the object. */
+  #checkMeant({ name, value }: QueryParameter, chosen: Candidate<T>, method: string, target: Target): void {
+    if (!this.#subResources.has(name) || chosen.parameters.has(name)) return
+    const wanted = this.#valuesWanted(method, target, name)
+    if (wanted.length > 0) throw invalidArgument(name, value, `${name} must be ${wanted.join(' or ')}.`)
+    throw this.#methodNotAllowed(method, target, name)
+  }
+
+  #valuesWanted(method: string, target: Target, name: string): string[] {
+    const special = this.#table.get(method)?.get(target)?.special ?? []
+    return special.flatMap(({ query }) =>
+      query.flatMap((required) => (required.name === name && required.value !== undefined ? [required.value] : [])),
+    )
+  }
+
+  #methodNotAllowed(method: string, target: Target, subResource?: string): S3Error {
+    const allowed = [...this.#table].filter(([, ofMethod]) => {
+      const candidates = ofMethod.get(target)
+      if (candidates === undefined || subResource === undefined) return candidates !== undefined
+      return candidates.special.some(({ query }) => query.some(({ name }) => name === subResource))
+    })
+    return new S3Error('MethodNotAllowed', {
+      details: { Method: method, ResourceType: (subResource ?? target).toUpperCase() },
+      headers: { Allow: allowed.map(([name]) => name).join(', ') },
+    })
+  }
+}
+
+function choose<T>(
+  { plain, special }: Candidates<T>,
+  query: readonly QueryParameter[],
+  vendorValues: VendorValues,
+): Candidate<T> | undefined {
+  let chosen: Candidate<T> | undefined
+  for (const candidate of special) {
+    if (chosen !== undefined && candidate.specificity < chosen.specificity) break
+    if (!matches(candidate, query, vendorValues)) continue
+    if (chosen !== undefined) {
+      throw new S3Error('InvalidRequest', { message: `The request means both ${chosen.name} and ${candidate.name}.` })
+    }
+    chosen = candidate
+  }
+  return chosen ?? plain
+}
+
+function matches(candidate: Candidate<unknown>, query: readonly QueryParameter[], vendorValues: VendorValues): boolean {
+  if (candidate.query.length > query.length) return false
+  for (const name of candidate.vendorHeaders) if (!vendorValues.has(name)) return false
+  for (const { name, value } of candidate.query) {
+    if (!query.some((sent) => sent.name === name && (value === undefined || sent.value === value))) return false
+  }
+  return true
+}

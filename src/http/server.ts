@@ -1,0 +1,117 @@
+/** The S3 port: node:http, bounded in every direction, in front of the pipeline. Knows connections and requests, nothing of S3. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { S3Error } from '../errors.ts'
+import { defaultBounds, type HttpBounds } from './bounds.ts'
+import { Connections, errorOfParser } from './connections.ts'
+import { Exchange } from './exchange.ts'
+import { compilePipeline, type PipelineOptions } from './pipeline.ts'
+import { refuseSocket } from './refuse.ts'
+import { logLine, type RequestLog } from './request-log.ts'
+
+export interface HttpServerOptions extends PipelineOptions {
+  /** Called once a request, when its answer has been handed to the connection or the client has gone. */
+  log(line: RequestLog): void
+  bounds?: Partial<HttpBounds>
+}
+
+export interface HttpServer {
+  /** Port 0 takes a free one. Rejects when the address can't be had. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Stops accepting, lets running requests end up to `drainOnShutdownMs`, then cuts what is left. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Larger reads and writes than Node's 64 KiB: fewer turns for each gigabyte. */
+const socketBufferBytes = 1024 * 1024
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const bounds = { ...defaultBounds, ...options.bounds }
+  const { clock } = options
+  const pipeline = compilePipeline(options)
+  const connections = new Connections()
+  const hostId = clock.random(24).toString('base64')
+  const newRequestId = (): string => clock.random(8).toString('hex').toUpperCase()
+  let inFlight = 0
+
+  function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    how: { awaitsContinue: boolean; refusal?: S3Error },
+  ): void {
+    const exchange = new Exchange({
+      request,
+      response,
+      requestId: newRequestId(),
+      hostId,
+      bounds,
+      awaitsContinue: how.awaitsContinue,
+      lastOnConnection: connections.draining,
+      refusal: how.refusal ?? (inFlight >= bounds.requestsInFlightMax ? new S3Error('SlowDown') : undefined),
+    })
+    connections.started(request.socket, exchange)
+    inFlight++
+    const startedMs = performance.now()
+    void pipeline(exchange).then(() => {
+      inFlight--
+      options.log(logLine(exchange, performance.now() - startedMs))
+    })
+  }
+
+  const server = createServer({
+    highWaterMark: socketBufferBytes,
+    maxHeaderSize: bounds.headerSectionBytesMax,
+    headersTimeout: bounds.headersTimeoutMs,
+    // No time limit on whole requests: bodies are watched for progress instead.
+    requestTimeout: 0,
+    keepAliveTimeout: bounds.keepAliveMs,
+    keepAlive: true,
+    noDelay: true,
+    // Checked with the rest of the framing, and answered in S3's way.
+    requireHostHeader: false,
+  })
+  // Node drops what exceeds its count of headers without a word, signed ones included. The section's size is the bound.
+  server.maxHeadersCount = 0
+  server.on('connection', (socket: Socket) => connections.opened(socket))
+  server.on('request', (request, response) => serve(request, response, { awaitsContinue: false }))
+  server.on('checkContinue', (request, response) => serve(request, response, { awaitsContinue: true }))
+  server.on('checkExpectation', (request, response) =>
+    serve(request, response, { awaitsContinue: false, refusal: unmetExpectation() }),
+  )
+  server.on('connect', (_request, socket: Socket) => refuse(socket, new S3Error('MethodNotAllowed')))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const fault = errorOfParser(error)
+    if (connections.broke(socket, fault)) return
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else refuse(socket, fault)
+  })
+
+  function refuse(socket: Socket, fault: S3Error): void {
+    refuseSocket(socket, fault, { resource: '', requestId: newRequestId(), hostId }, bounds.lingerMs)
+  }
+
+  return { listen: (host, port) => listen(server, host, port), close: () => close(server, connections, bounds) }
+}
+
+const unmetExpectation = (): S3Error =>
+  new S3Error('BadRequest', { message: 'The only expectation that can be met is 100-continue.' })
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+async function close(server: Server, connections: Connections, bounds: HttpBounds): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  const cut = setTimeout(() => connections.destroyAll(), bounds.drainOnShutdownMs)
+  await connections.drain()
+  clearTimeout(cut)
+  await stopped
+}

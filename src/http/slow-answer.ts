@@ -1,0 +1,48 @@
+/** Keeps a client patient while an operation takes long: status 200 and white space now, the result or the error when it is known. */
+import { writeHead } from './answer.ts'
+import type { Exchange } from './exchange.ts'
+import { afterwards, endAnswer } from './keep-alive.ts'
+import type { RequestHead } from './request-head.ts'
+import { xmlDeclaration } from './xml-write.ts'
+
+export class SlowAnswer {
+  #exchange: Exchange
+  #head: RequestHead
+  #timer: NodeJS.Timeout
+
+  /** Waits from now on. The caller must `stop` it, or `finish` it when it has begun. */
+  constructor(exchange: Exchange, head: RequestHead) {
+    this.#exchange = exchange
+    this.#head = head
+    this.#timer = setTimeout(() => this.#begin(), exchange.bounds.slowAnswerAfterMs)
+  }
+
+  /** The status has been sent: whatever comes goes into the body. */
+  get begun(): boolean {
+    return this.#exchange.response.headersSent
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Sends the result's or the error's element, and ends the answer. */
+  finish(element: string): void {
+    this.stop()
+    const bytes = Buffer.from(element)
+    this.#exchange.bytesOut += bytes.length
+    endAnswer(this.#exchange, afterwards(this.#exchange, this.#head), bytes)
+  }
+
+  #begin(): void {
+    const exchange = this.#exchange
+    writeHead(exchange, 200, ['Content-Type', 'application/xml'], afterwards(exchange, this.#head))
+    this.#write(xmlDeclaration)
+    this.#timer = setInterval(() => this.#write(' '), exchange.bounds.slowAnswerEveryMs)
+  }
+
+  #write(text: string): void {
+    this.#exchange.bytesOut += text.length
+    this.#exchange.response.write(text)
+  }
+}

@@ -1,0 +1,117 @@
+/** The bytes of a request's body as they come off the wire: backpressure, 100-continue, and the watch over clients that stall or leave. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ByteSink } from '../byte-source.ts'
+import { S3Error } from '../errors.ts'
+import type { HttpBounds } from './bounds.ts'
+
+/** A stall is looked for so many times within the allowed time. */
+const looksPerTimeout = 4
+
+export class WireBody {
+  /** Bytes that came so far. */
+  received = 0
+  #request: IncomingMessage
+  #response: ServerResponse
+  #bounds: HttpBounds
+  #awaitsContinue: boolean
+  #failure: S3Error | undefined
+  #fail: ((error: unknown) => void) | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean, bounds: HttpBounds) {
+    this.#request = request
+    this.#response = response
+    this.#awaitsContinue = awaitsContinue
+    this.#bounds = bounds
+  }
+
+  /** The client still waits to hear that its body is wanted, so it may never send it. */
+  get withheld(): boolean {
+    return this.#awaitsContinue && this.received === 0 && !this.#request.complete
+  }
+
+  /** The parser lost track of it: nothing that follows can be read. */
+  get broken(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /** Ends a drain under way, and any later one: what the parser found wrong with the body. */
+  abort(error: S3Error): void {
+    this.#failure ??= error
+    this.#fail?.(error)
+  }
+
+  /**
+   * Gives every byte to `sink`, once. Rejects with what the sink throws, IncompleteBody when the client leaves, RequestTimeout when it stalls,
+   * and the error given to `abort`; the rest of the body then stays unread.
+   */
+  drain(sink: ByteSink): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#awaitsContinue) {
+      this.#awaitsContinue = false
+      this.#response.writeContinue()
+    }
+    return new Promise((resolve, reject) => this.#pump(sink, resolve, reject))
+  }
+
+  #pump(sink: ByteSink, resolve: () => void, reject: (error: unknown) => void): void {
+    const request = this.#request
+    let sinkBusy = false
+    const watch = this.#watch(() => sinkBusy)
+
+    const settle = (): void => {
+      clearInterval(watch)
+      this.#fail = undefined
+      request.off('data', onData).off('end', onEnd).off('close', onClose)
+      request.pause()
+    }
+    const fail = (error: unknown): void => {
+      if (this.#fail === undefined) return
+      settle()
+      reject(error)
+    }
+    const onData = (chunk: Buffer): void => {
+      this.received += chunk.length
+      let taken: void | Promise<void>
+      try {
+        taken = sink(chunk)
+      } catch (error) {
+        fail(error)
+        return
+      }
+      if (taken === undefined) return
+      sinkBusy = true
+      request.pause()
+      taken.then(() => {
+        sinkBusy = false
+        if (this.#fail !== undefined) request.resume()
+      }, fail)
+    }
+    const onEnd = (): void => {
+      settle()
+      resolve()
+    }
+    const onClose = (): void => fail(new S3Error('IncompleteBody'))
+
+    this.#fail = fail
+    // An abort also emits an error, which would be fatal without a listener; `close` follows and says the same.
+    request.on('error', onClose).on('data', onData).on('end', onEnd).on('close', onClose)
+    if (request.destroyed) onClose()
+    else request.resume()
+  }
+
+  /** Time in which the sink keeps the client waiting doesn't count. */
+  #watch(sinkBusy: () => boolean): NodeJS.Timeout {
+    const { idleBodyTimeoutMs, idleBodyBytesMin } = this.#bounds
+    let looks = 0
+    let receivedBefore = this.received
+    return setInterval(() => {
+      if (this.received - receivedBefore >= idleBodyBytesMin) {
+        looks = 0
+        receivedBefore = this.received
+      }
+      if (sinkBusy()) return
+      looks++
+      if (looks >= looksPerTimeout) this.abort(new S3Error('RequestTimeout'))
+    }, idleBodyTimeoutMs / looksPerTimeout)
+  }
+}

@@ -1,0 +1,145 @@
+/** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
+import { type Logger, pino } from 'pino'
+import type { Account } from './auth/credentials.ts'
+import { systemClock } from './clock.ts'
+import { type ClosingStack, opening } from './closing-stack.ts'
+import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
+import { initialSettings } from './config/configuration.ts'
+import { emptyStore } from './empty-store.ts'
+import { S3Error } from './errors.ts'
+import { keptRootKey, randomKey } from './instance/root-key.ts'
+import { startJobs } from './jobs/runner.ts'
+import { openDataStore, openEndpoint, openMemoryStore } from './open.ts'
+import { checkBucketName } from './operations/bucket-name.ts'
+import { defaultLocation } from './operations/location-constraint.ts'
+import { createBucket } from './store/buckets.ts'
+import type { Store } from './store/store.ts'
+
+export type { AccessKey, Account }
+
+export interface StartOptions {
+  /** 0, the default: the system picks one. */
+  port?: number
+  /** Default: 127.0.0.1. */
+  host?: string
+  /** Data directory; one server at a time. Default: everything in memory, gone after `close`. */
+  data?: string
+  /** Made at start and after each `reset`. One that exists stays as it is. */
+  buckets?: readonly string[]
+  /** The key of the account `main`. Default: a random one, kept in the data directory if there is one. */
+  credentials?: AccessKey
+  /** Further accounts. */
+  accounts?: readonly Account[]
+  /** Domains for virtual-host style, beside `localhost`. */
+  domains?: readonly string[]
+  region?: string
+  /** Default: no log. */
+  log?: Logger
+  /** The store can't go on, such as after a failed fsync. The server stops answering; `close` it, and start another. */
+  onFatal?(error: Error): void
+}
+
+export interface ClientConfig {
+  endpoint: string
+  region: string
+  credentials: AccessKey
+  forcePathStyle: true
+}
+
+export interface Server extends AsyncDisposable {
+  /** `http://127.0.0.1:54321`. */
+  readonly endpoint: string
+  readonly port: number
+  readonly region: string
+  /** A key of the account `main`. */
+  readonly credentials: AccessKey
+  /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
+  clientConfig(): ClientConfig
+  /** Removes every bucket and object, and makes the buckets given at start again. Accounts stay. */
+  reset(): Promise<void>
+  /** Answers the requests under way, then lets go of everything. Idempotent. */
+  close(): Promise<void>
+}
+
+export function startServer(options: StartOptions = {}): Promise<Server> {
+  return opening(async (opened) => {
+    let stopServing = async (): Promise<void> => {}
+    const onFatal = (error: Error): void => {
+      void stopServing()
+      options.onFatal?.(error)
+    }
+    const log = options.log ?? pino({ level: 'silent' })
+    const { store, credentialsFile } = await openStore(options, log, onFatal, opened)
+    const credentials = await credentialsOf(options, credentialsFile)
+    await makeBuckets(store, options.buckets ?? [])
+
+    const settings = initialSettings(process.cwd())
+    const region = options.region ?? settings.region
+    const jobs = startJobs({
+      store,
+      intervalMs: settings.reclaimIntervalMs,
+      graceMs: settings.reclaimGraceMs,
+      abandonedUploadMs: settings.abandonedUploadMs,
+      onError: (error) => log.error({ err: error }, 'a background job failed'),
+    })
+    opened.add(() => jobs.stop())
+    const endpoint = await openEndpoint({
+      store,
+      accounts: withRootKey(parseAccounts(options.accounts ?? []), credentials),
+      listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
+      domains: options.domains ?? [],
+      log,
+    })
+    stopServing = endpoint.close
+    opened.add(endpoint.close)
+
+    return {
+      endpoint: endpoint.url,
+      port: endpoint.port,
+      region,
+      credentials,
+      clientConfig: () => ({ endpoint: endpoint.url, region, credentials: { ...credentials }, forcePathStyle: true }),
+      reset: async () => {
+        await emptyStore(store)
+        await makeBuckets(store, options.buckets ?? [])
+      },
+      close: opened.close,
+      [Symbol.asyncDispose]: opened.close,
+    }
+  })
+}
+
+async function openStore(
+  { data }: StartOptions,
+  log: Logger,
+  onFatal: (error: Error) => void,
+  opened: ClosingStack,
+): Promise<{ store: Store; credentialsFile?: string }> {
+  if (data === undefined) {
+    const memory = openMemoryStore()
+    opened.add(memory.close)
+    return { store: memory.store }
+  }
+  const kept = await openDataStore({ path: data, create: true, onFatal, warn: (message) => log.warn(message) })
+  opened.add(kept.close)
+  return { store: kept.store, credentialsFile: kept.directory.credentials }
+}
+
+async function credentialsOf(options: StartOptions, file: string | undefined): Promise<AccessKey> {
+  if (options.credentials !== undefined) return parseAccessKey(options.credentials, 'credentials')
+  const { accessKeyId, secretAccessKey } =
+    file === undefined ? randomKey(systemClock) : await keptRootKey(file, systemClock)
+  return { accessKeyId, secretAccessKey }
+}
+
+async function makeBuckets(store: Store, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    checkBucketName(name)
+    const bucket = { name, owner: rootAccount.id, locationConstraint: undefined, location: defaultLocation }
+    try {
+      await createBucket(store, bucket)
+    } catch (error) {
+      if (!(error instanceof S3Error && error.code === 'BucketAlreadyOwnedByYou')) throw error
+    }
+  }
+}

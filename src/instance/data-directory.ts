@@ -1,0 +1,85 @@
+/** The layout of a data directory, and whether a directory is one. What lies in each part is for the engines to say. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
+
+export interface DataDirectory {
+  path: string
+  /** Directory of the metadata engine. */
+  meta: string
+  /** Directory of the default store. */
+  store: string
+  /** File with the key made at first start. */
+  credentials: string
+}
+
+/** The directory can't be used as it is. The message says why and what to do. */
+export class DataDirectoryRefused extends Error {
+  constructor(path: string, reason: string) {
+    super(`the data directory ${path} ${reason}`)
+    this.name = 'DataDirectoryRefused'
+  }
+}
+
+const layoutVersion = 1
+const privateMode = 0o700
+
+/**
+ * With `create`, creates the directory, or makes an empty one ours; without, it must be ours already. Throws `DataDirectoryRefused`, also for one that
+ * holds something else. Idempotent.
+ */
+export async function prepareDataDirectory(path: string, { create }: { create: boolean }): Promise<DataDirectory> {
+  const found = await stat(path).catch(absent)
+  if (found !== undefined && !found.isDirectory()) throw new DataDirectoryRefused(path, 'is not a directory')
+  if (create) await makeDirectories(path, privateMode)
+
+  const marker = join(path, 'holdfast.json')
+  const text = await readFile(marker, 'utf8').catch(absent)
+  if (text === undefined) {
+    if (!create) throw new DataDirectoryRefused(path, 'is none yet: no server has started on it')
+    await refuseForeign(path)
+    await writeFileAtomically(marker, `${JSON.stringify({ layout: layoutVersion })}\n`, 0o600)
+  } else {
+    refuseOtherLayout(path, text)
+  }
+  const directory = {
+    path,
+    meta: join(path, 'meta'),
+    store: join(path, 'store'),
+    credentials: join(path, 'credentials.json'),
+  }
+  await makeDirectories(directory.meta, privateMode)
+  return directory
+}
+
+/** The file systems' own directory, and what a start that crashed or runs beside this one left. */
+function isOverlooked(name: string): boolean {
+  return name === 'lost+found' || name === 'holdfast.json' || name.endsWith(unfinishedSuffix)
+}
+
+async function refuseForeign(path: string): Promise<void> {
+  const foreign = (await readdir(path)).find((name) => !isOverlooked(name))
+  // A start beside this one may have made its marker meanwhile.
+  if (foreign === undefined || (await stat(join(path, 'holdfast.json')).catch(absent)) !== undefined) return
+  throw new DataDirectoryRefused(
+    path,
+    `is not empty and not Holdfast's: it holds '${foreign}'. Name an empty or new one`,
+  )
+}
+
+function refuseOtherLayout(path: string, text: string): void {
+  let layout: unknown
+  try {
+    layout = JSON.parse(text).layout
+  } catch {
+    throw new DataDirectoryRefused(path, 'is damaged: holdfast.json is not readable')
+  }
+  if (layout !== layoutVersion) {
+    throw new DataDirectoryRefused(path, `has layout ${layout}; this version knows layout ${layoutVersion}`)
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}

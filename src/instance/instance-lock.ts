@@ -1,0 +1,112 @@
+/**
+ * At most one instance owns a data directory. The owner's name stands in the metadata store, changed only by compare-and-swap, so of several
+ * starters one wins; a name counts for as long as a process of that instance lives, so a killed one is taken over. Worker processes join the owner.
+ */
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { type Clock, randomId } from '../clock.ts'
+import type { Kv } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { clearProofs, livingProofs, proveLife } from './proof-of-life.ts'
+import { readRecord, systemRecord } from './sealed-record.ts'
+
+export interface InstanceLock {
+  /** What workers join by. */
+  readonly id: string
+  release(): Promise<void>
+}
+
+/** Another instance owns the data directory. */
+export class InstanceInUse extends Error {
+  readonly pid: number
+  constructor(directory: string, holder: { pid: number; host: string }) {
+    super(`the data directory ${directory} is in use by process ${holder.pid} on ${holder.host}; stop it first`)
+    this.name = 'InstanceInUse'
+    this.pid = holder.pid
+  }
+}
+
+const ownerSchema = z.object({
+  id: z.string(),
+  pid: z.number(),
+  host: z.string(),
+  startedMs: z.number(),
+  /** Where the proofs of life lie. */
+  proofs: z.string(),
+})
+type Owner = z.infer<typeof ownerSchema>
+
+const ownerRecord = systemRecord('instance', ownerSchema)
+const pollMs = 20
+const proofName = (instanceId: string): string => `instance-${instanceId}`
+
+/** Throws `InstanceInUse`. */
+export async function acquireInstanceLock(kv: Kv, directory: string, clock: Clock): Promise<InstanceLock> {
+  const id = randomId(clock)
+  // The proof comes first: whoever reads the record must find it alive.
+  const proof = await proveLife(directory, proofName(id))
+  const owner = { id, pid: process.pid, host: hostname(), startedMs: clock.now(), proofs: proof.directory }
+  try {
+    await takeOwnership(kv, directory, owner)
+  } catch (error) {
+    await proof.end()
+    throw error
+  }
+  return {
+    id,
+    release: async () => {
+      await giveUpOwnership(kv, id)
+      await proof.end()
+    },
+  }
+}
+
+/** For a worker of the owner. Throws when the owner is no more: then this process must end. */
+export async function joinInstance(kv: Kv, directory: string, id: string): Promise<InstanceLock> {
+  // The proof comes before the check, so that whoever takes over after the check finds it.
+  const proof = await proveLife(directory, `${proofName(id)}-${process.pid}`)
+  const owner = await readRecord(kv, ownerRecord)
+  if (owner?.value.id !== id) {
+    await proof.end()
+    throw new Error('the instance that this worker belongs to has ended')
+  }
+  return { id, release: () => proof.end() }
+}
+
+async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<void> {
+  for (;;) {
+    const found = await readRecord(kv, ownerRecord)
+    if (found !== undefined) await untilEnded(found.value, directory)
+    const { key } = ownerRecord
+    const check = found === undefined ? ({ key, absent: true } as const) : { key, version: found.version }
+    const won = await kv.commit({ checks: [check], puts: [{ key, value: ownerRecord.seal(owner) }] })
+    if (!won) continue
+    if (found === undefined) return
+    // A worker that joined just before the swap shows itself now; one that joins later sees the new owner and ends.
+    try {
+      await untilEnded(found.value, directory)
+    } catch (error) {
+      await giveUpOwnership(kv, owner.id)
+      throw error
+    }
+    return clearProofs(found.value.proofs, proofName(found.value.id))
+  }
+}
+
+/** Resolves when no process of the instance lives. Workers whose owner was killed end by themselves: they are waited for. */
+async function untilEnded(owner: Owner, directory: string): Promise<void> {
+  const name = proofName(owner.id)
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const living = await livingProofs(owner.proofs, name)
+    if (living.length === 0) return
+    if (living.includes(name) || waitedMs > limits.instanceTakeoverMs) throw new InstanceInUse(directory, owner)
+    await delay(pollMs)
+  }
+}
+
+async function giveUpOwnership(kv: Kv, id: string): Promise<void> {
+  const found = await readRecord(kv, ownerRecord)
+  if (found?.value.id !== id) return
+  await kv.commit({ checks: [{ key: ownerRecord.key, version: found.version }], deletes: [ownerRecord.key] })
+}

@@ -1,0 +1,57 @@
+/** The key of the root account when nobody gave one: made at the first start, kept in the data directory. */
+import { chmod, readFile, stat } from 'node:fs/promises'
+import type { Clock } from '../clock.ts'
+import { type AccessKey, parseAccessKey } from '../config/accounts.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { writeFileAtomically } from './atomic-file.ts'
+
+export interface RootKey extends AccessKey {
+  /** Made by this call, so never shown before. */
+  generated: boolean
+}
+
+/** Reads the key from `file`, or makes one and keeps it there. The caller owns the data directory, so nobody else makes one meanwhile. */
+export async function keptRootKey(file: string, clock: Clock): Promise<RootKey> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) {
+    const key = randomKey(clock)
+    await writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, 0o600)
+    return { ...key, generated: true }
+  }
+  // A restored backup may have been laxer.
+  if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
+  return { ...parseAccessKey(parseJson(text, file), file), generated: false }
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ConfigurationError(
+      `${file} is damaged. Restore it, or give the key by HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY`,
+    )
+  }
+}
+
+const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** In the form of AWS's: 20 characters, and 40 (238 bits); no character needs quoting anywhere. */
+export function randomKey(clock: Clock): AccessKey {
+  return { accessKeyId: `HF${randomText(clock, capitals, 18)}`, secretAccessKey: randomText(clock, alphanumeric, 40) }
+}
+
+function randomText(clock: Clock, alphabet: string, length: number): string {
+  // Bytes beyond the last whole multiple would favour the alphabet's first characters.
+  const usable = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of clock.random(length)) {
+      if (byte < usable && text.length < length) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}

@@ -1,0 +1,42 @@
+/** Records of this process in the metadata store, apart from what clients store: JSON behind a checksum over key and value. */
+import { crc32 } from 'node:zlib'
+import type { z } from 'zod'
+import type { Key, Kv } from '../kv/kv.ts'
+import { packKey } from '../kv/ordered-key.ts'
+
+/** Everything that is not clients' data lies under it, and outlives a reset. */
+export const systemPrefix = packKey('s')
+
+export interface SystemRecord<T> {
+  key: Key
+  seal(value: T): Buffer
+  /** Throws when the bytes are not what was sealed. */
+  open(bytes: Buffer): T
+}
+
+export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecord<T> {
+  const key = packKey('s', name)
+  const sum = (json: string): string => crc32(json, crc32(key)).toString(16).padStart(8, '0')
+  return {
+    key,
+    seal: (value) => {
+      const json = JSON.stringify(value)
+      return Buffer.from(sum(json) + json)
+    },
+    open: (bytes) => {
+      const text = bytes.toString()
+      const json = text.slice(8)
+      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata store is damaged`)
+      return schema.parse(JSON.parse(json))
+    },
+  }
+}
+
+/** The record's value, and the version that a commit checks. */
+export async function readRecord<T>(
+  kv: Kv,
+  record: SystemRecord<T>,
+): Promise<{ value: T; version: number } | undefined> {
+  const [entry] = await kv.get([record.key])
+  return entry === undefined ? undefined : { value: record.open(entry.value), version: entry.version }
+}

@@ -1,0 +1,179 @@
+/** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { type Account, openCredentials } from './auth/credentials.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { closingStack, opening } from './closing-stack.ts'
+import type { ListenAddress } from './config/kinds.ts'
+import { createHttpServer } from './http/server.ts'
+import { logRequests } from './http-log.ts'
+import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
+import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
+import { readRecord, systemRecord } from './instance/sealed-record.ts'
+import type { Kv } from './kv/kv.ts'
+import { openLmdb } from './kv/lmdb.ts'
+import { memoryKv } from './kv/memory.ts'
+import { operations } from './operations/table.ts'
+import { openBlobs } from './shards/blobs.ts'
+import { openDirectoryStore } from './shards/directory/directory-store.ts'
+import { memoryShardStore } from './shards/memory.ts'
+import type { ShardStore } from './shards/shard-store.ts'
+import type { Store } from './store/store.ts'
+
+export interface OpenStore {
+  store: Store
+  close(): Promise<void>
+}
+
+export interface OpenDataStore extends OpenStore {
+  directory: DataDirectory
+  /** What worker processes name to share the directory. */
+  instanceId: string
+}
+
+export interface DataStoreOptions {
+  path: string
+  /** Whether to make a data directory of a missing or empty one. */
+  create: boolean
+  /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
+  workerOf?: string
+  /** An engine can't go on: the process, or what uses the store, must stop. */
+  onFatal(error: Error): void
+  /** Tells the operator about what is wrong and harms nobody yet. */
+  warn(message: string): void
+}
+
+const clock: Clock = systemClock
+
+/** A store that ends with the process. */
+export function openMemoryStore(): OpenStore {
+  const kv = memoryKv()
+  const shards = memoryShardStore({ clock })
+  const opened = closingStack()
+  opened.add(() => kv.close())
+  opened.add(() => shards.close())
+  return { store: storeOver(kv, shards), close: opened.close }
+}
+
+/** Throws `InstanceInUse`, `DataDirectoryRefused`. */
+export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore> {
+  return opening(async (opened) => {
+    const directory = await prepareDataDirectory(options.path, options)
+    const kv = await openLmdb({ path: directory.meta, onFatal: options.onFatal })
+    opened.add(() => kv.close())
+    const lock =
+      options.workerOf === undefined
+        ? await acquireInstanceLock(kv, directory.path, clock)
+        : await joinInstance(kv, directory.path, options.workerOf)
+    opened.add(() => lock.release())
+    const shards = await openDefaultStore(kv, directory, options)
+    opened.add(() => shards.close())
+    return { store: storeOver(kv, shards), directory, instanceId: lock.id, close: opened.close }
+  })
+}
+
+function storeOver(kv: Kv, shards: ShardStore): Store {
+  const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
+  return { kv, blobs, clock }
+}
+
+/** The store that the metadata refers to. Another one, or none, must never be taken for it: all of its data would look like garbage. */
+const defaultStoreRecord = systemRecord('default-store', z.object({ storeId: z.string() }))
+
+async function openDefaultStore(kv: Kv, directory: DataDirectory, options: DataStoreOptions): Promise<ShardStore> {
+  const known = await readRecord(kv, defaultStoreRecord)
+  const shards = await openDirectoryStore({
+    path: directory.store,
+    clock,
+    create: known === undefined,
+    firstOpener: options.workerOf === undefined,
+    onFatal: options.onFatal,
+    warn: options.warn,
+  })
+  try {
+    if (known === undefined) await adopt(kv, shards, directory)
+    else if (known.value.storeId !== shards.storeId) {
+      throw new DataDirectoryRefused(
+        directory.path,
+        'holds a store that its metadata does not know. Restore both from one backup',
+      )
+    }
+    return shards
+  } catch (error) {
+    await shards.close()
+    throw error
+  }
+}
+
+/** At first start the metadata learns its store, which must hold nothing yet. */
+async function adopt(kv: Kv, shards: ShardStore, directory: DataDirectory): Promise<void> {
+  for await (const _ of shards.list()) {
+    throw new DataDirectoryRefused(
+      directory.path,
+      'holds data but no metadata. Restore its meta directory from a backup',
+    )
+  }
+  const { key } = defaultStoreRecord
+  const value = defaultStoreRecord.seal({ storeId: shards.storeId })
+  const adopted = await kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value }] })
+  if (!adopted) throw new Error('another process changed the metadata of an owned data directory')
+}
+
+export interface EndpointOptions {
+  store: Store
+  accounts: readonly Account[]
+  listen: ListenAddress
+  domains: readonly string[]
+  log: Logger
+}
+
+export interface Endpoint {
+  /** For clients on this machine: a wildcard address is shown as the loopback one. */
+  url: string
+  port: number
+  /** Answers the requests under way. */
+  close(): Promise<void>
+}
+
+/** The address can't be listened on. The message says why. */
+export class ListenFailed extends Error {
+  constructor({ host, port }: ListenAddress, { code, message }: NodeJS.ErrnoException) {
+    const reasons: Record<string, string> = {
+      EADDRINUSE: 'another process listens there already',
+      EACCES: 'this user may not listen on that port',
+      EADDRNOTAVAIL: 'this machine does not have that address',
+      ENOTFOUND: 'that name has no address',
+    }
+    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+    super(`cannot listen on ${address}: ${reasons[code ?? ''] ?? message}`)
+    this.name = 'ListenFailed'
+  }
+}
+
+/** Throws `ListenFailed`. */
+export async function openEndpoint({ listen, log, accounts, store, domains }: EndpointOptions): Promise<Endpoint> {
+  let closing = false
+  const server = createHttpServer({
+    operations,
+    store,
+    credentials: openCredentials(accounts),
+    domains,
+    clock,
+    ready: () => !closing,
+    log: logRequests(log),
+  })
+  try {
+    const { port } = await server.listen(listen.host, listen.port)
+    const host = ['', '0.0.0.0', '::'].includes(listen.host) ? '127.0.0.1' : listen.host
+    return {
+      url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      port,
+      close: () => {
+        closing = true
+        return server.close()
+      },
+    }
+  } catch (error) {
+    throw error instanceof Error ? new ListenFailed(listen, error) : error
+  }
+}

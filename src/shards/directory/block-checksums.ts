@@ -1,0 +1,26 @@
+/** CRC32C of each fixed-size block of a payload, as both file formats keep it. Pure. */
+import { crc32c } from '@node-rs/crc32'
+
+const checksumBytes = 4
+
+export function checksumTableBytes(payloadBytes: number, blockBytes: number): number {
+  return Math.ceil(payloadBytes / blockBytes) * checksumBytes
+}
+
+/** Writes the checksums of `payload` into `table`, as blocks `firstBlock` and following. */
+export function writeChecksums(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): void {
+  let at = firstBlock * checksumBytes
+  for (let start = 0; start < payload.length; start += blockBytes) {
+    at = table.writeUInt32LE(crc32c(payload.subarray(start, start + blockBytes)), at)
+  }
+}
+
+/** The first block of `payload` that is not what `table` says, counted from the shard's start; `undefined` when all are. */
+export function damagedBlock(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): number | undefined {
+  let block = firstBlock
+  for (let start = 0; start < payload.length; start += blockBytes) {
+    if (table.readUInt32LE(block * checksumBytes) !== crc32c(payload.subarray(start, start + blockBytes))) return block
+    block++
+  }
+  return undefined
+}

@@ -1,0 +1,189 @@
+/**
+ * Wins back room from closed and checked batches. Safe to be cut off anywhere: what is alive is moved before its segment goes,
+ * and a segment goes before its tombstones.
+ */
+import { limits } from '../../limits.ts'
+import type { CompactResult, FoundShard } from '../shard-store.ts'
+import { type Batches, batchIdOf } from './batches.ts'
+import type { StoreContext } from './context.ts'
+import { unlessMissing } from './failures.ts'
+import type { LargeFiles } from './large-files.ts'
+import type { SegmentReads } from './segment-reads.ts'
+import type { SegmentSummary, Segments } from './segments.ts'
+import { formatRecordId, type RecordAddress } from './shard-ids.ts'
+import type { Tombstones } from './tombstones.ts'
+
+export interface CompactOptions {
+  graceMs: number
+  move: (shard: FoundShard) => Promise<boolean>
+}
+
+export interface CompactedParts {
+  batches: Batches
+  segments: Segments
+  tombstones: Tombstones
+  reads: SegmentReads
+  files: LargeFiles
+}
+
+/** A segment in which nothing is needed any more. */
+interface Emptied {
+  segment: string
+  movedShards: number
+  freedBytes: number
+}
+
+export class Compaction {
+  readonly #context: StoreContext
+  readonly #parts: CompactedParts
+  /** Of segments that had a reason to be looked at; they never change. */
+  readonly #summaries = new Map<string, SegmentSummary>()
+  readonly #quarantined = new Set<string>()
+
+  constructor(context: StoreContext, parts: CompactedParts) {
+    this.#context = context
+    this.#parts = parts
+  }
+
+  async run({ graceMs, move }: CompactOptions): Promise<CompactResult> {
+    const { batches } = this.#parts
+    const unchecked = new Set((await batches.unchecked()).map(({ id }) => id))
+    await this.#dropOrphanedTombstones()
+    const emptied: Emptied[] = []
+    for (const segment of await this.#candidates(unchecked, graceMs)) {
+      const result = await this.#empty(segment, move)
+      if (result !== undefined) emptied.push(result)
+    }
+    await this.#remove(emptied)
+    return {
+      removedBatches: emptied.length + (await this.#removeEmptyFileBatches(unchecked)),
+      movedShards: emptied.reduce((sum, { movedShards }) => sum + movedShards, 0),
+      freedBytes: emptied.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
+    }
+  }
+
+  /** Mostly dead segments, and small ones (as restarts leave them) when there are several to merge. */
+  async #candidates(unchecked: ReadonlySet<string>, graceMs: number): Promise<string[]> {
+    const { segments, tombstones } = this.#parts
+    const someDead = new Set(await tombstones.segments())
+    const mostlyDead: string[] = []
+    const small: string[] = []
+    for (const segment of await segments.names()) {
+      if (unchecked.has(batchIdOf('segment', segment)) || this.#quarantined.has(segment)) continue
+      const bytes = await this.#fileBytes(segment)
+      const isSmall = bytes < this.#context.sizes.segmentBytesMax / 4
+      if (!isSmall && !someDead.has(segment)) continue
+      const summary = await this.#summary(segment)
+      if (summary === undefined || this.#context.clock.now() - summary.newestMs < graceMs) continue
+      if (await this.#isMostlyDead(segment, summary)) mostlyDead.push(segment)
+      else if (isSmall) small.push(segment)
+    }
+    return small.length < limits.mergeSegmentsMin ? mostlyDead : [...mostlyDead, ...small]
+  }
+
+  async #fileBytes(segment: string): Promise<number> {
+    const { fs, layout } = this.#context
+    const known = this.#summaries.get(segment)
+    return known?.fileBytes ?? (await unlessMissing(fs.stat(layout.segment(segment))))?.size ?? 0
+  }
+
+  /** `undefined` for a segment that is gone, or damaged and therefore left alone. */
+  async #summary(segment: string): Promise<SegmentSummary | undefined> {
+    const summary = this.#summaries.get(segment) ?? (await this.#parts.segments.summary(segment))
+    if (summary === undefined) return undefined
+    this.#summaries.set(segment, summary)
+    if (!summary.damaged) return summary
+    this.#quarantine(segment)
+    return undefined
+  }
+
+  async #isMostlyDead(segment: string, { recordBytes }: SegmentSummary): Promise<boolean> {
+    let liveBytes = recordBytes
+    for (const bytes of (await this.#parts.tombstones.read(segment)).values()) liveBytes -= bytes
+    return liveBytes <= 0 || liveBytes < limits.compactBelowLiveRatio * recordBytes
+  }
+
+  /** Moves every live shard away. Answers only when all were moved and all of the segment could be read. */
+  async #empty(segment: string, move: CompactOptions['move']): Promise<Emptied | undefined> {
+    const { segments, tombstones } = this.#parts
+    const dead = await tombstones.read(segment)
+    const walk = await segments.walk(segment)
+    if (walk === undefined) return undefined
+    const moved: RecordAddress[] = []
+    let kept = 0
+    try {
+      await forEachOf(walk.records(), limits.compactMovesInFlightMax, async ({ offset, totalBytes, ...record }) => {
+        if (dead.has(offset)) return
+        const id = formatRecordId(segment, offset, totalBytes)
+        const isMoved = await move({ id, description: record.description, payloadBytes: record.payloadBytes })
+        if (isMoved) moved.push({ kind: 'record', segment, offset, bytes: totalBytes })
+        else kept++
+      })
+      if (walk.damaged) this.#quarantine(segment)
+      if (kept === 0 && !walk.damaged) {
+        const movedBytes = moved.reduce((sum, { bytes }) => sum + bytes, 0)
+        return { segment, movedShards: moved.length, freedBytes: (await this.#fileBytes(segment)) - movedBytes }
+      }
+    } finally {
+      await walk.close()
+    }
+    await tombstones.mark(moved)
+    return undefined
+  }
+
+  async #remove(emptied: readonly Emptied[]): Promise<void> {
+    if (emptied.length === 0) return
+    const { fs, layout, directories } = this.#context
+    for (const { segment } of emptied) {
+      this.#summaries.delete(segment)
+      this.#parts.reads.forget(segment)
+      await unlessMissing(fs.unlink(layout.segment(segment)))
+    }
+    await directories.sync(layout.segments)
+    for (const { segment } of emptied) await this.#parts.tombstones.drop(segment)
+  }
+
+  /** Left by a crash between the removal of a segment and that of its tombstones. */
+  async #dropOrphanedTombstones(): Promise<void> {
+    const { segments, tombstones } = this.#parts
+    const present = new Set(await segments.names())
+    const orphaned = (await tombstones.segments()).filter((segment) => !present.has(segment))
+    if (orphaned.length === 0) return
+    // The removal itself may not be durable yet.
+    await this.#context.directories.sync(this.#context.layout.segments)
+    for (const segment of orphaned) await tombstones.drop(segment)
+  }
+
+  async #removeEmptyFileBatches(unchecked: ReadonlySet<string>): Promise<number> {
+    const { files } = this.#parts
+    let removed = 0
+    for (const batch of await files.batches()) {
+      if (!unchecked.has(batchIdOf('files', batch)) && (await files.removeEmpty(batch))) removed++
+    }
+    return removed
+  }
+
+  #quarantine(segment: string): void {
+    if (this.#quarantined.has(segment)) return
+    this.#quarantined.add(segment)
+    this.#context.warn(`segment ${segment} has records that cannot be read; it is kept as it is`)
+  }
+}
+
+/** Runs `work` on each item, some at a time. After a failure no more are started, and those under way have ended when it rejects. */
+async function forEachOf<T>(items: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const running = new Set<Promise<void>>()
+  let failure: { error: unknown } | undefined
+  for await (const item of items) {
+    const run = work(item)
+      .catch((error) => {
+        failure ??= { error }
+      })
+      .finally(() => running.delete(run))
+    running.add(run)
+    if (running.size >= atOnce) await Promise.race(running)
+    if (failure !== undefined) break
+  }
+  await Promise.all(running)
+  if (failure !== undefined) throw failure.error
+}

@@ -1,0 +1,41 @@
+/** What the file system's errors mean to a store. */
+import { S3Error } from '../../errors.ts'
+import { ShardDamaged, type ShardId, StoreFull } from '../shard-store.ts'
+
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+export function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT'
+}
+
+/** The process, not the disk, has run out: nothing was attempted, and it passes. */
+export function isTransient(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'EMFILE' || code === 'ENFILE'
+}
+
+/** The error that a caller of the store should see. */
+export function storeFailure(error: unknown): unknown {
+  const code = codeOf(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreFull(`the file system has no room left (${code})`)
+  if (isTransient(error)) return new S3Error('SlowDown', { cause: error })
+  return error
+}
+
+/** Resolves to `undefined` where there is no such file. */
+export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** A sector that the disk cannot read is damage like any other. */
+export function unreadable(id: ShardId, error: unknown): unknown {
+  return codeOf(error) === 'EIO' ? new ShardDamaged(id, 'the disk cannot read it (EIO)') : error
+}

@@ -1,0 +1,114 @@
+/** Writes one large shard to its own file as its bytes arrive, with bounded memory. Knows no names but its own; buffered writes. */
+import type { FileHandle } from '../fs.ts'
+import { alignUp, pageBytes } from './alignment.ts'
+import { checksumTableBytes, writeChecksums } from './block-checksums.ts'
+import type { ChunkPool } from './chunk-pool.ts'
+
+const writesInFlightMax = 2
+const padding = Buffer.alloc(pageBytes)
+
+export interface WrittenPayload {
+  payloadBytes: number
+  blockBytes: number
+  table: Buffer
+}
+
+export class LargeFileWriter {
+  readonly #file: FileHandle
+  readonly #chunks: ChunkPool
+  readonly #payloadBytes: number
+  readonly #blockBytes: number
+  readonly #table: Buffer
+  #chunk: Buffer | undefined
+  #filled = 0
+  /** Bytes handed to the file: always whole chunks, and so whole blocks. */
+  #position = 0
+  readonly #inFlight = new Set<Promise<void>>()
+  #failure: { error: unknown } | undefined
+
+  /** Takes over `file`: `finish` or `abort` closes it. */
+  constructor(file: FileHandle, chunks: ChunkPool, payloadBytes: number, blockBytes: number) {
+    this.#file = file
+    this.#chunks = chunks
+    this.#payloadBytes = payloadBytes
+    this.#blockBytes = blockBytes
+    this.#table = Buffer.allocUnsafe(checksumTableBytes(payloadBytes, blockBytes))
+  }
+
+  /** Takes the bytes of `chunk`, which is free again when this returns or its promise settles. */
+  write(chunk: Buffer): void | Promise<void> {
+    if (this.#position + this.#filled + chunk.length > this.#payloadBytes)
+      throw new Error('the payload is longer than it said')
+    this.#chunk ??= this.#chunks.take()
+    if (this.#filled + chunk.length >= this.#chunk.length) return this.#writeThrough(chunk)
+    chunk.copy(this.#chunk, this.#filled)
+    this.#filled += chunk.length
+  }
+
+  /** Writes what is left and the footer, and syncs. Only after this is the file's content on stable storage. */
+  async finish(footer: (written: WrittenPayload) => Buffer): Promise<void> {
+    const last = (this.#chunk ?? padding).subarray(0, this.#filled)
+    const payloadBytes = this.#position + last.length
+    if (payloadBytes !== this.#payloadBytes)
+      throw new Error(`the payload ended after ${payloadBytes} of ${this.#payloadBytes} bytes`)
+    this.#checksum(last)
+    const end = footer({ payloadBytes, blockBytes: this.#blockBytes, table: this.#table })
+    const gap = padding.subarray(0, alignUp(payloadBytes, pageBytes) - payloadBytes)
+    await Promise.all(this.#inFlight)
+    this.#assertSound()
+    await this.#file.write([last, gap, end], this.#position)
+    await this.#file.datasync()
+    this.#giveBack()
+    await this.#file.close()
+  }
+
+  /** Lets go of everything. Also right when `finish` has failed. The caller removes the file. */
+  async abort(): Promise<void> {
+    await Promise.all(this.#inFlight)
+    this.#giveBack()
+    await this.#file.close().catch(() => {})
+  }
+
+  async #writeThrough(chunk: Buffer): Promise<void> {
+    for (let taken = 0; taken < chunk.length; ) {
+      this.#chunk ??= this.#chunks.take()
+      const copied = chunk.copy(this.#chunk, this.#filled, taken)
+      taken += copied
+      this.#filled += copied
+      if (this.#filled === this.#chunk.length) await this.#submit(this.#chunk)
+    }
+  }
+
+  /** Resolves when the write is under way, not when it is done. */
+  async #submit(chunk: Buffer): Promise<void> {
+    this.#checksum(chunk)
+    while (this.#inFlight.size >= writesInFlightMax) await Promise.race(this.#inFlight)
+    this.#assertSound()
+    const written = this.#file
+      .write([chunk], this.#position)
+      .catch((error) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        this.#inFlight.delete(written)
+        this.#chunks.give(chunk)
+      })
+    this.#inFlight.add(written)
+    this.#position += chunk.length
+    this.#chunk = undefined
+    this.#filled = 0
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  #checksum(bytes: Buffer): void {
+    writeChecksums(bytes, this.#blockBytes, this.#table, this.#position / this.#blockBytes)
+  }
+
+  #giveBack(): void {
+    if (this.#chunk !== undefined) this.#chunks.give(this.#chunk)
+    this.#chunk = undefined
+  }
+}

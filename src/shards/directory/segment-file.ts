@@ -1,0 +1,202 @@
+/**
+ * The one segment that a process appends to: groups of records into room zero-filled and synced ahead, so that a group's
+ * datasync changes no file metadata. After a failed write or sync the file is never written again.
+ */
+import { timeOrderedId } from '../../clock.ts'
+import type { FileHandle } from '../fs.ts'
+import type { ShardId } from '../shard-store.ts'
+import { alignUp, pageBytes } from './alignment.ts'
+import { type Batches, batchIdOf } from './batches.ts'
+import { closeQuietly, type StoreContext } from './context.ts'
+import { buildSeal, placeRecord, recordHeaderBytes, type UnplacedRecord } from './segment-record.ts'
+import { formatRecordId } from './shard-ids.ts'
+
+const zeros = Buffer.alloc(1024 * 1024)
+
+function zeroBuffers(bytes: number): Buffer[] {
+  const buffers: Buffer[] = []
+  for (let left = bytes; left > 0; left -= zeros.length) buffers.push(zeros.subarray(0, Math.min(left, zeros.length)))
+  return buffers
+}
+
+export class SegmentFile {
+  readonly id: string
+  readonly batchId: string
+  readonly #context: StoreContext
+  readonly #batches: Batches
+  readonly #file: FileHandle
+  /** Grows the file through a descriptor of its own: the kernel reports a failed write-back once a descriptor, and no group may miss it. */
+  readonly #growth: FileHandle
+  #end = 0
+  #records = 0
+  #recordBytes = 0
+  #lastWriteMs: number
+  #prepared = 0
+  #growing: Promise<void> | undefined
+  #failure: { error: unknown } | undefined
+
+  private constructor(context: StoreContext, batches: Batches, id: string, file: FileHandle, growth: FileHandle) {
+    this.id = id
+    this.batchId = batchIdOf('segment', id)
+    this.#context = context
+    this.#batches = batches
+    this.#file = file
+    this.#growth = growth
+    this.#lastWriteMs = context.clock.now()
+  }
+
+  /** The marker first, then the file: no crash leaves a segment that the search for orphans would miss. */
+  static async create(context: StoreContext, batches: Batches): Promise<SegmentFile> {
+    const { fs, layout, directories, clock } = context
+    const id = timeOrderedId(clock)
+    await batches.open(batchIdOf('segment', id))
+    const path = layout.segment(id)
+    const opened: FileHandle[] = []
+    try {
+      opened.push(await fs.open(path, 'create'))
+      opened.push(await fs.open(path, 'write'))
+      const [file, growth] = opened
+      if (file === undefined || growth === undefined) throw new Error('the segment did not open')
+      const segment = new SegmentFile(context, batches, id, file, growth)
+      await segment.#grow()
+      await directories.sync(layout.segments)
+      return segment
+    } catch (error) {
+      await Promise.all(opened.map(closeQuietly))
+      await fs.unlink(path).catch(() => {})
+      await batches.remove(batchIdOf('segment', id)).catch(() => {})
+      throw error
+    }
+  }
+
+  get lastWriteMs(): number {
+    return this.#lastWriteMs
+  }
+
+  get usedBytes(): number {
+    return this.#end
+  }
+
+  /** Room for records of so many bytes, with the seal that ends the segment. */
+  hasRoomFor(bytes: number): boolean {
+    const sealEnd = alignUp(this.#nextStart() + bytes, pageBytes) + recordHeaderBytes
+    return sealEnd <= this.#context.sizes.segmentBytesMax
+  }
+
+  /** One vectored write and one datasync for all. A group starts on a page of its own: writing it cannot tear what was acknowledged before. */
+  async append(records: readonly UnplacedRecord[]): Promise<ShardId[]> {
+    const start = this.#nextStart()
+    const writtenMs = this.#context.clock.now()
+    const buffers: Buffer[] = []
+    const ids: ShardId[] = []
+    let end = start
+    for (const [index, record] of records.entries()) {
+      const place = {
+        segment: this.id,
+        offset: end,
+        ordinal: this.#records + index,
+        groupOrdinal: this.#records,
+        writtenMs,
+      }
+      buffers.push(...placeRecord(record, place))
+      ids.push(formatRecordId(this.id, end, record.totalBytes))
+      end += record.totalBytes
+    }
+    try {
+      this.#assertSound()
+      await this.#prepare(end)
+      await this.#file.write(buffers, start)
+      await this.#file.datasync()
+    } catch (error) {
+      this.#failure ??= { error }
+    }
+    this.#assertSound()
+    this.#recordBytes += end - start
+    this.#end = end
+    this.#records += records.length
+    this.#lastWriteMs = writtenMs
+    this.#batches.wroteTo(this.batchId)
+    this.#growAhead()
+    return ids
+  }
+
+  /** Ends the segment in order: a seal, no unused room, closed for its readers and checkers. Its records are safe whatever happens here. */
+  async seal(): Promise<void> {
+    try {
+      await this.#growing
+      this.#assertSound()
+      const offset = this.#nextStart()
+      const place = {
+        segment: this.id,
+        offset,
+        ordinal: this.#records,
+        groupOrdinal: this.#records,
+        writtenMs: this.#lastWriteMs,
+      }
+      await this.#file.write([buildSeal(place, this.#recordBytes)], offset)
+      await this.#file.truncate(offset + recordHeaderBytes)
+      await this.#file.datasync()
+    } catch (error) {
+      this.#context.warn(`segment ${this.id} could not be sealed: ${String(error)}`)
+    }
+    await this.#letGo()
+  }
+
+  /** Gives up a segment after a failed group. What was acknowledged before stays readable. */
+  async abandon(): Promise<void> {
+    await this.#growing?.catch(() => {})
+    await this.#letGo()
+    if (this.#records > 0) return
+    const { fs, layout } = this.#context
+    await fs
+      .unlink(layout.segment(this.id))
+      .then(() => this.#batches.remove(this.batchId))
+      .catch(() => {})
+  }
+
+  async #letGo(): Promise<void> {
+    await Promise.all([closeQuietly(this.#file), closeQuietly(this.#growth)])
+    await this.#batches.close(this.batchId).catch((error) => {
+      this.#context.warn(`segment ${this.id} stays marked as open: ${String(error)}`)
+    })
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  #nextStart(): number {
+    return alignUp(this.#end, pageBytes)
+  }
+
+  async #prepare(upTo: number): Promise<void> {
+    while (this.#prepared < upTo) await this.#startGrowing()
+  }
+
+  /** Keeps at least half a step of room ahead of the writer. */
+  #growAhead(): void {
+    const { segmentGrowBytes, segmentBytesMax } = this.#context.sizes
+    if (this.#prepared >= segmentBytesMax || this.#prepared - this.#end >= segmentGrowBytes / 2) return
+    this.#startGrowing().catch(() => {})
+  }
+
+  #startGrowing(): Promise<void> {
+    this.#growing ??= this.#grow()
+      .catch((error) => {
+        this.#failure ??= { error }
+        throw error
+      })
+      .finally(() => {
+        this.#growing = undefined
+      })
+    return this.#growing
+  }
+
+  async #grow(): Promise<void> {
+    const bytes = this.#context.sizes.segmentGrowBytes
+    await this.#growth.write(zeroBuffers(bytes), this.#prepared)
+    await this.#growth.datasync()
+    this.#prepared += bytes
+    this.#context.freeSpace.wrote(bytes)
+  }
+}

@@ -1,0 +1,191 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Configuration, loadConfiguration, type Sources } from '../../src/config/configuration.ts'
+import { ConfigurationError } from '../../src/config/configuration-error.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-config-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+let files = 0
+async function load(from: Partial<Sources> & { toml?: string }): Promise<Configuration> {
+  const { toml, ...sources } = from
+  const flags = { ...sources.flags }
+  if (toml !== undefined) {
+    const file = join(directory, `${++files}.toml`)
+    await writeFile(file, toml)
+    flags.config = [file]
+  }
+  return loadConfiguration({ environment: {}, directory, ...sources, flags })
+}
+
+async function refusal(from: Parameters<typeof load>[0]): Promise<string> {
+  const error = await load(from).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(ConfigurationError)
+  return error instanceof Error ? error.message : ''
+}
+
+describe('precedence', () => {
+  const toml = 'listen = "127.0.0.1:3"'
+  const environment = { HOLDFAST_LISTEN: '127.0.0.1:2' }
+  const flags = { listen: ['127.0.0.1:1'] }
+  const initial = { listen: ['127.0.0.1:4'] }
+  test.each([
+    ['a flag comes before everything', { flags, environment, toml, initial }, 1],
+    ['a variable comes before the file', { environment, toml, initial }, 2],
+    ['the file comes before the initial value', { toml, initial }, 3],
+    ["a command's initial value comes before the table's", { initial }, 4],
+    ["the table's initial value comes last", {}, 9000],
+    ['an empty variable counts as not set', { environment: { HOLDFAST_LISTEN: '' }, toml }, 3],
+    ["Holdfast's variable comes before MinIO's", { environment: { ...environment, MINIO_ADDRESS: ':5' } }, 2],
+    ['the last of a repeated flag counts', { flags: { listen: [':6', ':7'] } }, 7],
+  ])('%s', async (_, sources, port) => {
+    expect((await load(sources)).listen.port).toBe(port)
+  })
+})
+
+describe('values', () => {
+  test.each([
+    ['HOST:PORT', { flags: { listen: ['0.0.0.0:9000'] } }, { listen: { host: '0.0.0.0', port: 9000 } }],
+    [':PORT, on every interface', { flags: { listen: [':0'] } }, { listen: { host: '', port: 0 } }],
+    ['[IPV6]:PORT', { flags: { listen: ['[::1]:9000'] } }, { listen: { host: '::1', port: 9000 } }],
+    ['repeated domains', { flags: { domains: ['a.test', 'B.test'] } }, { domains: ['a.test', 'b.test'] }],
+    ['domains with commas', { environment: { HOLDFAST_DOMAINS: 'a.test, b.test' } }, { domains: ['a.test', 'b.test'] }],
+    ['domains in an array', { toml: 'domains = ["a.test"]' }, { domains: ['a.test'] }],
+    ['a duration without unit, in seconds', { toml: '[reclaim]\ngrace = 90' }, { reclaimGraceMs: 90_000 }],
+    ['a duration in days', { flags: { abandonedUploadMs: ['2d'] } }, { abandonedUploadMs: 172_800_000 }],
+    ['a count', { environment: { HOLDFAST_WORKERS: '4' } }, { workers: 4 }],
+  ])('%s', async (_, sources, expected) => {
+    expect(await load(sources)).toMatchObject(expected)
+  })
+
+  test('paths in the file are relative to the file, others to the working directory', async () => {
+    expect((await load({ toml: 'data = "d"', directory: '/elsewhere' })).data).toBe(join(directory, 'd'))
+    expect((await load({ flags: { data: ['d'] }, directory: '/elsewhere' })).data).toBe('/elsewhere/d')
+  })
+
+  test.each([
+    ['--listen', { flags: { listen: ['9000'] } }],
+    ['--listen', { flags: { listen: ['h:65536'] } }],
+    ['--listen', { flags: { listen: ['::1:9000'] } }],
+    ['HOLDFAST_WORKERS', { environment: { HOLDFAST_WORKERS: '0' } }],
+    ['HOLDFAST_WORKERS', { environment: { HOLDFAST_WORKERS: '1.5' } }],
+    ['--domain', { flags: { domains: ['a.test', '-x.test'] } }],
+    ['--domain', { flags: { domains: ['host:9000'] } }],
+    ['--data', { flags: { data: [''] } }],
+    ['--reclaim-grace', { flags: { reclaimGraceMs: ['soon'] } }],
+    ['--reclaim-interval', { flags: { reclaimIntervalMs: ['0'] } }],
+    ['--log-level', { flags: { logLevel: ['loud'] } }],
+    ['--region', { flags: { region: ['us east'] } }],
+  ])('a bad value is refused by the name of its source: %s %j', async (place, sources) => {
+    expect(await refusal(sources)).toMatch(new RegExp(`^${place}: expects`))
+  })
+})
+
+describe('the file', () => {
+  test.each([
+    ["unknown key 'lisen'; did you mean 'listen'?", 'lisen = ":1"'],
+    ["unknown key 'reclaim.graze'; did you mean 'reclaim.grace'?", '[reclaim]\ngraze = "1h"'],
+    ["unknown key 'location'; did you mean 'locations'?", '[location]\nx = 1'],
+    ["unknown key 'zzzzzz'", 'zzzzzz = 1'],
+    ['workers: expects a string or a number', 'workers = true'],
+    ['domains: expects an array of strings', 'domains = [true]'],
+    ['[stores.disk1] is not supported by this version', '[stores.disk1]\ntype = "directory"'],
+    ['[locations.eu] is not supported by this version', '[locations.eu]\nscheme = "erasure"'],
+    ['[stores] is not supported by this version', 'stores = 1'],
+    ["accounts[0]: unknown key 'nam'; did you mean 'name'?", '[[accounts]]\nid = "a"\nnam = "x"\nkeys = []'],
+    ['accounts[0].keys: must hold at least one key', '[[accounts]]\nid = "a"\nkeys = []'],
+    ['accounts[0].id: must be', '[[accounts]]\nid = "a b"\nkeys = [{accessKeyId="aaa",secretAccessKey="12345678"}]'],
+    [
+      'accounts[0].keys[0].secretAccessKey: is too weak',
+      '[[accounts]]\nid = "a"\nkeys = [{accessKeyId="aaa",secretAccessKey="1234567"}]',
+    ],
+    [
+      "accounts: access key 'aaa' appears twice",
+      '[[accounts]]\nid = "a"\nkeys = [{accessKeyId="aaa",secretAccessKey="12345678"}, {accessKeyId="aaa",secretAccessKey="12345679"}]',
+    ],
+    [
+      "accounts: account id 'a' appears twice",
+      ['aaa', 'bbb']
+        .map((key) => `[[accounts]]\nid = "a"\nkeys = [{accessKeyId="${key}",secretAccessKey="12345678"}]`)
+        .join('\n'),
+    ],
+    [':2:', 'data = "x"\nlisten = '],
+  ])('is refused: %s', async (message, toml) => {
+    expect(await refusal({ toml })).toContain(message)
+  })
+
+  test('empty tables of later versions are accepted', async () => {
+    await expect(load({ toml: '[stores]\n[locations]' })).resolves.toBeDefined()
+  })
+
+  test('that is missing is refused', async () => {
+    expect(await refusal({ flags: { config: ['none.toml'] } })).toContain('none.toml')
+  })
+
+  test('never shows up in a message with a secret', async () => {
+    const secret = 'canary-canary'
+    const key = `{accessKeyId="aaa",secretAccessKey="${secret}"`
+    for (const toml of [
+      `keys = [${key}`,
+      `[[accounts]]\nid = 1\nkeys = [${key}}]`,
+      `[[accounts]]\nid = "a"\nkeys = [${key}, x=1}]`,
+    ]) {
+      expect(await refusal({ toml })).not.toContain(secret)
+    }
+  })
+})
+
+describe('credentials', () => {
+  const pair = (id: string, secret: string, value: string) => ({ [id]: `id-${value}`, [secret]: `secret-${value}` })
+  const holdfast = pair('HOLDFAST_ACCESS_KEY_ID', 'HOLDFAST_SECRET_ACCESS_KEY', 'holdfast')
+  const aws = pair('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'aws')
+  const minio = pair('MINIO_ROOT_USER', 'MINIO_ROOT_PASSWORD', 'minio')
+
+  test.each([
+    ['holdfast', { ...minio, ...aws, ...holdfast }],
+    ['aws', { ...minio, ...aws }],
+    ['minio', minio],
+  ])('the first complete pair counts: %s', async (name, environment) => {
+    const { accounts, root } = await load({ environment })
+    const key = { accessKeyId: `id-${name}`, secretAccessKey: `secret-${name}` }
+    expect(accounts).toEqual([{ id: 'main', name: 'Main', keys: [key] }])
+    expect(root).toMatchObject(key)
+  })
+
+  test.each([
+    ['HOLDFAST_SECRET_ACCESS_KEY is not', { ...minio, HOLDFAST_ACCESS_KEY_ID: 'id' }],
+    ['HOLDFAST_ACCESS_KEY_ID is not', { HOLDFAST_SECRET_ACCESS_KEY: 'secret-1', HOLDFAST_ACCESS_KEY_ID: '' }],
+    ['MINIO_ROOT_PASSWORD is not', { MINIO_ROOT_USER: 'minio' }],
+    ['too weak', { ...aws, AWS_SECRET_ACCESS_KEY: '1234567' }],
+    ['AWS_ACCESS_KEY_ID', { ...aws, AWS_ACCESS_KEY_ID: 'a/b/c' }],
+  ])('half a pair, or a bad one, is refused: %s', async (message, environment) => {
+    expect(await refusal({ environment })).toContain(message)
+  })
+
+  test('nothing given leaves no account, so that a key is made', async () => {
+    expect(await load({})).toMatchObject({ accounts: [], root: undefined })
+  })
+
+  const mainAccount =
+    '[[accounts]]\nid = "main"\nname = "M"\nkeys = [{accessKeyId="in-file",secretAccessKey="12345678"}]'
+
+  test("the environment's key joins the account main of the file", async () => {
+    const { accounts } = await load({ environment: aws, toml: mainAccount })
+    expect(accounts.map(({ id, name, keys }) => [id, name, keys.map((key) => key.accessKeyId)])).toEqual([
+      ['main', 'M', ['id-aws', 'in-file']],
+    ])
+  })
+
+  test('an access key in both places is refused', async () => {
+    const environment = { ...aws, AWS_ACCESS_KEY_ID: 'in-file' }
+    expect(await refusal({ environment, toml: mainAccount })).toContain("access key 'in-file' is both")
+  })
+})

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { errorTable } from '../../src/errors.ts'
+import { findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
+import {
+  findBadNames,
+  findBrokenRules,
+  findErrorMismatches,
+  findHeadless,
+  findLongFiles,
+  rules,
+  sourceRules,
+} from './rules.ts'
+import { readSources } from './source-file.ts'
+
+const root = (name: string): string => fileURLToPath(new URL(`../../${name}/`, import.meta.url))
+const sources = readSources(root('src'))
+const tests = readSources(root('test'))
+const scripts = readSources(root('scripts'), '.mjs')
+
+/** What scripts load of the compiled code, as source paths. */
+const loadedByScripts = scripts.flatMap(({ text }) =>
+  [...text.matchAll(/\bdist\/src\/([\w/-]+)\.js/g)].map(([, path]) => `${path}.ts`),
+)
+
+describe('the house rules', () => {
+  it('are held against the whole source', () => {
+    expect(sources.length).toBeGreaterThan(100)
+    expect(sources.flatMap((file) => file.imports).length).toBeGreaterThan(400)
+  })
+
+  it.each([
+    ['every import is one that its room may make', findForbiddenImports(sources)],
+    ['no import leads back to where it came from', findImportCycles(sources)],
+    ['every source file is used', findUnimported(sources, loadedByScripts)],
+    ['sources keep the rules of the language', findBrokenRules(sources, [...rules, ...sourceRules])],
+    ['tests keep the rules of the language', findBrokenRules(tests, rules)],
+    ['every source file says first what it owns', findHeadless(sources)],
+    ['no source file is too long to read in one sitting', findLongFiles(sources)],
+    ['names of files say something', findBadNames([...sources, ...tests, ...scripts])],
+    ['errors and the error table agree', findErrorMismatches(sources, Object.keys(errorTable))],
+  ])('%s', (_, findings) => {
+    expect(findings).toEqual([])
+  })
+})

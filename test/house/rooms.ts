@@ -1,0 +1,104 @@
+/** Who may import whom: the rooms of src/ as a table, and the check that holds the sources against it. */
+import type { SourceFile } from './source-file.ts'
+
+interface Room {
+  /** Files, and folders that end with a slash. */
+  holds: readonly string[]
+  mayImport: readonly string[]
+}
+
+/** What any room may stand on. They know nothing of the rest. */
+const leaves = ['errors.ts', 'limits.ts', 'clock.ts', 'byte-source.ts', 'checksums/']
+const kvInterface = ['kv/kv.ts', 'kv/ordered-key.ts']
+const shardsInterface = ['shards/shard-store.ts', 'shards/blobs.ts']
+const anything = ['']
+
+/** A room's own files are always open to it. */
+export const rooms: readonly Room[] = [
+  { holds: leaves, mayImport: [] },
+  { holds: ['contract/'], mayImport: leaves },
+  { holds: ['auth/'], mayImport: leaves },
+  { holds: ['kv/'], mayImport: leaves },
+  { holds: ['shards/'], mayImport: leaves },
+  { holds: ['store/'], mayImport: [...leaves, ...kvInterface, ...shardsInterface] },
+  {
+    holds: ['operations/'],
+    mayImport: [...leaves, 'contract/', 'store/', 'auth/principal.ts', 'auth/permissions.ts'],
+  },
+  { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/'] },
+  { holds: ['jobs/'], mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface] },
+  { holds: ['config/'], mayImport: [...leaves, 'auth/credentials.ts'] },
+  {
+    holds: ['instance/'],
+    mayImport: [...leaves, ...kvInterface, 'config/accounts.ts', 'config/configuration-error.ts'],
+  },
+  // Only the rooms below, which wire everything, may import these two.
+  { holds: ['closing-stack.ts', 'version.ts'], mayImport: [] },
+  { holds: ['open.ts', 'index.ts', 'cli/', 'empty-store.ts', 'http-log.ts'], mayImport: anything },
+]
+
+/** Libraries that only one place may know, so that another can take their place. */
+export const adapters: Readonly<Record<string, readonly string[]>> = {
+  lmdb: ['kv/lmdb.ts'],
+  saxes: ['http/xml-read.ts'],
+  'smol-toml': ['config/toml-file.ts'],
+  commander: ['cli/'],
+  pino: ['cli/', 'open.ts', 'index.ts', 'http-log.ts'],
+  '@node-rs/crc32': ['checksums/', 'store/records.ts', 'shards/'],
+  zod: ['config/', 'instance/', 'open.ts', 'cli/'],
+}
+
+/** Started or imported from outside src/. */
+export const entryPoints = ['index.ts', 'cli/main.ts']
+
+const isIn = (path: string, places: readonly string[]): boolean =>
+  places.some((place) => path === place || ((place === '' || place.endsWith('/')) && path.startsWith(place)))
+
+export function findForbiddenImports(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map((file) => file.path))
+  return files.flatMap((file) => {
+    const room = rooms.find(({ holds }) => isIn(file.path, holds))
+    if (room === undefined) return [`${file.path} belongs to no room of the import table`]
+    const mayImport = [...room.holds, ...room.mayImport]
+    return file.imports.flatMap(({ specifier, target }) => {
+      if (target === undefined) return forbiddenPackage(file.path, specifier)
+      if (!known.has(target)) return [`${file.path} imports ${specifier}, which is no source file`]
+      return isIn(target, mayImport) ? [] : [`${file.path} must not import ${target}`]
+    })
+  })
+}
+
+function forbiddenPackage(path: string, specifier: string): string[] {
+  if (specifier.startsWith('node:')) return []
+  const name = Object.keys(adapters).find((known) => specifier === known || specifier.startsWith(`${known}/`))
+  if (name === undefined) return [`${path} imports ${specifier}, which the table of libraries does not list`]
+  return isIn(path, adapters[name] ?? []) ? [] : [`${path} must not import the library ${specifier}`]
+}
+
+/** One finding for each cycle met, as its path. Type imports count: a cycle of types is two files that are one. */
+export function findImportCycles(files: readonly SourceFile[]): string[] {
+  const targets = new Map(
+    files.map(({ path, imports }) => [path, imports.flatMap(({ target, starts }) => (starts ? [] : (target ?? [])))]),
+  )
+  const cycles: string[] = []
+  const done = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path)
+    if (at >= 0) cycles.push([...trail.slice(at), path].join(' -> '))
+    if (at >= 0 || done.has(path)) return
+    for (const target of targets.get(path) ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of targets.keys()) visit(path, [])
+  return cycles
+}
+
+/** `outside`: files of src/ that scripts load. What only tests import is dead. */
+export function findUnimported(files: readonly SourceFile[], outside: readonly string[]): string[] {
+  const imported = new Set([
+    ...entryPoints,
+    ...outside,
+    ...files.flatMap((file) => file.imports.map((it) => it.target)),
+  ])
+  return files.filter((file) => !imported.has(file.path)).map((file) => `nothing imports ${file.path}`)
+}

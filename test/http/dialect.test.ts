@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { amzDialect, dialectOfRequest, storeDialect } from '../../src/http/dialect.ts'
+import { type HeaderPair, presign } from '../support/signer.ts'
+import { echoOperations } from './echo-operations.ts'
+import { type Fixture, key, startFixture } from './fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await startFixture(echoOperations)
+})
+afterAll(() => fixture.close())
+
+describe("a request's dialect", () => {
+  it.each([
+    ['neither prefix', [], '', 'x-store'],
+    ['a vendor header', ['host', 'x-amz-acl'], '', 'x-amz'],
+    ['the header of a signature, whatever comes first', ['x-store-meta-a', 'x-amz-date'], '', 'x-amz'],
+    ['a signature in the query before a vendor header', ['x-amz-meta-a'], 'X-Store-Algorithm=a', 'x-store'],
+    ['a signature in the query', [], 'list-type=2&X-Amz-Signature=a', 'x-amz'],
+    ['another vendor than these two', ['x-amzn-trace-id', 'x-stored'], '', 'x-store'],
+  ])('is told by %s', (_what, names, rawQuery, expected) => {
+    expect(dialectOfRequest(names, rawQuery).name).toBe(expected)
+  })
+})
+
+describe.each([amzDialect, storeDialect])('in the $prefix dialect', ({ prefix, name }) => {
+  const vendorPrefix = prefix as 'x-amz-' | 'x-store-'
+  const other = name === 'x-amz' ? 'x-store-' : 'x-amz-'
+
+  it('answers speak it: headers and XML', async () => {
+    const { headers, body } = await fixture.send({ path: '/' }, { prefix: vendorPrefix })
+    expect(headers[`${prefix}request-id`]).toMatch(/^[0-9A-F]{16}$/)
+    expect(headers[`${other}request-id`]).toBeUndefined()
+    const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+    if (name === 'x-amz') expect(body.toString()).toContain(namespace)
+    else expect(body.toString()).not.toContain('xmlns')
+    expect(headers['x-amz-id-2'] !== undefined).toBe(name === 'x-amz')
+  })
+
+  it('errors speak it too', async () => {
+    const { headers, body } = await fixture.send({ path: '/b/k', method: 'DELETE', query: [['acl', '']] }, { prefix: vendorPrefix })
+    const id = headers[`${prefix}request-id`]
+    expect(body.toString()).toContain(`<Resource>/b/k</Resource><RequestId>${id}</RequestId>`)
+  })
+
+  it('fields come and go under its prefix', async () => {
+    const { headers } = await fixture.send(
+      { method: 'PUT', path: '/b/k', headers: [[`${prefix}Meta-Colour`, 'red']] },
+      { prefix: vendorPrefix },
+    )
+    expect(headers[`${prefix}meta-colour`]).toBe('red')
+  })
+
+  it('fields may come in the query of a presigned URL', async () => {
+    const query: HeaderPair[] = [
+      [`${prefix}checksum-mode`, 'ENABLED'],
+      ['response-content-type', 'text/plain'],
+    ]
+    const signed = presign({ method: 'GET', host: fixture.host, path: '/b/k', query }, { key, prefix: vendorPrefix })
+    const { headers } = await fixture.sendSigned(signed)
+    expect([headers[`${prefix}mode`], headers['content-type']]).toEqual(['ENABLED', 'text/plain'])
+  })
+
+  it('metadata in the query means the header that it stands for', async () => {
+    const value = 'ü 😀'
+    const path = '/b/k'
+    const query: HeaderPair[] = [[`${prefix}meta-a`, value]]
+    const signed = presign({ method: 'PUT', host: fixture.host, path, query, body: 'x' }, { key, prefix: vendorPrefix })
+    const { headers } = await fixture.sendSigned(signed)
+    expect(Buffer.from(String(headers[`${prefix}meta-a`]), 'latin1').toString()).toBe(value)
+  })
+
+  it('the same value under both prefixes is one value', async () => {
+    const headers: HeaderPair[] = [
+      ['x-amz-meta-a', '1'],
+      ['x-store-meta-a', '1'],
+    ]
+    const answer = await fixture.send({ method: 'PUT', path: '/b/k', headers }, { prefix: vendorPrefix })
+    expect(answer.headers[`${prefix}meta-a`]).toBe('1')
+  })
+
+  it('different values under both prefixes are InvalidArgument', async () => {
+    const headers: HeaderPair[] = [
+      ['x-amz-meta-a', '1'],
+      ['x-store-meta-a', '2'],
+    ]
+    const answer = await fixture.send({ method: 'PUT', path: '/b/k', headers }, { prefix: vendorPrefix })
+    expect([answer.status, answer.code]).toEqual([400, 'InvalidArgument'])
+  })
+
+  it('repeated metadata is joined, other repeated values are refused', async () => {
+    const headers: HeaderPair[] = [
+      [`${prefix}meta-a`, '1'],
+      [`${prefix}meta-a`, '2'],
+    ]
+    const answer = await fixture.send({ method: 'PUT', path: '/b/k', headers }, { prefix: vendorPrefix })
+    expect(answer.headers[`${prefix}meta-a`]).toBe('1,2')
+    const sources: HeaderPair[] = [
+      [`${prefix}copy-source`, '/a/b'],
+      [`${prefix}copy-source`, '/a/c'],
+    ]
+    const refusal = await fixture.send({ method: 'PUT', path: '/b/k', headers: sources }, { prefix: vendorPrefix })
+    expect(refusal.code).toBe('InvalidArgument')
+  })
+
+  it('a header that no operation honours is refused by name, transport headers are not', async () => {
+    const refusal = await fixture.send({ path: '/b/k', headers: [[`${prefix}Website-Redirect-Location`, '/']] }, { prefix: vendorPrefix })
+    expect([refusal.status, refusal.code]).toEqual([501, 'NotImplemented'])
+    expect(refusal.body.toString()).toContain(`${prefix}Website-Redirect-Location`)
+    const headers: HeaderPair[] = [
+      [`${prefix}user-agent`, 'x'],
+      [`${prefix}request-payer`, 'requester'],
+      [`${prefix}expected-bucket-owner`, 'main'],
+    ]
+    expect((await fixture.send({ path: '/b/k', headers }, { prefix: vendorPrefix })).status).toBe(200)
+  })
+
+  it('metadata named like what objects inherit is only a name', async () => {
+    const headers: HeaderPair[] = [
+      [`${prefix}meta-__proto__`, 'a'],
+      [`${prefix}meta-constructor`, 'b'],
+    ]
+    const answer = await fixture.send({ method: 'PUT', path: '/b/k', headers }, { prefix: vendorPrefix })
+    expect(answer.headers[`${prefix}meta-constructor`]).toBe('b')
+    expect(answer.rawHeaders.join(' ')).toContain(`${prefix}meta-__proto__ a`)
+  })
+})

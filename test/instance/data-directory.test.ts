@@ -1,0 +1,88 @@
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { DataDirectoryRefused, prepareDataDirectory } from '../../src/instance/data-directory.ts'
+import { keptRootKey } from '../../src/instance/root-key.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'holdfast-data-'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
+
+describe('a data directory', () => {
+  test('is made with all directories above it, for its owner alone, and found again', async () => {
+    const path = join(root, 'a', 'b')
+    const made = await prepareDataDirectory(path, { create: true })
+    expect([await modeOf(path), await modeOf(made.meta), await modeOf(join(path, 'holdfast.json'))]).toEqual([
+      '700',
+      '700',
+      '600',
+    ])
+    expect(await prepareDataDirectory(path, { create: false })).toEqual(made)
+  })
+
+  test('may be an empty volume, a link to one, or one that another start is preparing', async () => {
+    await mkdir(join(root, 'volume', 'lost+found'), { recursive: true })
+    await symlink(join(root, 'volume'), join(root, 'link'))
+    await expect(prepareDataDirectory(join(root, 'link'), { create: true })).resolves.toBeDefined()
+    await mkdir(join(root, 'racing'))
+    await writeFile(join(root, 'racing', 'holdfast.json.ab.unfinished'), '')
+    await expect(prepareDataDirectory(join(root, 'racing'), { create: true })).resolves.toBeDefined()
+  })
+
+  test.each([
+    ["it holds 'photo.jpg'", { 'photo.jpg': '' }],
+    ['has layout 2; this version knows layout 1', { 'holdfast.json': '{"layout":2}' }],
+    ['holdfast.json is not readable', { 'holdfast.json': '{' }],
+  ])('is refused and left alone: %s', async (message, files) => {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(root, name), text)
+    const prepared = prepareDataDirectory(root, { create: true })
+    await expect(prepared).rejects.toThrow(DataDirectoryRefused)
+    await expect(prepared).rejects.toThrow(message)
+    expect(await readdir(root)).toEqual(Object.keys(files))
+  })
+
+  test('is not made for a command that needs one', async () => {
+    const path = join(root, 'none')
+    await expect(prepareDataDirectory(path, { create: false })).rejects.toThrow(DataDirectoryRefused)
+    expect(await readdir(root)).toEqual([])
+  })
+
+  test('is refused when it is a file', async () => {
+    await writeFile(join(root, 'file'), '')
+    await expect(prepareDataDirectory(join(root, 'file'), { create: true })).rejects.toThrow('is not a directory')
+  })
+})
+
+describe('the key made at first start', () => {
+  test('is random, kept with mode 0600, and the same at the next start', async () => {
+    const file = join(root, 'credentials.json')
+    const made = await keptRootKey(file, systemClock)
+    expect(made).toMatchObject({ generated: true, accessKeyId: expect.stringMatching(/^HF[A-Z2-7]{18}$/) })
+    expect(made.secretAccessKey).toMatch(/^[A-Za-z0-9]{40}$/)
+    expect(await modeOf(file)).toBe('600')
+    expect(await keptRootKey(file, systemClock)).toEqual({ ...made, generated: false })
+    expect((await keptRootKey(join(root, 'other.json'), systemClock)).secretAccessKey).not.toBe(made.secretAccessKey)
+    expect(await readdir(root)).toEqual(['credentials.json', 'other.json'])
+  })
+
+  test('is tightened when its file was restored with a lax mode', async () => {
+    const file = join(root, 'credentials.json')
+    await writeFile(file, '{"accessKeyId":"abc","secretAccessKey":"12345678"}', { mode: 0o644 })
+    await keptRootKey(file, systemClock)
+    expect(await modeOf(file)).toBe('600')
+  })
+
+  test('is never made anew over a damaged file', async () => {
+    const file = join(root, 'credentials.json')
+    for (const text of ['', '{', '{}', '{"accessKeyId":"abc","secretAccessKey":"short"}']) {
+      await writeFile(file, text)
+      await expect(keptRootKey(file, systemClock)).rejects.toThrow(file)
+    }
+  })
+})

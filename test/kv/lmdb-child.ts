@@ -1,0 +1,63 @@
+/** A process of its own on a shared environment, for lmdb.test.ts: it does what messages ask, and says what it did. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kv } from '../../src/kv/kv.ts'
+import { openLmdb } from '../../src/kv/lmdb.ts'
+import { bytes, increment, put } from './text-entries.ts'
+
+export type Request =
+  | { do: 'commit'; key: string; value: string }
+  | { do: 'increment'; key: string; times: number }
+  /** Commits new keys, each told as `acknowledged`, until the process is killed or the engine fails. */
+  | { do: 'commit on'; writers: number }
+
+export type Report =
+  | { said: 'ready' | 'done' }
+  | { said: 'acknowledged'; key: string }
+  | { said: 'fatal'; reason: string; times: number }
+  | { said: 'rejected'; reason: string }
+
+function report(message: Report): void {
+  process.send?.(message)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error)
+}
+
+async function commitOn(kv: Kv, writer: number): Promise<void> {
+  for (let i = 0; ; i++) {
+    const key = `${writer}/${i}`
+    await kv.commit({ puts: [put(key, 'v'.repeat(300)), put(`${key}/twin`)] })
+    report({ said: 'acknowledged', key })
+    // Writers fall out of step, so that some wait while the commits of others are written.
+    for (let turn = 0; turn < 40 * writer; turn++) await nextTurn()
+  }
+}
+
+async function reportRejections(calls: Promise<unknown>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(calls)) {
+    if (outcome.status === 'rejected') report({ said: 'rejected', reason: reasonOf(outcome.reason) })
+  }
+}
+
+async function answer(kv: Kv, request: Request): Promise<void> {
+  if (request.do === 'commit') await kv.commit({ puts: [put(request.key, request.value)] })
+  if (request.do === 'increment') await increment(kv, bytes(request.key), request.times)
+  if (request.do === 'commit on') {
+    const writers = Array.from({ length: request.writers }, (_, i) => commitOn(kv, i))
+    await reportRejections(writers)
+    await nextTurn()
+    await reportRejections([kv.commit({}), kv.get([bytes('k')])])
+  }
+  report({ said: 'done' })
+}
+
+const [path] = process.argv.slice(2)
+if (path === undefined) throw new Error('no path given')
+let failures = 0
+const kv = await openLmdb({
+  path,
+  onFatal: (error) => report({ said: 'fatal', reason: reasonOf(error), times: ++failures }),
+})
+process.on('message', (request: Request) => void answer(kv, request))
+report({ said: 'ready' })

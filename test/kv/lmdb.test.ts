@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Kv } from '../../src/kv/kv.ts'
+import { openLmdb } from '../../src/kv/lmdb.ts'
+import type { Report, Request } from './lmdb-child.ts'
+import { describeKv } from './suite.ts'
+import { bytes, entryOf, increment, keysOf, put } from './text-entries.ts'
+
+// Child processes run what `npm run build` compiled, because Node 20 runs no TypeScript. `npm test` builds first.
+const childScript = fileURLToPath(new URL('../../dist/test/kv/lmdb-child.js', import.meta.url))
+
+const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'holdfast-lmdb-'))
+
+function neverFails(error: Error): void {
+  throw error
+}
+
+describeKv('openLmdb', async () => {
+  const path = await newDirectory()
+  let kv = await openLmdb({ path, onFatal: neverFails })
+  return {
+    kv,
+    async reopen() {
+      await kv.close()
+      kv = await openLmdb({ path, onFatal: neverFails })
+      return kv
+    },
+    async close() {
+      await kv.close()
+      await rm(path, { recursive: true })
+    },
+  }
+})
+
+describe('an environment', () => {
+  it('is made with its directories, for its owner alone', async () => {
+    const parent = await newDirectory()
+    const path = join(parent, 'data', 'meta.d')
+    const kv = await openLmdb({ path, onFatal: neverFails })
+    await kv.commit({ puts: [put('a', '1')] })
+    await kv.close()
+    expect((await readdir(path)).sort()).toEqual(['data.mdb', 'lock.mdb'])
+    for (const name of [join(parent, 'data'), path, join(path, 'data.mdb'), join(path, 'lock.mdb')]) {
+      expect([name, (await stat(name)).mode & 0o077]).toEqual([name, 0])
+    }
+    await rm(parent, { recursive: true })
+  })
+})
+
+describe('processes that share an environment', () => {
+  let path: string
+  let kv: Kv
+  let children: Child[]
+  beforeEach(async () => {
+    expect(existsSync(childScript), `${childScript} is missing: run npm run build first`).toBe(true)
+    path = await newDirectory()
+    kv = await openLmdb({ path, onFatal: neverFails })
+    children = []
+  })
+  afterEach(async () => {
+    await Promise.all(children.map((child) => child.kill()))
+    await kv.close()
+    await rm(path, { recursive: true })
+  })
+
+  async function startChild(shellLimits?: string): Promise<Child> {
+    const child = new Child(path, shellLimits)
+    children.push(child)
+    await child.until('ready')
+    return child
+  }
+
+  it('lose no increment to each other', async () => {
+    await kv.commit({ puts: [put('count', '0')] })
+    const two = await Promise.all([startChild(), startChild()])
+    const asked = two.map((child) => child.ask({ do: 'increment', key: 'count', times: 100 }))
+    await Promise.all([...asked, increment(kv, bytes('count'), 100)])
+    expect((await entryOf(kv, 'count')).value.toString()).toBe('300')
+  })
+
+  it('see what another one has committed as soon as it says so', async () => {
+    const child = await startChild()
+    let watching = true
+    const watch = async (): Promise<void> => {
+      // Keeps reading, so that a snapshot from just before the commit is there to be wrongly used again.
+      while (watching) {
+        await kv.get([bytes('k')])
+        await nextTurn()
+      }
+    }
+    const watched = watch()
+    try {
+      for (let i = 0; i < 200; i++) {
+        await child.ask({ do: 'commit', key: 'k', value: `${i}` })
+        const [[entry], [ranged]] = await Promise.all([
+          kv.get([bytes('k')]),
+          kv.range({ start: bytes('k'), end: bytes('l'), limit: 1 }),
+        ])
+        expect([entry?.value.toString(), ranged?.value.toString()]).toEqual([`${i}`, `${i}`])
+      }
+    } finally {
+      watching = false
+      await watched
+    }
+  })
+
+  it('find all that one acknowledged before it was killed, and can go on', async () => {
+    for (let round = 0; round < 3; round++) {
+      const child = await startChild()
+      child.tell({ do: 'commit on', writers: 16 })
+      await child.until('acknowledged', 200 + 100 * round)
+      await child.kill()
+      await expectWholeCommits(child)
+      expect(await kv.commit({ puts: [put('after', `${round}`)] })).toBe(true)
+    }
+  })
+
+  it('stop at the first commit that cannot be written, and lose nothing acknowledged', async () => {
+    // The file may not grow beyond some hundred KiB: writes fail, or are cut short, as on a full or broken disk.
+    const child = await startChild('ulimit -f 1000')
+    await child.ask({ do: 'commit on', writers: 8 })
+    const fatal = child.reports.filter((report) => report.said === 'fatal')
+    expect(fatal).toMatchObject([{ times: 1, reason: expect.stringMatching(/File too large|Input\/output error/) }])
+    // Eight writers, then one more commit and a get: all of them must hear of it.
+    const rejected = child.reports.filter((report) => report.said === 'rejected')
+    expect(rejected).toHaveLength(10)
+    expect(rejected).toEqual(rejected.map(() => ({ said: 'rejected', reason: fatal[0]?.reason })))
+    await child.kill()
+    expect(child.acknowledged.length).toBeGreaterThan(8)
+    await expectWholeCommits(child)
+  })
+
+  /** All that `child` acknowledged is there, and no commit of it, acknowledged or not, is there by half. */
+  async function expectWholeCommits(child: Child): Promise<void> {
+    const there = new Set(await keysOf(kv))
+    expect(child.acknowledged.filter((key) => !there.has(key))).toEqual([])
+    const halves = [...there].filter(
+      (key) => /^\d+\/\d+$/.test(key) !== there.has(`${key}/twin`) && !key.endsWith('/twin'),
+    )
+    expect(halves.filter((key) => key !== 'after')).toEqual([])
+    const twins = [...there].filter((key) => key.endsWith('/twin'))
+    expect(twins.filter((key) => !there.has(key.slice(0, -'/twin'.length)))).toEqual([])
+  }
+})
+
+class Child {
+  readonly reports: Report[] = []
+  readonly #process: ChildProcess
+  readonly #exit: Promise<void>
+  #onReport = (): void => {}
+  #failure: Error | undefined
+
+  constructor(path: string, shellLimits = ':') {
+    const command = `${shellLimits} && exec "$0" "$@"`
+    this.#process = spawn('sh', ['-c', command, process.execPath, childScript, path], {
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    })
+    let noise = ''
+    this.#process.stderr?.on('data', (text) => {
+      noise += text
+    })
+    this.#process.on('message', (report: Report) => {
+      this.reports.push(report)
+      this.#onReport()
+    })
+    this.#exit = new Promise((resolve) => {
+      this.#process.on('exit', (code, signal) => {
+        this.#failure = new Error(`the child ended with ${code ?? signal}: ${noise}`)
+        this.#onReport()
+        resolve()
+      })
+    })
+  }
+
+  get acknowledged(): string[] {
+    return this.reports.flatMap((report) => (report.said === 'acknowledged' ? [report.key] : []))
+  }
+
+  tell(request: Request): void {
+    this.#process.send(request)
+  }
+
+  /** Resolves when the request is done. One at a time. */
+  async ask(request: Request): Promise<void> {
+    const before = this.reports.filter((report) => report.said === 'done').length
+    this.tell(request)
+    await this.until('done', before + 1)
+  }
+
+  async until(said: Report['said'], times = 1): Promise<void> {
+    while (this.reports.filter((report) => report.said === said).length < times) {
+      if (this.#failure !== undefined) throw this.#failure
+      await new Promise<void>((resolve) => {
+        this.#onReport = resolve
+      })
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL')
+    await this.#exit
+  }
+}
