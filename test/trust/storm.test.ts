@@ -1,0 +1,140 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  AbortMultipartUploadCommand,
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { environmentKey, killLeftovers, run, serve } from '../cli/holdfast-process.ts'
+import { seededRandom } from '../shards/seeded.ts'
+import { Expectations, StormWriter, violations } from './storm-writer.ts'
+
+const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
+const cycles = 20 * scale
+const writers = 16
+const keysEach = 6
+const bucket = 'storm'
+
+let root: string
+let data: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-'))
+  data = join(root, 'data')
+})
+afterEach(async () => {
+  killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+})
+
+function clientOf(endpoint: string): S3Client {
+  return new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    credentials: environmentKey,
+    forcePathStyle: true,
+    // A retry would hide which attempt it was that the server acknowledged.
+    maxAttempts: 1,
+  })
+}
+
+const start = () => serve(['serve', '--data', data, '--listen', '127.0.0.1:0'])
+
+async function stop(server: Awaited<ReturnType<typeof start>>): Promise<void> {
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toMatchObject({ code: 0 })
+}
+
+test(
+  `${cycles} times killed under ${writers} writers, it keeps every acknowledged change and leaves nothing behind`,
+  async () => {
+    const seed = Number(process.env.HOLDFAST_STORM_SEED ?? Math.floor(Math.random() * 2 ** 31))
+    console.info(`storm seed: HOLDFAST_STORM_SEED=${seed}`)
+    const random = seededRandom(seed)
+    const expectations = new Expectations()
+    const crew = Array.from({ length: writers }, (_, w) => {
+      const keys = Array.from({ length: keysEach }, (_, k) => `writer-${w}/key-${k}`)
+      return new StormWriter(bucket, keys, seededRandom(seed + w + 1), expectations)
+    })
+
+    let acknowledgedInAll = 0
+    for (let cycle = 0; cycle < cycles; cycle++) {
+      const server = await start()
+      const client = clientOf(server.ready.endpoint)
+      if (cycle === 0) await client.send(new CreateBucketCommand({ Bucket: bucket }))
+      expect(await violations(client, bucket, expectations), `cycle ${cycle}, seed ${seed}`).toEqual([])
+
+      let untilKill = 20 + Math.floor(random() * 200)
+      const onAcknowledged = (): void => {
+        acknowledgedInAll += 1
+        untilKill -= 1
+        if (untilKill === 0) server.child.kill('SIGKILL')
+      }
+      await Promise.all(crew.map((writer) => writer.work(client, onAcknowledged)))
+      expect((await server.ended).signal).toBe('SIGKILL')
+      client.destroy()
+    }
+    expect(acknowledgedInAll).toBeGreaterThan(20 * cycles)
+
+    await reclaim()
+    const server = await start()
+    const client = clientOf(server.ready.endpoint)
+    expect(await violations(client, bucket, expectations), `after reclaim, seed ${seed}`).toEqual([])
+    await removeEverything(client)
+    client.destroy()
+    await stop(server)
+    await reclaim()
+    expect(await leftovers()).toEqual([])
+  },
+  10 * 60_000 * scale,
+)
+
+test('the check notices a change that was lost, an object that came back, and wrong bytes', async () => {
+  const server = await start()
+  const client = clientOf(server.ready.endpoint)
+  await client.send(new CreateBucketCommand({ Bucket: bucket }))
+  const expectations = new Expectations()
+  await client.send(new PutObjectCommand({ Bucket: bucket, Key: 'other-bytes', Body: 'x'.repeat(100) }))
+  await client.send(new PutObjectCommand({ Bucket: bucket, Key: 'came-back', Body: 'x' }))
+  expectations.acknowledged('other-bytes', { seed: 1, size: 100, tag: undefined })
+  expectations.acknowledged('came-back', undefined)
+  expectations.acknowledged('lost', { seed: 1, size: 100, tag: undefined })
+  expectations.acknowledged('rightly-absent', undefined)
+  const found = await violations(client, bucket, expectations)
+  expect(found.map((sentence) => sentence.split(':')[0])).toEqual(['other-bytes', 'came-back', 'lost'])
+  client.destroy()
+  await stop(server)
+})
+
+/** All jobs, offline, with no grace. Twice: what the first run makes garbage the second removes. */
+async function reclaim(): Promise<void> {
+  for (let i = 0; i < 2; i++) {
+    expect(await run(['reclaim', '--data', data, '--grace', '0', '--json']).ended).toMatchObject({ code: 0 })
+  }
+}
+
+async function removeEverything(client: S3Client): Promise<void> {
+  while (true) {
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket }))
+    if (Contents.length === 0) break
+    await Promise.all(Contents.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))))
+  }
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))
+  for (const { Key, UploadId } of Uploads) {
+    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+  }
+  await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+}
+
+/** Files that the store keeps, but for its identity. */
+async function leftovers(): Promise<string[]> {
+  const entries = await readdir(join(data, 'store'), { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile() && entry.name !== 'holdfast-store.json').map((entry) => entry.name)
+}
