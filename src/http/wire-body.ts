@@ -56,6 +56,7 @@ export class WireBody {
   #pump(sink: ByteSink, resolve: () => void, reject: (error: unknown) => void): void {
     const request = this.#request
     let sinkBusy = false
+    let ended = false
     const watch = this.#watch(() => sinkBusy)
 
     const settle = (): void => {
@@ -83,14 +84,23 @@ export class WireBody {
       request.pause()
       taken.then(() => {
         sinkBusy = false
-        if (this.#fail !== undefined) request.resume()
+        if (this.#fail === undefined) return
+        if (ended) finish()
+        else request.resume()
       }, fail)
     }
-    const onEnd = (): void => {
+    const finish = (): void => {
       settle()
       resolve()
     }
-    const onClose = (): void => fail(new S3Error('IncompleteBody'))
+    // A paused request still says that it has ended, when its last bytes were all it had: the sink may not be done with them.
+    const onEnd = (): void => {
+      ended = true
+      if (!sinkBusy) finish()
+    }
+    const onClose = (): void => {
+      if (!ended) fail(new S3Error('IncompleteBody'))
+    }
 
     this.#fail = fail
     // An abort also emits an error, which would be fatal without a listener; `close` follows and says the same.

@@ -22,6 +22,7 @@ export type Check =
 
 export interface Put {
   key: Key
+  /** At most `limits.kvValueBytesMax` bytes. The caller leaves key and value as they are until the commit settles; then they are its own again. */
   value: Buffer
 }
 
@@ -31,6 +32,7 @@ export interface Commit {
   deletes?: readonly Key[]
 }
 
+/** Bounds need not be keys: any bytes do, of any length, also none. A range whose end is not behind its start is empty. */
 export interface RangeQuery {
   /** First key, inclusive. */
   start: Key

@@ -182,7 +182,7 @@ class LmdbKv implements Kv {
         await this.#fail(thrown, batch)
         break
       }
-
+      for (const [i, { resolve }] of batch.entries()) resolve(applied[i] === true)
     }
     this.#writing = undefined
   }

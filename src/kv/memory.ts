@@ -1,6 +1,6 @@
 /** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import type { Check, Entry, Kv, RangeQuery } from './kv.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
 export function memoryKv(): Kv {
@@ -38,7 +38,7 @@ export function memoryKv(): Kv {
       return range(query)
     },
 
-    async commit(commit: Commit) {
+    async commit(commit) {
       assertOpen()
       assertCommit(commit)
       if (!(commit.checks ?? []).every(holds)) return false
@@ -56,6 +56,6 @@ export function memoryKv(): Kv {
 }
 
 /** The caller may reuse its buffers once a commit is through. */
-function ownCopy(bytes: Key | Buffer): Buffer {
+function ownCopy(bytes: Buffer): Buffer {
   return Buffer.from(bytes)
 }

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kv } from '../../src/kv/kv.ts'
 import { openLmdb } from '../../src/kv/lmdb.ts'
+import { limits } from '../../src/limits.ts'
 import { bytes, increment, put } from './text-entries.ts'
 
 export type Request =
@@ -9,6 +10,7 @@ export type Request =
   | { do: 'increment'; key: string; times: number }
   /** Commits new keys, each told as `acknowledged`, until the process is killed or the engine fails. */
   | { do: 'commit on'; writers: number }
+  | { do: 'commit large values'; times: number }
 
 export type Report =
   | { said: 'ready' | 'done' }
@@ -26,11 +28,9 @@ function reasonOf(error: unknown): string {
 
 async function commitOn(kv: Kv, writer: number): Promise<void> {
   for (let i = 0; ; i++) {
-    const key = `${writer}/${i}`
+    const key = `${process.pid}/${writer}/${i}`
     await kv.commit({ puts: [put(key, 'v'.repeat(300)), put(`${key}/twin`)] })
     report({ said: 'acknowledged', key })
-    // Writers fall out of step, so that some wait while the commits of others are written.
-    for (let turn = 0; turn < 40 * writer; turn++) await nextTurn()
   }
 }
 
@@ -48,6 +48,12 @@ async function answer(kv: Kv, request: Request): Promise<void> {
     await reportRejections(writers)
     await nextTurn()
     await reportRejections([kv.commit({}), kv.get([bytes('k')])])
+  }
+  if (request.do === 'commit large values') {
+    const value = Buffer.alloc(limits.kvValueBytesMax, 'large')
+    await reportRejections(
+      Array.from({ length: request.times }, (_, i) => kv.commit({ puts: [{ key: bytes(`large/${i}`), value }] })),
+    )
   }
   report({ said: 'done' })
 }

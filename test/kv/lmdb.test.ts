@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Kv } from '../../src/kv/kv.ts'
 import { openLmdb } from '../../src/kv/lmdb.ts'
+import { limits } from '../../src/limits.ts'
 import type { Report, Request } from './lmdb-child.ts'
 import { describeKv } from './suite.ts'
 import { bytes, entryOf, increment, keysOf, put } from './text-entries.ts'
@@ -69,12 +70,26 @@ describe('processes that share an environment', () => {
     await rm(path, { recursive: true })
   })
 
-  async function startChild(shellLimits?: string): Promise<Child> {
-    const child = new Child(path, shellLimits)
+  async function startChild(shellLimits?: string, at = path): Promise<Child> {
+    const child = new Child(at, shellLimits)
     children.push(child)
     await child.until('ready')
     return child
   }
+
+  it('may all be the first to open it', async () => {
+    const fresh = join(path, 'fresh')
+    const keys = ['a', 'b', 'c', 'd']
+    await Promise.all(
+      keys.map(async (key) => {
+        const child = await startChild(undefined, fresh)
+        await child.ask({ do: 'commit', key, value: key })
+      }),
+    )
+    const again = await openLmdb({ path: fresh, onFatal: neverFails })
+    expect(await keysOf(again)).toEqual(keys)
+    await again.close()
+  })
 
   it('lose no increment to each other', async () => {
     await kv.commit({ puts: [put('count', '0')] })
@@ -124,30 +139,41 @@ describe('processes that share an environment', () => {
   it('stop at the first commit that cannot be written, and lose nothing acknowledged', async () => {
     // The file may not grow beyond some hundred KiB: writes fail, or are cut short, as on a full or broken disk.
     const child = await startChild('ulimit -f 1000')
-    await child.ask({ do: 'commit on', writers: 8 })
+    const writers = 8
+    await child.ask({ do: 'commit on', writers })
     const fatal = child.reports.filter((report) => report.said === 'fatal')
     expect(fatal).toMatchObject([{ times: 1, reason: expect.stringMatching(/File too large|Input\/output error/) }])
-    // Eight writers, then one more commit and a get: all of them must hear of it.
+    // All writers, and then one more commit and a get.
     const rejected = child.reports.filter((report) => report.said === 'rejected')
-    expect(rejected).toHaveLength(10)
+    expect(rejected).toHaveLength(writers + 2)
     expect(rejected).toEqual(rejected.map(() => ({ said: 'rejected', reason: fatal[0]?.reason })))
     await child.kill()
-    expect(child.acknowledged.length).toBeGreaterThan(8)
+    expect(child.acknowledged.length).toBeGreaterThan(writers)
     await expectWholeCommits(child)
+  })
+
+  it('reject what waits behind a commit that fails', async () => {
+    const child = await startChild('ulimit -f 1000')
+    // More than one transaction takes, so that some wait.
+    const times = Math.ceil(limits.kvBatchBytesMax / limits.kvValueBytesMax) + 2
+    await child.ask({ do: 'commit large values', times })
+    expect(child.reports.filter((report) => report.said === 'rejected')).toHaveLength(times)
+    expect(child.reports.filter((report) => report.said === 'fatal')).toHaveLength(1)
   })
 
   /** All that `child` acknowledged is there, and no commit of it, acknowledged or not, is there by half. */
   async function expectWholeCommits(child: Child): Promise<void> {
     const there = new Set(await keysOf(kv))
     expect(child.acknowledged.filter((key) => !there.has(key))).toEqual([])
-    const halves = [...there].filter(
-      (key) => /^\d+\/\d+$/.test(key) !== there.has(`${key}/twin`) && !key.endsWith('/twin'),
-    )
-    expect(halves.filter((key) => key !== 'after')).toEqual([])
-    const twins = [...there].filter((key) => key.endsWith('/twin'))
-    expect(twins.filter((key) => !there.has(key.slice(0, -'/twin'.length)))).toEqual([])
+    const halves = [...there].filter((key) => key.includes('/') && !there.has(twinOf(key)))
+    expect(halves).toEqual([])
   }
 })
+
+/** Each commit of a child puts two keys. */
+function twinOf(key: string): string {
+  return key.endsWith('/twin') ? key.slice(0, -'/twin'.length) : `${key}/twin`
+}
 
 class Child {
   readonly reports: Report[] = []

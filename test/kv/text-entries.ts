@@ -13,7 +13,7 @@ export async function entryOf(kv: Kv, key: string): Promise<Entry> {
 }
 
 export const keysOf = async (kv: Kv): Promise<string[]> =>
-  (await kv.range({ start: bytes('\0'), end: bytes('\xff'), limit: 10_000 })).map(({ key }) => key.toString())
+  (await kv.range({ start: bytes('\0'), end: bytes('\xff'), limit: 1_000_000 })).map(({ key }) => key.toString())
 
 /** Adds one to a number, `times` times, each time reading and then committing against what was read. */
 export async function increment(kv: Kv, key: Key, times: number): Promise<void> {

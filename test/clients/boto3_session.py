@@ -1,0 +1,80 @@
+"""What a program with boto3 does, on a bucket of its own. Ends with `all well`, or with a failed assertion."""
+
+import io
+import os
+
+import boto3
+from boto3.s3.transfer import TransferConfig
+from botocore.exceptions import ClientError
+
+MIB = 1024 * 1024
+BUCKET = "boto-bucket"
+s3 = boto3.client("s3")
+
+
+def code_of(call, **arguments):
+    try:
+        call(**arguments)
+    except ClientError as error:
+        return error.response["Error"]["Code"]
+    return None
+
+
+s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+assert s3.get_bucket_location(Bucket=BUCKET)["LocationConstraint"] == "eu-west-1"
+assert code_of(s3.create_bucket, Bucket=BUCKET) == "BucketAlreadyOwnedByYou"
+
+# A simple object, with what it can carry.
+s3.put_object(
+    Bucket=BUCKET, Key="käse/🦊", Body=b"x" * 1000, Metadata={"color": "blue"}, ContentType="text/plain", Tagging="a=b"
+)
+got = s3.get_object(Bucket=BUCKET, Key="käse/🦊")
+assert got["Body"].read() == b"x" * 1000
+assert (got["Metadata"], got["ContentType"], got["TagCount"]) == ({"color": "blue"}, "text/plain", 1)
+assert s3.get_object(Bucket=BUCKET, Key="käse/🦊", Range="bytes=-10")["ContentLength"] == 10
+
+# Checksums of each algorithm that needs no extra package, and a wrong one.
+for algorithm in ("CRC32", "SHA1", "SHA256"):
+    put = s3.put_object(Bucket=BUCKET, Key="sum", Body=b"123456789", ChecksumAlgorithm=algorithm)
+    head = s3.head_object(Bucket=BUCKET, Key="sum", ChecksumMode="ENABLED")
+    assert head["Checksum" + algorithm] == put["Checksum" + algorithm]
+assert code_of(s3.put_object, Bucket=BUCKET, Key="sum", Body=b"data", ChecksumCRC32="AAAAAA==") == "BadDigest"
+
+# Conditional writes.
+assert code_of(s3.put_object, Bucket=BUCKET, Key="sum", Body=b"", IfNoneMatch="*") == "PreconditionFailed"
+assert code_of(s3.put_object, Bucket=BUCKET, Key="sum", Body=b"", IfMatch='"other"') == "PreconditionFailed"
+
+# Managed transfer, in parts and threads.
+body = os.urandom(12 * MIB + 5)
+config = TransferConfig(multipart_threshold=5 * MIB, multipart_chunksize=5 * MIB, max_concurrency=4)
+s3.upload_fileobj(io.BytesIO(body), BUCKET, "managed", Config=config)
+target = io.BytesIO()
+s3.download_fileobj(BUCKET, "managed", target, Config=config)
+assert target.getvalue() == body
+s3.copy({"Bucket": BUCKET, "Key": "managed"}, BUCKET, "managed-copy", Config=config)
+assert s3.head_object(Bucket=BUCKET, Key="managed-copy")["ContentLength"] == len(body)
+
+# Pages, in order.
+keys = sorted(f"many/{i}" for i in range(25))
+for key in keys:
+    s3.put_object(Bucket=BUCKET, Key=key, Body=key.encode())
+pages = s3.get_paginator("list_objects_v2").paginate(
+    Bucket=BUCKET, Prefix="many/", PaginationConfig={"PageSize": 10}
+)
+assert [entry["Key"] for page in pages for entry in page["Contents"]] == keys
+older = s3.get_paginator("list_objects").paginate(Bucket=BUCKET, Prefix="many/", PaginationConfig={"PageSize": 10})
+assert [entry["Key"] for page in older for entry in page["Contents"]] == keys
+
+# What is not there, and what is not built.
+assert code_of(s3.get_object, Bucket=BUCKET, Key="nothing") == "NoSuchKey"
+assert code_of(s3.get_object, Bucket="no-such-bucket-here", Key="nothing") == "NoSuchBucket"
+assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NotImplemented"
+assert code_of(s3.put_object, Bucket=BUCKET, Key="k", Body=b"", ServerSideEncryption="AES256") == "NotImplemented"
+
+# The resource interface, and the end.
+resource = boto3.resource("s3").Bucket(BUCKET)
+assert sum(1 for _ in resource.objects.all()) == 29
+resource.objects.all().delete()
+assert code_of(s3.head_object, Bucket=BUCKET, Key="managed") == "404"
+s3.delete_bucket(Bucket=BUCKET)
+print("all well")

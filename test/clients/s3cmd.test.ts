@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { environmentKey } from '../cli/holdfast-process.ts'
+import { describeClient } from './client-tools.ts'
+import { largeFile, treeDifferences, treeSize, writeTree } from './file-tree.ts'
+
+describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
+  const s3cmd = (...words: string[]): Promise<string> =>
+    at.client('s3cmd', '--config', 's3cfg', '--no-progress', ...words)
+
+  beforeAll(async () => {
+    const settings = {
+      access_key: environmentKey.accessKeyId,
+      secret_key: environmentKey.secretAccessKey,
+      host_base: at.host,
+      host_bucket: at.host,
+      use_https: 'False',
+      multipart_chunk_size_mb: '5',
+    }
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
+    await writeFile(join(at.directory, 's3cfg'), `[default]\n${lines.join('')}`)
+    await writeTree(join(at.directory, 'tree'))
+    await s3cmd('mb', 's3://bucket')
+  })
+
+  it('puts, lists and gets an object, in several parts when it is large', async () => {
+    await s3cmd('put', `tree/${largeFile}`, 's3://bucket/large')
+    expect(await s3cmd('ls', 's3://bucket/')).toContain('s3://bucket/large')
+    await s3cmd('get', 's3://bucket/large', 'large-back')
+    await at.client('cmp', `tree/${largeFile}`, 'large-back')
+  })
+
+  it('syncs a tree up and down unchanged', async () => {
+    await s3cmd('sync', 'tree/', 's3://bucket/tree/')
+    const listed = await s3cmd('ls', '--recursive', 's3://bucket/tree/')
+    expect(listed.trim().split('\n')).toHaveLength(treeSize)
+    await s3cmd('sync', 's3://bucket/tree/', 'down/')
+    expect(await treeDifferences(join(at.directory, 'tree'), join(at.directory, 'down'))).toEqual([])
+  })
+
+  it('copies and moves on the server', async () => {
+    await s3cmd('put', 'tree/plain.txt', 's3://bucket/plain')
+    await s3cmd('cp', 's3://bucket/plain', 's3://bucket/copied')
+    await s3cmd('mv', 's3://bucket/copied', 's3://bucket/moved')
+    await s3cmd('get', 's3://bucket/moved', 'moved-back')
+    await at.client('cmp', 'tree/plain.txt', 'moved-back')
+    expect(await s3cmd('ls', 's3://bucket/copied')).toBe('')
+  })
+
+  it('deletes objects, one and many, and the bucket', async () => {
+    await s3cmd('del', 's3://bucket/large')
+    await s3cmd('del', '--recursive', '--force', 's3://bucket/')
+    expect(await s3cmd('ls', '--recursive', 's3://bucket')).toBe('')
+    await s3cmd('rb', 's3://bucket')
+    expect(await at.failing('s3cmd', '--config', 's3cfg', 'ls', 's3://bucket')).toContain('NoSuchBucket')
+  })
+})
