@@ -1,4 +1,5 @@
-/** Renders the support table as Markdown: docs/api.md, and the short table of the README. Knows no operation. */
+/** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of the README. Knows no operation. */
+import { limits } from '../limits.ts'
 import type { SpecFlag } from './fields.ts'
 import type { OperationRow, ParameterRow } from './support-table.ts'
 
@@ -30,7 +31,8 @@ export function apiPage(rows: readonly OperationRow[], errors: readonly ErrorRow
     'Vendor headers are written with `*-`: each works as `x-amz-*` and as `x-store-*`, and answers come in the dialect of the request.',
     'The column *Interface document* repeats the flag that the S3 interface document gives a parameter; *Here* says what this',
     'server does with it. What is refused is answered by name with 501 `NotImplemented`, or with the 400 that S3 itself gives where access',
-    'control lists are disabled. A parameter that is in no table has no effect here; beside a body, Content-Length is understood everywhere.',
+    'control lists are disabled. So is any vendor header that an operation does not list; other headers and query parameters that it does not',
+    'list have no effect, unless they name another operation.',
     '',
     `## Operations (${working.length} work, ${refused.length} are refused by name)`,
     '',
@@ -55,16 +57,43 @@ export function apiPage(rows: readonly OperationRow[], errors: readonly ErrorRow
   ])
 }
 
-/** One row for each target: what works, and what is refused. */
+/** One row for each target: what works, and how much is refused. */
 export function supportSummary(rows: readonly OperationRow[]): string {
-  const names = (target: string, here: string): string =>
-    rows
-      .filter((row) => row.target === target && row.here === here)
-      .map((row) => row.name)
-      .join(', ')
+  const names = (target: string, here: string): string[] =>
+    rows.filter((row) => row.target === target && row.here === here).map((row) => row.name)
   return table(
-    ['', 'Works', 'Refused by name (501)'],
-    byTarget.map(([target, title]) => [title, names(target, 'works'), names(target, 'refused')]),
+    ['', 'Works', 'Refused by name'],
+    byTarget.map(([target, title]) => [
+      title,
+      names(target, 'works').join(', '),
+      String(names(target, 'refused').length),
+    ]),
+  ).join('\n')
+}
+
+/** The numbers that clients meet. */
+export function limitsSummary(): string {
+  const days = limits.abandonedUploadMs / (24 * 60 * 60 * 1000)
+  return table(
+    ['Limit', 'Value'],
+    [
+      ['Object', sizeText(limits.objectBytesMax)],
+      ['One PUT, or one part', sizeText(limits.putBytesMax)],
+      [
+        'Parts of an upload',
+        `1 to ${countText(limits.partNumberMax)}, each but the last at least ${sizeText(limits.partBytesMin)}`,
+      ],
+      ['Key', `${countText(limits.keyBytesMax)} bytes of UTF-8`],
+      ['User metadata', sizeText(limits.userMetadataBytesMax)],
+      [
+        'Tags',
+        `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,
+      ],
+      ['Keys of a list page, and of one DeleteObjects', countText(limits.listKeysMax)],
+      ['Life of a presigned URL', `${countText(limits.presignedExpirySecondsMax)} seconds`],
+      ['Clock difference of a signature', `${limits.clockSkewMsMax / 60_000} minutes`],
+      ['Life of an upload that nobody completes', `${days} days (configurable)`],
+    ],
   ).join('\n')
 }
 
@@ -95,7 +124,7 @@ function parameterTable(title: string, rows: readonly ParameterRow[]): string[] 
       code(nameText(row)) + (row.required ? ' (required)' : ''),
       row.in === 'query' ? 'query' : 'header',
       flagTexts[row.spec],
-      row.here,
+      row.only === undefined ? row.here : `works for ${row.only}`,
     ]),
   )
 }
@@ -118,9 +147,18 @@ function bodyText(body: string): string {
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)]
 }
+
+function sizeText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const power = units.findLastIndex((_, i) => bytes % 1024 ** i === 0)
+  return `${bytes / 1024 ** power} ${units[power]}`
+}
+
+const countText = (count: number): string => count.toLocaleString('en-US')
 
 const code = (text: string): string => `\`${text}\``
 

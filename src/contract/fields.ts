@@ -11,6 +11,8 @@ export interface Support {
   spec: SpecFlag
   /** What this server does with it. Refused: its presence is answered with NotImplemented, by name. */
   here: 'works' | 'refused'
+  /** Where it works for some values only: which. The others are refused. */
+  only?: string
 }
 
 /**
@@ -83,6 +85,11 @@ export function refused(place: 'header' | 'vendor' | 'query', name: string, spec
       throw notImplemented(sentName)
     },
   }
+}
+
+/** The same field, with the docs saying which of its values work. */
+export function worksOnly<T>(field: InputField<T>, only: string): InputField<T> {
+  return { ...field, support: { ...field.support, only } }
 }
 
 export type InputFields = Record<string, InputField<unknown>>

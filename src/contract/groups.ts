@@ -1,5 +1,5 @@
 /** Fields that several operations share, declared once. */
-import { S3Error } from '../errors.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
 import {
   header,
   outHeader,
@@ -10,6 +10,7 @@ import {
   type SpecFlag,
   vendor,
   vendorPrefix,
+  worksOnly,
 } from './fields.ts'
 import { base64Digest, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
 
@@ -46,7 +47,7 @@ const refusedGrant = (name: string) => ({
 })
 
 export const objectAcl = {
-  acl: vendor('acl', cannedAcl, 'not-supported'),
+  acl: worksOnly(vendor('acl', cannedAcl, 'not-supported'), 'private, bucket-owner-full-control'),
   grantFullControl: refusedGrant('grant-full-control'),
   grantRead: refusedGrant('grant-read'),
   grantReadAcp: refusedGrant('grant-read-acp'),
@@ -62,7 +63,7 @@ const standardClass: Parser<string> = (raw) => {
 
 /** What new data can ask for that is refused by name until it is kept: encryption, locks, redirects. */
 export const unkeptGuarantees = {
-  storageClass: vendor('storage-class', standardClass, 'not-supported'),
+  storageClass: worksOnly(vendor('storage-class', standardClass, 'not-supported'), 'STANDARD'),
   objectLockMode: refused('vendor', 'object-lock-mode', 'not-supported'),
   objectLockRetainUntilDate: refused('vendor', 'object-lock-retain-until-date', 'not-supported'),
   objectLockLegalHold: refused('vendor', 'object-lock-legal-hold', 'not-supported'),
@@ -126,16 +127,12 @@ export const writeConditions = {
   ifNoneMatch: header('If-None-Match', text, 'not-supported'),
 } as const
 
-/** A value that is to become a response header must be one: no control characters. */
+/** A value that is to become a response header must be one: in ISO-8859-1, without control characters. */
 const headerText: Parser<string> = (raw, name) => {
   for (let i = 0; i < raw.length; i++) {
     const code = raw.charCodeAt(i)
-    if (code < 0x20 || code === 0x7f) {
-      throw new S3Error('InvalidArgument', {
-        message: `${name} holds a control character, which no header can.`,
-        details: { ArgumentName: name },
-      })
-    }
+    if (code >= 0x20 && code !== 0x7f && code <= 0xff) continue
+    throw invalidArgument(name, raw, 'Header value cannot be represented using ISO-8859-1 without control characters.')
   }
   return raw
 }
@@ -169,7 +166,9 @@ export const objectHeaders = {
 } as const
 
 /** Versions come with versioning; until then only `null` names one. */
-export const onlyNullVersion: Parser<'null'> = (raw) => {
+const onlyNullVersion: Parser<'null'> = (raw) => {
   if (raw === 'null') return raw
   throw new S3Error('NoSuchVersion', { details: { VersionId: raw } })
 }
+
+export const versionId = (spec: SpecFlag) => worksOnly(query('versionId', onlyNullVersion, spec), 'null')

@@ -1,4 +1,4 @@
-/** Sends an answer: head, then nothing, bytes, or a stream under backpressure. A stream that breaks takes the connection with it. */
+/** Sends an answer: head, then nothing, bytes, or a stream under backpressure. */
 import type { ByteSource } from '../byte-source.ts'
 import type { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -21,7 +21,10 @@ export function writeHead(exchange: Exchange, status: number, headers: string[],
   const { response, dialect } = exchange
   headers.push('Server', 'Holdfast', dialect.requestIdHeader, exchange.requestId)
   if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, exchange.hostId)
-  if (how !== 'keep') headers.push('Connection', 'close')
+  if (how !== 'keep') {
+    exchange.lastOnConnection = true
+    headers.push('Connection', 'close')
+  }
   exchange.status = status
   response.writeHead(status, headers)
 }
@@ -54,7 +57,7 @@ export function sendFault(exchange: Exchange, head: RequestHead | undefined, fau
 
 /**
  * Small bodies are read, and so verified, before the head is sent. Throws what the source throws while the head can still be an error's,
- * and ClientGone; after that a failure cuts the connection, as wrong or short data must not look complete.
+ * and ClientGone. What it throws after that must cut the connection, as wrong or short data must not look complete.
  */
 export async function sendStream(
   exchange: Exchange,
@@ -77,9 +80,6 @@ export async function sendStream(
       return writer.write(chunk)
     })
     if (exchange.bytesOut !== source.size) throw new Error('a stored body ended before its size was reached')
-  } catch (error) {
-    if (response.headersSent) response.destroy()
-    throw error
   } finally {
     writer.release()
   }

@@ -21,6 +21,12 @@ export class Connections {
     })
   }
 
+  /** Whether the last request that this connection will serve has come: what follows it must not be served. */
+  ended(socket: Socket): boolean {
+    for (const { lastOnConnection } of this.#running.get(socket) ?? []) if (lastOnConnection) return true
+    return false
+  }
+
   /** An exchange runs until its response is closed: sent in full, or cut. */
   started(socket: Socket, exchange: Exchange): void {
     const running = this.#running.get(socket)
@@ -71,6 +77,7 @@ export function errorOfParser(error: NodeJS.ErrnoException): S3Error {
     case 'HPE_HEADER_OVERFLOW':
       return new S3Error('RequestHeaderSectionTooLarge')
     case 'HPE_INVALID_EOF_STATE':
+    case 'ECONNRESET':
       return new S3Error('IncompleteBody')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new S3Error('RequestTimeout')

@@ -7,8 +7,8 @@ import { base64Digest } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
-import { announcesBody, openBody } from './request-body.ts'
-import { headerValue, type RequestHead } from './request-head.ts'
+import { openBody } from './request-body.ts'
+import { announcesBody, headerValue, type RequestHead } from './request-head.ts'
 import { compileXmlReader } from './xml-read.ts'
 
 /** Gives the handler's `body`. An operation without one leaves what was sent unread. */

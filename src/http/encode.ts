@@ -8,7 +8,7 @@ import { compileXmlWriter, type XmlWriter } from './xml-write.ts'
 /** Appends the headers of one output field to names and values in turn. */
 type HeaderPrinter = (headers: string[], value: unknown) => void
 
-export interface Encoder {
+interface Encoder {
   /** Names and values in turn. */
   headers(answer: Answer): string[]
   /** The body's document, without XML declaration; `undefined` when the operation answers none. */

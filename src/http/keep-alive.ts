@@ -1,6 +1,6 @@
 /** What becomes of the connection after an answer. The next request must never be parsed out of a body that nobody read. */
 import type { Exchange } from './exchange.ts'
-import type { RequestHead } from './request-head.ts'
+import { announcesBody, type RequestHead } from './request-head.ts'
 
 /**
  * - keep: the next request may come; what is left of this one's body is read and dropped first.
@@ -12,10 +12,12 @@ export type Afterwards = 'keep' | 'close' | 'linger'
 
 export function afterwards(exchange: Exchange, head: RequestHead | undefined): Afterwards {
   const { request, body, bounds } = exchange
-  if (request.complete) return exchange.lastOnConnection ? 'close' : 'keep'
+  // Without a head that could be read for sure, nothing that follows it can be.
+  if (head === undefined) return 'linger'
+  // Node says that a request is complete only after its handler ran for the first time, body or not.
+  if (request.complete || !announcesBody(head)) return exchange.lastOnConnection ? 'close' : 'keep'
   if (body.broken) return 'close'
-  if (exchange.lastOnConnection || head === undefined || body.withheld || head.contentLength === undefined)
-    return 'linger'
+  if (exchange.lastOnConnection || body.withheld || head.contentLength === undefined) return 'linger'
   return head.contentLength - body.received <= bounds.unreadBodyDrainBytesMax ? 'keep' : 'linger'
 }
 

@@ -114,8 +114,6 @@ export function compilePipeline(options: PipelineOptions): (exchange: Exchange) 
       if (head.method === 'OPTIONS') throw new S3Error('AccessForbidden')
       await serve(exchange, head)
     } catch (error) {
-      // Framing that couldn't be read for sure leaves nothing that could safely follow it.
-      if (head === undefined) exchange.lastOnConnection = true
       fail(exchange, head, error)
     }
   }

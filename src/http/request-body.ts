@@ -11,11 +11,6 @@ import type { RequestHead } from './request-head.ts'
 
 type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
 
-/** HTTP announces a body by its length or its chunking. */
-export function announcesBody(head: RequestHead): boolean {
-  return head.chunked || (head.contentLength ?? 0) > 0
-}
-
 /** Throws MissingContentLength when nothing says how long the data is, and InvalidArgument when what says it is no number. */
 export function openBody(
   exchange: Exchange,

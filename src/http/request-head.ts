@@ -64,6 +64,11 @@ export function headerValue(head: RequestHead, name: string): string | undefined
   return head.rawHeaders[2 * at + 1]
 }
 
+/** HTTP announces a body by its length or its chunking. */
+export function announcesBody(head: RequestHead): boolean {
+  return head.chunked || (head.contentLength ?? 0) > 0
+}
+
 function once(name: string, earlier: string | undefined, value: string): string {
   if (earlier !== undefined) throw badRequest(`${name} was sent more than once.`)
   return value

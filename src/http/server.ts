@@ -18,12 +18,14 @@ export interface HttpServerOptions extends PipelineOptions {
 export interface HttpServer {
   /** Port 0 takes a free one. Rejects when the address can't be had. */
   listen(host: string, port: number): Promise<AddressInfo>
+  /** Serves a connection that another process accepted. */
+  accept(socket: Socket): void
   /** Stops accepting, lets running requests end up to `drainOnShutdownMs`, then cuts what is left. Idempotent. */
   close(): Promise<void>
 }
 
 /** Larger reads and writes than Node's 64 KiB: fewer turns for each gigabyte. */
-const socketBufferBytes = 1024 * 1024
+export const socketBufferBytes = 1024 * 1024
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const bounds = { ...defaultBounds, ...options.bounds }
@@ -39,6 +41,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     response: ServerResponse,
     how: { awaitsContinue: boolean; refusal?: S3Error },
   ): void {
+    // Node parses pipelined requests ahead; one behind an answer that ends the connection may have been smuggled.
+    if (connections.ended(request.socket)) return
     const exchange = new Exchange({
       request,
       response,
@@ -90,7 +94,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     refuseSocket(socket, fault, { resource: '', requestId: newRequestId(), hostId }, bounds.lingerMs)
   }
 
-  return { listen: (host, port) => listen(server, host, port), close: () => close(server, connections, bounds) }
+  return {
+    listen: (host, port) => listen(server, host, port),
+    accept: (socket) => void server.emit('connection', socket),
+    close: () => close(server, connections, bounds),
+  }
 }
 
 const unmetExpectation = (): S3Error =>

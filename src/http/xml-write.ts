@@ -65,7 +65,7 @@ function compileElement(name: string, shape: Shape): Write {
 
 // XML 1.0 has no way to write most control characters. S3 writes them as references all the same, and its clients read them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const special = /[&<>"\u0000-\u001f\u007f-\u009f\u2028\ufffe\uffff]/
+const special = /[&<>"\u0000-\u001f]/
 
 /** Text as it may stand in an element. Every character that a reader would change or refuse becomes a reference. */
 export function escapeXml(text: string): string {
@@ -88,6 +88,5 @@ function referenceTo(code: number): string | undefined {
   if (code === 0x3c) return '&lt;'
   if (code === 0x3e) return '&gt;'
   if (code === 0x22) return '&quot;'
-  if (code > 0x1f && (code < 0x7f || code > 0x9f) && code !== 0x2028 && code < 0xfffe) return undefined
-  return `&#x${code.toString(16)};`
+  return code > 0x1f ? undefined : `&#x${code.toString(16)};`
 }

@@ -70,7 +70,32 @@ describe('the key is the path, decoded once and otherwise verbatim', () => {
   )
 
   it('500 hostile keys arrive as they were meant', async () => {
-    const piece = fc.constantFrom('..', '.', '/', '//', '\\', '%', '%2e', '%2F', '+', ' ', '\u0000', '\n', '?', '#', '&', '=', '"', '<', ';', '\u2028', '\uffff', '😀', 'é', 'a')
+    const piece = fc.constantFrom(
+      '..',
+      '.',
+      '/',
+      '//',
+      '\\',
+      '%',
+      '%2e',
+      '%2F',
+      '+',
+      ' ',
+      '\u0000',
+      '\n',
+      '?',
+      '#',
+      '&',
+      '=',
+      '"',
+      '<',
+      ';',
+      '\u2028',
+      '\uffff',
+      '😀',
+      'é',
+      'a',
+    )
     const anyKey = fc.oneof(
       fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join('')),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
@@ -91,7 +116,11 @@ describe('the target may be a whole URL', () => {
   const get = (target: string, host: string): Promise<string> => {
     const signed = presign({ method: 'GET', host, path: '/b/k' }, { key })
     const query = signed.target.slice(signed.target.indexOf('?'))
-    const bytes = wireBytes({ ...signed, target: target + query, headers: [...signed.headers, ['Connection', 'close']] })
+    const bytes = wireBytes({
+      ...signed,
+      target: target + query,
+      headers: [...signed.headers, ['Connection', 'close']],
+    })
     return fixture.raw(bytes)
   }
 

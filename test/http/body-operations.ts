@@ -13,7 +13,7 @@ export const steps = new EventEmitter()
 /** Resolves with the next event of that name. */
 export const step = async (name: string): Promise<unknown> => (await once(steps, name))[0]
 
-export const refuseUnread = defineOperation({
+const refuseUnread = defineOperation({
   name: 'RefuseUnread',
   method: 'PUT',
   target: 'object',
@@ -30,7 +30,7 @@ export const refuseUnread = defineOperation({
 })
 
 /** Reads its body, telling of each chunk and of how the drain ended. */
-export const watched = defineOperation({
+const watched = defineOperation({
   name: 'Watched',
   method: 'PUT',
   target: 'object',
@@ -53,20 +53,25 @@ export const watched = defineOperation({
   },
 })
 
-/** Takes its body one chunk at a time, each when `release` is emitted. */
-export const held = defineOperation({
+/** Takes its body one chunk at a time, each when `release` is emitted. With `late`, it starts only when `read` is emitted. */
+const held = defineOperation({
   name: 'Held',
   method: 'PUT',
   target: 'object',
   query: ['hold'],
   permission: 's3:PutObject',
   summary: '',
-  input: {},
+  input: { late: query('late', text, 'aws') },
   inputBody: { kind: 'stream' },
   output: {},
   errors: [],
-  async handle(_context, { body }) {
+  async handle(_context, { body, late }) {
     const released = step('release')
+    if (late !== undefined) {
+      const read = step('read')
+      steps.emit('waiting')
+      await read
+    }
     let taken = 0
     await body.drain(async (chunk) => {
       taken += chunk.length
@@ -78,7 +83,7 @@ export const held = defineOperation({
 })
 
 /** A source of `size` bytes in chunks, which may fail after some of them. */
-export function chunkedSource(size: number, failAfterBytes = Number.POSITIVE_INFINITY): ByteSource {
+function chunkedSource(size: number, failAfterBytes = Number.POSITIVE_INFINITY): ByteSource {
   const chunk = Buffer.alloc(256 * 1024, 'x')
   return {
     size,
@@ -102,7 +107,7 @@ export function chunkedSource(size: number, failAfterBytes = Number.POSITIVE_INF
   }
 }
 
-export const download = defineOperation({
+const download = defineOperation({
   name: 'Download',
   method: 'GET',
   target: 'object',
@@ -118,7 +123,7 @@ export const download = defineOperation({
 })
 
 /** Works until `done` is emitted with its answer or its error. */
-export const slow = defineOperation({
+const slow = defineOperation({
   name: 'Slow',
   method: 'POST',
   target: 'object',
@@ -139,7 +144,7 @@ export const slow = defineOperation({
   },
 })
 
-export const broken = defineOperation({
+const broken = defineOperation({
   name: 'Broken',
   method: 'GET',
   target: 'bucket',
@@ -153,7 +158,7 @@ export const broken = defineOperation({
   },
 })
 
-export const short = defineOperation({
+const short = defineOperation({
   name: 'Short',
   method: 'GET',
   target: 'object',

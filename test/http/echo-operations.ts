@@ -1,6 +1,14 @@
 /** Operations for tests of the http layer: each answers with what it was given. */
 import { bytesSource } from '../../src/byte-source.ts'
-import { header, outHeader, outVendor, outVendorPrefix, query, vendor, vendorPrefix } from '../../src/contract/fields.ts'
+import {
+  header,
+  outHeader,
+  outVendor,
+  outVendorPrefix,
+  query,
+  vendor,
+  vendorPrefix,
+} from '../../src/contract/fields.ts'
 import { list, optional, string, struct } from '../../src/contract/shapes.ts'
 import { integer, text } from '../../src/contract/values.ts'
 import { defineOperation } from '../../src/operations/context.ts'
@@ -39,7 +47,7 @@ export const putObject = defineOperation({
   },
 })
 
-export const copyObject = defineOperation({
+const copyObject = defineOperation({
   name: 'CopyObject',
   method: 'PUT',
   target: 'object',
@@ -81,7 +89,7 @@ export const getObject = defineOperation({
   }),
 })
 
-export const headObject = defineOperation({
+const headObject = defineOperation({
   name: 'HeadObject',
   method: 'HEAD',
   target: 'object',
@@ -93,7 +101,7 @@ export const headObject = defineOperation({
   handle: async () => ({ contentLength: '1234' }),
 })
 
-export const listBuckets = defineOperation({
+const listBuckets = defineOperation({
   name: 'ListBuckets',
   method: 'GET',
   target: 'service',
@@ -123,11 +131,11 @@ function listing(name: string, route: readonly string[]) {
 }
 
 export const listObjects = listing('ListObjects', [])
-export const listObjectsV2 = listing('ListObjectsV2', ['list-type=2'])
-export const getBucketLocation = listing('GetBucketLocation', ['location'])
-export const getBucketAcl = listing('GetBucketAcl', ['acl'])
+const listObjectsV2 = listing('ListObjectsV2', ['list-type=2'])
+const getBucketLocation = listing('GetBucketLocation', ['location'])
+const getBucketAcl = listing('GetBucketAcl', ['acl'])
 
-export const createBucket = defineOperation({
+const createBucket = defineOperation({
   name: 'CreateBucket',
   method: 'PUT',
   target: 'bucket',
@@ -147,7 +155,7 @@ export const createBucket = defineOperation({
   handle: async ({ bucket }, { body }) => ({ location: `/${bucket}`, said: body?.LocationConstraint }),
 })
 
-export const deleteObjects = defineOperation({
+const deleteObjects = defineOperation({
   name: 'DeleteObjects',
   method: 'POST',
   target: 'bucket',
@@ -169,7 +177,7 @@ export const deleteObjects = defineOperation({
   handle: async (_context, { body }) => ({ body: { Deleted: body.Object } }),
 })
 
-export const deleteObject = defineOperation({
+const deleteObject = defineOperation({
   name: 'DeleteObject',
   method: 'DELETE',
   target: 'object',
@@ -182,7 +190,7 @@ export const deleteObject = defineOperation({
   handle: async () => ({}),
 })
 
-export const uploadPart = defineOperation({
+const uploadPart = defineOperation({
   name: 'UploadPart',
   method: 'PUT',
   target: 'object',
@@ -196,7 +204,7 @@ export const uploadPart = defineOperation({
 })
 
 /** Known and refused by name. */
-export const putObjectAcl = {
+const putObjectAcl = {
   ...defineOperation({
     name: 'PutObjectAcl',
     method: 'PUT',

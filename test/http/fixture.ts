@@ -1,5 +1,5 @@
 /** A server of small operations that echo what they were given, and two ways to talk to it: signed requests, and raw bytes. */
-import { type IncomingHttpHeaders, request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { openCredentials } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -13,7 +13,7 @@ import { type RequestToSign, type SignedRequest, type SignOptions, sign } from '
 
 export const key = { accessKeyId: 'AKTEST', secretAccessKey: 'a-secret-of-the-tests' }
 
-export interface Reply {
+interface Reply {
   status: number
   headers: IncomingHttpHeaders
   rawHeaders: string[]
@@ -73,8 +73,7 @@ export async function startFixture(
     logs,
     server,
     sendSigned,
-    send: (request, options) =>
-      sendSigned(sign({ method: 'GET', host, path: '/', ...request }, { key, ...options })),
+    send: (request, options) => sendSigned(sign({ method: 'GET', host, path: '/', ...request }, { key, ...options })),
     raw: (bytes) => rawExchange(port, bytes),
     connect: () => connect(port, '127.0.0.1'),
     logged: (found) =>
@@ -94,7 +93,14 @@ export async function startFixture(
 
 function exchange(port: number, { method, target, headers, body }: SignedRequest): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ port, host: '127.0.0.1', method, path: target, headers: headers.flat(), agent: false })
+    const request = httpRequest({
+      port,
+      host: '127.0.0.1',
+      method,
+      path: target,
+      headers: headers.flat(),
+      agent: false,
+    })
     request.on('error', reject)
     request.on('response', (response) => {
       const chunks: Buffer[] = []

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { crc32 } from '@node-rs/crc32'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { S3Error } from '../../src/errors.ts'
@@ -87,7 +88,7 @@ describe('the length of data must be announced', () => {
 })
 
 describe('a body that ends early', () => {
-  const start = (extra = '') => {
+  const start = (): Socket => {
     const signed = sign(
       { ...put, host: fixture.host, query: [['watch', '']], body: 'x'.repeat(1000) },
       { key, payloadHash: 'UNSIGNED-PAYLOAD' },
@@ -95,21 +96,22 @@ describe('a body that ends early', () => {
     const socket = fixture.connect()
     socket.on('error', () => {})
     socket.write(wireBytes({ ...signed, body: Buffer.from('part of it') }))
-    return { socket, extra }
+    return socket
   }
 
-  it('because the client left rejects the drain at once', async () => {
+  it.each(['closed', 'reset'])('because the client %s the connection rejects the drain at once', async (how) => {
     const failed = step('failed')
-    const { socket } = start()
+    const socket = start()
     await step('chunk')
-    socket.destroy()
+    if (how === 'reset') socket.resetAndDestroy()
+    else socket.destroy()
     const error = await failed
     expect(error).toBeInstanceOf(S3Error)
     expect(error).toMatchObject({ code: 'IncompleteBody' })
   })
 
   it('because the client closed its side is answered with IncompleteBody', async () => {
-    const { socket } = start()
+    const socket = start()
     await step('chunk')
     let answer = ''
     socket.on('data', (chunk) => {
@@ -121,7 +123,7 @@ describe('a body that ends early', () => {
   })
 
   it('because the client stalls is answered with RequestTimeout, and the connection ends', async () => {
-    const { socket } = start()
+    const socket = start()
     let answer = ''
     socket.on('data', (chunk) => {
       answer += chunk
@@ -141,10 +143,37 @@ it('time in which the server keeps the client waiting is no stall', async () => 
   expect((await answer).status).toBe(200)
 })
 
+it.each([10, 300_000])('a body of %i bytes is not over before the sink is done with its last chunk', async (size) => {
+  let answered = false
+  const waiting = step('waiting')
+  const query: HeaderPair[] = [
+    ['hold', ''],
+    ['late', ''],
+  ]
+  const answer = fixture
+    .send({ ...put, query, body: Buffer.alloc(size) }, { payloadHash: 'UNSIGNED-PAYLOAD' })
+    .finally(() => {
+      answered = true
+    })
+  await waiting
+  // Meanwhile all of the body arrives: only then Node announces its end while the sink still works.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const taken = step('taken')
+  steps.emit('read')
+  await taken
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(answered).toBe(false)
+  steps.emit('release')
+  expect((await answer).status).toBe(200)
+})
+
 it('a sink that is busy stops the client from sending', async () => {
   const size = 64 * 1024 * 1024
   const signed = sign({ ...put, host: fixture.host, query: [['hold', '']] }, { key, payloadHash: 'UNSIGNED-PAYLOAD' })
-  const headers: HeaderPair[] = [...signed.headers.filter(([name]) => name !== 'Content-Length'), ['Content-Length', String(size)]]
+  const headers: HeaderPair[] = [
+    ...signed.headers.filter(([name]) => name !== 'Content-Length'),
+    ['Content-Length', String(size)],
+  ]
   const socket = fixture.connect()
   socket.on('error', () => {})
   socket.write(wireBytes({ ...signed, headers }))
@@ -176,13 +205,27 @@ describe('XML bodies', () => {
   it.each<[string, HeaderPair[], string]>([
     ['Content-MD5', [['Content-MD5', md5(remove)]], ''],
     ['a checksum', [['x-amz-checksum-crc32', base64Crc32(remove)]], ''],
-    ['a checksum and its algorithm', [['x-amz-checksum-crc32', base64Crc32(remove)], ['x-amz-sdk-checksum-algorithm', 'CRC32']], ''],
+    [
+      'a checksum and its algorithm',
+      [
+        ['x-amz-checksum-crc32', base64Crc32(remove)],
+        ['x-amz-sdk-checksum-algorithm', 'CRC32'],
+      ],
+      '',
+    ],
     ['no digest where one is required', [], 'InvalidRequest'],
     ['a wrong Content-MD5', [['Content-MD5', md5('x')]], 'BadDigest'],
     ['a malformed Content-MD5', [['Content-MD5', 'x']], 'InvalidDigest'],
     ['a wrong checksum', [['x-amz-checksum-crc32', base64Crc32('x')]], 'BadDigest'],
     ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidDigest'],
-    ['an algorithm without its checksum', [['Content-MD5', md5(remove)], ['x-amz-sdk-checksum-algorithm', 'CRC32']], 'InvalidRequest'],
+    [
+      'an algorithm without its checksum',
+      [
+        ['Content-MD5', md5(remove)],
+        ['x-amz-sdk-checksum-algorithm', 'CRC32'],
+      ],
+      'InvalidRequest',
+    ],
   ])('with %s: %s', async (_what, headers, code) => {
     expect((await post(remove, headers)).code).toBe(code)
   })
@@ -191,7 +234,12 @@ describe('XML bodies', () => {
     const request = { method: 'POST', host: fixture.host, path: '/b', query: [['delete', '']] as HeaderPair[] }
     const send = (checksum: string) =>
       fixture.sendSigned(
-        signStreaming(request, { key, mode: 'unsigned-trailer', chunks: [remove], trailers: [['x-amz-checksum-crc32', checksum]] }),
+        signStreaming(request, {
+          key,
+          mode: 'unsigned-trailer',
+          chunks: [remove],
+          trailers: [['x-amz-checksum-crc32', checksum]],
+        }),
       )
     expect((await send(base64Crc32(remove))).code).toBe('')
     expect((await send(base64Crc32('x'))).code).toBe('BadDigest')
@@ -209,11 +257,17 @@ describe('XML bodies', () => {
   })
 
   it('that are not what was signed', async () => {
-    const answer = await fixture.send({ method: 'PUT', path: '/b', body: '<CreateBucketConfiguration/>' }, { payloadHash: sha256('') })
+    const answer = await fixture.send(
+      { method: 'PUT', path: '/b', body: '<CreateBucketConfiguration/>' },
+      { payloadHash: sha256('') },
+    )
     expect(answer.code).toBe('XAmzContentSHA256Mismatch')
   })
 
-  it.each(['<a', '<Other/>', '<CreateBucketConfiguration><X/></CreateBucketConfiguration>'])('that are malformed: %s', async (body) => {
-    expect((await fixture.send({ method: 'PUT', path: '/b', body })).code).toBe('MalformedXML')
-  })
+  it.each(['<a', '<Other/>', '<CreateBucketConfiguration><X/></CreateBucketConfiguration>'])(
+    'that are malformed: %s',
+    async (body) => {
+      expect((await fixture.send({ method: 'PUT', path: '/b', body })).code).toBe('MalformedXML')
+    },
+  )
 })

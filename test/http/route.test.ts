@@ -9,7 +9,14 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-type Row = [what: string, operation: string, method: string, path: string, query?: [string, string][], headers?: [string, string][]]
+type Row = [
+  what: string,
+  operation: string,
+  method: string,
+  path: string,
+  query?: [string, string][],
+  headers?: [string, string][],
+]
 
 const meant: Row[] = [
   ['no query on the service', 'ListBuckets', 'GET', '/'],
@@ -18,10 +25,25 @@ const meant: Row[] = [
   ['a parameter with the required value', 'ListObjectsV2', 'GET', '/bucket', [['list-type', '2']]],
   ['a sub-resource without value', 'GetBucketLocation', 'GET', '/bucket', [['location', '']]],
   ['a sub-resource with a value', 'GetBucketLocation', 'GET', '/bucket', [['location', 'x']]],
-  ['two parameters', 'UploadPart', 'PUT', '/bucket/key', [['uploadId', 'u'], ['partNumber', '1']]],
+  [
+    'two parameters',
+    'UploadPart',
+    'PUT',
+    '/bucket/key',
+    [
+      ['uploadId', 'u'],
+      ['partNumber', '1'],
+    ],
+  ],
   ['a vendor header', 'CopyObject', 'PUT', '/bucket/key', [], [['x-amz-copy-source', '/a/b']]],
   ['a parameter that S3 does not know', 'PutObject', 'PUT', '/bucket/key', [['x-id', 'PutObject']]],
-  ['a parameter that is a sub-resource elsewhere and an input here', 'GetObject', 'GET', '/bucket/key', [['partNumber', '1']]],
+  [
+    'a parameter that is a sub-resource elsewhere and an input here',
+    'GetObject',
+    'GET',
+    '/bucket/key',
+    [['partNumber', '1']],
+  ],
   ['HEAD', 'HeadObject', 'HEAD', '/bucket/key'],
 ]
 
@@ -41,9 +63,30 @@ const refused: Refusal[] = [
   ['a sub-resource of buckets on an object', 'MethodNotAllowed', 405, 'GET', '/bucket/key', [['location', '']]],
   ['a sub-resource that this method has none of', 'MethodNotAllowed', 405, 'DELETE', '/bucket/key', [['acl', '']]],
   ['half of what an operation requires', 'MethodNotAllowed', 405, 'PUT', '/bucket/key', [['partNumber', '1']]],
-  ['another sub-resource beside those required', 'MethodNotAllowed', 405, 'PUT', '/bucket/key', [['partNumber', '1'], ['uploadId', 'u'], ['acl', '']]],
+  [
+    'another sub-resource beside those required',
+    'MethodNotAllowed',
+    405,
+    'PUT',
+    '/bucket/key',
+    [
+      ['partNumber', '1'],
+      ['uploadId', 'u'],
+      ['acl', ''],
+    ],
+  ],
   ['another value than the required one', 'InvalidArgument', 400, 'GET', '/bucket', [['list-type', '1']]],
-  ['two sub-resources at once', 'InvalidRequest', 400, 'GET', '/bucket', [['acl', ''], ['location', '']]],
+  [
+    'two sub-resources at once',
+    'InvalidRequest',
+    400,
+    'GET',
+    '/bucket',
+    [
+      ['acl', ''],
+      ['location', ''],
+    ],
+  ],
   ['a method that S3 does not have', 'MethodNotAllowed', 405, 'PATCH', '/bucket/key'],
   ['a method that the target does not have', 'MethodNotAllowed', 405, 'DELETE', '/'],
 ]

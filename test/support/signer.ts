@@ -254,7 +254,7 @@ export function encodeKey(key: string): string {
   return [...Buffer.from(key)].map((byte) => encodeByte(byte, true)).join('')
 }
 
-export function encodeQuery(query: readonly HeaderPair[]): string {
+function encodeQuery(query: readonly HeaderPair[]): string {
   return query.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
 }
 

@@ -1,0 +1,255 @@
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { outHeader, outVendorPrefix } from '../../src/contract/fields.ts'
+import { S3Error } from '../../src/errors.ts'
+import { defineOperation } from '../../src/operations/context.ts'
+import { type HeaderPair, presign, sign } from '../support/signer.ts'
+import { bodyOperations, step, steps } from './body-operations.ts'
+import { type Fixture, key, startFixture, wireBytes } from './fixture.ts'
+
+/** What the operation below answers next. */
+let hostile: { value: string; metadata: Record<string, string> } = { value: '', metadata: {} }
+
+const answerHostile = defineOperation({
+  name: 'AnswerHostile',
+  method: 'GET',
+  target: 'service',
+  permission: 's3:ListAllMyBuckets',
+  summary: '',
+  input: {},
+  output: { value: outHeader('Hostile', 'aws'), metadata: outVendorPrefix('meta-', 'aws') },
+  errors: [],
+  handle: async () => hostile,
+})
+
+const notModified = defineOperation({
+  name: 'NotModified',
+  method: 'GET',
+  target: 'object',
+  query: ['not-modified'],
+  permission: 's3:GetObject',
+  summary: '',
+  input: {},
+  output: {},
+  errors: ['NotModified'],
+  async handle() {
+    throw new S3Error('NotModified', { headers: { ETag: '"abc"' }, vendorHeaders: { 'delete-marker': 'true' } })
+  },
+})
+
+const headBroken = {
+  ...notModified,
+  name: 'HeadBroken',
+  method: 'HEAD' as const,
+  query: [],
+  handle: async () => {
+    throw new S3Error('NoSuchKey')
+  },
+}
+
+let fixture: Fixture
+beforeEach(async () => {
+  fixture = await startFixture([...bodyOperations, answerHostile, notModified, headBroken], {
+    bounds: { slowAnswerAfterMs: 20, slowAnswerEveryMs: 10, idleBodyTimeoutMs: 300 },
+  })
+})
+afterEach(() => fixture.close())
+
+describe('streams', () => {
+  const get = (query: HeaderPair[]) => sign({ method: 'GET', host: fixture.host, path: '/b/k', query }, { key })
+
+  it.each([0, 1, 65_536, 65_537, 5_000_000])('of %i bytes are sent with their length', async (size) => {
+    const { headers, body } = await fixture.sendSigned(get([['size', String(size)]]))
+    expect([headers['content-length'], body.length]).toEqual([String(size), size])
+  })
+
+  it('that fail before the first byte are answered with an error', async () => {
+    const answer = await fixture.sendSigned(
+      get([
+        ['size', '5000000'],
+        ['fail-after', '0'],
+      ]),
+    )
+    expect([answer.status, answer.code]).toEqual([500, 'InternalError'])
+  })
+
+  it('that fail later cut the connection: the client must see that the data is not complete', async () => {
+    const query: HeaderPair[] = [
+      ['size', '5000000'],
+      ['fail-after', '1000000'],
+    ]
+    const received = await fixture.raw(wireBytes(get(query)))
+    expect(received).toContain('Content-Length: 5000000')
+    expect(received.length).toBeLessThan(5_000_000)
+    const line = await fixture.logged(({ operation }) => operation === 'Download')
+    expect(line).toMatchObject({ code: 'InternalError', status: 200 })
+    expect(line.error).toMatchObject({ message: 'the disk is gone' })
+  })
+
+  it('that are shorter than they said cut the connection', async () => {
+    await expect(fixture.sendSigned(get([['short', '']]))).rejects.toThrow()
+    const line = await fixture.logged(({ operation }) => operation === 'Short')
+    expect(line.error).toMatchObject({ message: 'a stored body ended before its size was reached' })
+  })
+
+  it('stop reading when the client leaves', async () => {
+    const socket = fixture.connect()
+    const failed = step('source failed')
+    socket.write(wireBytes(get([['size', '1000000000']])))
+    await once(socket, 'data')
+    socket.destroy()
+    expect(await failed).toMatchObject({ name: 'ClientGone' })
+    const line = await fixture.logged(({ operation }) => operation === 'Download')
+    expect(line).toMatchObject({ code: 'ClientGone' })
+    expect(line.error).toBeUndefined()
+  })
+
+  it('wait for a client that reads slowly, and give up on one that stops', async () => {
+    const socket = fixture.connect()
+    let sent = 0
+    const count = (bytes: number): void => {
+      sent = bytes
+    }
+    steps.on('sent', count)
+    const failed = step('source failed')
+    socket.write(wireBytes(get([['size', '1000000000']])))
+    await once(socket, 'readable')
+    await failed
+    expect(sent).toBeLessThan(100_000_000)
+    steps.off('sent', count)
+    socket.destroy()
+  })
+})
+
+describe('slow operations', () => {
+  const post = () => fixture.send({ method: 'POST', path: '/b/k', query: [['slow', '']] })
+
+  it('that are quick answer as any other', async () => {
+    const working = step('working')
+    const answer = post()
+    await working
+    steps.emit('done', 'well')
+    const { headers, body } = await answer
+    expect(headers['content-length']).toBeDefined()
+    expect(body.toString()).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?>\n<SlowResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Say>well</Say></SlowResult>',
+    )
+  })
+
+  it('that fail quickly have a status of their own', async () => {
+    const working = step('working')
+    const answer = post()
+    await working
+    steps.emit('done', new S3Error('InvalidPart'))
+    expect((await answer).status).toBe(400)
+  })
+
+  it.each([
+    ['result', 'well', '<SlowResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Say>well</Say></SlowResult>'],
+    ['error', new S3Error('InvalidPart'), '<Error><Code>InvalidPart</Code>'],
+  ])('send white space until the %s is known', async (_what, outcome, element) => {
+    const socket = fixture.connect()
+    socket.setEncoding('latin1')
+    let received = ''
+    const enough = new Promise<void>((resolve) => {
+      socket.on('data', (text: string) => {
+        received += text
+        if (/(?:1\r\n \r\n){3}/.test(received)) resolve()
+      })
+    })
+    socket.write(wireBytes(sign({ method: 'POST', host: fixture.host, path: '/b/k', query: [['slow', '']] }, { key })))
+    await enough
+    expect(received).toMatch(/^HTTP\/1.1 200 .*<\?xml version="1.0" encoding="UTF-8"\?>\n/s)
+    steps.emit('done', outcome)
+    while (!received.endsWith('0\r\n\r\n')) await once(socket, 'data')
+    expect(received).toContain(element)
+    const line = await fixture.logged(({ operation }) => operation === 'Slow')
+    expect(line).toMatchObject({ status: 200, code: outcome instanceof S3Error ? 'InvalidPart' : '' })
+    socket.destroy()
+  })
+})
+
+describe('errors', () => {
+  it('that nobody foresaw say nothing of themselves', async () => {
+    const answer = await fixture.send({ path: '/b' })
+    expect([answer.status, answer.code]).toEqual([500, 'InternalError'])
+    expect(answer.body.toString()).not.toContain('canary')
+    const line = await fixture.logged(({ operation }) => operation === 'Broken')
+    expect(line.error).toMatchObject({ message: 'canary-of-an-inner-error' })
+  })
+
+  it('of HEAD have a status and no body', async () => {
+    const answer = await fixture.send({ method: 'HEAD', path: '/b/k' })
+    expect([answer.status, answer.body.length]).toEqual([404, 0])
+  })
+
+  it('of 304 carry their headers and no body', async () => {
+    const { status, headers, body } = await fixture.send({ path: '/b/k', query: [['not-modified', '']] })
+    expect([status, headers.etag, headers['x-amz-delete-marker'], body.length]).toEqual([304, '"abc"', 'true', 0])
+    expect(headers['content-type']).toBeUndefined()
+  })
+
+  it('that quote what the client sent quote it as text', async () => {
+    const path = '/b/%3C%2FResource%3E%3CCode%3E%00%0A'
+    const { body } = await fixture.send({ method: 'DELETE', path, query: [['slow', '']] })
+    expect(body.toString()).toContain('<Resource>/b/&lt;/Resource&gt;&lt;Code&gt;&#x0;&#xa;</Resource>')
+  })
+})
+
+describe('header values', () => {
+  it('of every byte are sent as they are, or without what no header can hold', async () => {
+    for (let byte = 0; byte < 256; byte++) {
+      const character = String.fromCharCode(byte)
+      hostile = { value: `a${character}b`, metadata: { name: character, [`${character}x`]: 'v' } }
+      const { status, headers } = await fixture.send({ path: '/' })
+      const allowed = byte === 9 || (byte >= 32 && byte !== 127)
+      expect([byte, status, headers.hostile]).toEqual([byte, 200, allowed ? `a${character}b` : 'ab'])
+      expect(headers.injected).toBeUndefined()
+    }
+  })
+
+  it('of any text never break the answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (value) => {
+        hostile = { value, metadata: { a: value } }
+        const { status, rawHeaders } = await fixture.send({ path: '/' })
+        expect(status).toBe(200)
+        expect(rawHeaders.filter((_, i) => i % 2 === 0)).toContain('Hostile')
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('beyond Latin-1 are sent as UTF-8', async () => {
+    hostile = { value: '日本', metadata: {} }
+    const { headers } = await fixture.send({ path: '/' })
+    expect(Buffer.from(String(headers.hostile), 'latin1').toString()).toBe('日本')
+  })
+})
+
+describe('the log', () => {
+  it('has one line a request, without what could be used to repeat it', async () => {
+    const signed = presign({ method: 'GET', host: fixture.host, path: '/b/k%20', query: [['size', '9']] }, { key })
+    await fixture.sendSigned(signed)
+    const line = await fixture.logged(({ operation }) => operation === 'Download')
+    expect(line).toMatchObject({
+      operation: 'Download',
+      method: 'GET',
+      path: '/b/k%20',
+      status: 200,
+      code: '',
+      bytesIn: 0,
+      bytesOut: 9,
+      remote: '127.0.0.1',
+      accessKeyId: key.accessKeyId,
+    })
+    expect(fixture.logs).toHaveLength(1)
+    expect(JSON.stringify(fixture.logs)).not.toMatch(/Signature|X-Amz|secret/i)
+  })
+
+  it('says nothing of an access key that was not verified', async () => {
+    await fixture.send({ path: '/b/k', query: [['size', '9']] }, { key: { ...key, secretAccessKey: 'wrong' } })
+    expect(fixture.logs).toMatchObject([{ code: 'SignatureDoesNotMatch', accessKeyId: '', operation: '' }])
+  })
+})

@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { boolean, integer, list, optional, type Shape, string, struct, timestamp } from '../../src/contract/shapes.ts'
+import { S3Error } from '../../src/errors.ts'
+import { compileXmlReader } from '../../src/http/xml-read.ts'
+import { compileXmlWriter, xmlDeclaration } from '../../src/http/xml-write.ts'
+import { limits } from '../../src/limits.ts'
+
+const shape = struct({
+  Name: string,
+  Size: optional(integer),
+  When: optional(timestamp),
+  Quiet: optional(boolean),
+  Owner: optional(struct({ ID: string })),
+  Tag: list(struct({ Key: string, Value: optional(string) })),
+  Word: list(string),
+})
+const write = compileXmlWriter('Root', shape, 'with S3 namespace')
+const read = compileXmlReader('Root', shape)
+const readText = (document: string): unknown => read(Buffer.from(document))
+
+/** Text that XML can hold at all: no NUL, no lone surrogates, not the two code points that no document may hold. */
+const anyText = fc
+  .array(fc.string({ unit: 'binary', maxLength: 1 }))
+  .map((units) => Buffer.from(units.filter((unit) => !['\0', '\ufffe', '\uffff'].includes(unit)).join('')).toString())
+const anyValue = fc.record(
+  {
+    Name: anyText,
+    Size: fc.maxSafeInteger().filter((n) => Math.abs(n) < 1e15),
+    When: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-01-01') }).map((date) => date.getTime()),
+    Quiet: fc.boolean(),
+    Owner: fc.record({ ID: anyText }),
+    Tag: fc.array(fc.record({ Key: anyText, Value: anyText }, { requiredKeys: ['Key'] })),
+    Word: fc.array(anyText),
+  },
+  { requiredKeys: ['Name', 'Tag', 'Word'] },
+)
+
+describe('XML', () => {
+  it('is read as it was written, control characters and all', () => {
+    fc.assert(
+      fc.property(anyValue, (value) => {
+        expect(readText(xmlDeclaration + write(value))).toEqual(value)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('carries every character of a key that XML can name', () => {
+    for (let code = 1; code < 0x3000; code++) {
+      const Name = `a${String.fromCharCode(code)}b`
+      expect(readText(write({ Name, Tag: [], Word: [] })), code.toString(16)).toMatchObject({ Name })
+    }
+  })
+
+  it.each([
+    [
+      'control characters as references beside raw ones that XML 1.1 would change',
+      '<Name>&#x1;\u0085\u2028&#13;</Name>',
+      '\u0001\u0085\u2028\r',
+    ],
+    ['decimal references', '<Name>&#1;&#10;&#65;</Name>', '\u0001\nA'],
+    ['CDATA', '<Name><![CDATA[<a>&amp;]]></Name>', '<a>&amp;'],
+    ['entities', '<Name>&lt;&gt;&amp;&quot;&apos;</Name>', '<>&"\''],
+    ['comments', '<Name>a<!-- b -->c</Name>', 'ac'],
+    ['raw line ends, normalised', '<Name>a\r\nb</Name>', 'a\nb'],
+    ['white space around elements', '\n  <Name> a </Name>\n', ' a '],
+    ['empty elements', '<Name/>', ''],
+    ['nothing that is of an object', '<Name>__proto__</Name>', '__proto__'],
+  ])('reads %s', (_what, content, Name) => {
+    expect(readText(`<Root>${content}</Root>`)).toEqual({ Name, Tag: [], Word: [] })
+  })
+
+  it.each([
+    '<?xml version="1.0" encoding="utf-8"?><Root><Name>a</Name></Root>',
+    "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n<Root xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>a</Name></Root>\n",
+    '<Root xmlns="urn:anything"><Name xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="x">a</Name></Root>',
+    '\ufeff<Root><Name>a</Name></Root>',
+  ])('reads %s', (document) => {
+    expect(readText(document)).toMatchObject({ Name: 'a' })
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['white space', '  \n'],
+    ['text', 'hello'],
+    ['JSON', '{"Root":{}}'],
+    ['another root', '<Toor><Name>a</Name></Toor>'],
+    ['a second root', '<Root><Name>a</Name></Root><Root/>'],
+    ['an end that is missing', '<Root><Name>a</Name>'],
+    ['tags that cross', '<Root><Name>a</Root></Name>'],
+    ['a required element that is missing', '<Root></Root>'],
+    ['a required element inside that is missing', '<Root><Name>a</Name><Owner/></Root>'],
+    ['an element twice', '<Root><Name>a</Name><Name>b</Name></Root>'],
+    ['an unknown element', '<Root><Name>a</Name><Other/></Root>'],
+    ['an element named like what objects inherit', '<Root><Name>a</Name><__proto__>x</__proto__></Root>'],
+    ['a constructor', '<Root><Name>a</Name><constructor/></Root>'],
+    ['an element in text', '<Root><Name>a<b/></Name></Root>'],
+    ['text between elements', '<Root>x<Name>a</Name></Root>'],
+    ['an integer that is none', '<Root><Name>a</Name><Size>1x</Size></Root>'],
+    ['a boolean that is none', '<Root><Name>a</Name><Quiet>yes</Quiet></Root>'],
+    ['a document type', '<!DOCTYPE Root><Root><Name>a</Name></Root>'],
+    ['an entity of its own', '<!DOCTYPE r [<!ENTITY x "y">]><Root><Name>&x;</Name></Root>'],
+    ['an external entity', '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><Root><Name>&x;</Name></Root>'],
+    ['an unknown entity', '<Root><Name>&x;</Name></Root>'],
+    ['a processing instruction', '<?php x ?><Root><Name>a</Name></Root>'],
+    ['another encoding', '<?xml version="1.0" encoding="ISO-8859-1"?><Root><Name>a</Name></Root>'],
+    ['a reference to NUL', '<Root><Name>&#0;</Name></Root>'],
+    ['a raw control character', '<Root><Name>\u0001</Name></Root>'],
+    ['CDATA beside control references', '<Root><Name>&#1;<![CDATA[a]]></Name></Root>'],
+    ['a prefix', '<s:Root xmlns:s="urn:x"><s:Name>a</s:Name></s:Root>'],
+    ['more elements than allowed', `<Root><Name>a</Name>${'<Word/>'.repeat(limits.xmlElementsMax)}</Root>`],
+  ])('refuses %s as MalformedXML', (_what, document) => {
+    expect(() => readText(document)).toThrow(expect.objectContaining({ code: 'MalformedXML' }))
+  })
+
+  it.each(['c080', 'ff', 'eda080', 'f4908080', 'e282'])('refuses bytes that are not UTF-8: %s', (hex) => {
+    const document = Buffer.concat([
+      Buffer.from('<Root><Name>'),
+      Buffer.from(hex, 'hex'),
+      Buffer.from('</Name></Root>'),
+    ])
+    expect(() => read(document)).toThrow(expect.objectContaining({ code: 'MalformedXML' }))
+  })
+
+  it('answers any damage to a document with a value or MalformedXML, and nothing else', () => {
+    const whole = Buffer.from(
+      xmlDeclaration + write({ Name: 'a', Size: 1, Owner: { ID: 'b' }, Tag: [{ Key: 'c' }], Word: ['d'] }),
+    )
+    const damage = fc.array(
+      fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), fc.constantFrom('set', 'cut', 'double')),
+      { minLength: 1, maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(damage, (changes) => {
+        let document = Buffer.from(whole)
+        for (const [at, byte, how] of changes) {
+          if (how === 'set' && at < document.length) document[at] = byte
+          if (how === 'cut') document = document.subarray(0, at)
+          if (how === 'double') document = Buffer.concat([document, document.subarray(at)])
+        }
+        try {
+          read(document)
+        } catch (error) {
+          expect(error).toBeInstanceOf(S3Error)
+          expect(error).toMatchObject({ code: 'MalformedXML' })
+        }
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('refuses more depth than allowed, whatever the shape', () => {
+    const nest = (depth: number): Shape => (depth === 0 ? string : struct({ A: nest(depth - 1) }))
+    const document = (depth: number): Buffer => Buffer.from(`${'<A>'.repeat(depth)}a${'</A>'.repeat(depth)}`)
+    const deepest = limits.xmlDepthMax
+    expect(() => compileXmlReader('A', nest(deepest - 1))(document(deepest))).not.toThrow()
+    expect(() => compileXmlReader('A', nest(deepest))(document(deepest + 1))).toThrow(
+      expect.objectContaining({ code: 'MalformedXML' }),
+    )
+  })
+
+  it('has the namespace of S3 in one dialect only', () => {
+    const plain = compileXmlWriter('Root', shape, 'without namespace')
+    expect(plain({ Name: 'a', Tag: [], Word: [] })).toBe('<Root><Name>a</Name></Root>')
+    expect(write({ Name: 'a', Tag: [], Word: [] })).toContain('<Root xmlns="http://s3.amazonaws.com/doc/2006-03-01/">')
+  })
+
+  it('can have a root that holds only text', () => {
+    expect(compileXmlWriter('LocationConstraint', string, 'without namespace')('eu')).toBe(
+      '<LocationConstraint>eu</LocationConstraint>',
+    )
+    expect(
+      compileXmlReader('LocationConstraint', string)(Buffer.from('<LocationConstraint>eu</LocationConstraint>')),
+    ).toBe('eu')
+  })
+
+  it.each([
+    ['a list of lists', struct({ A: list(list(string)) })],
+    ['a list as a root', list(string)],
+    ['an optional root', optional(string)],
+  ])('a shape that no document has is refused at start: %s', (_what, impossible) => {
+    expect(() => compileXmlReader('A', impossible)).toThrow('no element of its own')
+    expect(() => compileXmlWriter('A', impossible, 'without namespace')).toThrow('no element of its own')
+  })
+})

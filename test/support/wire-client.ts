@@ -1,0 +1,152 @@
+/** Talks to a server in every way that a client may: both dialects, path and virtual-host style, signed by header, by query, or in chunks. */
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import {
+  type DialectPrefix,
+  encodeKey,
+  type HeaderPair,
+  presign,
+  type RequestToSign,
+  type SignedRequest,
+  type SigningKey,
+  sign,
+  signStreaming,
+} from './signer.ts'
+import { mainKey } from './wire-server.ts'
+
+export interface Style {
+  prefix: DialectPrefix
+  hosting: 'path' | 'virtual-host'
+}
+
+export const styles: readonly Style[] = [
+  { prefix: 'x-amz-', hosting: 'path' },
+  { prefix: 'x-amz-', hosting: 'virtual-host' },
+  { prefix: 'x-store-', hosting: 'path' },
+  { prefix: 'x-store-', hosting: 'virtual-host' },
+]
+
+export const styleName = ({ prefix, hosting }: Style): string => `${prefix}* in ${hosting} style`
+
+/** The bucket that requests address unless they say otherwise. */
+export const wireBucket = 'wire'
+
+export interface ChunkedPayload {
+  mode: 'signed' | 'signed-trailer' | 'unsigned-trailer'
+  chunks: readonly (string | Buffer)[]
+  /** By vendor name, without prefix. */
+  trailers?: Record<string, string>
+  decodedLength?: string
+}
+
+/** A request as a test says it: without dialect, address style or signature. */
+export interface Ask {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  /** Empty: the service itself. */
+  bucket?: string
+  key?: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  /** Headers that carry the dialect's prefix, without it. */
+  vendor?: Record<string, string>
+  body?: string | Buffer
+  payload?: 'unsigned' | ChunkedPayload
+  /** Signed by the query. Vendor values go into it as well, as presigners hoist them. */
+  presigned?: boolean
+  signedBy?: SigningKey
+}
+
+export interface Reply {
+  status: number
+  /** By lower-case name; the values of a repeated header are joined. */
+  headers: ReadonlyMap<string, string>
+  body: Buffer
+}
+
+/** A client of one style. */
+export interface Wire {
+  style: Style
+  port: number
+  ask(ask: Ask): Promise<Reply>
+  /** For what only prepares a test: throws unless the answer is a success. */
+  must(ask: Ask): Promise<Reply>
+  close(): void
+}
+
+export function openWire(port: number, style: Style): Wire {
+  const agent = new Agent({ keepAlive: true })
+  const ask = (asked: Ask): Promise<Reply> => exchange(agent, port, signAsk(asked, port, style))
+  return {
+    style,
+    port,
+    ask,
+    must: async (asked) => {
+      const reply = await ask(asked)
+      if (reply.status >= 200 && reply.status < 300) return reply
+      throw new Error(`${asked.method} ${asked.key ?? ''} answered ${reply.status}: ${reply.body.toString()}`)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** The request as it goes over the wire. */
+export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): SignedRequest {
+  const { bucket = wireBucket, key = '', payload, signedBy = mainKey } = ask
+  const inHost = hosting === 'virtual-host' && bucket !== ''
+  const path = inHost || bucket === '' ? `/${encodeKey(key)}` : `/${bucket}${key === '' ? '' : `/${encodeKey(key)}`}`
+  const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
+  const query = Object.entries(ask.query ?? {})
+  const headers = Object.entries(ask.headers ?? {})
+  const request: RequestToSign = {
+    method: ask.method,
+    host: inHost ? `${bucket}.localhost:${port}` : `127.0.0.1:${port}`,
+    path,
+    query,
+    headers: [...headers, ...vendor],
+    ...(ask.body === undefined ? {} : { body: ask.body }),
+  }
+  const options = { key: signedBy, prefix }
+  if (ask.presigned) return presign({ ...request, query: [...query, ...vendor], headers }, options)
+  if (payload === undefined) return sign(request, options)
+  if (payload === 'unsigned') return sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' })
+  const trailers = Object.entries(payload.trailers ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
+  const { mode, chunks, decodedLength } = payload
+  return signStreaming(request, {
+    ...options,
+    mode,
+    chunks,
+    trailers,
+    ...(decodedLength === undefined ? {} : { decodedLength }),
+  })
+}
+
+export function exchange(agent: Agent, port: number, signed: SignedRequest): Promise<Reply> {
+  const { method, target: path, headers, body } = signed
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ agent, port, host: '127.0.0.1', method, path, headers: headers.flat() })
+    request.on('error', reject)
+    request.on('response', (response) => readReply(response).then(resolve, reject))
+    request.end(body)
+  })
+}
+
+export function readReply(response: IncomingMessage): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    response.on('error', reject)
+    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    response.on('end', () => {
+      resolve({ status: response.statusCode ?? 0, headers: headerMap(response), body: Buffer.concat(chunks) })
+    })
+  })
+}
+
+function headerMap({ rawHeaders }: IncomingMessage): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = String(rawHeaders[i]).toLowerCase()
+    const before = headers.get(name)
+    const value = String(rawHeaders[i + 1])
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return headers
+}

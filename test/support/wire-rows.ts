@@ -1,0 +1,234 @@
+/**
+ * Runs rows: what is asked, and what must be answered. Every row runs raw and signed by hand in both dialects and both address styles, and through the
+ * AWS SDK where it has a command for it. Bucket `wire` is there before each run, and nothing else.
+ *
+ * `{{name}}` in a row stands for a fact that its `given` found out; `{{prefix}}` is the dialect's.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ErrorCode } from '../../src/errors.ts'
+import { errorTable } from '../../src/errors.ts'
+import { type Ask, openWire, type Reply, type Style, styleName, styles, type Wire, wireBucket } from './wire-client.ts'
+import { openSdk, type SdkCall } from './wire-sdk.ts'
+import { startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
+import { readXml, type XmlDocument, type XmlValue } from './wire-xml.ts'
+
+export type Facts = Record<string, string>
+
+/** Prepares what a row asks about, and may find out facts. */
+export type Given = (wire: Wire) => Promise<Facts> | Promise<void>
+
+export interface Expected {
+  status: number
+  /** Of an error. What HEAD can't say in a body is looked up in the server's log. */
+  code?: ErrorCode
+  /** Elements of an error beside those that every error has. */
+  details?: Record<string, unknown>
+  /** `undefined`: must not be sent. */
+  headers?: Record<string, unknown>
+  /** All vendor headers beside those of every answer, without prefix. */
+  vendor?: Record<string, unknown>
+  /** The whole document: its root, and what is in it. */
+  xml?: Record<string, unknown>
+  body?: string | Buffer
+}
+
+export interface Row extends Expected {
+  it: string
+  /** Finds nothing there, not even the bucket. */
+  withoutBucket?: boolean
+  given?: Given
+  ask: Ask
+  /** What must hold once it was answered. */
+  afterwards?: (wire: Wire, reply: Reply, facts: Facts) => Promise<void>
+  /** What the server took the request for. Empty: it was refused before that was known. Otherwise the operation under test. */
+  takenFor?: string
+  sdk?: SdkCall
+}
+
+interface Stage {
+  server: WireServer
+  operation: string
+}
+
+/** Every row of an operation. The file that calls it is the wire test of `operation`. */
+export function wireTests(operation: string, rows: readonly Row[], options: WireServerOptions = {}): void {
+  describe(operation, () => {
+    let server: WireServer
+    beforeAll(async () => {
+      server = await startWireServer(options)
+    })
+    afterEach(() => server.empty())
+    afterAll(async () => {
+      await server.close()
+      expect(server.unexpected).toEqual([])
+    })
+    const stage = (): Stage => ({ server, operation })
+    for (const style of styles) rawTests(style, rows, stage)
+    for (const hosting of ['path', 'virtual-host'] as const) sdkTests(hosting, rows, stage)
+  })
+}
+
+function rawTests(style: Style, rows: readonly Row[], stage: () => Stage): void {
+  describe(styleName(style), () => {
+    let wire: Wire
+    beforeAll(() => {
+      wire = openWire(stage().server.port, style)
+    })
+    afterAll(() => wire.close())
+    it.each(rows.map((row) => [row.it, row] as const))('%s', async (_, row) => {
+      const facts = await prepare(row, wire)
+      const fill = filler(facts)
+      const reply = await wire.ask(fill(row.ask))
+      await expectReply(reply, fill(expectedOf(row)), style, stage(), row.takenFor)
+      expectResource(reply, fill(row.ask))
+      await row.afterwards?.(wire, reply, facts)
+    })
+  })
+}
+
+function sdkTests(hosting: Style['hosting'], rows: readonly Row[], stage: () => Stage): void {
+  const called = rows.flatMap((row) => (row.sdk === undefined ? [] : [{ ...row, sdk: row.sdk }]))
+  if (called.length === 0) return
+  describe(`the AWS SDK in ${hosting} style`, () => {
+    let wire: Wire
+    let client: ReturnType<typeof openSdk>
+    beforeAll(() => {
+      wire = openWire(stage().server.port, { prefix: 'x-amz-', hosting })
+      client = openSdk(stage().server.port, hosting)
+    })
+    afterAll(() => {
+      wire.close()
+      client.destroy()
+    })
+    it.each(called.map((row) => [row.it, row] as const))('%s', async (_, row) => {
+      const fill = filler(await prepare(row, wire))
+      const answered = await settle(row.sdk.send(client, fill))
+      expect(answered).toMatchObject({ $metadata: { httpStatusCode: row.status } })
+      const isError = answered instanceof Error
+      expect(isError).toBe(row.status >= 300)
+      // A HEAD's answer has no body that could name the code.
+      if (isError && row.code !== undefined && row.ask.method !== 'HEAD' && row.status !== 304) {
+        expect(answered.name).toBe(row.code)
+      }
+      expect(await withText(answered)).toMatchObject(fill(row.sdk.output))
+    })
+  })
+}
+
+async function prepare(row: Row, wire: Wire): Promise<Facts> {
+  if (!row.withoutBucket) await wire.must({ method: 'PUT' })
+  return { prefix: wire.style.prefix, ...(await row.given?.(wire)) }
+}
+
+/** Resolves either way. */
+const settle = (call: Promise<object>): Promise<object> => call.catch((error: object) => error)
+
+/** The body, where there is one, as text. */
+async function withText(output: object): Promise<object> {
+  const { Body } = output as { Body?: { transformToString?(): Promise<string> } }
+  return Body?.transformToString === undefined ? output : { ...output, Body: await Body.transformToString() }
+}
+
+const expectedOf = ({ status, code, details, headers, vendor, xml, body }: Row): Expected => ({
+  status,
+  ...(code === undefined ? {} : { code }),
+  ...(details === undefined ? {} : { details }),
+  ...(headers === undefined ? {} : { headers }),
+  ...(vendor === undefined ? {} : { vendor }),
+  ...(xml === undefined ? {} : { xml }),
+  ...(body === undefined ? {} : { body }),
+})
+
+/** Puts facts into the strings of plain data; what else a row holds (matchers, buffers) stays as it is. */
+function filler(facts: Facts): <T>(value: T) => T {
+  const fillText = (text: string): string =>
+    text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+      const fact = facts[name]
+      if (fact === undefined) throw new Error(`the row has no fact ${name}`)
+      return fact
+    })
+  const fill = (value: unknown): unknown => {
+    if (typeof value === 'string') return fillText(value)
+    if (Array.isArray(value)) return value.map(fill)
+    const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    return isPlain ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fill(part)])) : value
+  }
+  return (value) => fill(value) as typeof value
+}
+
+/** Whatever the answer is: it is what the row says, it speaks the request's dialect, and the log tells the same story. */
+async function expectReply(
+  reply: Reply,
+  expected: Expected,
+  style: Style,
+  { server, operation }: Stage,
+  takenFor = operation,
+): Promise<void> {
+  const { status, code = '', headers = {}, vendor = {} } = expected
+  const said = reply.body.length > 0 && isXml(reply) ? readXml(reply.body) : undefined
+  expect({ status: reply.status, code: codeOf(said) }).toEqual({ status, code: reply.body.length > 0 ? code : '' })
+  expectDialect(reply, vendor, style)
+  for (const [name, value] of Object.entries(headers)) {
+    expect(reply.headers.get(name.toLowerCase()), name).toEqual(value)
+  }
+  const requestId = reply.headers.get(`${style.prefix}request-id`) ?? ''
+  const { operation: logged, code: loggedCode, status: loggedStatus } = await server.logged(requestId)
+  expect({ logged, loggedCode, loggedStatus }).toEqual({ logged: takenFor, loggedCode: code, loggedStatus: status })
+
+  if (said?.root === 'Error') expectError(said, expected, requestId)
+  else if (expected.xml !== undefined) expectDocument(said, expected.xml, style)
+  if (expected.body !== undefined)
+    expect(reply.body.toString('latin1')).toBe(Buffer.from(expected.body).toString('latin1'))
+}
+
+const isXml = (reply: Reply): boolean =>
+  reply.headers.get('content-type') === 'application/xml' && reply.body.subarray(0, 5).toString() === '<?xml'
+
+function codeOf(document: XmlDocument | undefined): XmlValue | XmlValue[] {
+  return document?.root === 'Error' && typeof document.value === 'object' ? (document.value.Code ?? '') : ''
+}
+
+function expectDialect(reply: Reply, vendor: Record<string, unknown>, { prefix }: Style): void {
+  const ids = prefix === 'x-amz-' ? ['x-amz-request-id', 'x-amz-id-2'] : ['x-store-request-id']
+  const vendorNames = [...reply.headers.keys()].filter((name) => /^x-(?:amz|store)-/.test(name))
+  const beside = vendorNames.filter((name) => !ids.includes(name))
+  expect(vendorNames).toEqual(expect.arrayContaining(ids))
+  expect(Object.fromEntries(beside.map((name) => [name, reply.headers.get(name)]))).toEqual(
+    Object.fromEntries(Object.entries(vendor).map(([name, value]) => [prefix + name, value])),
+  )
+}
+
+function expectError({ value, namespace }: XmlDocument, { code, details }: Expected, requestId: string): void {
+  expect(namespace).toBeUndefined()
+  const { Code, Message, Resource, RequestId, HostId, ...rest } = value as Record<string, string>
+  expect({ Code, RequestId }).toEqual({ Code: code, RequestId: requestId })
+  expect(Message?.length).toBeGreaterThan(0)
+  expect([typeof Resource, typeof HostId]).toEqual(['string', 'string'])
+  if (details !== undefined) expect(rest).toEqual(details)
+}
+
+/** The resource of an error is what was asked for, in whichever style. */
+function expectResource(reply: Reply, { bucket = wireBucket, key = '' }: Ask): void {
+  const resource = /<Resource>([^<]*)<\/Resource>/.exec(reply.body.toString())?.[1]
+  if (resource === undefined || bucket === '' || !/^[\w/.-]*$/.test(key)) return
+  expect(resource).toBe(key === '' ? `/${bucket}` : `/${bucket}/${key}`)
+}
+
+function expectDocument(said: XmlDocument | undefined, xml: Record<string, unknown>, { prefix }: Style): void {
+  expect(said?.namespace).toBe(prefix === 'x-amz-' ? 'http://s3.amazonaws.com/doc/2006-03-01/' : undefined)
+  expect(said === undefined ? undefined : { [said.root]: said.value }).toEqual(xml)
+}
+
+/** Every code is in the table, and its status is the table's: what a row says twice must agree. */
+export const refusal = (
+  code: ErrorCode,
+  details?: Record<string, unknown>,
+): Pick<Expected, 'status' | 'code' | 'details'> => ({
+  status: errorTable[code].status,
+  code,
+  ...(details === undefined ? {} : { details }),
+})
+
+export const anInstant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+export const anHttpDate = expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/)
+export const anId = expect.stringMatching(/^[\w-]{16,}$/)

@@ -1,0 +1,68 @@
+/** Multipart uploads as tests prepare them. */
+import type { Reply, Wire } from './wire-client.ts'
+import type { Facts } from './wire-rows.ts'
+
+/** As small as a part that isn't the last may be, and different from byte to byte so that a wrong order shows. */
+export const partBytesMin = 5 * 1024 * 1024
+
+export function partOf(seed: number, size = partBytesMin): Buffer {
+  const block = Buffer.from(Array.from({ length: 256 }, (_, i) => (i * 31 + seed * 7) & 0xff))
+  return Buffer.alloc(size, block)
+}
+
+export const textIn = (reply: Reply, element: string): string => {
+  const found = new RegExp(`<${element}>([^<]*)</${element}>`).exec(reply.body.toString())?.[1]
+  if (found === undefined) throw new Error(`no ${element} in ${reply.body.toString()}`)
+  return found
+}
+
+export async function beginUpload(wire: Wire, vendor: Record<string, string> = {}, key = 'big'): Promise<string> {
+  return textIn(await wire.must({ method: 'POST', key, query: { uploads: '' }, vendor }), 'UploadId')
+}
+
+/** Resolves with the part's entity tag. */
+export async function putPart(
+  wire: Wire,
+  uploadId: string,
+  partNumber: number,
+  body: string | Buffer,
+  vendor: Record<string, string> = {},
+  key = 'big',
+): Promise<string> {
+  const query = { partNumber: String(partNumber), uploadId }
+  const reply = await wire.must({ method: 'PUT', key, query, vendor, body, payload: 'unsigned' })
+  return reply.headers.get('etag') ?? ''
+}
+
+export type ListedPart = [number: number | string, etag: string, more?: string]
+
+export function completeDocument(parts: readonly ListedPart[]): string {
+  const elements = parts.map(
+    ([number, etag, more = '']) => `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag>${more}</Part>`,
+  )
+  return `<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`
+}
+
+/** An open upload of `big` with these parts, numbered from 1. Facts: `uploadId`, `etag1`, `etag2`, and so on. */
+export async function uploadOf(
+  wire: Wire,
+  parts: readonly (string | Buffer)[],
+  vendor?: Record<string, string>,
+): Promise<Facts> {
+  const uploadId = await beginUpload(wire, vendor)
+  const facts: Facts = { uploadId }
+  for (const [i, part] of parts.entries()) facts[`etag${i + 1}`] = await putPart(wire, uploadId, i + 1, part)
+  return facts
+}
+
+/** A whole object made of parts. */
+export async function multipartObject(
+  wire: Wire,
+  parts: readonly (string | Buffer)[],
+  vendor?: Record<string, string>,
+): Promise<Facts> {
+  const facts = await uploadOf(wire, parts, vendor)
+  const body = completeDocument(parts.map((_, i) => [i + 1, facts[`etag${i + 1}`] ?? '']))
+  await wire.must({ method: 'POST', key: 'big', query: { uploadId: facts.uploadId ?? '' }, body })
+  return facts
+}
