@@ -1,7 +1,7 @@
 // `npm run docs`: writes the pages, and the README's sections, that are generated from the compiled code's tables.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { configurationPage } from '../dist/src/config/page.js'
-import { apiPage, supportSummary } from '../dist/src/contract/api-page.js'
+import { apiPage, limitsSummary, supportSummary } from '../dist/src/contract/api-page.js'
 import { supportTable } from '../dist/src/contract/support-table.js'
 import { errorTable } from '../dist/src/errors.js'
 import { operations } from '../dist/src/operations/table.js'
@@ -13,6 +13,7 @@ mkdirSync(new URL('docs/', root), { recursive: true })
 writeFileSync(new URL('docs/configuration.md', root), configurationPage())
 writeFileSync(new URL('docs/api.md', root), apiPage(rows, Object.entries(errorTable)))
 replaceSection('README.md', 'support table', supportSummary(rows))
+replaceSection('README.md', 'limits', limitsSummary())
 
 /** Puts `text` between `<!-- name -->` and `<!-- /name -->`. */
 function replaceSection(file, name, text) {

@@ -20,13 +20,8 @@ export const errorTable = {
     message: 'The bucket that you tried to create already exists, and you own it.',
   },
   BucketNotEmpty: { status: 409, message: 'The bucket that you tried to delete is not empty.' },
-  ConditionalRequestConflict: {
-    status: 409,
-    message: 'A conflicting operation occurred during the conditional request. Start the upload again.',
-  },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
-  ExpiredToken: { status: 400, message: 'The provided token has expired.' },
   IncompleteBody: {
     status: 400,
     message: 'You did not provide the number of bytes specified by the Content-Length header.',
@@ -41,7 +36,6 @@ export const errorTable = {
   },
   InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
   InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
-  InvalidObjectState: { status: 403, message: 'The operation is not valid for the current state of the object.' },
   InvalidPart: {
     status: 400,
     message:
@@ -68,7 +62,6 @@ export const errorTable = {
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
-  MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
   NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
@@ -81,7 +74,6 @@ export const errorTable = {
     status: 404,
     message: 'The version ID specified in the request does not match an existing version.',
   },
-  NotFound: { status: 404, message: 'Not Found' },
   NotImplemented: {
     status: 501,
     message: 'A header or operation that you provided implies functionality that is not implemented.',
@@ -111,12 +103,6 @@ export const errorTable = {
       'The request signature that we calculated does not match the signature that you provided. Check your secret access key and signing method.',
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
-  TooManyBuckets: { status: 400, message: 'You have attempted to create more buckets than are allowed.' },
-  UnexpectedContent: { status: 400, message: 'This request does not support content.' },
-  UnsupportedSignature: {
-    status: 400,
-    message: 'The provided request is signed with an unsupported signature version. Use AWS4-HMAC-SHA256.',
-  },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

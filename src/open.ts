@@ -1,19 +1,13 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
-import type { Logger } from 'pino'
 import { z } from 'zod'
-import { type Account, openCredentials } from './auth/credentials.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { closingStack, opening } from './closing-stack.ts'
-import type { ListenAddress } from './config/kinds.ts'
-import { createHttpServer } from './http/server.ts'
-import { logRequests } from './http-log.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
 import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
 import { readRecord, systemRecord } from './instance/sealed-record.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
 import { memoryKv } from './kv/memory.ts'
-import { operations } from './operations/table.ts'
 import { openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { memoryShardStore } from './shards/memory.ts'
@@ -117,63 +111,4 @@ async function adopt(kv: Kv, shards: ShardStore, directory: DataDirectory): Prom
   const value = defaultStoreRecord.seal({ storeId: shards.storeId })
   const adopted = await kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value }] })
   if (!adopted) throw new Error('another process changed the metadata of an owned data directory')
-}
-
-export interface EndpointOptions {
-  store: Store
-  accounts: readonly Account[]
-  listen: ListenAddress
-  domains: readonly string[]
-  log: Logger
-}
-
-export interface Endpoint {
-  /** For clients on this machine: a wildcard address is shown as the loopback one. */
-  url: string
-  port: number
-  /** Answers the requests under way. */
-  close(): Promise<void>
-}
-
-/** The address can't be listened on. The message says why. */
-export class ListenFailed extends Error {
-  constructor({ host, port }: ListenAddress, { code, message }: NodeJS.ErrnoException) {
-    const reasons: Record<string, string> = {
-      EADDRINUSE: 'another process listens there already',
-      EACCES: 'this user may not listen on that port',
-      EADDRNOTAVAIL: 'this machine does not have that address',
-      ENOTFOUND: 'that name has no address',
-    }
-    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-    super(`cannot listen on ${address}: ${reasons[code ?? ''] ?? message}`)
-    this.name = 'ListenFailed'
-  }
-}
-
-/** Throws `ListenFailed`. */
-export async function openEndpoint({ listen, log, accounts, store, domains }: EndpointOptions): Promise<Endpoint> {
-  let closing = false
-  const server = createHttpServer({
-    operations,
-    store,
-    credentials: openCredentials(accounts),
-    domains,
-    clock,
-    ready: () => !closing,
-    log: logRequests(log),
-  })
-  try {
-    const { port } = await server.listen(listen.host, listen.port)
-    const host = ['', '0.0.0.0', '::'].includes(listen.host) ? '127.0.0.1' : listen.host
-    return {
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-      port,
-      close: () => {
-        closing = true
-        return server.close()
-      },
-    }
-  } catch (error) {
-    throw error instanceof Error ? new ListenFailed(listen, error) : error
-  }
 }

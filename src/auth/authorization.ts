@@ -46,22 +46,20 @@ const onlyVersion4 = (): S3Error =>
   })
 
 const version2 = 'version 2'
+const presigningPrefixes: ReadonlyMap<string, string> = new Map(
+  ['x-amz-', 'x-store-'].flatMap((prefix) =>
+    ['algorithm', 'credential', 'signature'].map((name) => [prefix + name, prefix] as const),
+  ),
+)
 
 /** The ways in which a query claims to be signed: a dialect's prefix, or version 2. Each once. */
 function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
   const found: string[] = []
-  for (const { name } of query) {
-    const mechanism = presigningMechanism(name)
+  for (const { name, lowerName } of query) {
+    const mechanism = name === 'AWSAccessKeyId' ? version2 : presigningPrefixes.get(lowerName)
     if (mechanism !== undefined && !found.includes(mechanism)) found.push(mechanism)
   }
   return found
-}
-
-function presigningMechanism(name: string): string | undefined {
-  if (name === 'AWSAccessKeyId') return version2
-  // Most names don't start with `x-`.
-  if (name.charCodeAt(1) !== 0x2d) return undefined
-  return /^(x-amz-|x-store-)(?:algorithm|credential|signature)$/i.exec(name)?.[1]?.toLowerCase()
 }
 
 type Refusal = (reason: string) => S3Error
@@ -172,10 +170,11 @@ function parseScope(credential: string, timestamp: string, refuse: Refusal): Sco
 
 const presignedNames = ['Algorithm', 'Credential', 'Signature', 'Date', 'SignedHeaders', 'Expires'] as const
 type PresignedName = (typeof presignedNames)[number]
+const presignedByLowerName = new Map(presignedNames.map((name) => [name.toLowerCase(), name]))
 
 function fromQuery(query: readonly QueryParameter[], prefix: string): Authorization {
   const vendor = prefix === 'x-amz-' ? 'X-Amz-' : 'X-Store-'
-  const parameters = presignedParameters(query, vendor)
+  const parameters = presignedParameters(query, prefix, vendor)
   if (parameters.Algorithm !== algorithm) {
     if (parameters.Algorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(parameters.Algorithm)
     throw queryRefusal(`${vendor}Algorithm only supports "${algorithm}"`)
@@ -188,7 +187,7 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   const scope = parseScope(parameters.Credential, timestamp, (reason) =>
     queryRefusal(`Error parsing the ${vendor}Credential parameter; ${reason}`),
   )
-  const signatureName = `${vendor}Signature`.toLowerCase()
+  const signatureName = `${prefix}signature`
   return {
     scope,
     signedHeaders: parameters.SignedHeaders.split(';'),
@@ -196,16 +195,19 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
     timestamp,
     timeMs,
     expiresSeconds: parseExpiry(parameters.Expires, `${vendor}Expires`),
-    signedQuery: query.filter(({ name }) => name.toLowerCase() !== signatureName),
+    signedQuery: query.filter(({ lowerName }) => lowerName !== signatureName),
   }
 }
 
 /** Clients differ in how they capitalise the names; each may come once in all. */
-function presignedParameters(query: readonly QueryParameter[], vendor: string): Record<PresignedName, string> {
+function presignedParameters(
+  query: readonly QueryParameter[],
+  prefix: string,
+  vendor: string,
+): Record<PresignedName, string> {
   const found: Partial<Record<PresignedName, string>> = {}
-  for (const { name, value } of query) {
-    const lower = name.toLowerCase()
-    const known = presignedNames.find((candidate) => lower === (vendor + candidate).toLowerCase())
+  for (const { lowerName, value } of query) {
+    const known = lowerName.startsWith(prefix) ? presignedByLowerName.get(lowerName.slice(prefix.length)) : undefined
     if (known === undefined) continue
     if (found[known] !== undefined) throw queryRefusal(`${vendor}${known} must be given once.`)
     found[known] = decoded(value)

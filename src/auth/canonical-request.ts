@@ -60,6 +60,8 @@ export function canonicalPath(rawPath: string): string {
 /** In canonical encoding, which leaves letters, digits and `-._~` as they are. */
 export interface QueryParameter {
   name: string
+  /** The name in lower case: clients differ in how they capitalise the parameters of a signature. */
+  lowerName: string
   value: string
 }
 
@@ -69,9 +71,9 @@ export function parseQuery(rawQuery: string): QueryParameter[] {
   for (const part of rawQuery.split('&')) {
     if (part === '') continue
     const equals = part.indexOf('=')
-    const name = equals < 0 ? part : part.slice(0, equals)
-    const value = equals < 0 ? '' : part.slice(equals + 1)
-    parameters.push({ name: reencode(name, inQuery, true), value: reencode(value, inQuery, true) })
+    const name = reencode(equals < 0 ? part : part.slice(0, equals), inQuery, true)
+    const value = equals < 0 ? '' : reencode(part.slice(equals + 1), inQuery, true)
+    parameters.push({ name, lowerName: name.toLowerCase(), value })
   }
   return parameters
 }

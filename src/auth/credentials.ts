@@ -10,12 +10,12 @@ export interface Account {
   keys: readonly { accessKeyId: string; secretAccessKey: string }[]
 }
 
-export interface Credential {
+interface Credential {
   principal: Principal
   secretAccessKey: string
 }
 
-export interface Signer {
+interface Signer {
   /** `undefined`: there is no such access key, and `key` signs nothing that anyone can know. */
   principal: Principal | undefined
   key: KeyObject

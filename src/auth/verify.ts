@@ -76,7 +76,7 @@ export function verify(request: SignedRequest, credentials: Credentials, nowMs: 
 /** There are no temporary credentials here, so that no token can be good. */
 function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
   const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
-  if (headers.vendorNames.some(isToken) || query.some(({ name }) => isToken(name.toLowerCase()))) {
+  if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
     throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
   }
 }
@@ -127,7 +127,7 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
 /** A presigned URL says it in its query, or a client adds the (signed) header; saying nothing means an unsigned body. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
   const name = `${prefix}content-sha256`
-  const said = query.filter((parameter) => parameter.name.toLowerCase() === name).map(({ value }) => decoded(value))
+  const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
   const header = headers.values.get(name)
   if (header !== undefined) said.push(header)
   const [first = 'UNSIGNED-PAYLOAD', ...others] = said

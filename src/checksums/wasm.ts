@@ -26,7 +26,7 @@ function leb128(value: number, signed: boolean): number[] {
 const unsigned = (value: number): number[] => leb128(value, false)
 
 const valueTypes = { i32: 0x7f, i64: 0x7e } as const
-export type ValueType = keyof typeof valueTypes
+type ValueType = keyof typeof valueTypes
 
 const emptyBlock = 0x40
 const end = 0x0b

@@ -1,9 +1,9 @@
 /** What a person is told when a command fails. */
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { ListenFailed } from '../endpoint.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
-import { ListenFailed } from '../open.ts'
-import { WorkerFailed } from './workers.ts'
+import { WorkerFailed } from './crew.ts'
 
 const foreseen = [ConfigurationError, DataDirectoryRefused, InstanceInUse, ListenFailed, WorkerFailed]
 

@@ -36,7 +36,8 @@ export async function reclaim({ configuration, json, print }: Invocation): Promi
 function reportLine(report: JobsReport): string {
   return [
     `reclaimed ${report.freedBytes} bytes:`,
-    `${report.blobsRemoved} blobs removed, ${report.orphansFound} of them orphans;`,
+    `${report.blobsRemoved} blobs removed;`,
+    `${report.orphansFound} orphans found;`,
     `${report.expiredUploads} abandoned uploads ended;`,
     `${report.removedBatches} batches removed, ${report.movedShards} shards moved`,
   ].join(' ')

@@ -1,6 +1,6 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import type { Configuration } from '../config/configuration.ts'
-import { openEndpoint } from '../open.ts'
+import { openEndpoint } from '../endpoint.ts'
 import { announce } from './announce.ts'
 import type { Invocation } from './command.ts'
 import { type Instance, openInstance } from './instance.ts'

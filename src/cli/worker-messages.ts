@@ -3,6 +3,13 @@ import type { Configuration } from '../config/configuration.ts'
 
 export type ToWorker =
   /** Answers `started`. Sent over the channel, not by environment or arguments, which other users may read: it holds secrets. */
-  { kind: 'serve'; configuration: Configuration; instanceId: string } | { kind: 'drain' }
+  | { kind: 'serve'; configuration: Configuration; instanceId: string }
+  /** Comes with an accepted connection; answered by `took`. */
+  | { kind: 'connection'; id: number }
+  | { kind: 'drain' }
 
-export type FromWorker = { kind: 'started' } | { kind: 'listening'; url: string } | { kind: 'failed'; message: string }
+export type FromWorker =
+  | { kind: 'started' }
+  | { kind: 'ready' }
+  | { kind: 'took'; id: number }
+  | { kind: 'failed'; message: string }

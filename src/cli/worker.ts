@@ -1,6 +1,10 @@
-/** The entry of a worker process: serves what the primary tells it to, until it says to drain, or is gone. */
+/** The entry of a worker process: serves the connections that the primary gives it, until it says to drain, or is gone. */
+import { Socket } from 'node:net'
+import { setDefaultHighWaterMark } from 'node:stream'
 import { opening } from '../closing-stack.ts'
-import { openDataStore, openEndpoint } from '../open.ts'
+import { openS3Port } from '../endpoint.ts'
+import { socketBufferBytes } from '../http/server.ts'
+import { openDataStore } from '../open.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal } from './instance.ts'
 import { openLog } from './log.ts'
@@ -8,29 +12,41 @@ import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
-let serving: Promise<{ url: string; close(): Promise<void> }> | undefined
+interface Serving {
+  accept(socket: Socket): void
+  close(): Promise<void>
+}
 
+let serving: Promise<Serving> | undefined
+
+// Sockets that come over the channel take their buffer sizes from here, not from the server.
+setDefaultHighWaterMark(false, socketBufferBytes)
 // A terminal sends its signals to the whole group. The primary alone decides; when it dies, the cluster module ends this process.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
-process.on('message', (message) => void obey(message as ToWorker))
+process.on('message', (message, handle) => void obey(message as ToWorker, handle))
 tell({ kind: 'started' })
 
-async function obey(order: ToWorker): Promise<void> {
+async function obey(order: ToWorker, handle: unknown): Promise<void> {
   try {
     if (order.kind === 'serve') {
       serving = open(order)
-      tell({ kind: 'listening', url: (await serving).url })
-    } else {
+      await serving
+      tell({ kind: 'ready' })
+    } else if (order.kind === 'drain') {
       await (await serving)?.close()
       process.exit(0)
+    } else {
+      tell({ kind: 'took', id: order.id })
+      // Without a handle the client has gone meanwhile.
+      if (handle instanceof Socket) (await serving)?.accept(handle)
     }
   } catch (error) {
     tell({ kind: 'failed', message: messageOf(error) }, () => process.exit(1))
   }
 }
 
-function open({ configuration, instanceId }: ServeOrder): Promise<{ url: string; close(): Promise<void> }> {
+function open({ configuration, instanceId }: ServeOrder): Promise<Serving> {
   return opening(async (opened) => {
     const log = openLog(configuration.logLevel)
     const data = await openDataStore({
@@ -41,9 +57,9 @@ function open({ configuration, instanceId }: ServeOrder): Promise<{ url: string;
       warn: (message) => log.warn(message),
     })
     opened.add(data.close)
-    const endpoint = await openEndpoint({ ...configuration, store: data.store, log })
-    opened.add(endpoint.close)
-    return { url: endpoint.url, close: opened.close }
+    const port = openS3Port({ ...configuration, store: data.store, log })
+    opened.add(port.close)
+    return { accept: port.accept, close: opened.close }
   })
 }
 

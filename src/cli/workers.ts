@@ -1,17 +1,12 @@
-/** Keeps N worker processes serving one port, from the primary: forks them, replaces those that die, drains them. */
-import cluster, { type Worker } from 'node:cluster'
-import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { Configuration } from '../config/configuration.ts'
-import { limits } from '../limits.ts'
-import type { Log } from './log.ts'
-import type { FromWorker, ToWorker } from './worker-messages.ts'
-
-export interface WorkersOptions {
-  configuration: Configuration
-  instanceId: string
-  log: Log
-}
+/**
+ * Serves one port by several worker processes. The primary accepts, and gives each connection away: cluster's own round robin would leave a
+ * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
+ */
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { opening } from '../closing-stack.ts'
+import type { ListenAddress } from '../config/kinds.ts'
+import { ListenFailed, urlOf } from '../endpoint.ts'
+import { Crew, type CrewOptions } from './crew.ts'
 
 export interface Workers {
   url: string
@@ -21,106 +16,29 @@ export interface Workers {
   close(): Promise<void>
 }
 
-/** Workers can't serve. The message says why. */
-export class WorkerFailed extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'WorkerFailed'
-  }
+/** Resolves when all workers serve. Throws `ListenFailed`, `WorkerFailed`. */
+export function startWorkers(options: CrewOptions): Promise<Workers> {
+  return opening(async (opened) => {
+    const crew = new Crew(options)
+    opened.add(() => crew.drain())
+    const { listen } = options.configuration
+    const { port, stop } = await acceptOn(listen, (socket) => crew.give(socket))
+    opened.add(stop)
+    await crew.start()
+    return { url: urlOf(listen.host, port), failed: crew.failed, close: opened.close }
+  })
 }
 
-/** Resolves when all workers are listening; rejects when one can't. */
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  // Compiled code: workers run what tsc made of worker.ts.
-  cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
-  const crew = new Crew(options)
-  try {
-    const started = Array.from({ length: options.configuration.workers }, () => crew.fork())
-    const [url = ''] = await Promise.race([Promise.all(started), crew.failed])
-    return { url, failed: crew.failed, close: () => crew.drain() }
-  } catch (error) {
-    await crew.drain()
-    throw error
-  }
-}
-
-class Crew {
-  readonly failed: Promise<never>
-  readonly #options: WorkersOptions
-  readonly #ended = new Map<Worker, Promise<void>>()
-  #fail: (error: Error) => void = () => {}
-  #deathTimesMs: number[] = []
-  #draining = false
-
-  constructor(options: WorkersOptions) {
-    this.#options = options
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject
+function acceptOn(address: ListenAddress, give: (socket: Socket) => void): Promise<{ port: number; stop: () => void }> {
+  const server = createServer({ pauseOnConnect: true, noDelay: true, keepAlive: true }, give)
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error): void => reject(new ListenFailed(address, error))
+    server.once('error', refuse)
+    server.listen(address, () => {
+      server.off('error', refuse)
+      const { port } = server.address() as AddressInfo
+      // Connections that were given away are not this server's to wait for.
+      resolve({ port, stop: () => void server.close() })
     })
-    // It may reject when nobody waits for it: while draining.
-    this.failed.catch(() => {})
-  }
-
-  /** Resolves with the worker's URL when it listens; rejects with what it says is wrong. */
-  fork(): Promise<string> {
-    const worker = cluster.fork()
-    const listening = new Promise<string>((resolve, reject) => {
-      worker.on('message', (message: FromWorker) => {
-        if (message.kind === 'started') tell(worker, this.#firstOrder())
-        else if (message.kind === 'listening') resolve(message.url)
-        else reject(new WorkerFailed(message.message))
-      })
-      worker.once('exit', () => reject(new WorkerFailed('a worker ended before it was listening')))
-    })
-    const ended = new Promise<void>((resolve) => {
-      worker.once('exit', (code, signal) => {
-        this.#ended.delete(worker)
-        resolve()
-        if (!this.#draining) this.#replace(worker, code, signal)
-      })
-    })
-    this.#ended.set(worker, ended)
-    return listening
-  }
-
-  async drain(): Promise<void> {
-    this.#draining = true
-    for (const worker of this.#ended.keys()) tell(worker, { kind: 'drain' })
-    await Promise.all(this.#ended.values())
-  }
-
-  #firstOrder(): ToWorker {
-    if (this.#draining) return { kind: 'drain' }
-    const { configuration, instanceId } = this.#options
-    return { kind: 'serve', configuration, instanceId }
-  }
-
-  #replace(worker: Worker, code: number | null, signal: string | null): void {
-    const { log, configuration } = this.#options
-    const nowMs = performance.now()
-    this.#deathTimesMs = this.#deathTimesMs.filter((timeMs) => nowMs - timeMs < limits.workerRestartWindowMs)
-    this.#deathTimesMs.push(nowMs)
-    const recent = this.#deathTimesMs.length
-    log.error({ worker: worker.process.pid, code, signal }, 'a worker died')
-    if (recent > limits.workerRestartsMax * configuration.workers) {
-      this.#fail(new WorkerFailed(`${recent} workers died within ${limits.workerRestartWindowMs / 1000} s; giving up`))
-      return
-    }
-    void this.#forkLater(Math.min(2 ** recent * 10, limits.workerRestartDelayMsMax))
-  }
-
-  async #forkLater(delayMs: number): Promise<void> {
-    await delay(delayMs)
-    if (this.#draining) return
-    try {
-      await this.fork()
-    } catch (error) {
-      // It ends by itself, and is replaced then.
-      this.#options.log.error({ err: error }, 'a worker could not start')
-    }
-  }
-}
-
-function tell(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) worker.send(message)
+  })
 }

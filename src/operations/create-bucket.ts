@@ -1,4 +1,4 @@
-import { outHeader, vendor } from '../contract/fields.ts'
+import { outHeader, vendor, worksOnly } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
 import { optional, string, struct } from '../contract/shapes.ts'
 import { boolean, oneOf } from '../contract/values.ts'
@@ -16,7 +16,7 @@ export const createBucketOperation = defineOperation({
   permission: 's3:CreateBucket',
   summary: 'Makes a bucket. Its location says over which stores its data is sharded.',
   input: {
-    objectLockEnabled: vendor('bucket-object-lock-enabled', boolean, 'supported'),
+    objectLockEnabled: worksOnly(vendor('bucket-object-lock-enabled', boolean, 'supported'), 'false'),
     objectOwnership: vendor('object-ownership', oneOf('BucketOwnerEnforced'), 'not-supported'),
     ...bucketAcl,
   },

@@ -1,5 +1,5 @@
-import { header, query, refused } from '../contract/fields.ts'
-import { onlyNullVersion, ownership } from '../contract/groups.ts'
+import { header, refused } from '../contract/fields.ts'
+import { ownership, versionId } from '../contract/groups.ts'
 import { text } from '../contract/values.ts'
 import { deleteObject } from '../store/delete-object.ts'
 import { defineOperation } from './context.ts'
@@ -13,7 +13,7 @@ export const deleteObjectOperation = defineOperation({
   status: 204,
   input: {
     ifMatch: header('If-Match', text, 'aws'),
-    versionId: query('versionId', onlyNullVersion, 'not-supported'),
+    versionId: versionId('not-supported'),
     bypassGovernanceRetention: refused('vendor', 'bypass-governance-retention', 'not-supported'),
     mfa: refused('vendor', 'mfa', 'not-supported'),
     ifMatchLastModifiedTime: refused('vendor', 'if-match-last-modified-time', 'aws'),

@@ -1,13 +1,10 @@
 /** PutObjectTagging, GetObjectTagging, DeleteObjectTagging. */
-import { query } from '../contract/fields.ts'
-import { checksumsIn, onlyNullVersion, ownership } from '../contract/groups.ts'
+import { checksumsIn, ownership, versionId } from '../contract/groups.ts'
 import { setObjectTags } from '../store/object-tags.ts'
 import { findObject } from '../store/read-object.ts'
 import { checkTags } from '../store/tag-set.ts'
 import { defineOperation } from './context.ts'
 import { taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
-
-const versionId = query('versionId', onlyNullVersion, 'not-supported')
 
 export const putObjectTaggingOperation = defineOperation({
   name: 'PutObjectTagging',
@@ -16,7 +13,7 @@ export const putObjectTaggingOperation = defineOperation({
   query: ['tagging'],
   permission: 's3:PutObjectTagging',
   summary: "Replaces an object's tag set.",
-  input: { versionId, ...checksumsIn, ...ownership },
+  input: { versionId: versionId('not-supported'), ...checksumsIn, ...ownership },
   inputBody: taggingBody,
   output: {},
   errors: ['NoSuchBucket', 'NoSuchKey', 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NoSuchVersion'],
@@ -34,7 +31,7 @@ export const getObjectTaggingOperation = defineOperation({
   query: ['tagging'],
   permission: 's3:GetObjectTagging',
   summary: "Answers an object's tag set; empty when it has none.",
-  input: { versionId, ...ownership },
+  input: { versionId: versionId('not-supported'), ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion'],
@@ -53,7 +50,7 @@ export const deleteObjectTaggingOperation = defineOperation({
   permission: 's3:DeleteObjectTagging',
   summary: "Removes an object's whole tag set.",
   status: 204,
-  input: { versionId: query('versionId', onlyNullVersion, 'unflagged'), ...ownership },
+  input: { versionId: versionId('unflagged'), ...ownership },
   output: {},
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion'],
 

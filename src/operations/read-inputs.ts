@@ -1,13 +1,13 @@
 /** The input fields that GetObject and HeadObject share. */
 import { header, query, vendor } from '../contract/fields.ts'
-import { customerKey, onlyNullVersion, ownership, readConditions, responseOverrides } from '../contract/groups.ts'
+import { customerKey, ownership, readConditions, responseOverrides, versionId } from '../contract/groups.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 
 export const readInputs = {
   range: header('Range', text, 'not-supported'),
   partNumber: query('partNumber', integer({ min: 1, max: limits.partNumberMax }), 'not-supported'),
-  versionId: query('versionId', onlyNullVersion, 'not-supported'),
+  versionId: versionId('not-supported'),
   checksumMode: vendor('checksum-mode', oneOf('ENABLED'), 'not-supported'),
   ...readConditions,
   ...responseOverrides,

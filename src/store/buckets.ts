@@ -89,13 +89,16 @@ export async function deleteBucket(store: Store, scope: BucketScope): Promise<vo
     const { record, version } = admitted(scope, entry)
     const [anyObject] = await store.kv.range({ ...objects, limit: 1 })
     if (anyObject !== undefined) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
-    const [anyUpload] = await store.kv.range({ ...openUploads(record.id), limit: 1 })
+    const open = openUploads(record.id)
+    const [anyUpload] = await store.kv.range({ ...open, limit: 1 })
     return {
       result: undefined,
       commit: {
         checks: [
           { key, version },
           { emptyFrom: objects.start, emptyTo: objects.end },
+          // An upload that begins meanwhile must not escape the garbage record.
+          ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
         ],
         deletes: [key, ownedBucketKey(record.owner, record.name)],
         puts: anyUpload === undefined ? [] : [garbagePut(store, { kind: 'bucket', bucketId: record.id })],

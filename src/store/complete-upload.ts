@@ -5,7 +5,7 @@ import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { commitDecision, garbagePut } from './commit.ts'
 import { nextSequence, readTarget, replaceCurrent, type Target } from './current-object.ts'
-import { openUploadKey, partKey, uploadKey } from './keyspace.ts'
+import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
 import { toRuns } from './object-parts.ts'
 import { checkWrite, etagListed, type WriteConditions } from './preconditions.ts'
@@ -64,11 +64,10 @@ export function chooseParts(
   stored: ReadonlyMap<number, StoredPart>,
   upload: Pick<OpenUpload, 'checksum'>,
 ): StoredPart[] {
+  checkOrder(listed)
   const chosen: StoredPart[] = []
   let size = 0
   for (const [i, { number, etag, checksums }] of listed.entries()) {
-    const before = listed[i - 1]
-    if (before !== undefined && before.number >= number) throw new S3Error('InvalidPartOrder')
     const part = stored.get(number)
     if (
       part === undefined ||
@@ -101,6 +100,14 @@ export function chooseParts(
     })
   }
   return chosen
+}
+
+/** Before any part is looked at: what is wrong with a list in the wrong order can't be said of its parts. */
+function checkOrder(listed: readonly ListedPart[]): void {
+  for (const [i, { number }] of listed.entries()) {
+    const before = listed[i - 1]
+    if (before !== undefined && before.number >= number) throw new S3Error('InvalidPartOrder')
+  }
 }
 
 function sameChecksums(part: StoredPart, listed: ListedPart['checksums']): boolean {
@@ -173,7 +180,7 @@ function completedUpload(upload: OpenUpload, record: ObjectRecord): CompletedUpl
   }
 }
 
-/** Object, upload state and the fate of every part change together; each part listed must still be the one that was checked. */
+/** Object, upload state and the fate of every part change together; the upload's parts must still be the ones that were read, and no others. */
 function completeCommit(
   store: Store,
   { uploadId, version }: FoundUpload,
@@ -188,12 +195,8 @@ function completeCommit(
   const key = uploadKey(uploadId)
   const kept = new Set(chosen)
   const left = [...stored.values()].filter((part) => !kept.has(part))
-  const checks: Check[] = [...stored.values()].map((part) => ({
-    key: partKey(uploadId, part.record.number),
-    version: part.version,
-  }))
   return {
-    checks: [...(base.checks ?? []), { key, version }, ...checks],
+    checks: [...(base.checks ?? []), { key, version }, ...partChecks(uploadId, stored.values())],
     puts: [
       ...(base.puts ?? []),
       { key, value: uploadCodec.encode(key, result) },
@@ -204,4 +207,17 @@ function completeCommit(
       ...left.map((part) => partKey(uploadId, part.record.number)),
     ],
   }
+}
+
+/** Each of the parts is the one that was read, and between them there is none: a part that came too late would be nobody's. */
+function* partChecks(uploadId: string, parts: Iterable<StoredPart>): Generator<Check> {
+  const all = partsOf(uploadId)
+  let start = all.start
+  for (const { record, version } of parts) {
+    const key = partKey(uploadId, record.number)
+    if (Buffer.compare(start, key) < 0) yield { emptyFrom: start, emptyTo: key }
+    yield { key, version }
+    start = partKey(uploadId, record.number + 1)
+  }
+  yield { emptyFrom: start, emptyTo: all.end }
 }

@@ -71,9 +71,13 @@ export async function openParts(
   const drain = async (sink: ByteSink): Promise<void> => {
     await current.drain(sink)
     for (const place of later) {
-      if (cancelled) throw new Error('reading was cancelled')
-      current = await open(place)
-      await current.drain(sink)
+      const next = await open(place)
+      current = next
+      if (cancelled) {
+        next.cancel()
+        throw new Error('reading was cancelled')
+      }
+      await next.drain(sink)
     }
   }
   return {

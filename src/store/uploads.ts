@@ -29,9 +29,12 @@ export interface FoundUpload extends UploadAddress {
   version: number
 }
 
+/** Clients may name anything, of any length; a key of the metadata store may be made of these only. */
+const madeId = /^[0-9a-f]{32}$/
+
 /** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */
 export async function findUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
-  const key = uploadKey(address.uploadId)
+  const key = uploadKey(madeId.test(address.uploadId) ? address.uploadId : '')
   const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), key])
   const bucket = admitted(scope, bucketEntry)
   const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)

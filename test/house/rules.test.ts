@@ -45,6 +45,7 @@ describe('the import table', () => {
     ['limits.ts', 'contract/values.ts'],
     ['checksums/checksums.ts', 'shards/fs.ts'],
     ['http/server.ts', 'open.ts'],
+    ['store/store.ts', 'closing-stack.ts'],
   ])('keeps %s from importing %s', (path, target) => {
     const findings = findForbiddenImports(importing(path, target))
     expect(findings).toEqual([`${path} must not import ${target}`])

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import type { SourceFile } from './source-file.ts'
 
-export const fileLinesMax = 350
+const fileLinesMax = 350
 
 interface Rule {
   /** What to look for in the code without comments and literals, or in the whole text. */

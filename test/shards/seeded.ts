@@ -27,7 +27,7 @@ export function seededClock(random: () => number, startMs = Date.UTC(2026, 0, 1)
   }
 }
 
-export function seededBytes(random: () => number, size: number): Buffer {
+function seededBytes(random: () => number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size)
   for (let at = 0; at < size; at++) bytes[at] = Math.floor(random() * 256)
   return bytes

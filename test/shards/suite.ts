@@ -67,7 +67,7 @@ export async function listed(store: ShardStore, batchId?: string): Promise<Found
 }
 
 /** Gives its bytes in uneven pieces, and fails after `failAfter` of them. */
-export function unevenSource(bytes: Buffer, pieceBytes: number, failAfter = Number.POSITIVE_INFINITY): ByteSource {
+function unevenSource(bytes: Buffer, pieceBytes: number, failAfter = Number.POSITIVE_INFINITY): ByteSource {
   return {
     size: bytes.length,
     async drain(sink) {

@@ -425,6 +425,12 @@ function singleConditionRows(method: ReadMethod): Row[] {
   return [
     { it: 'reads an entity tag without its quotes', status: 200, given: fox, ask: ask({ 'If-Match': bare }) },
     { it: 'matches any object with If-Match: *', status: 200, given: fox, ask: ask({ 'If-Match': '*' }) },
+    {
+      it: 'answers 304 for If-None-Match: *',
+      ...refusal('NotModified'),
+      given: fox,
+      ask: ask({ 'If-None-Match': '*' }),
+    },
     { it: 'finds the tag in a list', status: 200, given: fox, ask: ask({ 'If-Match': `${other}, ${etag}` }) },
     {
       it: 'compares If-None-Match weakly',

@@ -3,12 +3,13 @@
  * and a segment goes before its tombstones.
  */
 import { limits } from '../../limits.ts'
-import type { CompactResult, FoundShard } from '../shard-store.ts'
+import { type CompactResult, type FoundShard, ShardDamaged } from '../shard-store.ts'
 import { type Batches, batchIdOf } from './batches.ts'
 import type { StoreContext } from './context.ts'
 import { unlessMissing } from './failures.ts'
 import type { LargeFiles } from './large-files.ts'
 import type { SegmentReads } from './segment-reads.ts'
+import type { WalkedRecord } from './segment-walk.ts'
 import type { SegmentSummary, Segments } from './segments.ts'
 import { formatRecordId, type RecordAddress } from './shard-ids.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -111,24 +112,36 @@ export class Compaction {
     if (walk === undefined) return undefined
     const moved: RecordAddress[] = []
     let kept = 0
+    let isEmptied = false
     try {
-      await forEachOf(walk.records(), limits.compactMovesInFlightMax, async ({ offset, totalBytes, ...record }) => {
-        if (dead.has(offset)) return
-        const id = formatRecordId(segment, offset, totalBytes)
-        const isMoved = await move({ id, description: record.description, payloadBytes: record.payloadBytes })
-        if (isMoved) moved.push({ kind: 'record', segment, offset, bytes: totalBytes })
-        else kept++
+      await forEachOf(walk.records(), limits.compactMovesInFlightMax, async (record) => {
+        if (dead.has(record.offset)) return
+        if (await this.#move(segment, record, move)) {
+          moved.push({ kind: 'record', segment, offset: record.offset, bytes: record.totalBytes })
+        } else kept++
       })
       if (walk.damaged) this.#quarantine(segment)
-      if (kept === 0 && !walk.damaged) {
-        const movedBytes = moved.reduce((sum, { bytes }) => sum + bytes, 0)
-        return { segment, movedShards: moved.length, freedBytes: (await this.#fileBytes(segment)) - movedBytes }
-      }
+      isEmptied = kept === 0 && !walk.damaged
     } finally {
       await walk.close()
+      // What stays behind must not be moved again: nobody refers to it any more.
+      if (!isEmptied) await tombstones.mark(moved)
     }
-    await tombstones.mark(moved)
-    return undefined
+    if (!isEmptied) return undefined
+    const movedBytes = moved.reduce((sum, { bytes }) => sum + bytes, 0)
+    return { segment, movedShards: moved.length, freedBytes: (await this.#fileBytes(segment)) - movedBytes }
+  }
+
+  /** One rotten shard must not keep the others from being moved. */
+  async #move(segment: string, record: WalkedRecord, move: CompactOptions['move']): Promise<boolean> {
+    const { offset, totalBytes, description, payloadBytes } = record
+    try {
+      return await move({ id: formatRecordId(segment, offset, totalBytes), description, payloadBytes })
+    } catch (error) {
+      if (!(error instanceof ShardDamaged)) throw error
+      this.#quarantine(segment)
+      return false
+    }
   }
 
   async #remove(emptied: readonly Emptied[]): Promise<void> {

@@ -12,6 +12,7 @@ export interface DirectorySizes {
   readChunkBytes: number
   segmentBytesMax: number
   segmentGrowBytes: number
+  segmentQueueBytesMax: number
   batchFilesMax: number
   batchIdleMs: number
 }

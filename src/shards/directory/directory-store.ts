@@ -71,6 +71,7 @@ function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
     readChunkBytes: options.readChunkBytes ?? limits.readChunkBytes,
     segmentBytesMax: options.segmentBytesMax ?? limits.segmentBytesMax,
     segmentGrowBytes: options.segmentGrowBytes ?? limits.segmentGrowBytes,
+    segmentQueueBytesMax: options.segmentQueueBytesMax ?? limits.segmentQueueBytesMax,
     batchFilesMax: options.batchFilesMax ?? limits.batchFilesMax,
     batchIdleMs: options.batchIdleMs ?? limits.batchIdleMs,
   }

@@ -23,7 +23,7 @@ export class FileBatches {
   readonly #context: StoreContext
   readonly #batches: Batches
   #open: OpenBatch | undefined
-  #opening: Promise<OpenBatch> | undefined
+  #opening: Promise<void> | undefined
 
   constructor(context: StoreContext, batches: Batches) {
     this.#context = context
@@ -31,7 +31,15 @@ export class FileBatches {
   }
 
   async reserve(): Promise<Reservation> {
-    const batch = await this.#batchWithRoom()
+    while (this.#open === undefined) {
+      this.#opening ??= this.#make().finally(() => {
+        this.#opening = undefined
+      })
+      // Others who waited may have filled it before it is looked at again.
+      await this.#opening
+    }
+    // Nothing may be awaited between finding room and taking it.
+    const batch = this.#open
     batch.named++
     batch.writers++
     if (batch.named >= this.#context.sizes.batchFilesMax) this.#end(batch)
@@ -59,20 +67,8 @@ export class FileBatches {
     await this.endIdle(Number.POSITIVE_INFINITY)
   }
 
-  async #batchWithRoom(): Promise<OpenBatch> {
-    for (;;) {
-      if (this.#open !== undefined) return this.#open
-      this.#opening ??= this.#make().finally(() => {
-        this.#opening = undefined
-      })
-      const made = await this.#opening
-      // Others who waited may have filled it already.
-      if (!made.full) return made
-    }
-  }
-
   /** The marker first, then the directory: no crash leaves a file that the search for orphans would miss. */
-  async #make(): Promise<OpenBatch> {
+  async #make(): Promise<void> {
     const { fs, layout, directories, clock } = this.#context
     const id = timeOrderedId(clock)
     await this.#batches.open(batchIdOf('files', id))
@@ -84,7 +80,6 @@ export class FileBatches {
       throw error
     }
     this.#open = { id, named: 0, writers: 0, full: false, lastWriteMs: clock.now() }
-    return this.#open
   }
 
   #end(batch: OpenBatch): void {

@@ -11,13 +11,8 @@ import { closeQuietly, type StoreContext } from './context.ts'
 import { buildSeal, placeRecord, recordHeaderBytes, type UnplacedRecord } from './segment-record.ts'
 import { formatRecordId } from './shard-ids.ts'
 
+/** Grown in slices: a group that syncs meanwhile waits for one slice to reach the disk, not for a whole step. */
 const zeros = Buffer.alloc(1024 * 1024)
-
-function zeroBuffers(bytes: number): Buffer[] {
-  const buffers: Buffer[] = []
-  for (let left = bytes; left > 0; left -= zeros.length) buffers.push(zeros.subarray(0, Math.min(left, zeros.length)))
-  return buffers
-}
 
 export class SegmentFile {
   readonly id: string
@@ -173,7 +168,7 @@ export class SegmentFile {
     while (this.#prepared < upTo) await this.#startGrowing()
   }
 
-  /** Keeps at least half a step of room ahead of the writer. */
+  /** Keeps half a step of room ahead of the writer. */
   #growAhead(): void {
     const { segmentGrowBytes, segmentBytesMax } = this.#context.sizes
     if (this.#prepared >= segmentBytesMax || this.#prepared - this.#end >= segmentGrowBytes / 2) return
@@ -193,10 +188,14 @@ export class SegmentFile {
   }
 
   async #grow(): Promise<void> {
-    const bytes = this.#context.sizes.segmentGrowBytes
-    await this.#growth.write(zeroBuffers(bytes), this.#prepared)
-    await this.#growth.datasync()
-    this.#prepared += bytes
-    this.#context.freeSpace.wrote(bytes)
+    const { segmentGrowBytes } = this.#context.sizes
+    for (let grown = 0; grown < segmentGrowBytes; ) {
+      const bytes = Math.min(zeros.length, segmentGrowBytes - grown)
+      await this.#growth.write([zeros.subarray(0, bytes)], this.#prepared)
+      await this.#growth.datasync()
+      grown += bytes
+      this.#prepared += bytes
+      this.#context.freeSpace.wrote(bytes)
+    }
   }
 }

@@ -32,7 +32,7 @@ export class SegmentLog {
 
   /** Waits while too much is queued. To be awaited before a payload is read into memory: this is what slows clients down. */
   async room(): Promise<void> {
-    while (this.#queuedBytes > limits.segmentQueueBytesMax) {
+    while (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) {
       await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
     }
   }

@@ -6,9 +6,8 @@ import { openStore, tinySizes } from './opened-store.ts'
 import { checkOrder, checkStore, Ledger, runWorkload } from './workload.ts'
 
 const path = '/mnt/disk/store'
-const seeds = Number(process.env.HOLDFAST_CRASH_SEEDS ?? 2)
+const seeds = Number(process.env.HOLDFAST_CRASH_SEEDS ?? 1)
 type Broken = SimulatedFsOptions['broken']
-
 
 /** Lives until the machine stops at the call with this index; `false` when the life ends before. */
 async function liveUntilCrash(fs: SimulatedFs, seed: number, crashAt: number, ledger: Ledger): Promise<boolean> {

@@ -11,7 +11,7 @@ import { seededClock, seededRandom, type TestClock } from '../seeded.ts'
 import { SimulatedFs, type SimulatedFsOptions } from '../simulated-fs.ts'
 import type { StoreUnderTest } from '../suite.ts'
 
-export const plenty = 2 ** 40
+const plenty = 2 ** 40
 
 /** Sizes with which a few kilobytes pass through everything that a server's gigabytes do. */
 export const tinySizes = {
@@ -59,7 +59,7 @@ export async function temporaryDirectory(): Promise<TemporaryDirectory> {
 }
 
 /** Descriptors that this process has open below a directory. */
-export function openFilesBelow(path: string): number {
+function openFilesBelow(path: string): number {
   return readdirSync('/proc/self/fd').filter((descriptor) => {
     try {
       return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(path)

@@ -7,7 +7,7 @@ import { ShardDamaged, type ShardId, type ShardStore } from '../../../src/shards
 import { patternBytes } from '../seeded.ts'
 import { listed } from '../suite.ts'
 
-export class Violation extends Error {}
+class Violation extends Error {}
 
 export class Ledger {
   /** Acknowledged shards that metadata refers to. Their bytes follow from their description. */
@@ -58,7 +58,7 @@ function payloadOf(description: string): Buffer {
 }
 
 /** As the orphan check does: whatever is unreferenced in a closed batch goes; then nobody needs to look there again. */
-export async function checkBatches(store: ShardStore, ledger: Ledger): Promise<void> {
+async function checkBatches(store: ShardStore, ledger: Ledger): Promise<void> {
   for (const batch of await store.unchecked()) {
     if (!batch.closed) continue
     const orphans = (await listed(store, batch.id)).filter(({ id }) => !ledger.referenced.has(id))
@@ -102,7 +102,7 @@ export async function checkStore(store: ShardStore, ledger: Ledger): Promise<voi
   await store.close()
 }
 
-async function checkReferences(store: ShardStore, ledger: Ledger): Promise<void> {
+export async function checkReferences(store: ShardStore, ledger: Ledger): Promise<void> {
   for (const [id, description] of ledger.referenced) {
     const expected = payloadOf(description)
     const read = await store.get(id, { start: 0, end: expected.length }).then((source) => source.read())
@@ -120,7 +120,8 @@ async function checkListing(store: ShardStore, ledger: Ledger): Promise<void> {
   for (const { id, description, payloadBytes } of all) {
     if (ledger.gone.has(id)) throw new Violation(`${id} was deleted and is back`)
     if (ledger.referenced.has(id)) continue
-    if (!findable.has(id) && !ledger.garbage.has(id)) throw new Violation(`${id} is an orphan that no unchecked batch holds`)
+    if (!findable.has(id) && !ledger.garbage.has(id))
+      throw new Violation(`${id} is an orphan that no unchecked batch holds`)
     const read = await store.get(id, { start: 0, end: payloadBytes }).then(
       (source) => source.read(),
       (error) => {

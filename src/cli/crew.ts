@@ -1,0 +1,167 @@
+/** The worker processes of a primary: forks them, gives them connections, replaces those that die, drains them. */
+import cluster, { type Worker } from 'node:cluster'
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Configuration } from '../config/configuration.ts'
+import { limits } from '../limits.ts'
+import type { Log } from './log.ts'
+import type { FromWorker, ToWorker } from './worker-messages.ts'
+
+/** Workers can't serve. The message says why. */
+export class WorkerFailed extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'WorkerFailed'
+  }
+}
+
+export interface CrewOptions {
+  configuration: Configuration
+  instanceId: string
+  log: Log
+}
+
+interface Member {
+  ended: Promise<void>
+  /** Connections on their way to it, by id. */
+  sending: Map<number, Socket>
+}
+
+export class Crew {
+  /** Rejects when workers die faster than it makes sense to replace them. */
+  readonly failed: Promise<never>
+  readonly #options: CrewOptions
+  readonly #members = new Map<Worker, Member>()
+  /** In the order of their turns. */
+  #ready: Worker[] = []
+  /** Connections that came while no worker was ready. */
+  #waiting: Socket[] = []
+  #fail: (error: Error) => void = () => {}
+  #deathTimesMs: number[] = []
+  #nextId = 0
+  #draining = false
+
+  constructor(options: CrewOptions) {
+    this.#options = options
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject
+    })
+    // It may reject when nobody waits for it any more.
+    this.failed.catch(() => {})
+    // Compiled code: workers run what tsc made of worker.ts.
+    cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
+  }
+
+  /** Resolves when every worker is ready. Throws `WorkerFailed`. */
+  async start(): Promise<void> {
+    const started = Array.from({ length: this.#options.configuration.workers }, () => this.#fork())
+    await Promise.race([Promise.all(started), this.failed])
+  }
+
+  /** Hands a connection to the worker whose turn it is. */
+  give(socket: Socket): void {
+    const worker = this.#ready.shift()
+    const sending = worker === undefined ? undefined : this.#members.get(worker)?.sending
+    if (worker === undefined || sending === undefined) {
+      this.#waiting.push(socket)
+      return
+    }
+    this.#ready.push(worker)
+    const id = this.#nextId++
+    sending.set(id, socket)
+    const message: ToWorker = { kind: 'connection', id }
+    // Kept open here until the worker says that it took it. Left to close it, Node never does when the worker dies in between.
+    worker.process.send(message, socket, { keepOpen: true }, leaveToExit)
+  }
+
+  /** Resolves when all workers have answered their requests and ended. */
+  async drain(): Promise<void> {
+    this.#draining = true
+    for (const socket of this.#waiting.splice(0)) socket.destroy()
+    for (const worker of this.#members.keys()) tell(worker, { kind: 'drain' })
+    await Promise.all([...this.#members.values()].map(({ ended }) => ended))
+  }
+
+  /** Resolves when the worker is ready; rejects with what it says is wrong. */
+  #fork(): Promise<void> {
+    const worker = cluster.fork()
+    const ready = new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind === 'started') tell(worker, this.#firstOrder())
+        else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
+        else if (message.kind === 'took') this.#letGo(worker, message.id)
+        else {
+          this.#welcome(worker)
+          resolve()
+        }
+      })
+      worker.once('exit', () => reject(new WorkerFailed('a worker ended before it was ready')))
+    })
+    const ended = new Promise<void>((resolve) => {
+      worker.once('exit', (code, signal) => {
+        this.#bury(worker)
+        if (!this.#draining) this.#replace(worker, code, signal)
+        resolve()
+      })
+    })
+    this.#members.set(worker, { ended, sending: new Map() })
+    return ready
+  }
+
+  #firstOrder(): ToWorker {
+    if (this.#draining) return { kind: 'drain' }
+    const { configuration, instanceId } = this.#options
+    return { kind: 'serve', configuration, instanceId }
+  }
+
+  #welcome(worker: Worker): void {
+    this.#ready.push(worker)
+    for (const socket of this.#waiting.splice(0)) this.give(socket)
+  }
+
+  #letGo(worker: Worker, id: number): void {
+    const sending = this.#members.get(worker)?.sending
+    sending?.get(id)?.destroy()
+    sending?.delete(id)
+  }
+
+  /** A connection that the dead worker may or may not have taken is cut: its client tries again, where waiting would never end. */
+  #bury(worker: Worker): void {
+    for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
+    this.#members.delete(worker)
+    this.#ready = this.#ready.filter((other) => other !== worker)
+  }
+
+  #replace(worker: Worker, code: number | null, signal: string | null): void {
+    const { log, configuration } = this.#options
+    const nowMs = performance.now()
+    this.#deathTimesMs = this.#deathTimesMs.filter((timeMs) => nowMs - timeMs < limits.workerRestartWindowMs)
+    this.#deathTimesMs.push(nowMs)
+    const recent = this.#deathTimesMs.length
+    log.error({ worker: worker.process.pid, code, signal }, 'a worker died')
+    if (recent > limits.workerRestartsMax * configuration.workers) {
+      this.#fail(new WorkerFailed(`${recent} workers died within ${limits.workerRestartWindowMs / 1000} s; giving up`))
+      return
+    }
+    void this.#forkLater(Math.min(2 ** recent * 10, limits.workerRestartDelayMsMax))
+  }
+
+  async #forkLater(delayMs: number): Promise<void> {
+    await delay(delayMs)
+    if (this.#draining) return
+    try {
+      await this.#fork()
+    } catch (error) {
+      // It ends by itself, and is replaced then.
+      this.#options.log.error({ err: error }, 'a worker could not start')
+    }
+  }
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, {}, leaveToExit)
+}
+
+/** A message that can't be sent means that the worker is ending: what follows from that is done at its exit. */
+function leaveToExit(): void {}

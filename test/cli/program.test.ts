@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'holdfast-program-'))
+})
+afterAll(async () => {
+  killLeftovers()
+  await rm(root, { recursive: true, force: true })
+})
+
+describe('usage', () => {
+  test.each([
+    [['--version'], 0, /^\d+\.\d+\.\d+/],
+    [['--help'], 0, /serve[\s\S]*server[\s\S]*reclaim/],
+    [['serve', '--help'], 0, /--listen <HOST:PORT>[\s\S]*initially 127\.0\.0\.1:9000/],
+    [['help', 'reclaim'], 0, /--grace/],
+    [['serv'], 2, /Did you mean serve\?/],
+    [['serve', '--lisen', ':1'], 2, /Did you mean --listen\?/],
+    [['serve', 'surplus'], 2, /too many arguments/],
+    [['--listen'], 2, /argument missing/],
+    [['--listen', 'nonsense'], 2, /--listen: expects HOST:PORT/],
+    [['serve', '--workers', 'many'], 2, /--workers: expects a whole number/],
+    [['serve', '--config', '/nonexistent.toml'], 2, /cannot read \/nonexistent\.toml/],
+    [['server', '/d{1...4}'], 2, /one data directory/],
+    [['server', 'a', 'b'], 2, /one data directory/],
+    [['reclaim', '--data', '/nonexistent-holdfast'], 1, /no server has started on it/],
+  ])('%j ends with %i', async (words, code, expected) => {
+    const outcome = await run(words).ended
+    expect(outcome.code).toBe(code)
+    expect(code === 0 ? outcome.stdout : outcome.stderr).toMatch(expected)
+    expect(code === 0 ? outcome.stderr : outcome.stdout).toBe('')
+  })
+
+  test('half a pair of credentials is refused before anything is made', async () => {
+    const outcome = await run(['--data', join(root, 'none')], { HOLDFAST_ACCESS_KEY_ID: 'id' }).ended
+    expect(outcome).toMatchObject({ code: 2, stdout: '' })
+    expect(await readdir(root)).toEqual([])
+  })
+})
+
+test('reclaim removes what nothing references from a stopped server, and says so', async () => {
+  const data = join(root, 'data')
+  const running = await serve(['--data', data, '--listen', '127.0.0.1:0'])
+  const client = new S3Client({
+    endpoint: running.ready.endpoint,
+    region: 'us-east-1',
+    credentials: environmentKey,
+    forcePathStyle: true,
+  })
+  await client.send(new CreateBucketCommand({ Bucket: 'bucket' }))
+  await client.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'key', Body: 'body' }))
+  await client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: 'key' }))
+  client.destroy()
+  running.child.kill('SIGTERM')
+  await running.ended
+
+  const kept = await run(['reclaim', '--data', data, '--grace', '1h', '--json'], keyVariables).ended
+  expect(JSON.parse(kept.stdout)).toMatchObject({ event: 'reclaimed', blobsRemoved: 0 })
+  const outcome = await run(['reclaim', '--data', data, '--json'], keyVariables).ended
+  expect(JSON.parse(outcome.stdout).blobsRemoved).toBeGreaterThan(0)
+  const again = await run(['reclaim', '--data', data], keyVariables).ended
+  expect(again).toMatchObject({ code: 0, stderr: '' })
+  expect(again.stdout).toMatch(/^reclaimed \d+ bytes: 0 blobs removed/)
+})

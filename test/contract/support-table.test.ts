@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { apiPage, supportSummary } from '../../src/contract/api-page.ts'
+import { header, outVendor, query, refused, required, vendorPrefix, worksOnly } from '../../src/contract/fields.ts'
+import { operationsIn } from '../../src/contract/operation.ts'
+import { string, struct } from '../../src/contract/shapes.ts'
+import { supportTable } from '../../src/contract/support-table.ts'
+import { text } from '../../src/contract/values.ts'
+
+const putThing = operationsIn<undefined>()({
+  name: 'PutThing',
+  method: 'PUT',
+  target: 'object',
+  query: ['thing'],
+  vendorHeaders: ['thing-source'],
+  permission: 's3:PutThing',
+  summary: 'Puts a thing.',
+  input: {
+    id: required(query('thing-id', text, 'supported')),
+    md5: header('Content-MD5', text, 'unflagged'),
+    mode: worksOnly(header('Mode', text, 'partially-supported'), 'slow|steady'),
+    lock: refused('vendor', 'lock', 'not-supported'),
+    metadata: vendorPrefix('meta-', 'aws'),
+  },
+  inputBody: {
+    kind: 'xml',
+    root: 'Thing',
+    shape: struct({ Name: string }),
+    required: true,
+    digestRequired: false,
+    bytesMax: 1024,
+  },
+  output: { version: outVendor('version-id', 'not-supported') },
+  errors: ['NoSuchKey'],
+  handle: async () => ({}),
+})
+const refusedThing = { ...putThing, name: 'LockThing', target: 'bucket', query: ['lock'], implemented: false } as const
+
+describe('the support table', () => {
+  it('has a row for each operation and for each of its parameters', () => {
+    const [row] = supportTable([putThing])
+    expect(row).toMatchObject({
+      name: 'PutThing',
+      here: 'works',
+      method: 'PUT',
+      target: 'object',
+      query: ['thing'],
+      vendorHeaders: ['thing-source'],
+      requestBody: 'Thing',
+      answerBody: '',
+      status: 200,
+    })
+    expect(row?.parameters).toEqual([
+      { message: 'request', in: 'query', name: 'thing-id', required: true, spec: 'supported', here: 'works' },
+      { message: 'request', in: 'header', name: 'Content-MD5', required: false, spec: 'unflagged', here: 'works' },
+      {
+        message: 'request',
+        in: 'header',
+        name: 'Mode',
+        required: false,
+        spec: 'partially-supported',
+        here: 'works',
+        only: 'slow|steady',
+      },
+      { message: 'request', in: 'vendor', name: 'lock', required: false, spec: 'not-supported', here: 'refused' },
+      { message: 'request', in: 'vendor-prefix', name: 'meta-', required: false, spec: 'aws', here: 'works' },
+      { message: 'answer', in: 'vendor', name: 'version-id', required: false, spec: 'not-supported', here: 'works' },
+    ])
+  })
+
+  it('says which operations are refused', () => {
+    expect(supportTable([refusedThing])[0]?.here).toBe('refused')
+  })
+
+  it('becomes a page on which every parameter, refusal and error can be found', () => {
+    const page = apiPage(supportTable([putThing, refusedThing]), [['NoSuchKey', { status: 404, message: 'No key.' }]])
+    const lines = page.split('\n')
+    expect(lines).toContain('## Operations (1 work, 1 are refused by name)')
+    expect(lines).toContain('`PUT /{Bucket}/{Key}?thing with *-thing-source`: Puts a thing.')
+    expect(lines).toContain('Request body: XML `Thing`. Answer: 200. Errors: `NoSuchKey`.')
+    expect(lines).toContain('| `thing-id` (required) | query | Supported | works |')
+    expect(lines).toContain('| `Mode` | header | Partially Supported | works for slow\\|steady |')
+    expect(lines).toContain('| `*-lock` | header | Not Supported | refused |')
+    expect(lines).toContain('| `*-meta-<name>` | header | not named | works |')
+    expect(lines).toContain('| LockThing | `PUT /{Bucket}?lock with *-thing-source` |')
+    expect(lines).toContain('| `NoSuchKey` | 404 | No key. |')
+  })
+
+  it('has a summary that names what works and counts the rest', () => {
+    const lines = supportSummary(supportTable([putThing, refusedThing])).split('\n')
+    expect(lines).toContain('| Buckets |  | 1 |')
+    expect(lines).toContain('| Objects | PutThing | 0 |')
+  })
+})

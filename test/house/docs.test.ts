@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { configurationPage } from '../../src/config/page.ts'
+import { apiPage, limitsSummary, supportSummary } from '../../src/contract/api-page.ts'
+import { supportTable } from '../../src/contract/support-table.ts'
+import { errorTable } from '../../src/errors.ts'
+import { operations } from '../../src/operations/table.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const read = (file: string): string => readFileSync(root + file, 'utf8')
+const rows = supportTable(operations)
+const decisions = readdirSync(`${root}docs/adr`).filter((name) => name.endsWith('.md'))
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...decisions.map((name) => `docs/adr/${name}`),
+]
+
+// When one of these fails, `npm run docs` writes what the code says now.
+describe('the generated documentation', () => {
+  it('lists the operations and errors as they are', () => {
+    expect(read('docs/api.md')).toBe(apiPage(rows, Object.entries(errorTable)))
+  })
+
+  it('lists the options as they are', () => {
+    expect(read('docs/configuration.md')).toBe(configurationPage())
+  })
+
+  it.each([
+    ['support table', supportSummary(rows)],
+    ['limits', limitsSummary()],
+  ])('has the %s of the README as it is', (name, text) => {
+    expect(read('README.md')).toContain(`<!-- ${name} -->\n${text}\n<!-- /${name} -->\n`)
+  })
+})
+
+describe('the written documentation', () => {
+  it.each(pages)('%s refers to nothing that is not there', (page) => {
+    const text = read(page)
+    const folder = page.slice(0, page.lastIndexOf('/') + 1)
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => folder + link)
+    const sources = [...text.matchAll(/`((?:src|test|scripts|docs|examples)\/[\w./-]+\.\w+)`/g)].map(
+      ([, path = '']) => path,
+    )
+    expect([...links, ...sources].filter((path) => !existsSync(root + path))).toEqual([])
+  })
+
+  it('gives the two commands, which npm knows', () => {
+    const { scripts } = JSON.parse(read('package.json'))
+    const commands = [...read('README.md').matchAll(/^npm ci && npm (\w+)/gm)].map(([, name = '']) => name)
+    expect(commands).toEqual(['start', 'test'])
+    for (const name of commands) expect(scripts).toHaveProperty(name)
+  })
+
+  it('names in CONTRIBUTING.md only commands that npm knows', () => {
+    const { scripts } = JSON.parse(read('package.json'))
+    const named = [...read('CONTRIBUTING.md').matchAll(/`npm (?:run )?(\w+)/g)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(4)
+    expect(named.filter((name) => name !== 'ci' && !(name in scripts))).toEqual([])
+  })
+})

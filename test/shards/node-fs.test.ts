@@ -1,0 +1,90 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { nodeFs } from '../../src/shards/node-fs.ts'
+import { patternBytes } from './seeded.ts'
+
+/** The kernel may transfer less than was asked: here it never transfers more than this in one call. */
+const transferBytesMax = vi.hoisted(() => ({ value: Number.POSITIVE_INFINITY }))
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  const writev: typeof fs.writev = ((fd: number, buffers: Uint8Array[], position: number, done: () => void) => {
+    if (transferBytesMax.value === Number.POSITIVE_INFINITY) return fs.writev(fd, buffers, position, done)
+    const [first = new Uint8Array()] = buffers.filter((buffer) => buffer.length > 0)
+    return fs.write(fd, first, 0, Math.min(first.length, transferBytesMax.value), position, done)
+  }) as typeof fs.writev
+  const read = ((fd: number, buffer: Uint8Array, offset: number, length: number, position: number, done: () => void) =>
+    fs.read(fd, buffer, offset, Math.min(length, transferBytesMax.value), position, done)) as typeof fs.read
+  return { ...fs, writev, read }
+})
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-fs-'))
+})
+afterEach(async () => {
+  transferBytesMax.value = Number.POSITIVE_INFINITY
+  await rm(directory, { recursive: true })
+})
+
+describe('the real file system', () => {
+  test.each([Number.POSITIVE_INFINITY, 1000])(
+    'writes and reads everything when a call transfers at most %d bytes',
+    async (bytesMax) => {
+      transferBytesMax.value = bytesMax
+      const path = join(directory, 'file')
+      const pieces = Array.from({ length: 2500 }, (_, index) => patternBytes(index, index % 7))
+      const content = Buffer.concat([...pieces, patternBytes(1, 5000)])
+      const file = await nodeFs.open(path, 'create')
+      await file.write([...pieces, patternBytes(1, 5000)], 10)
+      await file.datasync()
+      const read = Buffer.alloc(content.length + 100)
+      expect(await file.read(read, 10)).toBe(content.length)
+      expect(read.subarray(0, content.length).equals(content)).toBe(true)
+      expect(await file.size()).toBe(content.length + 10)
+      await file.truncate(10)
+      expect(await file.read(read, 10)).toBe(0)
+      await file.write([], 0)
+      await file.close()
+      expect(await readFile(path)).toEqual(Buffer.alloc(10))
+    },
+  )
+
+  test('keeps what it makes private to the user', async () => {
+    await nodeFs.mkdir(join(directory, 'made'))
+    await (await nodeFs.open(join(directory, 'made', 'file'), 'create')).close()
+    expect((await stat(join(directory, 'made'))).mode & 0o777).toBe(0o700)
+    expect((await stat(join(directory, 'made', 'file'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('names what is missing or in the way', async () => {
+    const path = join(directory, 'file')
+    await expect(nodeFs.open(path, 'read')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(nodeFs.open(path, 'write')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(nodeFs.unlink(path)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(nodeFs.list(path)).rejects.toMatchObject({ code: 'ENOENT' })
+    await (await nodeFs.open(path, 'create')).close()
+    await expect(nodeFs.open(path, 'create')).rejects.toMatchObject({ code: 'EEXIST' })
+    await expect(nodeFs.mkdir(path)).rejects.toMatchObject({ code: 'EEXIST' })
+    await expect(nodeFs.rmdir(directory)).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    await nodeFs.syncDirectory(directory)
+    expect(await nodeFs.stat(path)).toMatchObject({ size: 0, isDirectory: false })
+    expect(await nodeFs.freeBytes(directory)).toBeGreaterThan(0)
+  })
+
+  test('a closed file refuses every use: its descriptor may be another file by now', async () => {
+    const file = await nodeFs.open(join(directory, 'file'), 'create')
+    await file.close()
+    const uses = [
+      file.read(Buffer.alloc(1), 0),
+      file.write([Buffer.alloc(1)], 0),
+      file.datasync(),
+      file.size(),
+      file.truncate(0),
+      file.close(),
+    ]
+    for (const use of uses) await expect(use).rejects.toMatchObject({ code: 'EBADF' })
+  })
+})

@@ -1,0 +1,193 @@
+/** Buckets: one owner each, listed by owner in order of name, and gone only when they hold nothing. */
+import { describe, expect, it } from 'vitest'
+import { changeBucket, createBucket, deleteBucket, findBucket, listBuckets } from '../../src/store/buckets.ts'
+import { openUploads, uploads } from '../../src/store/keyspace.ts'
+import {
+  begin,
+  complete,
+  garbageOf,
+  makeBucket,
+  memoryStore,
+  outcome,
+  put,
+  scope,
+  scopeOf,
+  sendPart,
+  shardsOf,
+  storeWithBucket,
+  type TestStore,
+} from './fixture.ts'
+
+const create = ({ store }: TestStore, name: string, owner: string) =>
+  createBucket(store, { name, owner, locationConstraint: 'EU', location: 'default' })
+
+describe('creating a bucket', () => {
+  it('keeps what was asked for', async () => {
+    const made = memoryStore()
+    const record = await create(made, 'bucket', 'main')
+    expect(await findBucket(made.store, scope)).toEqual(record)
+    expect(record).toMatchObject({ owner: 'main', locationConstraint: 'EU', createdMs: made.clock.now(), tags: [] })
+  })
+
+  it.each([
+    ['main', 'BucketAlreadyOwnedByYou'],
+    ['other', 'BucketAlreadyExists'],
+  ])('a second time by %s is %s', async (owner, expected) => {
+    const made = memoryStore()
+    await create(made, 'bucket', 'main')
+    expect(await outcome(create(made, 'bucket', owner))).toBe(expected)
+    expect((await findBucket(made.store, scope)).owner).toBe('main')
+  })
+
+  it('64 times at once has one winner', async () => {
+    const made = memoryStore()
+    const works = Array.from({ length: 64 }, (_, i) => create(made, 'bucket', `owner-${i}`))
+    const outcomes = await Promise.all(works.map(outcome))
+    expect(outcomes.filter((one) => one === 'ok')).toHaveLength(1)
+    expect((await findBucket(made.store, scope)).owner).toBe(`owner-${outcomes.indexOf('ok')}`)
+  })
+
+  it('again after its end makes another bucket', async () => {
+    const made = memoryStore()
+    const first = await create(made, 'bucket', 'main')
+    await deleteBucket(made.store, scope)
+    const second = await create(made, 'bucket', 'other')
+    expect(second.id).not.toBe(first.id)
+    expect(await listNames(made, 'main')).toEqual([])
+    expect(await listNames(made, 'other')).toEqual(['bucket'])
+  })
+})
+
+async function listNames({ store }: TestStore, owner: string, prefix = ''): Promise<string[]> {
+  const { buckets } = await listBuckets(store, { owner, prefix, afterName: undefined, max: 1000 })
+  return buckets.map(({ name }) => name)
+}
+
+describe('listing buckets', () => {
+  it("shows the owner's alone, in order, by prefix", async () => {
+    const made = memoryStore()
+    for (const name of ['b-2', 'a-1', 'b-10', 'c']) await create(made, name, 'main')
+    await create(made, 'b-3', 'main2')
+    await create(made, 'b-4', 'mai')
+    expect(await listNames(made, 'main')).toEqual(['a-1', 'b-10', 'b-2', 'c'])
+    expect(await listNames(made, 'main', 'b-')).toEqual(['b-10', 'b-2'])
+    expect(await listNames(made, 'main', 'd')).toEqual([])
+    expect(await listNames(made, 'nobody')).toEqual([])
+  })
+
+  it.each([1, 2, 3, 5, 7, 8, 20])('in pages of %i shows each bucket once', async (max) => {
+    const made = memoryStore()
+    const names = Array.from({ length: 7 }, (_, i) => `bucket-${i}`)
+    for (const name of names) await create(made, name, 'main')
+    const listed: string[] = []
+    let afterName: string | undefined
+    let pages = 0
+    do {
+      const page = await listBuckets(made.store, { owner: 'main', prefix: 'bucket-', afterName, max })
+      listed.push(...page.buckets.map(({ name }) => name))
+      afterName = page.next
+      pages++
+    } while (afterName !== undefined)
+    expect(listed).toEqual(names)
+    expect(pages).toBe(Math.ceil(names.length / max))
+  })
+
+  it('goes on behind a name that is gone, and ignores one before the prefix', async () => {
+    const made = memoryStore()
+    await create(made, 'b', 'main')
+    await create(made, 'd', 'main')
+    const behind = (afterName: string, prefix: string) =>
+      listBuckets(made.store, { owner: 'main', prefix, afterName, max: 10 })
+    expect((await behind('c', '')).buckets.map(({ name }) => name)).toEqual(['d'])
+    expect((await behind('a', 'd')).buckets.map(({ name }) => name)).toEqual(['d'])
+  })
+
+  it('leaves out a bucket that goes between its two reads', async () => {
+    const made = memoryStore()
+    await create(made, 'bucket', 'main')
+    await create(made, 'stays', 'main')
+    made.kv.beforeRead(0, () => deleteBucket(made.store, scope))
+    expect(await listNames(made, 'main')).toEqual(['stays'])
+  })
+})
+
+describe('changing a bucket', () => {
+  it('loses nothing when two do it at once', async () => {
+    const made = await storeWithBucket()
+    const add = (key: string) =>
+      changeBucket(made.store, scope, (bucket) => ({ ...bucket, tags: [...bucket.tags, { key, value: '' }] }))
+    await Promise.all(Array.from({ length: 20 }, (_, i) => add(`${i}`)))
+    expect((await findBucket(made.store, scope)).tags).toHaveLength(20)
+  })
+
+  it('does not stop writes that are under way', async () => {
+    const made = await storeWithBucket()
+    made.kv.beforeNextCommit(() => changeBucket(made.store, scope, (bucket) => ({ ...bucket, tags: [] })))
+    expect(await outcome(put(made, 'key'))).toBe('ok')
+  })
+})
+
+describe('deleting a bucket', () => {
+  it('that is not there is NoSuchBucket', async () => {
+    const made = await storeWithBucket()
+    expect(await outcome(deleteBucket(made.store, scopeOf('other')))).toBe('NoSuchBucket')
+    await deleteBucket(made.store, scope)
+    expect(await outcome(deleteBucket(made.store, scope))).toBe('NoSuchBucket')
+  })
+
+  it('that holds an object is refused, whatever lies in its neighbours', async () => {
+    const made = await storeWithBucket()
+    await makeBucket(made, 'bucket-')
+    await makeBucket(made, 'bucke')
+    await put(made, '\0')
+    expect(await outcome(deleteBucket(made.store, scope))).toBe('BucketNotEmpty')
+    expect(await outcome(deleteBucket(made.store, scopeOf('bucket-')))).toBe('ok')
+    expect(await outcome(deleteBucket(made.store, scopeOf('bucke')))).toBe('ok')
+  })
+
+  it('ends its open uploads: they cannot go on, also when a bucket of the name comes again', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const part = await sendPart(made, upload, 1, 'data')
+    await deleteBucket(made.store, scope)
+    expect(await outcome(sendPart(made, upload, 2, 'data'))).toBe('NoSuchBucket')
+    await makeBucket(made)
+    expect(await outcome(sendPart(made, upload, 2, 'data'))).toBe('NoSuchUpload')
+    expect(await outcome(complete(made, upload, [part]))).toBe('NoSuchUpload')
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect(await garbageOf(made)).toMatchObject([{ kind: 'bucket' }])
+  })
+
+  it('against a part or a Complete on the way: both lose, and the part leaves no shard', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const part = await sendPart(made, upload, 1, 'data')
+    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    expect(await outcome(sendPart(made, upload, 2, 'more'))).toBe('NoSuchBucket')
+    expect(await shardsOf(made)).toHaveLength(1)
+
+    await makeBucket(made)
+    const again = await begin(made, 'key')
+    const other = await sendPart(made, again, 1, 'data')
+    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    expect(await outcome(complete(made, again, [other]))).toBe('NoSuchBucket')
+    expect(part.number).toBe(1)
+  })
+
+  it('knows of an upload that began while it decided', async () => {
+    const made = await storeWithBucket()
+    const { id } = await findBucket(made.store, scope)
+    made.kv.beforeNextCommit(() => begin(made, 'key'))
+    await deleteBucket(made.store, scope)
+    expect(await made.kv.range({ ...openUploads(id), limit: 10 })).toHaveLength(1)
+    expect(await garbageOf(made)).toEqual([{ kind: 'bucket', bucketId: id }])
+    expect(await made.kv.range({ ...uploads, limit: 10 })).toHaveLength(1)
+  })
+
+  it('against an upload that begins: it loses', async () => {
+    const made = await storeWithBucket()
+    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    expect(await outcome(begin(made, 'key'))).toBe('NoSuchBucket')
+    expect(await made.kv.range({ ...uploads, limit: 10 })).toHaveLength(0)
+  })
+})

@@ -1,0 +1,215 @@
+/** Stores in memory for tests, a metadata store that can be watched and interrupted, and the few calls that most tests make. */
+import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
+import { S3Error } from '../../src/errors.ts'
+import type { Commit, Entry, Key, Kv, RangeQuery } from '../../src/kv/kv.ts'
+import { memoryKv } from '../../src/kv/memory.ts'
+import { openBlobs } from '../../src/shards/blobs.ts'
+import { memoryShardStore } from '../../src/shards/memory.ts'
+import type { FoundShard, ShardStore } from '../../src/shards/shard-store.ts'
+import { createBucket } from '../../src/store/buckets.ts'
+import { completeUpload, type ListedPart } from '../../src/store/complete-upload.ts'
+import { garbage } from '../../src/store/keyspace.ts'
+import type { WriteConditions } from '../../src/store/preconditions.ts'
+import { openObject } from '../../src/store/read-object.ts'
+import {
+  type GarbageRecord,
+  garbageCodec,
+  type ObjectAttributes,
+  type ObjectRecord,
+  type OpenUpload,
+  type PartRecord,
+} from '../../src/store/records.ts'
+import type { BucketScope } from '../../src/store/scope.ts'
+import type { Store } from '../../src/store/store.ts'
+import { writePart } from '../../src/store/upload-parts.ts'
+import { createUpload, type UploadAddress } from '../../src/store/uploads.ts'
+import { writeObject } from '../../src/store/write-object.ts'
+import { seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
+
+export interface TestStore {
+  store: Store
+  kv: WatchedKv
+  shards: ShardStore
+  clock: TestClock
+}
+
+export function memoryStore({ clock = seededClock(seededRandom(1)), bytesMax = Infinity } = {}): TestStore {
+  return storeOver(memoryShardStore({ clock, bytesMax }), clock)
+}
+
+export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
+  const kv = new WatchedKv(memoryKv())
+  const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
+  return { store: { kv, blobs, clock }, kv, shards, clock }
+}
+
+/** Counts what is read, lets others run between any two calls, and lets a test act just before a commit or a read. */
+export class WatchedKv implements Kv {
+  readonly #kv: Kv
+  #beforeGet: (() => Promise<void>) | undefined
+  #beforeCommit: (() => Promise<void>) | undefined
+  entriesRead = 0
+  commits = 0
+
+  constructor(kv: Kv) {
+    this.#kv = kv
+  }
+
+  /** Runs `work` once, when the next commit has been decided and not yet applied. */
+  beforeNextCommit(work: () => Promise<unknown>): void {
+    this.#beforeCommit = async () => {
+      await work()
+    }
+  }
+
+  /** Runs `work` once, before the read that follows `skipped` others. */
+  beforeRead(skipped: number, work: () => Promise<unknown>): void {
+    let left = skipped
+    const hook = async (): Promise<void> => {
+      if (left-- > 0) this.#beforeGet = hook
+      else await work()
+    }
+    this.#beforeGet = hook
+  }
+
+  async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    const hook = this.#beforeGet
+    this.#beforeGet = undefined
+    await hook?.()
+    await turn()
+    return this.#kv.get(keys)
+  }
+
+  async range(query: RangeQuery): Promise<Entry[]> {
+    await turn()
+    const entries = await this.#kv.range(query)
+    this.entriesRead += entries.length
+    return entries
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    const hook = this.#beforeCommit
+    this.#beforeCommit = undefined
+    await hook?.()
+    await turn()
+    this.commits++
+    return this.#kv.commit(commit)
+  }
+
+  close(): Promise<void> {
+    return this.#kv.close()
+  }
+}
+
+/** Whoever else is ready goes first: calls made at the same time advance in step. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A bucket as a request may use it that may do everything. */
+export const scopeOf = (name: string): BucketScope => ({ name, admit: () => {} })
+
+export const scope = scopeOf('bucket')
+
+export function makeBucket({ store }: TestStore, name = 'bucket', owner = 'main'): Promise<unknown> {
+  return createBucket(store, { name, owner, locationConstraint: undefined, location: 'default' })
+}
+
+export async function storeWithBucket(options?: Parameters<typeof memoryStore>[0]): Promise<TestStore> {
+  const made = memoryStore(options)
+  await makeBucket(made)
+  return made
+}
+
+export const plain: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
+
+export function put(
+  { store }: TestStore,
+  key: string,
+  data: string | Buffer | ByteSource = key,
+  conditions: WriteConditions = {},
+): Promise<ObjectRecord> {
+  const body =
+    typeof data === 'string' ? bytesSource(Buffer.from(data)) : Buffer.isBuffer(data) ? bytesSource(data) : data
+  return writeObject(store, scope, { key, attributes: plain, data: { body }, conditions })
+}
+
+/** The bytes of `key`, or of a range of them. */
+export async function read({ store }: TestStore, key: string, range?: [number, number]): Promise<Buffer> {
+  const { body } = await openObject(store, scope, key, ({ size }) => {
+    const [start, end] = range ?? [0, size]
+    return { range: { start, end } }
+  })
+  return body.read()
+}
+
+export async function begin(
+  { store }: TestStore,
+  key: string,
+  checksum?: OpenUpload['checksum'],
+): Promise<UploadAddress> {
+  return { key, uploadId: await createUpload(store, scope, { ...plain, key, checksum }) }
+}
+
+export function sendPart(
+  { store }: TestStore,
+  address: UploadAddress,
+  number: number,
+  data: string | Buffer,
+): Promise<PartRecord> {
+  const body = bytesSource(Buffer.from(data))
+  return writePart(store, scope, {
+    ...address,
+    number,
+    data: ({ checksum }) => ({
+      body,
+      checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },
+    }),
+  })
+}
+
+export const listedPart = ({ number, etag }: Pick<PartRecord, 'number' | 'etag'>): ListedPart => ({
+  number,
+  etag: `"${etag}"`,
+  checksums: {},
+})
+
+export function complete(
+  { store }: TestStore,
+  address: UploadAddress,
+  parts: readonly Pick<PartRecord, 'number' | 'etag'>[],
+  conditions: WriteConditions = {},
+) {
+  return completeUpload(store, scope, { ...address, parts: parts.map(listedPart), conditions, expected: {} })
+}
+
+/** Resolves with the code of the error sent to the client, or `ok`. Anything but an S3Error is a failure. */
+export async function outcome(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'ok'
+  } catch (error) {
+    if (error instanceof S3Error) return error.code
+    throw error
+  }
+}
+
+/** The code of what `work` throws, or `ok`. */
+export function outcomeOf(work: () => unknown): string {
+  try {
+    work()
+    return 'ok'
+  } catch (error) {
+    if (error instanceof S3Error) return error.code
+    throw error
+  }
+}
+
+export async function shardsOf({ shards }: TestStore): Promise<FoundShard[]> {
+  const found: FoundShard[] = []
+  for await (const shard of shards.list()) found.push(shard)
+  return found
+}
+
+export async function garbageOf({ kv }: TestStore): Promise<GarbageRecord[]> {
+  const entries = await kv.range({ ...garbage, limit: 10_000 })
+  return entries.map((entry) => garbageCodec.decode(entry.key, entry.value))
+}

@@ -1,0 +1,243 @@
+/** Records as bytes: what is written is read, and whatever else lies there is noticed. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Key } from '../../src/kv/kv.ts'
+import { bucketKey, garbageKey, objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
+import {
+  type BucketRecord,
+  bucketCodec,
+  type GarbageRecord,
+  garbageCodec,
+  type ObjectRecord,
+  objectCodec,
+  type PartRecord,
+  partCodec,
+  RecordDamaged,
+  type UploadRecord,
+  uploadCodec,
+} from '../../src/store/records.ts'
+
+const text = fc.string({ unit: 'binary', maxLength: 20 })
+const name = fc.string({ minLength: 1, maxLength: 20 })
+const time = fc.nat({ max: 8.64e15 })
+const size = fc.nat({ max: 50 * 2 ** 40 })
+const digest = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes).toString('hex'))
+const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(values, { nil: undefined })
+
+const etag = fc.oneof(
+  digest,
+  fc.tuple(digest, fc.integer({ min: 1, max: 10_000 })).map(([md5, parts]) => `${md5}-${parts}`),
+)
+const checksumKind = fc.record({
+  algorithm: fc.constantFrom('CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'),
+  type: fc.constantFrom('FULL_OBJECT', 'COMPOSITE'),
+})
+const checksum = optional(
+  fc.tuple(checksumKind, fc.base64String({ minLength: 4 })).map(([kind, value]) => ({ ...kind, value })),
+)
+const manifest = fc.record({
+  location: name,
+  locationVersion: fc.nat(),
+  scheme: fc.constant('replica' as const),
+  size,
+  shards: fc.array(fc.record({ storeId: name, id: name }), { maxLength: 3 }),
+})
+const attributes = {
+  headers: fc.record({ contentType: optional(text), cacheControl: optional(text), expires: optional(text) }),
+  metadata: fc.dictionary(name, text),
+  tags: fc.array(fc.record({ key: name, value: text }), { maxLength: 3 }),
+  retention: optional(fc.record({ mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'), untilMs: time })),
+  legalHold: optional(fc.boolean()),
+}
+const object: fc.Arbitrary<ObjectRecord> = fc.record({
+  ...attributes,
+  sequence: fc.nat({ max: 2 ** 48 - 1 }),
+  size,
+  modifiedMs: time,
+  etag,
+  versionId: name,
+  checksum,
+  data: fc.oneof(
+    fc.record({ kind: fc.constant('blob' as const), manifest }),
+    fc.record({
+      kind: fc.constant('parts' as const),
+      uploadId: name,
+      runs: fc.array(fc.record({ first: fc.nat(), count: fc.nat(), size }), { maxLength: 3 }),
+    }),
+  ),
+})
+const bucket: fc.Arbitrary<BucketRecord> = fc.record({
+  name,
+  id: name,
+  owner: name,
+  createdMs: time,
+  locationConstraint: optional(text),
+  location: name,
+  tags: attributes.tags,
+  versioning: fc.constantFrom('unversioned', 'enabled', 'suspended'),
+})
+const upload: fc.Arbitrary<UploadRecord> = fc.oneof(
+  fc.record({
+    ...attributes,
+    state: fc.constant('open' as const),
+    bucketId: name,
+    key: text,
+    initiatedMs: time,
+    checksum: optional(checksumKind),
+  }),
+  fc.record({
+    state: fc.constant('completed' as const),
+    bucketId: name,
+    key: text,
+    completedMs: time,
+    etag,
+    versionId: name,
+    checksum,
+  }),
+)
+const part: fc.Arbitrary<PartRecord> = fc.record({
+  number: fc.integer({ min: 1, max: 10_000 }),
+  size,
+  etag,
+  modifiedMs: time,
+  checksum,
+  manifest,
+})
+const garbage: fc.Arbitrary<GarbageRecord> = fc.oneof(
+  fc.record({ kind: fc.constant('blob' as const), manifest }),
+  fc.record({ kind: fc.constant('parts' as const), uploadId: name }),
+  fc.record({ kind: fc.constant('bucket' as const), bucketId: name }),
+)
+
+/** A codec with the kind of record removed, so that one row stands for each. */
+interface Row {
+  kind: string
+  keys: fc.Arbitrary<Key>
+  /** A record's bytes under `key`, and the record. */
+  written(key: Key): fc.Arbitrary<{ bytes: Buffer; record: unknown }>
+  decode(key: Key, bytes: Buffer): unknown
+}
+
+function row<T>(
+  kind: string,
+  codec: { encode(key: Key, record: T): Buffer; decode(key: Key, bytes: Buffer): T },
+  keys: fc.Arbitrary<Key>,
+  records: fc.Arbitrary<T>,
+): Row {
+  return {
+    kind,
+    keys,
+    written: (key) => records.map((record) => ({ record, bytes: codec.encode(key, record) })),
+    decode: codec.decode,
+  }
+}
+
+const rows = [
+  row(
+    'object',
+    objectCodec,
+    fc.tuple(name, fc.string({ minLength: 1 })).map(([of, key]) => objectKey(of, key)),
+    object,
+  ),
+  row('bucket', bucketCodec, name.map(bucketKey), bucket),
+  row('upload', uploadCodec, name.map(uploadKey), upload),
+  row(
+    'part',
+    partCodec,
+    fc.tuple(name, fc.nat()).map(([id, number]) => partKey(id, number)),
+    part,
+  ),
+  row('garbage', garbageCodec, name.map(garbageKey), garbage),
+]
+
+const cases = ({ keys, written }: Row) => keys.chain((key) => written(key).map((given) => ({ key, ...given })))
+
+describe.each(rows)('the record of a $kind', (under) => {
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes, record }) => {
+        expect(under.decode(key, bytes)).toEqual(record)
+      }),
+    )
+  })
+
+  it('is refused after any flip of one bit', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes }) => {
+        for (let bit = 0; bit < bytes.length * 8; bit++) {
+          const flipped = Buffer.from(bytes)
+          flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+          expect(() => under.decode(key, flipped)).toThrow(RecordDamaged)
+        }
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it('is refused when cut short, or continued', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes }) => {
+        for (let end = 0; end < bytes.length; end++) {
+          expect(() => under.decode(key, bytes.subarray(0, end))).toThrow(RecordDamaged)
+        }
+        expect(() => under.decode(key, Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow(RecordDamaged)
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it('is refused under the key of another', () => {
+    fc.assert(
+      fc.property(cases(under), under.keys, ({ key, bytes }, other) => {
+        fc.pre(!key.equals(other))
+        expect(() => under.decode(other, bytes)).toThrow(RecordDamaged)
+      }),
+    )
+  })
+})
+
+describe('what a listing reads of an object', () => {
+  const key = objectKey('bucket', 'key')
+
+  it('is what the whole record says', () => {
+    fc.assert(
+      fc.property(object, (record) => {
+        const { sequence, size, modifiedMs, etag, checksum } = record
+        expect(objectCodec.decodeListed(key, objectCodec.encode(key, record))).toEqual({
+          sequence,
+          size,
+          modifiedMs,
+          etag,
+          checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
+        })
+      }),
+    )
+  })
+
+  it('is refused when it is damaged, also in what a listing does not show', () => {
+    const bytes = fc.sample(object, { numRuns: 1, seed: 1 }).map((record) => objectCodec.encode(key, record))[0]
+    if (bytes === undefined) throw new Error('no record')
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    expect(() => objectCodec.decodeListed(key, bytes)).toThrow(RecordDamaged)
+  })
+
+  it.each([
+    '00000000000000000000000000000000',
+    'ffffffffffffffffffffffffffffffff',
+    'ffffffffffffffffffffffffffffffff-1',
+    '0123456789abcdef0123456789abcdef-10000',
+  ])('keeps the entity tag %s', (etag) => {
+    const [record] = fc.sample(object, { numRuns: 1, seed: 2 })
+    if (record === undefined) throw new Error('no record')
+    const bytes = objectCodec.encode(key, { ...record, etag })
+    expect(objectCodec.decodeListed(key, bytes).etag).toBe(etag)
+    expect(objectCodec.decode(key, bytes).etag).toBe(etag)
+  })
+})
+
+it('a record of a format that this version does not know is refused by name', () => {
+  const key = garbageKey('g')
+  const bytes = garbageCodec.encode(key, { kind: 'bucket', bucketId: 'b' })
+  bytes[0] = 9
+  expect(() => garbageCodec.decode(key, bytes)).toThrow('unknown format 9')
+})

@@ -1,0 +1,195 @@
+/** CreateBucket over the wire. What is wrong with names and documents is in bad-input. */
+import { CreateBucketCommand } from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+import type { Reply, Wire } from '../support/wire-client.ts'
+import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { otherKey } from '../support/wire-server.ts'
+
+const configuration = (inside: string): string => `<CreateBucketConfiguration>${inside}</CreateBucketConfiguration>`
+const located = (constraint: string): string => configuration(`<LocationConstraint>${constraint}</LocationConstraint>`)
+
+const made = { status: 200, headers: { Location: '/wire', 'Content-Length': '0' }, withoutBucket: true }
+
+const isThere = async (wire: Wire): Promise<void> => {
+  expect((await wire.ask({ method: 'HEAD' })).status).toBe(200)
+}
+const isNotThere = async (wire: Wire): Promise<void> => {
+  expect((await wire.ask({ method: 'HEAD' })).status).toBe(404)
+}
+const answersLocation =
+  (location: string) =>
+  async (wire: Wire): Promise<void> => {
+    const reply: Reply = await wire.must({ method: 'GET', query: { location: '' } })
+    expect(reply.body.toString()).toContain(`>${location}</LocationConstraint>`)
+  }
+
+const rows: Row[] = [
+  {
+    it: 'makes a bucket without a body',
+    ...made,
+    ask: { method: 'PUT' },
+    afterwards: isThere,
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }, { Location: '/wire' }),
+  },
+  {
+    it: 'makes a bucket in a location, which GetBucketLocation then answers',
+    ...made,
+    ask: { method: 'PUT', body: located('default') },
+    afterwards: answersLocation('default'),
+    sdk: sdk(
+      CreateBucketCommand,
+      { Bucket: 'wire', CreateBucketConfiguration: { LocationConstraint: 'default' as 'eu-west-1' } },
+      { Location: '/wire' },
+    ),
+  },
+  {
+    it: 'takes the name of a cloud region for the default location, and answers it as it was given',
+    ...made,
+    ask: { method: 'PUT', body: located('eu-west-1') },
+    afterwards: answersLocation('eu-west-1'),
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', CreateBucketConfiguration: { LocationConstraint: 'eu-west-1' } }),
+  },
+  {
+    it: 'takes an empty configuration for none',
+    ...made,
+    ask: { method: 'PUT', body: configuration('') },
+    afterwards: answersLocation(''),
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', CreateBucketConfiguration: {} }),
+  },
+  {
+    it: 'accepts a document in S3 namespace in either dialect',
+    ...made,
+    ask: {
+      method: 'PUT',
+      body: '<?xml version="1.0" encoding="UTF-8"?><CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>EU</LocationConstraint></CreateBucketConfiguration>',
+    },
+    afterwards: answersLocation('EU'),
+  },
+  {
+    it: 'refuses a location that is not configured',
+    withoutBucket: true,
+    ...refusal('InvalidLocationConstraint', { LocationConstraint: 'mars' }),
+    ask: { method: 'PUT', body: located('mars') },
+    afterwards: isNotThere,
+    sdk: sdk(CreateBucketCommand, {
+      Bucket: 'wire',
+      CreateBucketConfiguration: { LocationConstraint: 'mars' as 'eu-west-1' },
+    }),
+  },
+  {
+    it: 'answers BucketAlreadyOwnedByYou to its owner the second time',
+    ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+    ask: { method: 'PUT' },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }),
+  },
+  {
+    it: 'answers BucketAlreadyExists to another account',
+    ...refusal('BucketAlreadyExists', { BucketName: 'wire' }),
+    ask: { method: 'PUT', signedBy: otherKey },
+  },
+  {
+    it: 'leaves a bucket as it was when it is made again',
+    ...refusal('BucketAlreadyOwnedByYou'),
+    given: async (wire) => {
+      await wire.must({ method: 'PUT', key: 'kept', body: 'x' })
+    },
+    ask: { method: 'PUT', body: located('eu-west-1') },
+    afterwards: async (wire) => {
+      await answersLocation('')(wire)
+      expect((await wire.ask({ method: 'HEAD', key: 'kept' })).status).toBe(200)
+    },
+  },
+  ...['private', 'bucket-owner-full-control'].map(
+    (acl): Row => ({
+      it: `accepts acl ${acl}, which changes nothing`,
+      ...made,
+      ask: { method: 'PUT', vendor: { acl } },
+    }),
+  ),
+  {
+    it: 'accepts acl private from the SDK',
+    ...made,
+    ask: { method: 'PUT', vendor: { acl: 'private' } },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ACL: 'private' }),
+  },
+  ...['public-read', 'public-read-write', 'authenticated-read', 'log-delivery-write'].map(
+    (acl): Row => ({
+      it: `refuses acl ${acl}`,
+      withoutBucket: true,
+      ...refusal('AccessControlListNotSupported', {}),
+      ask: { method: 'PUT', vendor: { acl } },
+      afterwards: isNotThere,
+      sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ACL: acl as 'public-read' }),
+    }),
+  ),
+  ...['full-control', 'read', 'read-acp', 'write', 'write-acp'].map(
+    (grant): Row => ({
+      it: `refuses grant-${grant}`,
+      withoutBucket: true,
+      ...refusal('AccessControlListNotSupported', {}),
+      ask: { method: 'PUT', vendor: { [`grant-${grant}`]: 'id=main' } },
+      afterwards: isNotThere,
+    }),
+  ),
+  {
+    it: 'refuses Object Lock by name rather than making a bucket without it',
+    withoutBucket: true,
+    ...refusal('NotImplemented', { NotImplemented: 'bucket-object-lock-enabled' }),
+    ask: { method: 'PUT', vendor: { 'bucket-object-lock-enabled': 'true' } },
+    afterwards: isNotThere,
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectLockEnabledForBucket: true }),
+  },
+  {
+    it: 'accepts Object Lock switched off',
+    ...made,
+    ask: { method: 'PUT', vendor: { 'bucket-object-lock-enabled': 'false' } },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectLockEnabledForBucket: false }),
+  },
+  {
+    it: 'refuses Object Lock that is neither on nor off',
+    withoutBucket: true,
+    ...refusal('InvalidArgument', {
+      ArgumentName: '{{prefix}}bucket-object-lock-enabled',
+      ArgumentValue: 'perhaps',
+    }),
+    ask: { method: 'PUT', vendor: { 'bucket-object-lock-enabled': 'perhaps' } },
+  },
+  {
+    it: 'accepts object ownership without access control lists',
+    ...made,
+    ask: { method: 'PUT', vendor: { 'object-ownership': 'BucketOwnerEnforced' } },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectOwnership: 'BucketOwnerEnforced' }),
+  },
+  {
+    it: 'refuses object ownership with access control lists',
+    withoutBucket: true,
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}object-ownership', ArgumentValue: 'ObjectWriter' }),
+    ask: { method: 'PUT', vendor: { 'object-ownership': 'ObjectWriter' } },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectOwnership: 'ObjectWriter' }),
+  },
+  {
+    it: 'refuses a directory bucket by name',
+    withoutBucket: true,
+    ...refusal('NotImplemented', { NotImplemented: 'CreateBucketConfiguration/Location' }),
+    ask: {
+      method: 'PUT',
+      body: configuration('<Location><Name>use1-az4</Name><Type>AvailabilityZone</Type></Location>'),
+    },
+    sdk: sdk(CreateBucketCommand, {
+      Bucket: 'wire',
+      CreateBucketConfiguration: { Location: { Name: 'use1-az4', Type: 'AvailabilityZone' } },
+    }),
+  },
+  {
+    it: 'refuses a data redundancy by name',
+    withoutBucket: true,
+    ...refusal('NotImplemented', { NotImplemented: 'CreateBucketConfiguration/Bucket' }),
+    ask: {
+      method: 'PUT',
+      body: configuration('<Bucket><DataRedundancy>SingleAvailabilityZone</DataRedundancy></Bucket>'),
+    },
+  },
+]
+
+wireTests('CreateBucket', rows)
