@@ -6,6 +6,7 @@ const GiB = 1024 * MiB
 
 export const limits = {
   // Names and metadata, as AWS S3 documents them.
+  bucketNameCharsMax: 63,
   keyBytesMax: 1024,
   userMetadataBytesMax: 2 * KiB,
   objectTagsMax: 10,

@@ -86,8 +86,8 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
 }
 
 function onlyOne(directories: readonly string[]): string {
-  const [directory] = directories
-  if (directory === undefined || directories.length > 1 || /\{\d+\.\.\.\d+\}/.test(directory)) {
+  const [directory = ''] = directories
+  if (directories.length > 1) {
     throw new ConfigurationError('this version serves from one data directory; several drives come in a later version')
   }
   return directory

@@ -33,6 +33,14 @@ export const path: Kind<string> = one('PATH', (text, directory) => {
   return resolve(directory, text)
 })
 
+/** The path of the data directory. MinIO's notation for several drives is refused rather than taken for a name. */
+export const dataPath: Kind<string> = one('PATH', (text, directory) => {
+  if (/\{\w+\.\.\.\w+\}/.test(text)) {
+    throw new ConfigurationError('this version serves from one data directory; several drives come in a later version')
+  }
+  return path.parse([text], directory)
+})
+
 const addressPattern = /^(?:\[(?<ipv6>[0-9a-fA-F:.]+(?:%[\w.]+)?)\]|(?<host>[\w.-]*)):(?<port>\d{1,5})$/
 
 /** `HOST:PORT`, `[IPV6]:PORT`, or `:PORT` for every interface. */

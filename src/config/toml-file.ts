@@ -37,7 +37,7 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
 }
 
 /** `file` names the source in messages. */
-export function parseToml(text: string, file: string): Pick<TomlFile, 'texts' | 'accounts'> {
+function parseToml(text: string, file: string): Pick<TomlFile, 'texts' | 'accounts'> {
   const { accounts, ...rest } = parseTable(text, file)
   const texts: TomlFile['texts'] = new Map()
   try {

@@ -1,5 +1,6 @@
 /** Gives room back: has each store drop what is dead, moving what still lives there. A moved shard's reference is swapped by a checked commit. */
 import type { CompactResult, FoundShard, ShardStore } from '../shards/shard-store.ts'
+import { garbagePut } from '../store/commit.ts'
 import type { Store } from '../store/store.ts'
 import { findOwner } from './shard-owner.ts'
 
@@ -21,9 +22,10 @@ async function moveShard(store: Store, shards: ShardStore, shard: FoundShard): P
   const payload = await shards.get(shard.id, { start: 0, end: shard.payloadBytes })
   const newId = await shards.put({ payload, describe: () => shard.description })
   const { key, version } = owner.entry
+  // The old shard becomes garbage in the same commit: after a crash it would otherwise live on without an owner, and its batch with it.
   const swapped = await store.kv.commit({
     checks: [{ key, version }],
-    puts: [{ key, value: owner.withShardAt(newId) }],
+    puts: [{ key, value: owner.withShardAt(newId) }, garbagePut(store, owner.garbage)],
   })
   if (!swapped) await shards.delete([newId])
   return swapped

@@ -4,13 +4,15 @@ import type { Manifest } from '../shards/blobs.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
 import { readDescription } from '../store/descriptions.ts'
 import { objectKey, partKey } from '../store/keyspace.ts'
-import { objectCodec, partCodec } from '../store/records.ts'
+import { type GarbageRecord, objectCodec, partCodec } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
 export interface ShardOwner {
   entry: Entry
   /** The owner's record, in bytes, with the shard's new place in its manifest. */
   withShardAt(id: ShardId): Buffer
+  /** The shard where it is now, once nothing references it there. */
+  garbage: GarbageRecord
 }
 
 /** `undefined` when no record references the shard: it is an orphan, or garbage. */
@@ -45,6 +47,7 @@ function owning(
   if (!manifest.shards.some(isThis)) return undefined
   return {
     entry,
+    garbage: { kind: 'blob', manifest: { ...manifest, shards: manifest.shards.filter(isThis) } },
     withShardAt: (newId) =>
       encode({ ...manifest, shards: manifest.shards.map((shard) => (isThis(shard) ? { storeId, id: newId } : shard)) }),
   }

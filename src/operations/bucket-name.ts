@@ -1,10 +1,16 @@
 /** Rules of bucket names, as AWS S3 documents them for general purpose buckets. Pure. */
 import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
 
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const ipv4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 const reservedPrefixes = ['xn--', 'sthree-', 'amzn-s3-demo-']
 const reservedSuffixes = ['-s3alias', '--ol-s3', '.mrap', '--x-s3', '--table-s3']
+
+/** For names that are only looked up. No bucket has a longer one, and the metadata store takes keys up to a length only. Throws InvalidBucketName. */
+export function checkBucketNameLength(name: string): void {
+  if (name.length > limits.bucketNameCharsMax) throw invalidBucketName(name)
+}
 
 /** Throws InvalidBucketName. */
 export function checkBucketName(name: string): void {
@@ -14,5 +20,9 @@ export function checkBucketName(name: string): void {
     !ipv4.test(name) &&
     !reservedPrefixes.some((prefix) => name.startsWith(prefix)) &&
     !reservedSuffixes.some((suffix) => name.endsWith(suffix))
-  if (!valid) throw new S3Error('InvalidBucketName', { details: { BucketName: name } })
+  if (!valid) throw invalidBucketName(name)
+}
+
+function invalidBucketName(name: string): S3Error {
+  return new S3Error('InvalidBucketName', { details: { BucketName: name } })
 }

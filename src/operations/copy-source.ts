@@ -43,9 +43,13 @@ export function parseCopySource(header: string): CopySource {
 }
 
 function decodePath(path: string): string | undefined {
+  // Header values arrive as one character a byte; some clients send UTF-8 unencoded.
+  const bytes = Buffer.from(path, 'latin1')
+  const text = bytes.toString('utf8')
+  // What is no UTF-8 would be read as another key.
+  if (!Buffer.from(text).equals(bytes)) return undefined
   try {
-    // Header values arrive as one character a byte; some clients send UTF-8 unencoded.
-    return decodeURIComponent(Buffer.from(path, 'latin1').toString('utf8'))
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }

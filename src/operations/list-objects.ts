@@ -2,6 +2,7 @@ import { query } from '../contract/fields.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { listObjects, type PageStart } from '../store/list-objects.ts'
+import { groupOf } from '../store/listing.ts'
 import { defineOperation } from './context.ts'
 import {
   commonPrefixesShape,
@@ -68,11 +69,8 @@ export const listObjectsOperation = defineOperation({
 /** A marker may be a key, or a common prefix that the page before showed: then all keys under it have been shown. */
 function startBehind(marker: string, prefix: string, delimiter: string): PageStart | undefined {
   if (marker === '') return undefined
-  const isGroup =
-    delimiter !== '' &&
-    marker.startsWith(prefix) &&
-    marker.indexOf(delimiter, prefix.length) === marker.length - delimiter.length
-  return isGroup && marker.length > prefix.length ? { afterGroup: marker } : { afterKey: marker }
+  const isGroup = marker.startsWith(prefix) && groupOf(marker, prefix, delimiter) === marker
+  return isGroup ? { afterGroup: marker } : { afterKey: marker }
 }
 
 const nextMarker = (next: PageStart): string => ('afterKey' in next ? next.afterKey : next.afterGroup)

@@ -3,9 +3,10 @@ import { permits } from '../auth/permissions.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented } from '../errors.ts'
 import type { BucketScope } from '../store/scope.ts'
+import { checkBucketNameLength } from './bucket-name.ts'
 import type { OperationContext, OperationRequest } from './context.ts'
 
-/** Throws AccessDenied, NotImplemented, and what the handler throws. */
+/** Throws AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export async function run(
   operation: Operation<OperationContext>,
   request: OperationRequest,
@@ -15,10 +16,10 @@ export async function run(
   permits(principal, operation.permission, undefined)
   if (!operation.implemented) throw notImplemented(operation.name)
 
-  const scopeOf = (name: string, permission: string, expectedOwner: string | undefined): BucketScope => ({
-    name,
-    admit: (bucket) => permits(principal, permission, bucket, expectedOwner),
-  })
+  const scopeOf = (name: string, permission: string, expectedOwner: string | undefined): BucketScope => {
+    checkBucketNameLength(name)
+    return { name, admit: (bucket) => permits(principal, permission, bucket, expectedOwner) }
+  }
   const scope = scopeOf(request.bucket, operation.permission, request.expectedBucketOwner)
   return operation.handle({ ...request, scope, scopeOf }, input)
 }

@@ -8,6 +8,7 @@
  *     i uploadId                      UploadRecord   in order of initiation, across buckets
  *     p uploadId partNumber           PartRecord     parts, of open uploads and of objects made from them
  *     g id                            GarbageRecord  in order of the time it became garbage
+ *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
  */

@@ -71,6 +71,11 @@ describe('values', () => {
     expect((await load({ flags: { data: ['d'] }, directory: '/elsewhere' })).data).toBe('/elsewhere/d')
   })
 
+  test("MinIO's notation for several drives is not taken for a name", async () => {
+    const environment = { MINIO_VOLUMES: '/disk{1...4}' }
+    expect(await refusal({ environment })).toMatch(/^MINIO_VOLUMES: .*one data directory/)
+  })
+
   test.each([
     ['--listen', { flags: { listen: ['9000'] } }],
     ['--listen', { flags: { listen: ['h:65536'] } }],
@@ -80,6 +85,7 @@ describe('values', () => {
     ['--domain', { flags: { domains: ['a.test', '-x.test'] } }],
     ['--domain', { flags: { domains: ['host:9000'] } }],
     ['--data', { flags: { data: [''] } }],
+    ['--config', { flags: { config: ['a\0b'] } }],
     ['--reclaim-grace', { flags: { reclaimGraceMs: ['soon'] } }],
     ['--reclaim-interval', { flags: { reclaimIntervalMs: ['0'] } }],
     ['--log-level', { flags: { logLevel: ['loud'] } }],

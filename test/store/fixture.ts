@@ -48,6 +48,7 @@ export class WatchedKv implements Kv {
   readonly #kv: Kv
   #beforeGet: (() => Promise<void>) | undefined
   #beforeCommit: (() => Promise<void>) | undefined
+  #commitsLeft: number | undefined
   entriesRead = 0
   commits = 0
 
@@ -72,6 +73,11 @@ export class WatchedKv implements Kv {
     this.#beforeGet = hook
   }
 
+  /** Commits fail after so many, as if the process died; `undefined`: no more. */
+  failAfterCommits(commits: number | undefined): void {
+    this.#commitsLeft = commits
+  }
+
   async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
     const hook = this.#beforeGet
     this.#beforeGet = undefined
@@ -92,6 +98,7 @@ export class WatchedKv implements Kv {
     this.#beforeCommit = undefined
     await hook?.()
     await turn()
+    if (this.#commitsLeft !== undefined && this.#commitsLeft-- <= 0) throw new Error('killed')
     this.commits++
     return this.#kv.commit(commit)
   }

@@ -53,6 +53,10 @@ export interface Ask {
   /** Signed by the query. Vendor values go into it as well, as presigners hoist them. */
   presigned?: boolean
   signedBy?: SigningKey
+  /** As if it had been signed at another time than now. */
+  signedAtMs?: number
+  /** Of a presigned URL. */
+  expiresSeconds?: number
 }
 
 export interface Reply {
@@ -104,8 +108,11 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
     headers: [...headers, ...vendor],
     ...(ask.body === undefined ? {} : { body: ask.body }),
   }
-  const options = { key: signedBy, prefix }
-  if (ask.presigned) return presign({ ...request, query: [...query, ...vendor], headers }, options)
+  const options = { key: signedBy, prefix, nowMs: ask.signedAtMs ?? Date.now() }
+  if (ask.presigned) {
+    const hoisted = { ...request, query: [...query, ...vendor], headers }
+    return presign(hoisted, { ...options, expiresSeconds: ask.expiresSeconds ?? 300 })
+  }
   if (payload === undefined) return sign(request, options)
   if (payload === 'unsigned') return sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' })
   const trailers = Object.entries(payload.trailers ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
@@ -149,4 +156,14 @@ function headerMap({ rawHeaders }: IncomingMessage): Map<string, string> {
     headers.set(name, before === undefined ? value : `${before}, ${value}`)
   }
   return headers
+}
+
+/** Asks for a URL as it is, at this port of this machine whatever its host is called. */
+export async function followUrl(url: string, method: string, port: number, body = ''): Promise<Reply> {
+  const { host, pathname, search } = new URL(url)
+  const headers: HeaderPair[] = [['Host', host]]
+  if (body !== '') headers.push(['Content-Length', String(Buffer.byteLength(body))])
+  const agent = new Agent()
+  const signed = { method, target: pathname + search, headers, body: Buffer.from(body) }
+  return exchange(agent, port, signed)
 }

@@ -52,6 +52,7 @@ interface Stage {
 
 /** Every row of an operation. The file that calls it is the wire test of `operation`. */
 export function wireTests(operation: string, rows: readonly Row[], options: WireServerOptions = {}): void {
+  if (rows.every(({ takenFor }) => takenFor !== undefined)) throw new Error(`no row is taken for ${operation}`)
   describe(operation, () => {
     let server: WireServer
     beforeAll(async () => {

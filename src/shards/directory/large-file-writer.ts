@@ -25,6 +25,8 @@ export class LargeFileWriter {
   #position = 0
   readonly #inFlight = new Set<Promise<void>>()
   #failure: { error: unknown } | undefined
+  /** A write that has not taken all of its chunk. A source that went on, or ended, meanwhile would tear the file. */
+  #busy = false
 
   /** Takes over `file`: `finish` or `abort` closes it. */
   constructor(file: FileHandle, chunks: ChunkPool, payloadBytes: number, blockBytes: number) {
@@ -37,6 +39,7 @@ export class LargeFileWriter {
 
   /** Takes the bytes of `chunk`, which is free again when this returns or its promise settles. */
   write(chunk: Buffer): void | Promise<void> {
+    this.#assertIdle()
     if (this.#position + this.#filled + chunk.length > this.#payloadBytes)
       throw new Error('the payload is longer than it said')
     this.#chunk ??= this.#chunks.take()
@@ -47,6 +50,7 @@ export class LargeFileWriter {
 
   /** Writes what is left and the footer, and syncs. Only after this is the file's content on stable storage. */
   async finish(footer: (written: WrittenPayload) => Buffer): Promise<void> {
+    this.#assertIdle()
     const last = (this.#chunk ?? padding).subarray(0, this.#filled)
     const payloadBytes = this.#position + last.length
     if (payloadBytes !== this.#payloadBytes)
@@ -70,6 +74,7 @@ export class LargeFileWriter {
   }
 
   async #writeThrough(chunk: Buffer): Promise<void> {
+    this.#busy = true
     for (let taken = 0; taken < chunk.length; ) {
       this.#chunk ??= this.#chunks.take()
       const copied = chunk.copy(this.#chunk, this.#filled, taken)
@@ -77,6 +82,7 @@ export class LargeFileWriter {
       this.#filled += copied
       if (this.#filled === this.#chunk.length) await this.#submit(this.#chunk)
     }
+    this.#busy = false
   }
 
   /** Resolves when the write is under way, not when it is done. */
@@ -97,6 +103,10 @@ export class LargeFileWriter {
     this.#position += chunk.length
     this.#chunk = undefined
     this.#filled = 0
+  }
+
+  #assertIdle(): void {
+    if (this.#busy) throw new Error('the payload did not wait for its sink')
   }
 
   #assertSound(): void {

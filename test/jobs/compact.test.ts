@@ -1,0 +1,226 @@
+/** Compaction over a real directory: what lives is moved and reads as before, whoever reads, overwrites or dies meanwhile. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { compactStores } from '../../src/jobs/compact.ts'
+import { findOrphans } from '../../src/jobs/find-orphans.ts'
+import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import type { ShardStore } from '../../src/shards/shard-store.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { openObject } from '../../src/store/read-object.ts'
+import type { Store } from '../../src/store/store.ts'
+import { abortUpload } from '../../src/store/uploads.ts'
+import { patternBytes } from '../shards/seeded.ts'
+import {
+  begin,
+  complete,
+  garbageOf,
+  memoryStore,
+  put,
+  read,
+  scope,
+  sendPart,
+  shardsOf,
+  storeWithBucket,
+  type TestStore,
+} from '../store/fixture.ts'
+import { type DirectoryTestStore, directoryStoreWithBucket, graceMs, smallBytes } from './fixture.ts'
+
+const written = 60
+const isKept = (i: number): boolean => i % 4 === 0
+const data = (i: number): Buffer => patternBytes(i, smallBytes)
+
+describe('compaction of a directory', () => {
+  let made: DirectoryTestStore
+  beforeEach(async () => {
+    made = await directoryStoreWithBucket()
+    for (let i = 0; i < written; i++) await writeOne(i)
+  })
+  afterEach(() => made.dispose())
+
+  /** Every second one is the only part of an upload: both kinds of owner lie in every segment. */
+  async function writeOne(i: number): Promise<void> {
+    if (i % 8 !== 0) {
+      await put(made, `key-${i}`, data(i))
+      return
+    }
+    const upload = await begin(made, `key-${i}`)
+    await complete(made, upload, [await sendPart(made, upload, 1, data(i))])
+  }
+
+  async function deleteMost(): Promise<void> {
+    for (let i = 0; i < written; i++) {
+      if (!isKept(i)) await deleteObject(made.store, scope, `key-${i}`, {})
+    }
+  }
+
+  /** Closed batches are checked and their garbage is gone: segments are mostly dead. */
+  async function makeMostlyDead(): Promise<void> {
+    await deleteMost()
+    made.clock.advance(graceMs)
+    await findOrphans(made.store, { graceMs })
+    made.clock.advance(graceMs)
+    await reclaimGarbage(made.store, { graceMs })
+  }
+
+  async function expectAllReadable(): Promise<void> {
+    for (let i = 0; i < written; i++) {
+      if (isKept(i)) expect((await read(made, `key-${i}`)).equals(data(i)), `key-${i}`).toBe(true)
+    }
+  }
+
+  it('moves what lives, of objects and of parts, and gives the room back', async () => {
+    await makeMostlyDead()
+    const before = await made.shards.usage()
+    const result = await compactStores(made.store, { graceMs })
+    expect(result.removedBatches).toBeGreaterThanOrEqual(2)
+    expect(result.movedShards).toBeGreaterThanOrEqual(8)
+    expect(result.freedBytes).toBeGreaterThan(0)
+    expect((await made.shards.usage()).usedBytes).toBeLessThan(before.usedBytes)
+    await expectAllReadable()
+    expect(await shardsOf(made)).toHaveLength(written / 4)
+  })
+
+  it('changes nothing of an object but where it lies', async () => {
+    await makeMostlyDead()
+    const open = (key: string) => openObject(made.store, scope, key, ({ size }) => ({ range: { start: 0, end: size } }))
+    const { data: before, ...rest } = (await open('key-4')).record
+    await compactStores(made.store, { graceMs })
+    const { data: after, ...restAfter } = (await open('key-4')).record
+    expect(restAfter).toEqual(rest)
+    expect(after).not.toEqual(before)
+  })
+
+  it('leaves a batch in which garbage still waits for its grace', async () => {
+    made.clock.advance(graceMs)
+    await findOrphans(made.store, { graceMs })
+    await deleteMost()
+    expect(await compactStores(made.store, { graceMs })).toMatchObject({ removedBatches: 0, movedShards: 0 })
+    await expectAllReadable()
+  })
+
+  it.each([
+    ['an object', 'key-4'],
+    ['a part', 'key-8'],
+  ])('a GET of %s that looked it up before it moved finds it where it is now', async (_what, key) => {
+    await makeMostlyDead()
+    const { blobs } = made.store
+    let tries = 0
+    const store: Store = {
+      ...made.store,
+      blobs: {
+        ...blobs,
+        read: async (manifest, range) => {
+          tries++
+          if (tries === 1) expect((await compactStores(made.store, { graceMs })).removedBatches).toBeGreaterThan(0)
+          return blobs.read(manifest, range)
+        },
+      },
+    }
+    const { body } = await openObject(store, scope, key, ({ size }) => ({ range: { start: 0, end: size } }))
+    expect((await body.read()).equals(data(Number(key.split('-')[1])))).toBe(true)
+    expect(tries).toBe(2)
+  })
+
+  it('a GET that has opened its object reads it to the end while it moves', async () => {
+    await makeMostlyDead()
+    const opened = await openObject(made.store, scope, 'key-4', ({ size }) => ({ range: { start: 0, end: size } }))
+    await compactStores(made.store, { graceMs })
+    expect((await opened.body.read()).equals(data(4))).toBe(true)
+  })
+
+  it('loses to whoever overwrites meanwhile: the new object stays, and no copy of the old', async () => {
+    await makeMostlyDead()
+    made.kv.beforeNextCommit(() => Promise.all([0, 4, 8, 12].map((i) => put(made, `key-${i}`, `new ${i}`))))
+    await compactStores(made.store, { graceMs })
+    for (const i of [0, 4, 8, 12]) expect((await read(made, `key-${i}`)).toString()).toBe(`new ${i}`)
+    made.clock.advance(graceMs)
+    await reclaimGarbage(made.store, { graceMs })
+    await compactStores(made.store, { graceMs })
+    expect(await shardsOf(made)).toHaveLength(written / 4)
+    for (let i = 16; i < written; i += 4) expect((await read(made, `key-${i}`)).equals(data(i))).toBe(true)
+  })
+
+  it('with reads, writes and deletions beside it leaves every object whole', async () => {
+    await makeMostlyDead()
+    const keys = Array.from({ length: written / 4 }, (_, i) => i * 4)
+    await Promise.all([
+      compactStores(made.store, { graceMs }),
+      ...keys.map(async (i) => {
+        if (i % 3 === 0) await put(made, `key-${i}`, data(i))
+        expect((await read(made, `key-${i}`)).equals(data(i))).toBe(true)
+      }),
+    ])
+    await expectAllReadable()
+  })
+})
+
+/** A store whose process dies in every compaction: the copies are made and referenced, and what they replace is still there. */
+function dyingInCompaction(shards: ShardStore): ShardStore {
+  return {
+    ...shards,
+    compact: async ({ move }) => {
+      const found = []
+      for await (const shard of shards.list()) found.push(shard)
+      for (const shard of found) await move(shard)
+      throw new Error('killed')
+    },
+  }
+}
+
+describe('a crash between moving a shard and dropping the old one', () => {
+  function crashing(made: TestStore): Store {
+    const stores = [dyingInCompaction(made.shards)]
+    return { ...made.store, blobs: { ...made.store.blobs, stores } }
+  }
+
+  it('leaves no copy behind once the grace is over', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'key', 'data')
+    const upload = await begin(made, 'parts')
+    const part = await sendPart(made, upload, 1, 'part')
+    await complete(made, upload, [part])
+    await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed')
+    expect(await shardsOf(made)).toHaveLength(4)
+    expect((await read(made, 'key')).toString()).toBe('data')
+
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+    made.clock.advance(graceMs)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(2)
+    expect(await shardsOf(made)).toHaveLength(2)
+    expect((await read(made, 'key')).toString()).toBe('data')
+    expect((await read(made, 'parts')).toString()).toBe('part')
+  })
+
+  it('or before its reference is swapped leaves an orphan like any other', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'key', 'data')
+    made.kv.beforeNextCommit(() => Promise.reject(new Error('killed in the commit')))
+    await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed in the commit')
+    expect(await shardsOf(made)).toHaveLength(2)
+    await made.shards.compact({ graceMs, move: async () => false })
+    made.clock.advance(graceMs)
+    expect(await findOrphans(made.store, { graceMs })).toBe(1)
+    made.clock.advance(graceMs)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect((await read(made, 'key')).toString()).toBe('data')
+  })
+
+  it('does not move what nobody references', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    await sendPart(made, upload, 1, 'data')
+    await abortUpload(made.store, scope, upload)
+    made.clock.advance(graceMs)
+    await reclaimGarbage(made.store, { graceMs })
+    await put(made, 'gone')
+    await deleteObject(made.store, scope, 'gone', {})
+    await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed')
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect(await garbageOf(made)).toHaveLength(1)
+  })
+})
+
+it('of a store without anything does nothing', async () => {
+  const made = memoryStore()
+  expect(await compactStores(made.store, { graceMs })).toEqual({ removedBatches: 0, movedShards: 0, freedBytes: 0 })
+})

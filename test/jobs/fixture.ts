@@ -1,0 +1,36 @@
+/** Stores for the tests of background jobs: in memory, or a real directory with sizes so small that segments fill at once. */
+import { garbage, uploads } from '../../src/store/keyspace.ts'
+import { openStore, temporaryDirectory, tinySizes } from '../shards/directory/opened-store.ts'
+import { seededClock, seededRandom } from '../shards/seeded.ts'
+import { makeBucket, storeOver, type TestStore } from '../store/fixture.ts'
+
+export const graceMs = 60_000
+
+export interface DirectoryTestStore extends TestStore {
+  dispose(): Promise<void>
+}
+
+/** About 20 shards of `smallBytes` fill a segment. */
+export const smallBytes = 2900
+export const largeBytes = 10_000
+
+export async function directoryStoreWithBucket(): Promise<DirectoryTestStore> {
+  const directory = await temporaryDirectory()
+  const clock = seededClock(seededRandom(1))
+  const { store: shards } = await openStore({ path: directory.path, clock, ...tinySizes })
+  const made = storeOver(shards, clock)
+  await makeBucket(made)
+  return {
+    ...made,
+    dispose: async () => {
+      await shards.close()
+      await directory.remove()
+    },
+  }
+}
+
+/** How much the metadata store still has to say about garbage and uploads. */
+export async function leftOver({ kv }: TestStore): Promise<{ garbage: number; uploads: number }> {
+  const [pieces, open] = await Promise.all([garbage, uploads].map((range) => kv.range({ ...range, limit: 10_000 })))
+  return { garbage: pieces?.length ?? 0, uploads: open?.length ?? 0 }
+}

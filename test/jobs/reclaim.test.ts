@@ -1,0 +1,161 @@
+/** Reclaiming garbage: not before the grace, shards before records, and as often as a crash makes it. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { deleteBucket } from '../../src/store/buckets.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { abortUpload } from '../../src/store/uploads.ts'
+import {
+  begin,
+  complete,
+  garbageOf,
+  makeBucket,
+  put,
+  read,
+  scope,
+  sendPart,
+  shardsOf,
+  storeWithBucket,
+} from '../store/fixture.ts'
+import { graceMs, leftOver } from './fixture.ts'
+
+const nothing = { garbage: 0, uploads: 0 }
+
+describe('reclaiming', () => {
+  it('waits for the grace, to the millisecond, and then removes what is not referenced', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'key', 'first')
+    await put(made, 'key', 'second')
+    made.clock.advance(graceMs - 1)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+    expect(await shardsOf(made)).toHaveLength(2)
+    made.clock.advance(1)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect((await read(made, 'key')).toString()).toBe('second')
+    expect(await leftOver(made)).toEqual(nothing)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+  })
+
+  it('leaves what is younger than the grace, though older garbage goes', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'old')
+    await deleteObject(made.store, scope, 'old', {})
+    made.clock.advance(graceMs)
+    await put(made, 'young')
+    await deleteObject(made.store, scope, 'young', {})
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await garbageOf(made)).toHaveLength(1)
+    expect(await shardsOf(made)).toHaveLength(1)
+  })
+
+  it('takes any number of pieces', async () => {
+    const made = await storeWithBucket()
+    for (let i = 0; i < 600; i++) {
+      await put(made, `key-${i}`)
+      await deleteObject(made.store, scope, `key-${i}`, {})
+      if (i === 520) made.clock.advance(graceMs)
+    }
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(521)
+    expect(await shardsOf(made)).toHaveLength(79)
+    expect(await garbageOf(made)).toHaveLength(79)
+  })
+
+  it('removes the parts of an aborted upload, and their records', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    for (let number = 1; number <= 300; number++) await sendPart(made, upload, number, 'data')
+    await abortUpload(made.store, scope, upload)
+    made.clock.advance(graceMs)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(300)
+    expect(await shardsOf(made)).toEqual([])
+    expect(await leftOver(made)).toEqual(nothing)
+  })
+
+  it('removes the parts of an object only after it has gone', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const kept = await sendPart(made, upload, 1, 'kept')
+    await sendPart(made, upload, 2, 'not listed')
+    await complete(made, upload, [kept])
+    made.clock.advance(graceMs)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect((await read(made, 'key')).toString()).toBe('kept')
+    await deleteObject(made.store, scope, 'key', {})
+    made.clock.advance(graceMs)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await shardsOf(made)).toEqual([])
+  })
+
+  it('ends the uploads of a bucket that is gone, whose parts then wait for their own grace', async () => {
+    const made = await storeWithBucket()
+    for (let i = 0; i < 300; i++) await begin(made, `key-${i}`)
+    await sendPart(made, await begin(made, 'key'), 1, 'data')
+    await deleteBucket(made.store, scope)
+    await makeBucket(made)
+    await sendPart(made, await begin(made, 'of the new bucket'), 1, 'data')
+    made.clock.advance(graceMs)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await shardsOf(made)).toHaveLength(2)
+    expect((await leftOver(made)).uploads).toBe(1)
+    made.clock.advance(graceMs)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect(await leftOver(made)).toEqual({ garbage: 0, uploads: 1 })
+  })
+})
+
+describe('a crash while reclaiming', () => {
+  it('before the shards are gone loses no record of them', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'key', 'first')
+    await put(made, 'key', 'second')
+    made.clock.advance(graceMs)
+    const failing = { ...made.store.blobs, remove: () => Promise.reject(new Error('the disk is gone')) }
+    const store = { ...made.store, blobs: failing }
+    await expect(reclaimGarbage(store, { graceMs })).rejects.toThrow('the disk is gone')
+    expect(await garbageOf(made)).toHaveLength(1)
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+  })
+
+  it('between the shards and their records is made good by the next run', async () => {
+    const made = await storeWithBucket()
+    await put(made, 'key', 'first')
+    await put(made, 'key', 'second')
+    made.clock.advance(graceMs)
+    made.kv.beforeNextCommit(() => Promise.reject(new Error('killed')))
+    await expect(reclaimGarbage(made.store, { graceMs })).rejects.toThrow('killed')
+    expect(await shardsOf(made)).toHaveLength(1)
+    expect(await garbageOf(made)).toHaveLength(1)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await leftOver(made)).toEqual(nothing)
+    expect((await read(made, 'key')).toString()).toBe('second')
+  })
+
+  it('anywhere, any number of times, ends in the same state and never touches what is referenced', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 6 }), async (crashes) => {
+        const made = await storeWithBucket()
+        await put(made, 'key', 'first')
+        await put(made, 'key', 'second')
+        const upload = await begin(made, 'parts')
+        await complete(made, upload, [await sendPart(made, upload, 1, 'part')])
+        const gone = await begin(made, 'gone')
+        await sendPart(made, gone, 1, 'data')
+        await abortUpload(made.store, scope, gone)
+        made.clock.advance(graceMs)
+        for (const commits of crashes) {
+          made.kv.failAfterCommits(commits)
+          await reclaimGarbage(made.store, { graceMs }).catch(() => {})
+        }
+        made.kv.failAfterCommits(undefined)
+        await reclaimGarbage(made.store, { graceMs })
+        expect(await shardsOf(made)).toHaveLength(2)
+        expect(await garbageOf(made)).toEqual([])
+        expect((await read(made, 'key')).toString()).toBe('second')
+        expect((await read(made, 'parts')).toString()).toBe('part')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

@@ -1,0 +1,20 @@
+/** A request by the owner of the bucket, as the protocol layer hands it to an operation. */
+import type { Principal } from '../../src/auth/principal.ts'
+import type { OperationRequest } from '../../src/operations/context.ts'
+import type { TestStore } from '../store/fixture.ts'
+
+export const owner: Principal = { accountId: 'main', displayName: 'Main', accessKeyId: 'key' }
+
+export function request({ store }: TestStore, over: Partial<OperationRequest> = {}): OperationRequest {
+  return {
+    store,
+    principal: owner,
+    requestId: 'request',
+    presigned: false,
+    bucket: 'bucket',
+    key: '',
+    expectedBucketOwner: undefined,
+    resourceUrl: 'http://localhost/bucket',
+    ...over,
+  }
+}

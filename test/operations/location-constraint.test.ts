@@ -1,0 +1,38 @@
+/** What a LocationConstraint names: a location, a cloud region that stands for the default one, or nothing known. */
+import { describe, expect, it } from 'vitest'
+import { regionOf, resolveLocation } from '../../src/operations/location-constraint.ts'
+
+const isLocation = (name: string): boolean => name === 'default' || name === 'eu-ec' || name === 'eu-west-1'
+
+describe('a location constraint', () => {
+  it.each([
+    [undefined, 'default', 'us-east-1'],
+    ['', 'default', 'us-east-1'],
+    ['default', 'default', 'us-east-1'],
+    ['eu-ec', 'eu-ec', 'us-east-1'],
+    ['us-east-1', 'default', 'us-east-1'],
+    ['eu-central-1', 'default', 'eu-central-1'],
+    ['ap-southeast-12', 'default', 'ap-southeast-12'],
+    ['us-gov-west-1', 'default', 'us-gov-west-1'],
+    ['EU', 'default', 'EU'],
+    ['US', 'default', 'US'],
+    ['nl-ams-1', 'default', 'nl-ams-1'],
+    // A location of the operator's counts more than a region of the name.
+    ['eu-west-1', 'eu-west-1', 'eu-west-1'],
+    ['nowhere', undefined, 'us-east-1'],
+    ['Default', undefined, 'us-east-1'],
+    ['eu', undefined, 'us-east-1'],
+    ['eu-west', undefined, 'us-east-1'],
+    ['eu-west-', undefined, 'us-east-1'],
+    ['eu-west-123', undefined, 'us-east-1'],
+    ['-west-1', undefined, 'us-east-1'],
+    [' eu-west-1', undefined, 'us-east-1'],
+    ['eu-west-1\n', undefined, 'us-east-1'],
+    ['EU-WEST-1', undefined, 'us-east-1'],
+    ['../default', undefined, 'us-east-1'],
+    ['__proto__', undefined, 'us-east-1'],
+  ])('%j means location %s, in region %s', (constraint, location, region) => {
+    expect(resolveLocation(constraint, isLocation)).toBe(location)
+    expect(regionOf(constraint)).toBe(region)
+  })
+})

@@ -1,0 +1,41 @@
+/** Closes the wire tests: an operation in the table without one fails here, and so does a test of what is no operation. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { refusedOperations } from '../../src/operations/refused-operations.ts'
+import { operations } from '../../src/operations/table.ts'
+import { styles } from '../support/wire-client.ts'
+
+const folder = new URL('./', import.meta.url)
+const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
+
+/** `wireTests` fails when a row is not taken for the operation that it names, so that a name here stands for rows that ran. */
+const tested = new Set(
+  files.flatMap((name) => {
+    const source = readFileSync(new URL(name, folder), 'utf8')
+    return [...source.matchAll(/^wireTests\('(\w+)'/gm)].map(([, operation]) => operation)
+  }),
+)
+const names = (some: typeof operations): string[] => some.map(({ name }) => name).sort()
+
+it('tests every implemented operation by rows', () => {
+  const untested = operations.filter(({ name, implemented }) => implemented && !tested.has(name))
+  expect(names(untested)).toEqual([])
+})
+
+it('tests every refused operation, as refused-operations runs all of their list', () => {
+  expect(names(operations.filter(({ implemented }) => !implemented))).toEqual(names(refusedOperations))
+})
+
+it('tests nothing that is no operation', () => {
+  const known = new Set(names(operations))
+  expect([...tested].filter((name) => name !== undefined && !known.has(name))).toEqual([])
+})
+
+it('runs rows in both dialects, each in path and in virtual-host style', () => {
+  expect(styles.map(({ prefix, hosting }) => `${prefix} ${hosting}`).sort()).toEqual([
+    'x-amz- path',
+    'x-amz- virtual-host',
+    'x-store- path',
+    'x-store- virtual-host',
+  ])
+})

@@ -1,0 +1,82 @@
+/** `Expect: 100-continue`: a body is asked for only when it would be taken. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ask, openWire, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { requestBytes, sendRaw } from '../support/wire-raw.ts'
+import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+
+const text = 'sent when asked for'
+
+let server: WireServer
+beforeAll(async () => {
+  server = await startWireServer()
+})
+afterAll(async () => {
+  await server.close()
+  expect(server.unexpected).toEqual([])
+})
+
+describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
+  let wire: Wire
+  beforeAll(async () => {
+    wire = openWire(server.port, style)
+    await server.empty()
+    await wire.must({ method: 'PUT' })
+    await wire.must({ method: 'PUT', key: 'there', body: 'old' })
+  })
+  afterAll(() => wire.close())
+
+  /** The head alone; the body follows when the server asks for it. */
+  const ask = (what: Partial<Ask>, change: (head: Buffer) => Buffer = (head) => head) => {
+    const signed = signAsk(
+      { method: 'PUT', key: 'new', body: text, ...what, headers: { Expect: '100-continue', ...what.headers } },
+      server.port,
+      style,
+    )
+    const head = requestBytes({ ...signed, body: Buffer.alloc(0) })
+    return sendRaw(server.port, change(head), { onInterim: () => signed.body })
+  }
+
+  it('asks for the body of a request that it takes', async () => {
+    const reply = await ask({})
+    expect(reply.all).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+    expect((await wire.must({ method: 'GET', key: 'new' })).body.toString()).toBe(text)
+  })
+
+  it.each<[what: string, code: string, ask: Partial<Ask>]>([
+    ['there is no bucket', 'NoSuchBucket', { bucket: 'nowhere' }],
+    ["the bucket is another account's", 'AccessDenied', { signedBy: otherKey }],
+    ['the key is unknown', 'InvalidAccessKeyId', { signedBy: { accessKeyId: 'AKNOBODY', secretAccessKey: 'x' } }],
+    ['the secret is wrong', 'SignatureDoesNotMatch', { signedBy: { accessKeyId: 'AKMAIN', secretAccessKey: 'x' } }],
+    ['a condition fails', 'PreconditionFailed', { key: 'there', headers: { 'If-None-Match': '*' } }],
+    ['the digest is none', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
+    ['the tags are none', 'InvalidTag', { vendor: { tagging: 'a=1&a=2' } }],
+    ['encryption is asked for', 'NotImplemented', { vendor: { 'server-side-encryption': 'AES256' } }],
+    ['there is no upload', 'NoSuchUpload', { query: { partNumber: '1', uploadId: 'nothing' } }],
+    ['the part number is none', 'InvalidArgument', { query: { partNumber: '0', uploadId: 'nothing' } }],
+    ['the key is too long', 'KeyTooLongError', { key: 'k'.repeat(1025) }],
+  ])('does not ask for the body when %s', async (_what, code, what) => {
+    const reply = await ask(what)
+    expect(reply.code).toBe(code)
+    expect(reply.all).not.toContain('100 Continue')
+    // The body was never sent, so what would follow on this connection can't be told apart from it.
+    expect(reply.head).toMatch(/\r\nConnection: close/i)
+  })
+
+  it('does not ask for a body that is too large', async () => {
+    const signed = signAsk(
+      { method: 'PUT', key: 'new', payload: 'unsigned', headers: { Expect: '100-continue' } },
+      server.port,
+      style,
+    )
+    const head = requestBytes(signed).toString('latin1').replace('Content-Length: 0', 'Content-Length: 5368709121')
+    const reply = await sendRaw(server.port, head)
+    expect([reply.code, reply.all.includes('100 Continue')]).toEqual(['EntityTooLarge', false])
+  })
+
+  it('refuses an expectation that it does not know', async () => {
+    const reply = await ask({}, (head) =>
+      Buffer.from(head.toString('latin1').replace('100-continue', 'a-miracle'), 'latin1'),
+    )
+    expect([reply.status, reply.code]).toEqual([400, 'BadRequest'])
+  })
+})
