@@ -21,6 +21,12 @@ export const limits = {
   objectBytesMax: 50 * 1024 * GiB,
   partNumberMax: 10_000,
 
+  // Object Lock.
+  retentionDaysMax: 36_500,
+  retentionYearsMax: 100,
+  /** A machine's clock further ahead of the last time that was known frees no lock until an operator confirms it. */
+  lockClockStepMs: 24 * 60 * 60 * 1000,
+
   // Pages.
   listKeysMax: 1000,
   listUploadsMax: 1000,

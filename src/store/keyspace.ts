@@ -4,6 +4,9 @@
  *     b bucket                        BucketRecord
  *     o owner bucket                  (empty)        buckets by owner, in order of name
  *     c bucket | key                  ObjectRecord   the current version of each key that is not deleted
+ *     v bucket key sequence           VersionRecord  noncurrent versions and delete markers of a key, the newest first
+ *     n bucket | key                  NullVersionRecord  where in `v` the null version of a key lies, if it lies there
+ *     t                               LockClockRecord
  *     u bucketId key uploadId         (empty)        open uploads of a bucket, in the order S3 lists them
  *     i uploadId                      UploadRecord   in order of initiation, across buckets
  *     p uploadId partNumber           PartRecord     parts, of open uploads and of objects made from them
@@ -56,6 +59,21 @@ export class ObjectKeys {
     return key.toString('utf8', this.#head.length)
   }
 }
+
+// Counted down, so that the newest comes first.
+const sequenceMax = 2 ** 48 - 1
+
+export const historyKey = (bucket: string, key: string, sequence: number): Key =>
+  packKey('v', bucket, key, sequenceMax - sequence)
+export const historyOf = (bucket: string, key: string): KeyRange => rangeOf('v', bucket, key)
+export const historyStartingWith = (bucket: string, prefix: string): KeyRange =>
+  rangeStartingWith(['v', bucket], prefix)
+export const historyOfBucket = (bucket: string): KeyRange => rangeOf('v', bucket)
+export const historyKeyOf = (packed: Key): string => unpackKey(packed, ['string', 'string', 'string', 'number'])[2]
+
+export const nullVersionKey = (bucket: string, key: string): Key => packTail(['n', bucket], key)
+
+export const lockClockKey: Key = packKey('t')
 
 export const openUploadKey = (bucketId: string, key: string, uploadId: string): Key =>
   packKey('u', bucketId, key, uploadId)

@@ -6,6 +6,7 @@ import { crc32c } from '@node-rs/crc32'
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Key } from '../kv/kv.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
 export interface Tag {
   key: string
@@ -13,6 +14,19 @@ export interface Tag {
 }
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
+
+export type RetentionMode = 'GOVERNANCE' | 'COMPLIANCE'
+
+/** Retention that new versions get when they ask for none. */
+export interface DefaultRetention {
+  mode: RetentionMode
+  period: { days: number } | { years: number }
+}
+
+/** Its presence says that Object Lock is enabled; it can't be disabled again. */
+export interface ObjectLock {
+  defaultRetention: DefaultRetention | undefined
+}
 
 export interface BucketRecord {
   name: string
@@ -27,6 +41,7 @@ export interface BucketRecord {
   location: string
   tags: readonly Tag[]
   versioning: VersioningState
+  objectLock: ObjectLock | undefined
 }
 
 /** Headers that describe an object and are given back as they came. */
@@ -47,7 +62,7 @@ export interface Checksum {
 }
 
 export interface Retention {
-  mode: 'GOVERNANCE' | 'COMPLIANCE'
+  mode: RetentionMode
   untilMs: number
 }
 
@@ -63,15 +78,27 @@ export type ObjectData =
   | { kind: 'blob'; manifest: Manifest }
   | { kind: 'parts'; uploadId: string; runs: readonly PartRun[] }
 
-/** What a listing shows of an object: decoded without touching the rest of its record. */
-export interface ListedObject {
+/** What every version of a key has. */
+export interface VersionName {
   /** Position among the versions of its key, assigned by the commit; the clock plays no part. */
   sequence: number
-  size: number
+  /** `null` for what was written while versioning was not enabled. */
+  versionId: string
   modifiedMs: number
+}
+
+/** What a listing shows of an object: decoded without touching the rest of its record. */
+export interface ListedObject extends VersionName {
+  kind: 'object'
+  size: number
   /** Without quotes: MD5 in hex, with `-N` behind it after a multipart upload of N parts. */
   etag: string
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
+}
+
+/** Says that the key was deleted at its place in the order of versions. */
+export interface DeleteMarker extends VersionName {
+  kind: 'marker'
 }
 
 /** What a client set on an object when it began to write it. */
@@ -84,10 +111,21 @@ export interface ObjectAttributes {
 }
 
 export interface ObjectRecord extends ListedObject, ObjectAttributes {
-  /** `null` for objects written while versioning was not enabled. */
-  versionId: string
   checksum: Checksum | undefined
   data: ObjectData
+}
+
+export type VersionRecord = ObjectRecord | DeleteMarker
+
+/** The last time that was known to be right: see `lock-clock`. */
+export interface LockClockRecord {
+  /** Milliseconds since the epoch. */
+  trustedMs: number
+}
+
+/** Where the null version of a key lies, when it is not the current one. */
+export interface NullVersionRecord {
+  sequence: number
 }
 
 export interface OpenUpload extends ObjectAttributes {
@@ -176,14 +214,23 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
 
-// An object's record: a fixed part that listings read, then JSON.
-const sizeAt = contentAt
-const modifiedAt = sizeAt + 8
-const sequenceAt = modifiedAt + 8
-const etagAt = sequenceAt + 6
+export const lockClockCodec = jsonCodec<LockClockRecord>()
+export const nullVersionCodec = jsonCodec<NullVersionRecord>()
+
+// A version's record: a fixed part that listings read, then JSON. A delete marker is the fixed part alone.
+const kindAt = contentAt
+const versionRandomAt = kindAt + 1
+const sequenceAt = versionRandomAt + versionRandomBytes
+const modifiedAt = sequenceAt + 6
+const sizeAt = modifiedAt + 8
+const etagAt = sizeAt + 8
 const partCountAt = etagAt + 16
 const checksumAt = partCountAt + 2
 const restAt = checksumAt + 1
+
+const kindCodes = { object: 0, marker: 1, 'null object': 2, 'null marker': 3 } as const
+const nullBit = 2
+const markerBit = 1
 
 const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
   undefined,
@@ -198,12 +245,49 @@ function checksumCode(checksum: ListedObject['checksum']): number {
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
 }
 
-type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'versionId' | 'data'> & { checksumValue: string | undefined }
+type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'data'> & { checksumValue: string | undefined }
 
-export const objectCodec = {
-  encode(key: Key, record: ObjectRecord): Buffer {
+function encodeName(bytes: Buffer, record: VersionRecord): void {
+  const isNull = record.versionId === nullVersionId
+  bytes[kindAt] = kindCodes[isNull ? `null ${record.kind}` : record.kind]
+  bytes.fill(0, versionRandomAt, sequenceAt)
+  if (!isNull) versionRandom(record.versionId).copy(bytes, versionRandomAt)
+  bytes.writeUIntLE(record.sequence, sequenceAt, 6)
+  bytes.writeDoubleLE(record.modifiedMs, modifiedAt)
+}
+
+function decodeName(bytes: Buffer): VersionName {
+  const sequence = bytes.readUIntLE(sequenceAt, 6)
+  const isNull = ((bytes[kindAt] ?? 0) & nullBit) !== 0
+  return {
+    sequence,
+    versionId: isNull ? nullVersionId : versionIdOf(sequence, bytes.subarray(versionRandomAt, sequenceAt)),
+    modifiedMs: bytes.readDoubleLE(modifiedAt),
+  }
+}
+
+function decodeListedObject(bytes: Buffer): ListedObject {
+  const parts = bytes.readUInt16LE(partCountAt)
+  const md5 = bytes.toString('hex', etagAt, etagAt + 16)
+  return {
+    kind: 'object',
+    ...decodeName(bytes),
+    size: bytes.readDoubleLE(sizeAt),
+    etag: parts === 0 ? md5 : `${md5}-${parts}`,
+    checksum: checksumCodes[bytes[checksumAt] ?? 0],
+  }
+}
+
+const isMarker = (bytes: Buffer): boolean => ((bytes[kindAt] ?? 0) & markerBit) !== 0
+
+export const versionCodec = {
+  encode(key: Key, record: VersionRecord): Buffer {
+    if (record.kind === 'marker') {
+      const bytes = Buffer.allocUnsafe(sizeAt)
+      encodeName(bytes, record)
+      return seal(key, bytes)
+    }
     const rest: RestOfObject = {
-      versionId: record.versionId,
       headers: record.headers,
       metadata: record.metadata,
       tags: record.tags,
@@ -214,9 +298,8 @@ export const objectCodec = {
     }
     const json = JSON.stringify(rest)
     const bytes = Buffer.allocUnsafe(restAt + Buffer.byteLength(json))
+    encodeName(bytes, record)
     bytes.writeDoubleLE(record.size, sizeAt)
-    bytes.writeDoubleLE(record.modifiedMs, modifiedAt)
-    bytes.writeUIntLE(record.sequence, sequenceAt, 6)
     const [md5, parts] = record.etag.split('-')
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
     bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
@@ -226,26 +309,34 @@ export const objectCodec = {
   },
 
   /** Only what a listing shows. */
-  decodeListed(key: Key, bytes: Buffer): ListedObject {
+  decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
     unseal(key, bytes)
-    const parts = bytes.readUInt16LE(partCountAt)
-    const md5 = bytes.toString('hex', etagAt, etagAt + 16)
-    return {
-      size: bytes.readDoubleLE(sizeAt),
-      modifiedMs: bytes.readDoubleLE(modifiedAt),
-      sequence: bytes.readUIntLE(sequenceAt, 6),
-      etag: parts === 0 ? md5 : `${md5}-${parts}`,
-      checksum: checksumCodes[bytes[checksumAt] ?? 0],
-    }
+    return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(bytes)
   },
 
-  decode(key: Key, bytes: Buffer): ObjectRecord {
-    const listed = objectCodec.decodeListed(key, bytes)
+  decode(key: Key, bytes: Buffer): VersionRecord {
+    const listed = versionCodec.decodeListed(key, bytes)
+    if (listed.kind === 'marker') return listed
     const { checksumValue, ...rest } = JSON.parse(bytes.toString('utf8', restAt)) as RestOfObject
     const checksum =
       listed.checksum === undefined || checksumValue === undefined
         ? undefined
         : { ...listed.checksum, value: checksumValue }
     return { ...listed, ...rest, checksum }
+  },
+}
+
+/** Records of objects alone: current versions are never markers. */
+export const objectCodec = {
+  encode: (key: Key, record: ObjectRecord): Buffer => versionCodec.encode(key, record),
+  decodeListed(key: Key, bytes: Buffer): ListedObject {
+    const listed = versionCodec.decodeListed(key, bytes)
+    if (listed.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
+    return listed
+  },
+  decode(key: Key, bytes: Buffer): ObjectRecord {
+    const record = versionCodec.decode(key, bytes)
+    if (record.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
+    return record
   },
 }
