@@ -136,7 +136,13 @@ async function credentialsOf(options: StartOptions, file: string | undefined): P
 async function makeBuckets(store: Store, names: readonly string[]): Promise<void> {
   for (const name of names) {
     checkBucketName(name)
-    const bucket = { name, owner: rootAccount.id, locationConstraint: undefined, location: defaultLocation }
+    const bucket = {
+      name,
+      owner: rootAccount.id,
+      locationConstraint: undefined,
+      location: defaultLocation,
+      objectLock: undefined,
+    }
     try {
       await createBucket(store, bucket)
     } catch (error) {

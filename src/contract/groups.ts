@@ -12,7 +12,7 @@ import {
   vendorPrefix,
   worksOnly,
 } from './fields.ts'
-import { base64Digest, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
+import { base64Digest, boolean, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
 
 /** Accepted on every operation that names a bucket. */
 export const ownership = {
@@ -61,12 +61,9 @@ const standardClass: Parser<string> = (raw) => {
   throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: raw } })
 }
 
-/** What new data can ask for that is refused by name until it is kept: encryption, locks, redirects. */
+/** What new data can ask for that is refused by name until it is kept: encryption, redirects. */
 export const unkeptGuarantees = {
   storageClass: worksOnly(vendor('storage-class', standardClass, 'not-supported'), 'STANDARD'),
-  objectLockMode: refused('vendor', 'object-lock-mode', 'not-supported'),
-  objectLockRetainUntilDate: refused('vendor', 'object-lock-retain-until-date', 'not-supported'),
-  objectLockLegalHold: refused('vendor', 'object-lock-legal-hold', 'not-supported'),
   serverSideEncryption: refused('vendor', 'server-side-encryption', 'not-supported'),
   kmsKeyId: refused('vendor', 'server-side-encryption-aws-kms-key-id', 'not-supported'),
   bucketKeyEnabled: refused('vendor', 'server-side-encryption-bucket-key-enabled', 'not-supported'),
@@ -162,13 +159,38 @@ export const objectHeaders = {
   metadata: outVendorPrefix('meta-', 'aws'),
   partsCount: outVendor('mp-parts-count', 'not-supported'),
   taggingCount: outVendor('tagging-count', 'not-supported'),
+  versionId: outVendor('version-id', 'not-supported'),
+  objectLockMode: outVendor('object-lock-mode', 'not-supported'),
+  objectLockRetainUntilDate: outVendor('object-lock-retain-until-date', 'not-supported'),
+  objectLockLegalHold: outVendor('object-lock-legal-hold', 'not-supported'),
   ...checksumsOut,
 } as const
 
-/** Versions come with versioning; until then only `null` names one. */
-const onlyNullVersion: Parser<'null'> = (raw) => {
-  if (raw === 'null') return raw
-  throw new S3Error('NoSuchVersion', { details: { VersionId: raw } })
+/** 32 hex digits, or `null`. Throws InvalidArgument for what can be no version's name. */
+export const versionName: Parser<string> = (raw, name) => {
+  if (raw === 'null' || /^[0-9a-f]{32}$/.test(raw)) return raw
+  throw invalidArgument(name, raw, 'Invalid version id specified')
 }
 
-export const versionId = (spec: SpecFlag) => worksOnly(query('versionId', onlyNullVersion, spec), 'null')
+export const versionId = (spec: SpecFlag) => query('versionId', versionName, spec)
+
+export const versionIdOut = outVendor('version-id', 'not-supported')
+export const deleteMarkerOut = outVendor('delete-marker', 'not-supported')
+
+/** An ISO 8601 date and time with its zone, in milliseconds since the epoch. */
+const retainUntil: Parser<number> = (raw, name) => {
+  const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(raw)
+    ? Date.parse(raw)
+    : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw invalidArgument(name, raw, 'The retain until date must be provided in ISO 8601 format')
+}
+
+/** Object Lock asked for with a write. */
+export const lockRequest = {
+  objectLockMode: vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE'), 'not-supported'),
+  objectLockRetainUntilDate: vendor('object-lock-retain-until-date', retainUntil, 'not-supported'),
+  objectLockLegalHold: vendor('object-lock-legal-hold', oneOf('ON', 'OFF'), 'not-supported'),
+} as const
+
+export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean, 'not-supported')

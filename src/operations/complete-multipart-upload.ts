@@ -1,5 +1,5 @@
 import { vendor } from '../contract/fields.ts'
-import { checksumsIn, customerKey, ownership, writeConditions } from '../contract/groups.ts'
+import { checksumsIn, customerKey, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer, oneOf } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
@@ -45,7 +45,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: {},
+  output: { versionId: versionIdOut },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',
@@ -80,6 +80,7 @@ export const completeMultipartUploadOperation = defineOperation({
       expected: { checksum: checksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
+      versionId: result.versionId,
       body: {
         Location: resourceUrl,
         Bucket: bucket,

@@ -1,11 +1,13 @@
-import { required, vendor } from '../contract/fields.ts'
+import { outVendor, required, vendor } from '../contract/fields.ts'
 import {
   checksumAlgorithm,
   customerKey,
   descriptive,
+  lockRequest,
   objectAcl,
   ownership,
   unkeptGuarantees,
+  versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
 import { optional, string, struct, timestamp } from '../contract/shapes.ts'
@@ -16,6 +18,7 @@ import { checkCopySource } from '../store/preconditions.ts'
 import { openObject } from '../store/read-object.ts'
 import type { ObjectAttributes, ObjectRecord } from '../store/records.ts'
 import { parseTaggingHeader } from '../store/tag-set.ts'
+import { shownVersionId } from '../store/versions.ts'
 import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
 import { copyConditions, copySourceInputs, parseCopySource } from './copy-source.ts'
@@ -38,12 +41,13 @@ export const copyObjectOperation = defineOperation({
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm, 'aws'),
     ...descriptive,
     ...writeConditions,
+    ...lockRequest,
     ...objectAcl,
     ...unkeptGuarantees,
     ...customerKey,
     ...ownership,
   },
-  output: {},
+  output: { versionId: versionIdOut, sourceVersionId: outVendor('copy-source-version-id', 'aws') },
   outputBody: {
     kind: 'xml',
     root: 'CopyObjectResult',
@@ -55,21 +59,21 @@ export const copyObjectOperation = defineOperation({
   async handle({ store, scope, scopeOf, bucket, key }, input) {
     const source = parseCopySource(input.copySource)
     const replacing = input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE'
-    if (source.bucket === bucket && source.key === key && !replacing) {
+    if (source.bucket === bucket && source.key === key && source.versionId === undefined && !replacing) {
       throw new S3Error('InvalidRequest', {
         message:
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       })
     }
     const sourceScope = scopeOf(source.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
-    const opened = await openObject(store, sourceScope, source.key, (record) => {
+    const opened = await openObject(store, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }
     })
     try {
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
-      const record = await writeObject(store, scope, {
+      const version = await writeObject(store, scope, {
         key,
         attributes: copiedAttributes(input, opened.record),
         data: {
@@ -78,8 +82,11 @@ export const copyObjectOperation = defineOperation({
         },
         conditions: input,
       })
+      const { modifiedMs, etag, checksum } = version.record
       return {
-        body: { LastModified: record.modifiedMs, ETag: `"${record.etag}"`, ...checksumElements(record.checksum) },
+        versionId: shownVersionId(version),
+        sourceVersionId: shownVersionId(opened),
+        body: { LastModified: modifiedMs, ETag: `"${etag}"`, ...checksumElements(checksum) },
       }
     } finally {
       opened.body.cancel()
@@ -104,5 +111,6 @@ function copiedAttributes(input: CopyDirectives, source: ObjectRecord): ObjectAt
   const own = objectAttributes({ ...input, tagging: undefined })
   const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
-  return { headers, metadata, tags }
+  // A lock is never copied: it is the request's, or the bucket's.
+  return { headers, metadata, tags, retention: own.retention, legalHold: own.legalHold }
 }

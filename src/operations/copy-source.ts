@@ -1,5 +1,6 @@
 /** The source of a copy: the `copy-source` header, its conditions and its range. */
 import { refused, vendor } from '../contract/fields.ts'
+import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -17,21 +18,22 @@ export const copySourceInputs = {
   copySourceCustomerKeyMd5: refused('vendor', 'copy-source-server-side-encryption-customer-key-MD5', 'aws'),
 } as const
 
+const versionParameter = 'versionId='
+
 export interface CopySource {
   bucket: string
   key: string
+  versionId: string | undefined
 }
 
-/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. Throws InvalidArgument, NoSuchVersion. */
+/** `/bucket/key?versionId=null`, percent-encoded, with or without the first slash. Throws InvalidArgument. */
 export function parseCopySource(header: string): CopySource {
   const invalid = () =>
     invalidArgument('copy-source', header, 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey')
   const at = header.indexOf('?')
   const [path, query] = at < 0 ? [header, undefined] : [header.slice(0, at), header.slice(at + 1)]
-  if (query !== undefined) {
-    if (!query.startsWith('versionId=')) throw invalid()
-    if (query !== 'versionId=null') throw new S3Error('NoSuchVersion', { details: { VersionId: query.slice(10) } })
-  }
+  if (query?.startsWith(versionParameter) === false) throw invalid()
+  const versionId = query && versionName(query.slice(versionParameter.length), 'copy-source')
   const decoded = decodePath(path)
   if (decoded === undefined) throw invalid()
   const source = decoded.startsWith('/') ? decoded.slice(1) : decoded
@@ -39,7 +41,7 @@ export function parseCopySource(header: string): CopySource {
   if (slash <= 0 || slash === source.length - 1) throw invalid()
   const key = source.slice(slash + 1)
   if (Buffer.byteLength(key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
-  return { bucket: source.slice(0, slash), key }
+  return { bucket: source.slice(0, slash), key, versionId }
 }
 
 function decodePath(path: string): string | undefined {

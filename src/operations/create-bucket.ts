@@ -1,4 +1,4 @@
-import { outHeader, vendor, worksOnly } from '../contract/fields.ts'
+import { outHeader, vendor } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
 import { optional, string, struct } from '../contract/shapes.ts'
 import { boolean, oneOf } from '../contract/values.ts'
@@ -16,7 +16,7 @@ export const createBucketOperation = defineOperation({
   permission: 's3:CreateBucket',
   summary: 'Makes a bucket. Its location says over which stores its data is sharded.',
   input: {
-    objectLockEnabled: worksOnly(vendor('bucket-object-lock-enabled', boolean, 'supported'), 'false'),
+    objectLockEnabled: vendor('bucket-object-lock-enabled', boolean, 'supported'),
     objectOwnership: vendor('object-ownership', oneOf('BucketOwnerEnforced'), 'not-supported'),
     ...bucketAcl,
   },
@@ -37,7 +37,6 @@ export const createBucketOperation = defineOperation({
 
   async handle({ store, principal, bucket }, input) {
     checkBucketName(bucket)
-    if (input.objectLockEnabled === true) throw notImplemented('bucket-object-lock-enabled')
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
@@ -45,7 +44,13 @@ export const createBucketOperation = defineOperation({
     if (location === undefined) {
       throw new S3Error('InvalidLocationConstraint', { details: { LocationConstraint: locationConstraint ?? '' } })
     }
-    await createBucket(store, { name: bucket, owner: principal.accountId, locationConstraint, location })
+    await createBucket(store, {
+      name: bucket,
+      owner: principal.accountId,
+      locationConstraint,
+      location,
+      objectLock: input.objectLockEnabled === true ? { defaultRetention: undefined } : undefined,
+    })
     return { location: `/${bucket}` }
   },
 })

@@ -1,5 +1,5 @@
 import { header, refused } from '../contract/fields.ts'
-import { ownership, versionId } from '../contract/groups.ts'
+import { bypassGovernanceRetention, deleteMarkerOut, ownership, versionId, versionIdOut } from '../contract/groups.ts'
 import { text } from '../contract/values.ts'
 import { deleteObject } from '../store/delete-object.ts'
 import { defineOperation } from './context.ts'
@@ -9,22 +9,27 @@ export const deleteObjectOperation = defineOperation({
   method: 'DELETE',
   target: 'object',
   permission: 's3:DeleteObject',
-  summary: 'Removes an object. Removing one that does not exist succeeds.',
+  summary: 'Deletes an object, or removes one of its versions for good. Deleting what does not exist succeeds.',
   status: 204,
   input: {
     ifMatch: header('If-Match', text, 'aws'),
     versionId: versionId('not-supported'),
-    bypassGovernanceRetention: refused('vendor', 'bypass-governance-retention', 'not-supported'),
+    bypassGovernanceRetention,
     mfa: refused('vendor', 'mfa', 'not-supported'),
     ifMatchLastModifiedTime: refused('vendor', 'if-match-last-modified-time', 'aws'),
     ifMatchSize: refused('vendor', 'if-match-size', 'aws'),
     ...ownership,
   },
-  output: {},
+  output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut },
   errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'NoSuchVersion'],
 
-  async handle({ store, scope, key }, input) {
-    await deleteObject(store, scope, key, input)
-    return {}
+  async handle({ store, scope, key, mayBypassGovernance }, input) {
+    const { versionId, deleteMarker } = await deleteObject(store, scope, {
+      key,
+      versionId: input.versionId,
+      ifMatch: input.ifMatch,
+      bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
+    })
+    return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }
   },
 })

@@ -1,5 +1,5 @@
 import { refused } from '../contract/fields.ts'
-import { checksumsIn, ownership } from '../contract/groups.ts'
+import { bypassGovernanceRetention, checksumsIn, ownership, versionName } from '../contract/groups.ts'
 import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -41,7 +41,7 @@ export const deleteObjectsOperation = defineOperation({
   summary: 'Removes up to 1,000 objects; each is answered for itself.',
   input: {
     ...checksumsIn,
-    bypassGovernanceRetention: refused('vendor', 'bypass-governance-retention', 'not-supported'),
+    bypassGovernanceRetention,
     mfa: refused('vendor', 'mfa', 'not-supported'),
     ...ownership,
   },
@@ -71,37 +71,58 @@ export const deleteObjectsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'MalformedXML'],
 
-  async handle({ store, scope }, { body }) {
+  async handle({ store, scope, mayBypassGovernance }, { body, bypassGovernanceRetention }) {
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     await findBucket(store, scope)
+    const bypass = mayBypassGovernance(bypassGovernanceRetention)
     // The commits of one turn share one flush to disk, so all at once is also the cheapest way.
-    const failures = await Promise.all(body.Object.map((object) => deleteNamed(store, scope, object)))
-    const deleted = body.Object.filter((_, i) => failures[i] === undefined)
+    const outcomes = await Promise.all(body.Object.map((object) => deleteNamed(store, scope, object, bypass)))
+    const deleted = outcomes.flatMap((outcome) => (outcome.deleted === undefined ? [] : [outcome.deleted]))
     return {
       body: {
-        Deleted: body.Quiet === true ? [] : deleted.map(({ Key, VersionId }) => ({ Key, VersionId })),
-        Error: failures.filter((failure) => failure !== undefined),
+        Deleted: body.Quiet === true ? [] : deleted,
+        Error: outcomes.flatMap((outcome) => (outcome.failed === undefined ? [] : [outcome.failed])),
       },
     }
   },
 })
 
-async function deleteNamed(store: Store, scope: BucketScope, object: NamedObject): Promise<Failure | undefined> {
+interface Deleted {
+  Key: string
+  VersionId: string | undefined
+  DeleteMarker: true | undefined
+  DeleteMarkerVersionId: string | undefined
+}
+
+async function deleteNamed(
+  store: Store,
+  scope: BucketScope,
+  object: NamedObject,
+  bypassGovernance: boolean,
+): Promise<{ deleted?: Deleted; failed?: Failure }> {
   const { Key, VersionId } = object
   try {
     checkNamed(object)
-    await deleteObject(store, scope, Key, { ifMatch: object.ETag })
-    return undefined
+    const deletion = { key: Key, versionId: VersionId, ifMatch: object.ETag, bypassGovernance }
+    const { versionId, deleteMarker } = await deleteObject(store, scope, deletion)
+    return {
+      deleted: {
+        Key,
+        VersionId,
+        DeleteMarker: deleteMarker ? true : undefined,
+        DeleteMarkerVersionId: deleteMarker ? versionId : undefined,
+      },
+    }
   } catch (error) {
     if (!(error instanceof S3Error)) throw error
-    return { Key, VersionId, Code: error.code, Message: error.message }
+    return { failed: { Key, VersionId, Code: error.code, Message: error.message } }
   }
 }
 
 function checkNamed({ Key, VersionId, LastModifiedTime, Size }: NamedObject): void {
   if (Key === '') throw new S3Error('MalformedXML')
   if (Buffer.byteLength(Key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
-  if (VersionId !== undefined && VersionId !== 'null') throw new S3Error('NoSuchVersion')
+  if (VersionId !== undefined) versionName(VersionId, 'VersionId')
   if (LastModifiedTime !== undefined || Size !== undefined) {
     throw new S3Error('NotImplemented', { message: 'LastModifiedTime and Size conditions are not implemented.' })
   }

@@ -21,10 +21,13 @@ export const getObjectOperation = defineOperation({
     'InvalidRange',
     'InvalidPartNumber',
     'NoSuchVersion',
+    'MethodNotAllowed',
   ],
 
   async handle({ store, scope, key }, input) {
-    const { record, planned, body } = await openObject(store, scope, key, (found) => planRead(input, found))
-    return { ...describeRead(input, record, planned), body }
+    const { planned, body, ...version } = await openObject(store, scope, { key, versionId: input.versionId }, (found) =>
+      planRead(input, found),
+    )
+    return { ...describeRead(input, version, planned), body }
   },
 })

@@ -1,5 +1,5 @@
 import { objectHeaders } from '../contract/groups.ts'
-import { findObject } from '../store/read-object.ts'
+import { findVersion } from '../store/find-version.ts'
 import { defineOperation } from './context.ts'
 import { describeRead, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
@@ -20,10 +20,11 @@ export const headObjectOperation = defineOperation({
     'InvalidRange',
     'InvalidPartNumber',
     'NoSuchVersion',
+    'MethodNotAllowed',
   ],
 
   async handle({ store, scope, key }, input) {
-    const { record } = await findObject(store, scope, key)
-    return describeRead(input, record, planRead(input, record))
+    const { bucket, record } = await findVersion(store, scope, key, input.versionId)
+    return describeRead(input, { bucket: bucket.record, record }, planRead(input, record))
   },
 })

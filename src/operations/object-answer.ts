@@ -4,6 +4,7 @@ import { type ByteRange, resolveRange } from '../store/byte-range.ts'
 import { partsCount, placeOfPart } from '../store/object-parts.ts'
 import { checkRead, type ReadConditions } from '../store/preconditions.ts'
 import type { ObjectRecord } from '../store/records.ts'
+import { shownVersionId, type VersionInBucket } from '../store/versions.ts'
 import { checksumOutputs } from './data-digests.ts'
 
 export interface ReadInputs extends ReadConditions {
@@ -50,8 +51,17 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
   throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
 }
 
+function lockOutputs({ retention, legalHold }: ObjectRecord) {
+  return {
+    objectLockMode: retention?.mode,
+    objectLockRetainUntilDate: retention && new Date(retention.untilMs).toISOString(),
+    objectLockLegalHold: legalHold === undefined ? undefined : legalHold ? 'ON' : 'OFF',
+  }
+}
+
 /** The output fields of `objectHeaders` for what is read of an object. */
-export function describeRead(input: ReadInputs, record: ObjectRecord, { range, partial }: ReadPlan) {
+export function describeRead(input: ReadInputs, version: VersionInBucket, { range, partial }: ReadPlan) {
+  const { record } = version
   const { headers } = record
   // An empty object read as part 1 has no bytes that Content-Range could name.
   const sized = partial && record.size > 0
@@ -71,6 +81,8 @@ export function describeRead(input: ReadInputs, record: ObjectRecord, { range, p
     metadata: record.metadata,
     partsCount:
       input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
+    versionId: shownVersionId(version),
+    ...lockOutputs(record),
     taggingCount: record.tags.length === 0 ? undefined : String(record.tags.length),
     // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
     ...(input.checksumMode === 'ENABLED' && !sized ? checksumOutputs(record.checksum) : {}),

@@ -1,7 +1,7 @@
 /** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { ObjectAttributes } from '../store/records.ts'
+import type { ObjectAttributes, RetentionMode } from '../store/records.ts'
 import { parseTaggingHeader } from '../store/tag-set.ts'
 
 export interface AttributeInputs {
@@ -13,6 +13,9 @@ export interface AttributeInputs {
   expires?: string | undefined
   metadata: Record<string, string>
   tagging?: string | undefined
+  objectLockMode?: RetentionMode | undefined
+  objectLockRetainUntilDate?: number | undefined
+  objectLockLegalHold?: 'ON' | 'OFF' | undefined
 }
 
 const defaultContentType = 'binary/octet-stream'
@@ -30,6 +33,21 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
     },
     metadata: checkMetadata(input.metadata),
     tags: input.tagging === undefined ? [] : parseTaggingHeader(input.tagging),
+    ...lockAttributes(input),
+  }
+}
+
+/** Throws InvalidArgument when mode and date don't come together. */
+function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retention' | 'legalHold'> {
+  const { objectLockMode: mode, objectLockRetainUntilDate: untilMs, objectLockLegalHold: hold } = input
+  if ((mode === undefined) !== (untilMs === undefined)) {
+    throw new S3Error('InvalidArgument', {
+      message: 'object-lock-retain-until-date and object-lock-mode must both be supplied',
+    })
+  }
+  return {
+    retention: mode === undefined || untilMs === undefined ? undefined : { mode, untilMs },
+    legalHold: hold === undefined ? undefined : hold === 'ON',
   }
 }
 

@@ -1,8 +1,9 @@
 /** PutObjectTagging, GetObjectTagging, DeleteObjectTagging. */
-import { checksumsIn, ownership, versionId } from '../contract/groups.ts'
-import { setObjectTags } from '../store/object-tags.ts'
-import { findObject } from '../store/read-object.ts'
+import { checksumsIn, ownership, versionId, versionIdOut } from '../contract/groups.ts'
+import { setTags } from '../store/change-version.ts'
+import { findVersion } from '../store/find-version.ts'
 import { checkTags } from '../store/tag-set.ts'
+import { shownVersionId } from '../store/versions.ts'
 import { defineOperation } from './context.ts'
 import { taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
 
@@ -15,12 +16,21 @@ export const putObjectTaggingOperation = defineOperation({
   summary: "Replaces an object's tag set.",
   input: { versionId: versionId('not-supported'), ...checksumsIn, ...ownership },
   inputBody: taggingBody,
-  output: {},
-  errors: ['NoSuchBucket', 'NoSuchKey', 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NoSuchVersion'],
+  output: { versionId: versionIdOut },
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'InvalidTag',
+    'MalformedXML',
+    'BadDigest',
+    'InvalidDigest',
+    'NoSuchVersion',
+    'MethodNotAllowed',
+  ],
 
-  async handle({ store, scope, key }, { body }) {
-    await setObjectTags(store, scope, key, checkTags(toTags(body), 'object'))
-    return {}
+  async handle({ store, scope, key }, { body, versionId }) {
+    const version = await setTags(store, scope, { key, versionId }, checkTags(toTags(body), 'object'))
+    return { versionId: shownVersionId(version) }
   },
 })
 
@@ -32,13 +42,13 @@ export const getObjectTaggingOperation = defineOperation({
   permission: 's3:GetObjectTagging',
   summary: "Answers an object's tag set; empty when it has none.",
   input: { versionId: versionId('not-supported'), ...ownership },
-  output: {},
+  output: { versionId: versionIdOut },
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
 
-  async handle({ store, scope, key }) {
-    const { record } = await findObject(store, scope, key)
-    return { body: toTaggingDocument(record.tags) }
+  async handle({ store, scope, key }, { versionId }) {
+    const { bucket, record } = await findVersion(store, scope, key, versionId)
+    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: toTaggingDocument(record.tags) }
   },
 })
 
@@ -51,11 +61,11 @@ export const deleteObjectTaggingOperation = defineOperation({
   summary: "Removes an object's whole tag set.",
   status: 204,
   input: { versionId: versionId('unflagged'), ...ownership },
-  output: {},
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion'],
+  output: { versionId: versionIdOut },
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
 
-  async handle({ store, scope, key }) {
-    await setObjectTags(store, scope, key, [])
-    return {}
+  async handle({ store, scope, key }, { versionId }) {
+    const version = await setTags(store, scope, { key, versionId }, [])
+    return { versionId: shownVersionId(version) }
   },
 })

@@ -4,14 +4,19 @@ import {
   checksumsOut,
   customerKey,
   descriptive,
+  lockRequest,
   objectAcl,
   ownership,
   unkeptGuarantees,
+  versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
 import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { IncomingData } from '../store/incoming-data.ts'
+import type { ObjectAttributes } from '../store/records.ts'
+import { shownVersionId } from '../store/versions.ts'
 import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData } from './data-digests.ts'
@@ -28,13 +33,14 @@ export const putObjectOperation = defineOperation({
     ...writeConditions,
     ...checksumsIn,
     tagging: vendor('tagging', text, 'not-supported'),
+    ...lockRequest,
     ...objectAcl,
     ...unkeptGuarantees,
     ...customerKey,
     ...ownership,
   },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag', 'not-supported'), ...checksumsOut },
+  output: { etag: outHeader('ETag', 'not-supported'), versionId: versionIdOut, ...checksumsOut },
   errors: [
     'NoSuchBucket',
     'PreconditionFailed',
@@ -47,15 +53,28 @@ export const putObjectOperation = defineOperation({
 
   async handle({ store, scope, key, presigned }, input) {
     checkObjectSize(input.body.size, limits.putBytesMax)
-    const record = await writeObject(store, scope, {
+    const attributes = objectAttributes(input)
+    const data = incomingData(input.body, input, presigned)
+    requireDigest(attributes, data)
+    const version = await writeObject(store, scope, {
       key,
-      attributes: objectAttributes(input),
-      data: incomingData(input.body, input, presigned),
+      attributes,
+      data,
       conditions: input,
     })
-    return { etag: `"${record.etag}"`, ...checksumOutputs(record.checksum) }
+    const { etag, checksum } = version.record
+    return { etag: `"${etag}"`, versionId: shownVersionId(version), ...checksumOutputs(checksum) }
   },
 })
+
+/** What is to be locked must be known to have arrived whole. Throws InvalidRequest. */
+function requireDigest({ retention, legalHold }: ObjectAttributes, data: IncomingData): void {
+  if ((retention === undefined && legalHold === undefined) || data.contentMd5 !== undefined) return
+  if (data.checksum !== undefined) return
+  throw new S3Error('InvalidRequest', {
+    message: 'Content-MD5 OR a checksum HTTP header is required for Put Object requests with Object Lock parameters',
+  })
+}
 
 /** Throws EntityTooLarge. */
 export function checkObjectSize(size: number, bytesMax: number): void {

@@ -21,5 +21,9 @@ export async function run(
     return { name, admit: (bucket) => permits(principal, permission, bucket, expectedOwner) }
   }
   const scope = scopeOf(request.bucket, operation.permission, request.expectedBucketOwner)
-  return operation.handle({ ...request, scope, scopeOf }, input)
+  const mayBypassGovernance = (asked: boolean | undefined): boolean => {
+    if (asked === true) permits(principal, 's3:BypassGovernanceRetention', undefined)
+    return asked === true
+  }
+  return operation.handle({ ...request, scope, scopeOf, mayBypassGovernance }, input)
 }

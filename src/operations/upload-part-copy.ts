@@ -1,4 +1,4 @@
-import { required, vendor } from '../contract/fields.ts'
+import { outVendor, required, vendor } from '../contract/fields.ts'
 import { customerKey, ownership } from '../contract/groups.ts'
 import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
@@ -6,6 +6,7 @@ import { limits } from '../limits.ts'
 import { checkCopySource } from '../store/preconditions.ts'
 import { openObject } from '../store/read-object.ts'
 import { writePart } from '../store/upload-parts.ts'
+import { shownVersionId } from '../store/versions.ts'
 import { defineOperation } from './context.ts'
 import { copyConditions, copyRange, copySourceInputs, parseCopySource } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
@@ -30,7 +31,7 @@ export const uploadPartCopyOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: {},
+  output: { sourceVersionId: outVendor('copy-source-version-id', 'aws') },
   outputBody: {
     kind: 'xml',
     root: 'CopyPartResult',
@@ -47,9 +48,9 @@ export const uploadPartCopyOperation = defineOperation({
   ],
 
   async handle({ store, scope, scopeOf, key }, input) {
-    const source = parseCopySource(input.copySource)
-    const sourceScope = scopeOf(source.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
-    const { body } = await openObject(store, sourceScope, source.key, (record) => {
+    const from = parseCopySource(input.copySource)
+    const sourceScope = scopeOf(from.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
+    const { body, ...source } = await openObject(store, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)
@@ -66,7 +67,10 @@ export const uploadPartCopyOperation = defineOperation({
         }),
       })
       const { ChecksumType: _, ...checksum } = checksumElements(part.checksum)
-      return { body: { LastModified: part.modifiedMs, ETag: `"${part.etag}"`, ...checksum } }
+      return {
+        sourceVersionId: shownVersionId(source),
+        body: { LastModified: part.modifiedMs, ETag: `"${part.etag}"`, ...checksum },
+      }
     } finally {
       body.cancel()
     }

@@ -5,6 +5,7 @@ import { keyAfter } from '../kv/ordered-key.ts'
 import { commitDecision, garbagePut } from './commit.ts'
 import {
   bucketKey,
+  historyOfBucket,
   noValue,
   ObjectKeys,
   openUploads,
@@ -12,7 +13,7 @@ import {
   ownedBucketName,
   ownedBuckets,
 } from './keyspace.ts'
-import { type BucketRecord, bucketCodec } from './records.ts'
+import { type BucketRecord, bucketCodec, type ObjectLock } from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 
@@ -23,6 +24,8 @@ export interface NewBucket {
   locationConstraint: string | undefined
   /** The location that it means. */
   location: string
+  /** Object Lock turns versioning on. */
+  objectLock: ObjectLock | undefined
 }
 
 /** Throws BucketAlreadyOwnedByYou or BucketAlreadyExists. */
@@ -41,7 +44,7 @@ export async function createBucket(store: Store, bucket: NewBucket): Promise<Buc
       id: randomId(store.clock),
       createdMs: store.clock.now(),
       tags: [],
-      versioning: 'unversioned',
+      versioning: bucket.objectLock === undefined ? 'unversioned' : 'enabled',
     }
     return {
       result: record,
@@ -78,17 +81,19 @@ export async function changeBucket(
 }
 
 /**
- * Removes a bucket that holds nothing. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
+ * Removes a bucket that holds nothing: no object, no version, no delete marker. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
  * as that would need the bucket, and their parts are reclaimed. Throws BucketNotEmpty.
  */
 export async function deleteBucket(store: Store, scope: BucketScope): Promise<void> {
   const key = bucketKey(scope.name)
-  const objects = new ObjectKeys(scope.name).startingWith('')
+  const contents = [new ObjectKeys(scope.name).startingWith(''), historyOfBucket(scope.name)]
   await commitDecision(store, async () => {
     const [entry] = await store.kv.get([key])
     const { record, version } = admitted(scope, entry)
-    const [anyObject] = await store.kv.range({ ...objects, limit: 1 })
-    if (anyObject !== undefined) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
+    for (const range of contents) {
+      const [any] = await store.kv.range({ ...range, limit: 1 })
+      if (any !== undefined) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
+    }
     const open = openUploads(record.id)
     const [anyUpload] = await store.kv.range({ ...open, limit: 1 })
     return {
@@ -96,7 +101,7 @@ export async function deleteBucket(store: Store, scope: BucketScope): Promise<vo
       commit: {
         checks: [
           { key, version },
-          { emptyFrom: objects.start, emptyTo: objects.end },
+          ...contents.map(({ start, end }) => ({ emptyFrom: start, emptyTo: end })),
           // An upload that begins meanwhile must not escape the garbage record.
           ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
         ],

@@ -4,9 +4,10 @@ import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { commitDecision, garbagePut } from './commit.ts'
-import { nextSequence, readTarget, replaceCurrent, type Target } from './current-object.ts'
+import { readHistory } from './key-history.ts'
 import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
+import { type NewRecord, placeObject } from './new-version.ts'
 import { toRuns } from './object-parts.ts'
 import { checkWrite, etagListed, type WriteConditions } from './preconditions.ts'
 import { type Checksum, type CompletedUpload, type ObjectRecord, type OpenUpload, uploadCodec } from './records.ts'
@@ -14,6 +15,7 @@ import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { readAllParts, type StoredPart } from './upload-parts.ts'
 import { type FoundUpload, findUpload, type UploadAddress } from './uploads.ts'
+import { shownVersionId, type VersionInBucket } from './versions.ts'
 
 export interface ListedPart {
   number: number
@@ -48,13 +50,13 @@ export async function completeUpload(
   return commitDecision<CompletionResult>(store, async () => {
     const upload = await findUpload(store, scope, completion)
     if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
-    const target = await readTarget(store, scope, completion.key)
-    checkWrite(completion.conditions, target.current)
+    const history = await readHistory(store, scope, completion.key)
+    checkWrite(completion.conditions, history.versions.current)
     const stored = await readAllParts(store, completion.uploadId)
     const chosen = chooseParts(completion.parts, stored, upload.record)
-    const record = assemble(upload.record, completion, chosen, target, store.clock.now())
-    const result = completedUpload(upload.record, record)
-    return { result, commit: completeCommit(store, upload, upload.record, target, record, result, stored, chosen) }
+    const placed = await placeObject(store, history, assemble(upload.record, completion, chosen))
+    const result = completedUpload(upload.record, { bucket: history.bucket.record, record: placed.object })
+    return { result, commit: completeCommit(store, upload, upload.record, placed.commit, result, stored, chosen) }
   })
 }
 
@@ -117,13 +119,7 @@ function sameChecksums(part: StoredPart, listed: ListedPart['checksums']): boole
   )
 }
 
-function assemble(
-  upload: OpenUpload,
-  completion: Completion,
-  chosen: readonly StoredPart[],
-  target: Target,
-  nowMs: number,
-): ObjectRecord {
+function assemble(upload: OpenUpload, completion: Completion, chosen: readonly StoredPart[]): NewRecord {
   const parts = chosen.map((part) => part.record)
   const size = parts.reduce((sum, part) => sum + part.size, 0)
   const checksum = multipartChecksum(upload.checksum, parts)
@@ -134,10 +130,7 @@ function assemble(
     tags: upload.tags,
     retention: upload.retention,
     legalHold: upload.legalHold,
-    sequence: nextSequence(target),
-    versionId: 'null',
     size,
-    modifiedMs: nowMs,
     etag: multipartEtag(parts),
     checksum,
     data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
@@ -168,14 +161,15 @@ function checkExpected(
     })
 }
 
-function completedUpload(upload: OpenUpload, record: ObjectRecord): CompletedUpload {
+function completedUpload(upload: OpenUpload, version: VersionInBucket): CompletedUpload {
+  const { record } = version
   return {
     state: 'completed',
     bucketId: upload.bucketId,
     key: upload.key,
     completedMs: record.modifiedMs,
     etag: record.etag,
-    versionId: record.versionId,
+    versionId: shownVersionId(version),
     checksum: record.checksum,
   }
 }
@@ -185,24 +179,23 @@ function completeCommit(
   store: Store,
   { uploadId, version }: FoundUpload,
   upload: OpenUpload,
-  target: Target,
-  record: ObjectRecord,
+  placing: Commit,
   result: CompletedUpload,
   stored: ReadonlyMap<number, StoredPart>,
   chosen: readonly StoredPart[],
 ): Commit {
-  const base = replaceCurrent(store, target, record)
   const key = uploadKey(uploadId)
   const kept = new Set(chosen)
   const left = [...stored.values()].filter((part) => !kept.has(part))
   return {
-    checks: [...(base.checks ?? []), { key, version }, ...partChecks(uploadId, stored.values())],
+    checks: [...(placing.checks ?? []), { key, version }, ...partChecks(uploadId, stored.values())],
     puts: [
-      ...(base.puts ?? []),
+      ...(placing.puts ?? []),
       { key, value: uploadCodec.encode(key, result) },
       ...left.map((part) => garbagePut(store, { kind: 'blob', manifest: part.record.manifest })),
     ],
     deletes: [
+      ...(placing.deletes ?? []),
       openUploadKey(upload.bucketId, upload.key, uploadId),
       ...left.map((part) => partKey(uploadId, part.record.number)),
     ],

@@ -14,6 +14,8 @@ interface Described {
 /** Of a blob that is a whole object. */
 export interface ObjectDescription extends Described, ObjectAttributes {
   kind: 'object'
+  /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
+  sequence: number
 }
 
 /** Of a blob that is one part of an upload. */
@@ -27,7 +29,7 @@ export type BlobDescription = ObjectDescription | PartDescription
 
 export function describeObject(
   bucket: BucketRecord,
-  object: { key: string; attributes: ObjectAttributes },
+  object: { key: string; attributes: ObjectAttributes; sequence: number },
   digested: Digested,
   writtenMs: number,
 ): ObjectDescription {
@@ -36,6 +38,7 @@ export function describeObject(
     bucket: bucket.name,
     bucketId: bucket.id,
     key: object.key,
+    sequence: object.sequence,
     ...digested,
     writtenMs,
     ...object.attributes,

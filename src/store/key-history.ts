@@ -51,26 +51,17 @@ export async function readHistory(store: Store, scope: BucketScope, key: string)
   const entries = await store.kv.range({ ...history, limit: newestRead })
   const newest = entries.map((found) => versionCodec.decode(found.key, found.value))
   checks.push(unchanged(nullVersionKey(bucketName, key), nullEntry), ...startUnchanged(history, entries))
-  const nullVersion = await readNullVersion(store, bucketName, key, nullEntry, newest)
+  const nullSequence = nullEntry && nullVersionCodec.decode(nullEntry.key, nullEntry.value).sequence
+  let nullVersion = newest.find(({ sequence }) => sequence === nullSequence)
+  if (nullVersion === undefined && nullSequence !== undefined) {
+    const [found] = await store.kv.get([historyKey(bucketName, key, nullSequence)])
+    checks.push(unchanged(historyKey(bucketName, key, nullSequence), found))
+    nullVersion = found && versionCodec.decode(found.key, found.value)
+  }
   return { key, bucket, versions: { current, newest, nullVersion }, checks }
 }
 
-async function readNullVersion(
-  store: Store,
-  bucket: string,
-  key: string,
-  pointer: Entry | undefined,
-  newest: readonly VersionRecord[],
-): Promise<VersionRecord | undefined> {
-  if (pointer === undefined) return undefined
-  const { sequence } = nullVersionCodec.decode(pointer.key, pointer.value)
-  const known = newest.find((version) => version.sequence === sequence)
-  if (known !== undefined) return known
-  const [entry] = await store.kv.get([historyKey(bucket, key, sequence)])
-  return entry === undefined ? undefined : versionCodec.decode(entry.key, entry.value)
-}
-
-function unchanged(key: Buffer, entry: Entry | undefined): Check {
+export function unchanged(key: Buffer, entry: Entry | undefined): Check {
   return entry === undefined ? { key, absent: true } : { key, version: entry.version }
 }
 
@@ -125,7 +116,12 @@ export function historyCommit(store: Store, history: KeyHistory, change: Version
   return { checks: history.checks, puts, deletes }
 }
 
-function movePointer({ key, bucket, versions }: KeyHistory, change: VersionChange, puts: Put[], deletes: Buffer[]): void {
+function movePointer(
+  { key, bucket, versions }: KeyHistory,
+  change: VersionChange,
+  puts: Put[],
+  deletes: Buffer[],
+): void {
   if (change.nullSequence === versions.nullVersion?.sequence) return
   const pointer = nullVersionKey(bucket.record.name, key)
   if (change.nullSequence === undefined) deletes.push(pointer)

@@ -1,27 +1,16 @@
-/** Reads the current version of a key: its record, and a verified range of its bytes. */
+/** Reads a version of a key: its record, and a verified range of its bytes. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
-import { S3Error } from '../errors.ts'
 import { ShardMissing } from '../shards/shard-store.ts'
 import type { ByteRange } from './byte-range.ts'
-import { readTarget } from './current-object.ts'
+import type { VersionAddress } from './change-version.ts'
+import { findVersion } from './find-version.ts'
 import { openParts } from './object-parts.ts'
-import type { BucketRecord, ObjectRecord } from './records.ts'
+import type { ObjectRecord } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
+import type { VersionInBucket } from './versions.ts'
 
-export interface FoundObject {
-  bucket: BucketRecord
-  record: ObjectRecord
-}
-
-/** Throws NoSuchBucket, NoSuchKey, or what the scope throws. */
-export async function findObject(store: Store, scope: BucketScope, key: string): Promise<FoundObject> {
-  const { bucket, current } = await readTarget(store, scope, key)
-  if (current === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } })
-  return { bucket: bucket.record, record: current }
-}
-
-export interface OpenedObject<P> extends FoundObject {
+export interface OpenedObject<P> extends VersionInBucket {
   /** What `plan` made of the record. */
   planned: P
   body: ByteSource
@@ -30,20 +19,20 @@ export interface OpenedObject<P> extends FoundObject {
 const moveRetriesMax = 3
 
 /**
- * Opens what `plan` asks for of the current version; `plan` throws to refuse (conditions, range). It may be asked again: when compaction moved the bytes
- * between looking up and opening them, the record is read afresh. Throws what `findObject` and `plan` throw.
+ * Opens what `plan` asks for of a version; `plan` throws to refuse (conditions, range). It may be asked again: when compaction moved the bytes
+ * between looking up and opening them, the record is read afresh. Throws what `findVersion` and `plan` throw.
  */
 export async function openObject<P extends { range: ByteRange }>(
   store: Store,
   scope: BucketScope,
-  key: string,
+  { key, versionId }: VersionAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
   for (let attempt = 1; ; attempt++) {
-    const found = await findObject(store, scope, key)
-    const planned = plan(found.record)
+    const { bucket, record } = await findVersion(store, scope, key, versionId)
+    const planned = plan(record)
     try {
-      return { ...found, planned, body: await openData(store, found.record, planned.range) }
+      return { bucket: bucket.record, record, planned, body: await openData(store, record, planned.range) }
     } catch (error) {
       if (!(error instanceof ShardMissing) || attempt === moveRetriesMax) throw error
     }

@@ -143,7 +143,8 @@ export interface CompletedUpload {
   key: string
   completedMs: number
   etag: string
-  versionId: string
+  /** As the client was told it. */
+  versionId: string | undefined
   checksum: Checksum | undefined
 }
 
@@ -228,9 +229,9 @@ const partCountAt = etagAt + 16
 const checksumAt = partCountAt + 2
 const restAt = checksumAt + 1
 
-const kindCodes = { object: 0, marker: 1, 'null object': 2, 'null marker': 3 } as const
-const nullBit = 2
+// Bits of the kind.
 const markerBit = 1
+const nullBit = 2
 
 const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
   undefined,
@@ -249,7 +250,7 @@ type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'data'> & { checksumVa
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
   const isNull = record.versionId === nullVersionId
-  bytes[kindAt] = kindCodes[isNull ? `null ${record.kind}` : record.kind]
+  bytes[kindAt] = (record.kind === 'marker' ? markerBit : 0) | (isNull ? nullBit : 0)
   bytes.fill(0, versionRandomAt, sequenceAt)
   if (!isNull) versionRandom(record.versionId).copy(bytes, versionRandomAt)
   bytes.writeUIntLE(record.sequence, sequenceAt, 6)

@@ -14,6 +14,7 @@ import {
   uploadKey,
 } from './keyspace.ts'
 import { type Page, walkPage } from './list-objects.ts'
+import { checkLockRequest } from './lock-request.ts'
 import { type BucketRecord, type OpenUpload, type UploadRecord, uploadCodec } from './records.ts'
 import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
@@ -69,6 +70,7 @@ export async function createUpload(store: Store, scope: BucketScope, upload: New
   return commitDecision(store, async () => {
     const [entry] = await store.kv.get([bucketKey(scope.name)])
     const bucket = admitted(scope, entry)
+    await checkLockRequest(store, bucket.record, upload)
     const record: OpenUpload = {
       ...upload,
       state: 'open',

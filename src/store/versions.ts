@@ -1,5 +1,5 @@
 /** The versions of a key, and how writing, deleting and removing change them, as AWS S3 documents it. Pure. */
-import type { DeleteMarker, ObjectRecord, VersioningState, VersionRecord } from './records.ts'
+import type { BucketRecord, DeleteMarker, ObjectRecord, VersioningState, VersionRecord } from './records.ts'
 import { nullVersionId } from './version-id.ts'
 
 /**
@@ -12,6 +12,11 @@ export interface KeyVersions {
   newest: readonly VersionRecord[]
   /** The null version, when it is in the history. */
   nullVersion: VersionRecord | undefined
+}
+
+export interface VersionInBucket {
+  bucket: BucketRecord
+  record: ObjectRecord
 }
 
 /** What is different afterwards. */
@@ -74,7 +79,8 @@ export function removeVersion(versions: KeyVersions, version: VersionRecord): Ve
   const dropFromHistory: VersionRecord[] = []
   if (!isCurrent) dropFromHistory.push(version)
   if (restored !== undefined) dropFromHistory.push(restored)
-  const nullLeaves = nullVersion !== undefined && dropFromHistory.some(({ sequence }) => sequence === nullVersion.sequence)
+  const nullLeaves =
+    nullVersion !== undefined && dropFromHistory.some(({ sequence }) => sequence === nullVersion.sequence)
   return {
     current: restored ?? (isCurrent ? undefined : current),
     addToHistory: [],
@@ -86,6 +92,11 @@ export function removeVersion(versions: KeyVersions, version: VersionRecord): Ve
 
 function nullSequenceOf(records: readonly VersionRecord[]): number | undefined {
   return records.find(({ versionId }) => versionId === nullVersionId)?.sequence
+}
+
+/** What a client is told of a version's name: nothing in a bucket that was never versioned. */
+export function shownVersionId({ bucket, record }: VersionInBucket): string | undefined {
+  return bucket.versioning === 'unversioned' ? undefined : record.versionId
 }
 
 /** The newest version: an object, a delete marker, or none. */

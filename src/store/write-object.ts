@@ -1,14 +1,16 @@
-/** Writes a whole object: bytes first, then one commit that makes it the current version of its key. */
+/** Writes a whole object: bytes first, then one commit that makes it the newest version of its key. */
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { commitDecision } from './commit.ts'
-import { nextSequence, readTarget, replaceCurrent } from './current-object.ts'
 import { describeObject } from './descriptions.ts'
 import { type IncomingData, writeBlob } from './incoming-data.ts'
+import { readHistory } from './key-history.ts'
+import { checkLockRequest } from './lock-request.ts'
+import { commitObject } from './new-version.ts'
 import { checkWrite, type WriteConditions } from './preconditions.ts'
-import type { ObjectAttributes, ObjectRecord } from './records.ts'
+import type { ObjectAttributes } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
+import { nextSequence, type VersionInBucket } from './versions.ts'
 
 export interface NewObject {
   key: string
@@ -18,32 +20,28 @@ export interface NewObject {
 }
 
 /**
- * Resolves with the record of the new current version when bytes and record are durable.
+ * Resolves with the new version when bytes and record are durable.
  * Conditions are checked before the body is read, and again by the commit. Throws NoSuchBucket, PreconditionFailed and what `writeBlob` throws.
  */
-export async function writeObject(store: Store, scope: BucketScope, object: NewObject): Promise<ObjectRecord> {
-  const before = await readTarget(store, scope, object.key)
-  checkWrite(object.conditions, before.current)
+export async function writeObject(store: Store, scope: BucketScope, object: NewObject): Promise<VersionInBucket> {
+  const before = await readHistory(store, scope, object.key)
+  const bucket = before.bucket.record
+  checkWrite(object.conditions, before.versions.current)
+  await checkLockRequest(store, bucket, object.attributes)
 
-  const { manifest, digested } = await writeBlob(store, before.bucket.record.location, object.data, (digests) =>
-    describeObject(before.bucket.record, object, digests, store.clock.now()),
+  const sequence = nextSequence(before.versions)
+  const { manifest, digested } = await writeBlob(store, bucket.location, object.data, (digests) =>
+    describeObject(bucket, { ...object, sequence }, digests, store.clock.now()),
   )
+  const record = {
+    ...object.attributes,
+    size: manifest.size,
+    etag: digested.etag,
+    checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' as const },
+    data: { kind: 'blob' as const, manifest },
+  }
   return keepingNoOrphan(store, manifest, () =>
-    commitDecision(store, async (attempt) => {
-      const target = attempt === 0 ? before : await readTarget(store, scope, object.key)
-      checkWrite(object.conditions, target.current)
-      const record: ObjectRecord = {
-        ...object.attributes,
-        sequence: nextSequence(target),
-        versionId: 'null',
-        size: manifest.size,
-        modifiedMs: store.clock.now(),
-        etag: digested.etag,
-        checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' },
-        data: { kind: 'blob', manifest },
-      }
-      return { result: record, commit: replaceCurrent(store, target, record) }
-    }),
+    commitObject(store, scope, before, record, (current) => checkWrite(object.conditions, current)),
   )
 }
 

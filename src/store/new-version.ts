@@ -1,0 +1,69 @@
+/** Puts a new version in its place: the part of a write that every way of writing shares. */
+import { commitDecision } from './commit.ts'
+import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
+import { lockNow } from './lock-clock.ts'
+import type { DeleteMarker, ObjectAttributes, ObjectRecord } from './records.ts'
+import { retentionFrom } from './retention.ts'
+import type { BucketScope, FoundBucket } from './scope.ts'
+import type { Store } from './store.ts'
+import { nextSequence, placeVersion, type VersionInBucket } from './versions.ts'
+
+/** An object before its place among the versions is known. */
+export type NewRecord = Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs'>
+
+/**
+ * Commits an object as the newest version of its key. `check` is asked in each attempt whether the current object allows it, and throws when not.
+ * `before` serves the first attempt. A lock that the client didn't ask for is the bucket's default, stamped here.
+ */
+export async function commitObject(
+  store: Store,
+  scope: BucketScope,
+  before: KeyHistory,
+  record: NewRecord,
+  check: (current: ObjectRecord | undefined) => void,
+): Promise<VersionInBucket> {
+  return commitDecision(store, async (attempt) => {
+    const history = attempt === 0 ? before : await readHistory(store, scope, before.key)
+    check(history.versions.current)
+    const placed = await placeObject(store, history, record)
+    return { result: { bucket: history.bucket.record, record: placed.object }, commit: placed.commit }
+  })
+}
+
+/** The object with its place, and the commit that puts it there. */
+export async function placeObject(store: Store, history: KeyHistory, record: NewRecord) {
+  const sequence = nextSequence(history.versions)
+  const object: ObjectRecord = {
+    ...record,
+    ...(await lockedAsBucketSays(store, history.bucket, record)),
+    kind: 'object',
+    sequence,
+    versionId: newVersionId(store, history, sequence),
+    modifiedMs: store.clock.now(),
+  }
+  const claim = await lockClaim(store, history.bucket, false)
+  return { object, commit: historyCommit(store, history, placeVersion(history.versions, object), claim) }
+}
+
+async function lockedAsBucketSays(
+  store: Store,
+  { record }: FoundBucket,
+  { retention }: Pick<ObjectAttributes, 'retention'>,
+): Promise<Pick<ObjectAttributes, 'retention'>> {
+  const rule = record.objectLock?.defaultRetention
+  if (retention !== undefined || rule === undefined) return { retention }
+  return { retention: retentionFrom(rule, await lockNow(store)) }
+}
+
+/** The delete marker with its place, and the commit that puts it there. */
+export async function placeMarker(store: Store, history: KeyHistory) {
+  const sequence = nextSequence(history.versions)
+  const marker: DeleteMarker = {
+    kind: 'marker',
+    sequence,
+    versionId: newVersionId(store, history, sequence),
+    modifiedMs: store.clock.now(),
+  }
+  const claim = await lockClaim(store, history.bucket, false)
+  return { marker, commit: historyCommit(store, history, placeVersion(history.versions, marker), claim) }
+}
