@@ -29,7 +29,12 @@ export const errorTable = {
   InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The access key ID that you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid argument.' },
+  IllegalVersioningConfigurationException: {
+    status: 400,
+    message: 'The versioning configuration specified in the request is invalid.',
+  },
   InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
+  InvalidBucketState: { status: 409, message: 'The request is not valid for the current state of the bucket.' },
   InvalidChunkSizeError: {
     status: 403,
     message: 'Only the last chunk is allowed to have a size less than 8192 bytes.',
@@ -64,6 +69,10 @@ export const errorTable = {
   MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
+  NoSuchObjectLockConfiguration: {
+    status: 404,
+    message: 'The specified object does not have a ObjectLock configuration',
+  },
   NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
   NoSuchUpload: {
     status: 404,
@@ -79,6 +88,10 @@ export const errorTable = {
     message: 'A header or operation that you provided implies functionality that is not implemented.',
   },
   NotModified: { status: 304, message: 'Not Modified' },
+  ObjectLockConfigurationNotFoundError: {
+    status: 404,
+    message: 'Object Lock configuration does not exist for this bucket',
+  },
   OperationAborted: {
     status: 409,
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',

@@ -7,7 +7,14 @@ import { deriveSigningKey, type Scope } from './sigv4.ts'
 export interface Account {
   id: string
   name: string
-  keys: readonly { accessKeyId: string; secretAccessKey: string }[]
+  keys: readonly AccountKey[]
+}
+
+export interface AccountKey {
+  accessKeyId: string
+  secretAccessKey: string
+  /** See `Principal`. */
+  permissions?: readonly string[] | undefined
 }
 
 interface Credential {
@@ -67,11 +74,14 @@ function credentialsByAccessKey(accounts: readonly Account[]): ReadonlyMap<strin
     if (id === '') throw new Error('an account has no id')
     if (accountIds.has(id)) throw new Error(`account ${id} is given twice`)
     accountIds.add(id)
-    for (const { accessKeyId, secretAccessKey } of keys) {
+    for (const { accessKeyId, secretAccessKey, permissions } of keys) {
       if (accessKeyId === '' || secretAccessKey === '')
         throw new Error(`account ${id} has an empty access key or secret`)
       if (byAccessKey.has(accessKeyId)) throw new Error(`access key ${accessKeyId} is given twice`)
-      byAccessKey.set(accessKeyId, { principal: { accountId: id, displayName: name, accessKeyId }, secretAccessKey })
+      byAccessKey.set(accessKeyId, {
+        principal: { accountId: id, displayName: name, accessKeyId, permissions },
+        secretAccessKey,
+      })
     }
   }
   return byAccessKey

@@ -1,4 +1,4 @@
-/** Who may do what. Pure. Today an account may do everything with what it owns, and nothing with what others own. */
+/** Who may do what. Pure. An account may do everything with what it owns, as far as the key it uses permits, and nothing with what others own. */
 import { S3Error } from '../errors.ts'
 import type { Principal } from './principal.ts'
 
@@ -19,10 +19,26 @@ export function permits(
   resource: OwnedResource | undefined,
   expectedOwner?: string,
 ): void {
+  if (!keyPermits(principal, permission)) throw refusal(permission)
   if (resource === undefined) return
   if (expectedOwner !== undefined && expectedOwner !== resource.owner) throw new S3Error('AccessDenied')
   if (resource.owner === principal.accountId) return
-  throw new S3Error('AccessDenied', {
+  throw refusal(permission)
+}
+
+function refusal(permission: string): S3Error {
+  return new S3Error('AccessDenied', {
     message: `This access key is not permitted to perform ${permission} on this resource.`,
+  })
+}
+
+/** `s3:Get*`: one star stands for any characters. Case does not matter, as in AWS's policies. */
+function keyPermits({ permissions }: Principal, permission: string): boolean {
+  if (permissions === undefined) return true
+  const asked = permission.toLowerCase()
+  return permissions.some((pattern) => {
+    const [start = '', end] = pattern.toLowerCase().split('*')
+    if (end === undefined) return asked === start
+    return asked.length >= start.length + end.length && asked.startsWith(start) && asked.endsWith(end)
   })
 }

@@ -6,4 +6,6 @@ export interface Principal {
   /** `Owner/DisplayName` in lists. */
   displayName: string
   accessKeyId: string
+  /** Patterns of what the key may do, such as `s3:Get*`. Absent: everything its account may. */
+  permissions?: readonly string[] | undefined
 }

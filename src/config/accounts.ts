@@ -24,11 +24,17 @@ const secretAccessKey = z
   .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
 
 const accessKey = z.strictObject({ accessKeyId, secretAccessKey })
+/** As AWS names them; one star stands for any characters. */
+const permission = z
+  .string()
+  .regex(/^s3:[A-Za-z]*\*?[A-Za-z]*$/, 'must name permissions such as s3:GetObject or s3:Get*')
+const accountKey = accessKey.extend({ permissions: z.array(permission).optional() })
+
 const accountList = z.array(
   z.strictObject({
     id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
     name: z.string().min(1).max(256).optional(),
-    keys: z.array(accessKey).min(1, 'must hold at least one key'),
+    keys: z.array(accountKey).min(1, 'must hold at least one key'),
   }),
 )
 
@@ -107,7 +113,7 @@ function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
   )
   if (issue?.code === 'unrecognized_keys') {
     const unknown = issue.keys[0] ?? ''
-    const known = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey']
+    const known = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
     throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
   }
   throw new ConfigurationError(`${place}: ${issue?.message}`)

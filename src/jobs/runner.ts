@@ -1,5 +1,6 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
 import type { CompactResult } from '../shards/shard-store.ts'
+import { advanceLockClock } from '../store/lock-clock.ts'
 import type { Store } from '../store/store.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
@@ -15,6 +16,8 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Milliseconds of a clock that nobody can set. */
+  monotonicMs?(): number
 }
 
 export interface JobsReport extends CompactResult {
@@ -31,12 +34,19 @@ export interface Jobs {
 }
 
 export function startJobs(options: JobsOptions): Jobs {
+  const { monotonicMs = () => performance.now() } = options
   let last: Promise<unknown> = Promise.resolve()
+  let lastMs = monotonicMs()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
   const runOnce = (): Promise<JobsReport> => {
-    const run = last.then(() => runJobs(options))
+    const run = last.then(async () => {
+      const nowMs = monotonicMs()
+      await advanceLockClock(options.store, nowMs - lastMs)
+      lastMs = nowMs
+      return runJobs(options)
+    })
     last = run.catch(() => {})
     return run
   }

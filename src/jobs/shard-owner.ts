@@ -1,10 +1,12 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
 import type { Entry } from '../kv/kv.ts'
+import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
-import { readDescription } from '../store/descriptions.ts'
-import { objectKey, partKey } from '../store/keyspace.ts'
-import { type GarbageRecord, objectCodec, partCodec } from '../store/records.ts'
+import { type PartDescription, readDescription } from '../store/descriptions.ts'
+import { historyKey, historyOf, objectKey, partKey } from '../store/keyspace.ts'
+import { type GarbageRecord, partCodec, versionCodec } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
 export interface ShardOwner {
@@ -18,21 +20,54 @@ export interface ShardOwner {
 /** `undefined` when no record references the shard: it is an orphan, or garbage. */
 export async function findOwner(store: Store, storeId: string, shard: FoundShard): Promise<ShardOwner | undefined> {
   const description = readDescription(shard.description)
-  const key =
-    description.kind === 'object'
-      ? objectKey(description.bucket, description.key)
-      : partKey(description.uploadId, description.partNumber)
+  if (description.kind === 'part') return ownerOfPart(store, storeId, shard.id, description)
+  // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
+  const { bucket, key, sequence } = description
+  const likely = await store.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
+  for (const entry of likely) {
+    const owner = entry && ownerOfVersion(storeId, shard.id, entry)
+    if (owner !== undefined) return owner
+  }
+  return searchHistory(store, storeId, shard.id, historyOf(bucket, key))
+}
+
+async function ownerOfPart(
+  store: Store,
+  storeId: string,
+  id: ShardId,
+  { uploadId, partNumber }: PartDescription,
+): Promise<ShardOwner | undefined> {
+  const key = partKey(uploadId, partNumber)
   const [entry] = await store.kv.get([key])
   if (entry === undefined) return undefined
+  const part = partCodec.decode(key, entry.value)
+  return owning(part.manifest, storeId, id, entry, (manifest) => partCodec.encode(key, { ...part, manifest }))
+}
 
-  if (description.kind === 'part') {
-    const part = partCodec.decode(key, entry.value)
-    return owning(part.manifest, storeId, shard.id, entry, (manifest) => partCodec.encode(key, { ...part, manifest }))
+async function searchHistory(
+  store: Store,
+  storeId: string,
+  id: ShardId,
+  { start, end }: KeyRange,
+): Promise<ShardOwner | undefined> {
+  for (let from = start; ; ) {
+    const batch = await store.kv.range({ start: from, end, limit: limits.reclaimBatch })
+    for (const entry of batch) {
+      const owner = ownerOfVersion(storeId, id, entry)
+      if (owner !== undefined) return owner
+    }
+    const last = batch.at(-1)
+    if (last === undefined || batch.length < limits.reclaimBatch) return undefined
+    from = keyAfter(last.key)
   }
-  const object = objectCodec.decode(key, entry.value)
-  if (object.data.kind !== 'blob') return undefined
-  return owning(object.data.manifest, storeId, shard.id, entry, (manifest) =>
-    objectCodec.encode(key, { ...object, data: { kind: 'blob', manifest } }),
+}
+
+function ownerOfVersion(storeId: string, id: ShardId, entry: Entry): ShardOwner | undefined {
+  const { key } = entry
+  const version = versionCodec.decode(key, entry.value)
+  if (version.kind === 'marker' || version.data.kind !== 'blob') return undefined
+  return owning(version.data.manifest, storeId, id, entry, (manifest) =>
+    versionCodec.encode(key, { ...version, data: { kind: 'blob', manifest } }),
   )
 }
 

@@ -2,6 +2,7 @@
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
+import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
 import type { OperationContext } from './context.ts'
 import { copyObjectOperation } from './copy-object.ts'
@@ -16,9 +17,16 @@ import { headBucketOperation } from './head-bucket.ts'
 import { headObjectOperation } from './head-object.ts'
 import { listBucketsOperation } from './list-buckets.ts'
 import { listMultipartUploadsOperation } from './list-multipart-uploads.ts'
+import { listObjectVersionsOperation } from './list-object-versions.ts'
 import { listObjectsOperation } from './list-objects.ts'
 import { listObjectsV2Operation } from './list-objects-v2.ts'
 import { listPartsOperation } from './list-parts.ts'
+import { getObjectLegalHoldOperation, putObjectLegalHoldOperation } from './object-legal-hold.ts'
+import {
+  getObjectLockConfigurationOperation,
+  putObjectLockConfigurationOperation,
+} from './object-lock-configuration.ts'
+import { getObjectRetentionOperation, putObjectRetentionOperation } from './object-retention.ts'
 import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
 import { putObjectOperation } from './put-object.ts'
 import { refusedOperations } from './refused-operations.ts'
@@ -34,6 +42,10 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketTaggingOperation,
   getBucketTaggingOperation,
   deleteBucketTaggingOperation,
+  putBucketVersioningOperation,
+  getBucketVersioningOperation,
+  putObjectLockConfigurationOperation,
+  getObjectLockConfigurationOperation,
   putObjectOperation,
   getObjectOperation,
   headObjectOperation,
@@ -43,8 +55,13 @@ export const operations: readonly Operation<OperationContext>[] = [
   putObjectTaggingOperation,
   getObjectTaggingOperation,
   deleteObjectTaggingOperation,
+  putObjectLegalHoldOperation,
+  getObjectLegalHoldOperation,
+  putObjectRetentionOperation,
+  getObjectRetentionOperation,
   listObjectsOperation,
   listObjectsV2Operation,
+  listObjectVersionsOperation,
   createMultipartUploadOperation,
   uploadPartOperation,
   uploadPartCopyOperation,

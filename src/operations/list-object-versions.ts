@@ -1,0 +1,119 @@
+import { query, refused } from '../contract/fields.ts'
+import { ownership, versionName } from '../contract/groups.ts'
+import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { integer, oneOf, text } from '../contract/values.ts'
+import { invalidArgument } from '../errors.ts'
+import { type ListedVersion, listVersions } from '../store/list-versions.ts'
+import { defineOperation } from './context.ts'
+import { commonPrefixesShape, pageSize, textEncoder } from './object-listing.ts'
+
+const ownerShape = struct({ ID: string, DisplayName: string })
+const nameShapes = { Key: string, VersionId: string, IsLatest: boolean, LastModified: timestamp } as const
+
+export const listObjectVersionsOperation = defineOperation({
+  name: 'ListObjectVersions',
+  method: 'GET',
+  target: 'bucket',
+  query: ['versions'],
+  permission: 's3:ListBucketVersions',
+  summary: 'Lists all versions and delete markers, those of one key from the newest to the oldest.',
+  input: {
+    prefix: query('prefix', text, 'aws'),
+    delimiter: query('delimiter', text, 'aws'),
+    maxKeys: query('max-keys', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
+    keyMarker: query('key-marker', text, 'aws'),
+    versionIdMarker: query('version-id-marker', text, 'aws'),
+    encodingType: query('encoding-type', oneOf('url'), 'aws'),
+    optionalObjectAttributes: refused('vendor', 'optional-object-attributes', 'aws'),
+    ...ownership,
+  },
+  output: {},
+  outputBody: {
+    kind: 'xml',
+    root: 'ListVersionsResult',
+    shape: struct({
+      Name: string,
+      Prefix: string,
+      KeyMarker: string,
+      VersionIdMarker: string,
+      NextKeyMarker: optional(string),
+      NextVersionIdMarker: optional(string),
+      MaxKeys: integerElement,
+      Delimiter: optional(string),
+      IsTruncated: boolean,
+      EncodingType: optional(string),
+      Version: list(
+        struct({
+          ...nameShapes,
+          ETag: string,
+          ChecksumAlgorithm: optional(string),
+          ChecksumType: optional(string),
+          Size: integerElement,
+          StorageClass: string,
+          Owner: ownerShape,
+        }),
+      ),
+      DeleteMarker: list(struct({ ...nameShapes, Owner: ownerShape })),
+      CommonPrefixes: commonPrefixesShape,
+    }),
+  },
+  errors: ['NoSuchBucket', 'InvalidArgument'],
+
+  async handle({ store, scope, bucket, principal }, input) {
+    const { prefix = '', delimiter = '', keyMarker = '', versionIdMarker = '' } = input
+    if (keyMarker === '' && versionIdMarker !== '') {
+      throw invalidArgument(
+        'version-id-marker',
+        versionIdMarker,
+        'A version-id marker cannot be specified without a key marker.',
+      )
+    }
+    const max = pageSize(input.maxKeys)
+    const { page } = await listVersions(store, scope, {
+      prefix,
+      delimiter,
+      max,
+      keyMarker: keyMarker === '' ? undefined : keyMarker,
+      versionIdMarker: versionIdMarker === '' ? undefined : versionName(versionIdMarker, 'version-id-marker'),
+    })
+    const encode = textEncoder(input.encodingType)
+    const Owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const nameOf = ({ key, latest, version }: ListedVersion) => ({
+      Key: encode(key),
+      VersionId: version.versionId,
+      IsLatest: latest,
+      LastModified: version.modifiedMs,
+      Owner,
+    })
+    return {
+      body: {
+        Name: bucket,
+        Prefix: encode(prefix),
+        KeyMarker: encode(keyMarker),
+        VersionIdMarker: versionIdMarker,
+        NextKeyMarker: page.next && encode(page.next.keyMarker),
+        NextVersionIdMarker: page.next?.versionIdMarker,
+        MaxKeys: max,
+        Delimiter: delimiter === '' ? undefined : encode(delimiter),
+        IsTruncated: page.next !== undefined,
+        EncodingType: input.encodingType,
+        Version: page.entries.flatMap((entry) => {
+          const { version } = entry
+          if (version.kind === 'marker') return []
+          return [
+            {
+              ...nameOf(entry),
+              ETag: `"${version.etag}"`,
+              ChecksumAlgorithm: version.checksum?.algorithm,
+              ChecksumType: version.checksum?.type,
+              Size: version.size,
+              StorageClass: 'STANDARD',
+            },
+          ]
+        }),
+        DeleteMarker: page.entries.filter(({ version }) => version.kind === 'marker').map(nameOf),
+        CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
+      },
+    }
+  },
+})

@@ -1,0 +1,60 @@
+/** PutObjectLegalHold, GetObjectLegalHold. */
+import { checksumsIn, ownership, versionId } from '../contract/groups.ts'
+import { oneOf, struct } from '../contract/shapes.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findLockable, setLegalHold } from '../store/change-version.ts'
+import { defineOperation } from './context.ts'
+
+const legalHoldShape = struct({ Status: oneOf('ON', 'OFF') })
+
+export const putObjectLegalHoldOperation = defineOperation({
+  name: 'PutObjectLegalHold',
+  method: 'PUT',
+  target: 'object',
+  query: ['legal-hold'],
+  permission: 's3:PutObjectLegalHold',
+  summary: 'Puts a version under legal hold, or lifts the hold.',
+  input: { versionId: versionId('not-supported'), ...checksumsIn, ...ownership },
+  inputBody: {
+    kind: 'xml',
+    root: 'LegalHold',
+    shape: legalHoldShape,
+    required: true,
+    digestRequired: false,
+    bytesMax: limits.xmlBodyBytesMax,
+  },
+  output: {},
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', 'InvalidRequest', 'MalformedXML'],
+
+  async handle({ store, scope, key }, { body, versionId }) {
+    await setLegalHold(store, scope, { key, versionId }, body.Status === 'ON')
+    return {}
+  },
+})
+
+export const getObjectLegalHoldOperation = defineOperation({
+  name: 'GetObjectLegalHold',
+  method: 'GET',
+  target: 'object',
+  query: ['legal-hold'],
+  permission: 's3:GetObjectLegalHold',
+  summary: 'Answers whether a version is under legal hold.',
+  input: { versionId: versionId('not-supported'), ...ownership },
+  output: {},
+  outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchVersion',
+    'MethodNotAllowed',
+    'InvalidRequest',
+    'NoSuchObjectLockConfiguration',
+  ],
+
+  async handle({ store, scope, key }, { versionId }) {
+    const { legalHold } = await findLockable(store, scope, { key, versionId })
+    if (legalHold === undefined) throw new S3Error('NoSuchObjectLockConfiguration', { details: { Key: key } })
+    return { body: { Status: legalHold ? ('ON' as const) : ('OFF' as const) } }
+  },
+})

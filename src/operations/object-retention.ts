@@ -1,0 +1,87 @@
+/** PutObjectRetention, GetObjectRetention. */
+import { bypassGovernanceRetention, checksumsIn, ownership, versionId } from '../contract/groups.ts'
+import { oneOf, optional, struct, timestamp } from '../contract/shapes.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findLockable, setRetention } from '../store/change-version.ts'
+import type { Retention } from '../store/records.ts'
+import { defineOperation } from './context.ts'
+
+const retentionShape = struct({
+  Mode: optional(oneOf('GOVERNANCE', 'COMPLIANCE')),
+  RetainUntilDate: optional(timestamp),
+})
+
+export const putObjectRetentionOperation = defineOperation({
+  name: 'PutObjectRetention',
+  method: 'PUT',
+  target: 'object',
+  query: ['retention'],
+  permission: 's3:PutObjectRetention',
+  summary: 'Sets how long a version is kept. COMPLIANCE only ever gets longer; shortening GOVERNANCE takes a bypass.',
+  input: { versionId: versionId('aws'), bypassGovernanceRetention, ...checksumsIn, ...ownership },
+  inputBody: {
+    kind: 'xml',
+    root: 'Retention',
+    shape: retentionShape,
+    required: true,
+    digestRequired: false,
+    bytesMax: limits.xmlBodyBytesMax,
+  },
+  output: {},
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchVersion',
+    'MethodNotAllowed',
+    'InvalidRequest',
+    'InvalidArgument',
+    'MalformedXML',
+    'AccessDenied',
+  ],
+
+  async handle({ store, scope, key, mayBypassGovernance }, { body, versionId, bypassGovernanceRetention }) {
+    const bypass = mayBypassGovernance(bypassGovernanceRetention)
+    await setRetention(store, scope, { key, versionId }, toRetention(body), bypass)
+    return {}
+  },
+})
+
+/** Neither mode nor date takes the retention away; one without the other is malformed. */
+function toRetention({
+  Mode: mode,
+  RetainUntilDate: untilMs,
+}: {
+  Mode?: Retention['mode'] | undefined
+  RetainUntilDate?: number | undefined
+}): Retention | undefined {
+  if (mode === undefined && untilMs === undefined) return undefined
+  if (mode === undefined || untilMs === undefined) throw new S3Error('MalformedXML')
+  return { mode, untilMs }
+}
+
+export const getObjectRetentionOperation = defineOperation({
+  name: 'GetObjectRetention',
+  method: 'GET',
+  target: 'object',
+  query: ['retention'],
+  permission: 's3:GetObjectRetention',
+  summary: 'Answers how long a version is kept.',
+  input: { versionId: versionId('aws'), ...ownership },
+  output: {},
+  outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchVersion',
+    'MethodNotAllowed',
+    'InvalidRequest',
+    'NoSuchObjectLockConfiguration',
+  ],
+
+  async handle({ store, scope, key }, { versionId }) {
+    const { retention } = await findLockable(store, scope, { key, versionId })
+    if (retention === undefined) throw new S3Error('NoSuchObjectLockConfiguration', { details: { Key: key } })
+    return { body: { Mode: retention.mode, RetainUntilDate: retention.untilMs } }
+  },
+})
