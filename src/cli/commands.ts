@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { OptionName } from '../config/options.ts'
+import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { reclaim } from './reclaim.ts'
 import { serve } from './serve.ts'
@@ -53,5 +54,14 @@ export const commands: readonly CommandDeclaration[] = [
     // No request runs beside it that could still need what is unreferenced.
     initial: { reclaimGraceMs: ['0'] },
     run: reclaim,
+  },
+  {
+    name: 'clock',
+    summary: 'Show the time that Object Lock is judged by, or confirm a large step of the clock, of a stopped server.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [
+      { flags: '--confirm', summary: "Vouch for the machine's clock: locks that it says have expired may go." },
+    ],
+    run: clock,
   },
 ]

@@ -1,35 +1,25 @@
 /** `holdfast reclaim`: one run of the background jobs over the data directory of a stopped server. */
 import { type JobsReport, startJobs } from '../jobs/runner.ts'
-import { openDataStore } from '../open.ts'
 import type { Invocation } from './command.ts'
-import { exitOnFatal } from './instance.ts'
-import { openLog } from './log.ts'
+import { withStoppedData } from './stopped-data.ts'
 
-export async function reclaim({ configuration, json, print }: Invocation): Promise<number> {
-  const log = openLog(configuration.logLevel)
-  const data = await openDataStore({
-    path: configuration.data,
-    create: false,
-    onFatal: (error) => exitOnFatal(log, error),
-    warn: (message) => log.warn(message),
-  })
-  try {
+export async function reclaim(invocation: Invocation): Promise<number> {
+  const { configuration, json, print } = invocation
+  const report = await withStoppedData(invocation, async ({ store }) => {
     const jobs = startJobs({
-      store: data.store,
+      store,
       intervalMs: configuration.reclaimIntervalMs,
       graceMs: configuration.reclaimGraceMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
       onError: () => {},
     })
     try {
-      const report = await jobs.runOnce()
-      print(json ? JSON.stringify({ event: 'reclaimed', ...report }) : reportLine(report))
+      return await jobs.runOnce()
     } finally {
       await jobs.stop()
     }
-  } finally {
-    await data.close()
-  }
+  })
+  print(json ? JSON.stringify({ event: 'reclaimed', ...report }) : reportLine(report))
   return 0
 }
 
