@@ -8,19 +8,25 @@ import {
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   PutObjectCommand,
+  PutObjectLegalHoldCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { environmentKey, killLeftovers, run, serve } from '../cli/holdfast-process.ts'
 import { seededRandom } from '../shards/seeded.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
+import { VaultWriter } from './vault-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
 const cycles = 20 * scale
 const writers = 16
+/** Of them, how many work with versions and locks. */
+const vaultWriters = 5
 const keysEach = 6
 const bucket = 'storm'
+const vault = 'storm-vault'
 
 let root: string
 let data: string
@@ -59,17 +65,29 @@ test(
     console.info(`storm seed: HOLDFAST_STORM_SEED=${seed}`)
     const random = seededRandom(seed)
     const expectations = new Expectations()
-    const crew = Array.from({ length: writers }, (_, w) => {
+    const vaultCrew = Array.from(
+      { length: vaultWriters },
+      (_, w) => new VaultWriter(vault, `vault-${w}`, seededRandom(seed - w - 1)),
+    )
+    const crew = Array.from({ length: writers - vaultWriters }, (_, w) => {
       const keys = Array.from({ length: keysEach }, (_, k) => `writer-${w}/key-${k}`)
       return new StormWriter(bucket, keys, seededRandom(seed + w + 1), expectations)
     })
+
+    const allViolations = async (client: S3Client): Promise<string[]> => {
+      const ofVaults = await Promise.all(vaultCrew.map((writer) => writer.violations(client)))
+      return [...(await violations(client, bucket, expectations)), ...ofVaults.flat()]
+    }
 
     let acknowledgedInAll = 0
     for (let cycle = 0; cycle < cycles; cycle++) {
       const server = await start()
       const client = clientOf(server.ready.endpoint)
-      if (cycle === 0) await client.send(new CreateBucketCommand({ Bucket: bucket }))
-      expect(await violations(client, bucket, expectations), `cycle ${cycle}, seed ${seed}`).toEqual([])
+      if (cycle === 0) {
+        await client.send(new CreateBucketCommand({ Bucket: bucket }))
+        await client.send(new CreateBucketCommand({ Bucket: vault, ObjectLockEnabledForBucket: true }))
+      }
+      expect(await allViolations(client), `cycle ${cycle}, seed ${seed}`).toEqual([])
 
       let untilKill = 20 + Math.floor(random() * 200)
       const onAcknowledged = (): void => {
@@ -77,7 +95,7 @@ test(
         untilKill -= 1
         if (untilKill === 0) server.child.kill('SIGKILL')
       }
-      await Promise.all(crew.map((writer) => writer.work(client, onAcknowledged)))
+      await Promise.all([...crew, ...vaultCrew].map((writer) => writer.work(client, onAcknowledged)))
       expect((await server.ended).signal).toBe('SIGKILL')
       client.destroy()
     }
@@ -86,7 +104,7 @@ test(
     await reclaim()
     const server = await start()
     const client = clientOf(server.ready.endpoint)
-    expect(await violations(client, bucket, expectations), `after reclaim, seed ${seed}`).toEqual([])
+    expect(await allViolations(client), `after reclaim, seed ${seed}`).toEqual([])
     await removeEverything(client)
     client.destroy()
     await stop(server)
@@ -131,6 +149,24 @@ async function removeEverything(client: S3Client): Promise<void> {
     await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
   }
   await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+  await emptyVault(client)
+  await client.send(new DeleteBucketCommand({ Bucket: vault }))
+}
+
+/** Lifts every hold, and passes over every retention. */
+async function emptyVault(client: S3Client): Promise<void> {
+  while (true) {
+    const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket: vault }))
+    if (Versions.length + DeleteMarkers.length === 0) return
+    for (const { Key, VersionId } of Versions) {
+      const LegalHold = { Status: 'OFF' } as const
+      await client.send(new PutObjectLegalHoldCommand({ Bucket: vault, Key, VersionId, LegalHold }))
+    }
+    for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+      const version = { Bucket: vault, Key, VersionId }
+      await client.send(new DeleteObjectCommand({ ...version, BypassGovernanceRetention: true }))
+    }
+  }
 }
 
 /** Files that the store keeps, but for its identity. */
@@ -138,3 +174,22 @@ async function leftovers(): Promise<string[]> {
   const entries = await readdir(join(data, 'store'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile() && entry.name !== 'holdfast-store.json').map((entry) => entry.name)
 }
+
+test('the check notices a version that was lost from under its lock', async () => {
+  const server = await start()
+  const client = clientOf(server.ready.endpoint)
+  await client.send(new CreateBucketCommand({ Bucket: vault, ObjectLockEnabledForBucket: true }))
+  const writer = new VaultWriter(vault, 'vault-0', seededRandom(1))
+  let changes = 0
+  await writer.work(client, () => {
+    changes += 1
+    if (changes === 40) throw new Error('enough')
+  })
+  expect(await writer.violations(client)).toEqual([])
+  await emptyVault(client)
+  const found = await writer.violations(client)
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.every((sentence) => sentence.endsWith('is lost'))).toBe(true)
+  client.destroy()
+  await stop(server)
+})
