@@ -43,7 +43,7 @@ export function replaceCurrent(store: Store, target: Target, record: ObjectRecor
 }
 
 /** What becomes unreferenced when a version goes. */
-export function garbageOf(record: ObjectRecord): GarbageRecord {
+function garbageOf(record: ObjectRecord): GarbageRecord {
   return record.data.kind === 'blob'
     ? { kind: 'blob', manifest: record.data.manifest }
     : { kind: 'parts', uploadId: record.data.uploadId }
