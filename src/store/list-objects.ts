@@ -95,12 +95,12 @@ export async function listObjects(
   return { bucket, page }
 }
 
-export function shownGroup(start: PageStart | undefined): string | undefined {
+function shownGroup(start: PageStart | undefined): string | undefined {
   return start !== undefined && 'afterGroup' in start ? start.afterGroup : undefined
 }
 
 /** The later of the range's start and the page's start. */
-export function pageStart(
+function pageStart(
   start: PageStart | undefined,
   rangeStart: Key,
   behindKey: (key: string) => Key,

@@ -1,12 +1,16 @@
 /** The runner of jobs: all of them, one run at a time, until it is stopped. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { EventEmitter, once } from 'node:events'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../store/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
 const never = 2 ** 31 - 1
 let jobs: Jobs | undefined
-afterEach(() => jobs?.stop())
+afterEach(async () => {
+  await jobs?.stop()
+  vi.useRealTimers()
+})
 
 function start(options: Pick<JobsOptions, 'store'> & Partial<JobsOptions>): Jobs {
   jobs = startJobs({
@@ -57,26 +61,31 @@ describe('the runner', () => {
   })
 
   it('runs again and again, tells of failures, and stops', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const made = await storeWithBucket()
-    let runs = 0
-    const failures: unknown[] = []
-    const third = Promise.withResolvers<void>()
-    const stores = [
-      {
-        ...made.shards,
-        unchecked: async () => {
-          if (++runs === 3) third.resolve()
-          throw new Error(`run ${runs}`)
-        },
+    const told = new EventEmitter()
+    const failing = {
+      ...made.shards,
+      unchecked: async () => {
+        await hold
+        throw new Error('the disk is gone')
       },
-    ]
-    const store = { ...made.store, blobs: { ...made.store.blobs, stores } }
-    const { stop } = start({ store, intervalMs: 1, onError: (error) => failures.push(error) })
-    await third.promise
-    await stop()
-    const runsAtStop = runs
-    expect(String(failures[0])).toContain('run 1')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(runs).toBe(runsAtStop)
+    }
+    let hold: Promise<unknown> = Promise.resolve()
+    const store = { ...made.store, blobs: { ...made.store.blobs, stores: [failing] } }
+    const { stop } = start({ store, intervalMs: 1000, onError: (error) => told.emit('failure', error) })
+    for (let round = 0; round < 3; round++) {
+      const failure = once(told, 'failure')
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(String(await failure)).toContain('the disk is gone')
+    }
+    const lastFailure = once(told, 'failure')
+    hold = once(told, 'let go')
+    await vi.advanceTimersByTimeAsync(1000)
+    const stopped = stop()
+    told.emit('let go')
+    await Promise.all([stopped, lastFailure])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -21,8 +21,8 @@ import {
 } from '../../src/store/records.ts'
 import type { BucketScope } from '../../src/store/scope.ts'
 import type { Store } from '../../src/store/store.ts'
-import { writePart } from '../../src/store/upload-parts.ts'
-import { createUpload, type UploadAddress } from '../../src/store/uploads.ts'
+import { listParts, writePart } from '../../src/store/upload-parts.ts'
+import { abortUpload, createUpload, type UploadAddress } from '../../src/store/uploads.ts'
 import { writeObject } from '../../src/store/write-object.ts'
 import { seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
 
@@ -47,7 +47,7 @@ export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
 export class WatchedKv implements Kv {
   readonly #kv: Kv
   #beforeGet: (() => Promise<void>) | undefined
-  #beforeCommit: (() => Promise<void>) | undefined
+  #beforeCommit: { of?: Key; work: () => Promise<unknown> } | undefined
   #commitsLeft: number | undefined
   entriesRead = 0
   commits = 0
@@ -58,9 +58,12 @@ export class WatchedKv implements Kv {
 
   /** Runs `work` once, when the next commit has been decided and not yet applied. */
   beforeNextCommit(work: () => Promise<unknown>): void {
-    this.#beforeCommit = async () => {
-      await work()
-    }
+    this.#beforeCommit = { work }
+  }
+
+  /** Runs `work` once, when the next commit that writes `key` has been decided and not yet applied. */
+  beforeCommitOf(key: Key, work: () => Promise<unknown>): void {
+    this.#beforeCommit = { of: key, work }
   }
 
   /** Runs `work` once, before the read that follows `skipped` others. */
@@ -95,8 +98,11 @@ export class WatchedKv implements Kv {
 
   async commit(commit: Commit): Promise<boolean> {
     const hook = this.#beforeCommit
-    this.#beforeCommit = undefined
-    await hook?.()
+    const { of } = hook ?? {}
+    if (hook !== undefined && (of === undefined || commit.puts?.some(({ key }) => key.equals(of)))) {
+      this.#beforeCommit = undefined
+      await hook.work()
+    }
     await turn()
     if (this.#commitsLeft !== undefined && this.#commitsLeft-- <= 0) throw new Error('killed')
     this.commits++
@@ -139,6 +145,12 @@ export function put(
   return writeObject(store, scope, { key, attributes: plain, data: { body }, conditions })
 }
 
+/** A body whose client goes away. */
+export function unreadable(message: string): ByteSource {
+  const fail = () => Promise.reject(new Error(message))
+  return { size: 5, drain: fail, read: fail, cancel: () => {} }
+}
+
 /** The bytes of `key`, or of a range of them. */
 export async function read({ store }: TestStore, key: string, range?: [number, number]): Promise<Buffer> {
   const { body } = await openObject(store, scope, key, ({ size }) => {
@@ -171,6 +183,13 @@ export function sendPart(
       checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },
     }),
   })
+}
+
+export const abort = ({ store }: TestStore, address: UploadAddress): Promise<void> => abortUpload(store, scope, address)
+
+export async function partNumbers({ store }: TestStore, address: UploadAddress): Promise<number[]> {
+  const { parts } = await listParts(store, scope, { ...address, afterNumber: 0, max: 1000 })
+  return parts.map(({ number }) => number)
 }
 
 export const listedPart = ({ number, etag }: Pick<PartRecord, 'number' | 'etag'>): ListedPart => ({

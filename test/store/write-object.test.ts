@@ -1,12 +1,11 @@
-/** Objects written, read, overwritten and deleted; conditional writes with one winner; and nothing left of what failed. */
+/** Objects written, read and overwritten; nothing left of what failed; and no object in a bucket that is gone. */
 import { describe, expect, it } from 'vitest'
-import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
+import { bytesSource } from '../../src/byte-source.ts'
 import { S3Error } from '../../src/errors.ts'
 import { deleteBucket } from '../../src/store/buckets.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import type { IncomingData } from '../../src/store/incoming-data.ts'
 import { ObjectKeys } from '../../src/store/keyspace.ts'
-import { setObjectTags } from '../../src/store/object-tags.ts'
 import { findObject } from '../../src/store/read-object.ts'
 import { writeObject } from '../../src/store/write-object.ts'
 import { seededRandom } from '../shards/seeded.ts'
@@ -22,9 +21,8 @@ import {
   shardsOf,
   storeWithBucket,
   type TestStore,
+  unreadable,
 } from './fixture.ts'
-
-const count = (outcomes: readonly string[], wanted: string): number => outcomes.filter((one) => one === wanted).length
 
 describe('writing an object', () => {
   it('gives back the bytes, and an entity tag that is their MD5', async () => {
@@ -105,115 +103,6 @@ describe('writing an object', () => {
     const object = { key: 'k', attributes: plain, data: { body: unreadable('not read') }, conditions: {} }
     expect(await outcome(writeObject(made.store, denied, object))).toBe('AccessDenied')
     expect(await outcome(deleteObject(made.store, denied, 'k', {}))).toBe('AccessDenied')
-  })
-})
-
-function unreadable(message: string): ByteSource {
-  const fail = () => Promise.reject(new Error(message))
-  return { size: 5, drain: fail, read: fail, cancel: () => {} }
-}
-
-describe('conditional writes', () => {
-  it('64 with If-None-Match: * at once have exactly one winner, and the losers leave nothing', async () => {
-    const made = await storeWithBucket()
-    const writes = Array.from({ length: 64 }, (_, i) => put(made, 'key', `data ${i}`, { ifNoneMatch: '*' }))
-    const outcomes = await Promise.all(writes.map(outcome))
-    expect(count(outcomes, 'ok')).toBe(1)
-    expect(count(outcomes, 'PreconditionFailed')).toBe(63)
-    expect((await read(made, 'key')).toString()).toBe(`data ${outcomes.indexOf('ok')}`)
-    expect(await shardsOf(made)).toHaveLength(1)
-    expect(await garbageOf(made)).toEqual([])
-  })
-
-  it('64 with If-Match of one version at once have exactly one winner', async () => {
-    const made = await storeWithBucket()
-    const { etag } = await put(made, 'key', 'first')
-    const writes = Array.from({ length: 64 }, (_, i) => put(made, 'key', `data ${i}`, { ifMatch: `"${etag}"` }))
-    const outcomes = await Promise.all(writes.map(outcome))
-    expect(count(outcomes, 'ok')).toBe(1)
-    expect(count(outcomes, 'PreconditionFailed')).toBe(63)
-    expect((await read(made, 'key')).toString()).toBe(`data ${outcomes.indexOf('ok')}`)
-    expect(await shardsOf(made)).toHaveLength(2)
-  })
-
-  it('If-None-Match: * loses to what came while the body was read', async () => {
-    const made = await storeWithBucket()
-    made.kv.beforeNextCommit(() => put(made, 'key', 'sooner'))
-    expect(await outcome(put(made, 'key', 'later', { ifNoneMatch: '*' }))).toBe('PreconditionFailed')
-    expect((await read(made, 'key')).toString()).toBe('sooner')
-  })
-
-  it('If-Match loses to a deletion while the body was read', async () => {
-    const made = await storeWithBucket()
-    const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => deleteObject(made.store, scope, 'key', {}))
-    expect(await outcome(put(made, 'key', 'later', { ifMatch: etag }))).toBe('NoSuchKey')
-    expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
-  })
-
-  it('wins again when the same content was written meanwhile: the entity tag still matches', async () => {
-    const made = await storeWithBucket()
-    const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => put(made, 'key', 'first'))
-    expect((await put(made, 'key', 'later', { ifMatch: etag })).sequence).toBe(3)
-  })
-
-  it('that fail at first sight do not read the body', async () => {
-    const made = await storeWithBucket()
-    await put(made, 'key', 'first')
-    expect(await outcome(put(made, 'key', unreadable('not read'), { ifNoneMatch: '*' }))).toBe('PreconditionFailed')
-    expect(await outcome(put(made, 'new', unreadable('not read'), { ifMatch: '*' }))).toBe('NoSuchKey')
-  })
-})
-
-describe('deleting an object', () => {
-  it('is done once and may be repeated; the bytes become garbage', async () => {
-    const made = await storeWithBucket()
-    await put(made, 'key')
-    await deleteObject(made.store, scope, 'key', {})
-    await deleteObject(made.store, scope, 'key', {})
-    expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
-    expect(await garbageOf(made)).toHaveLength(1)
-  })
-
-  it('64 at once make one piece of garbage', async () => {
-    const made = await storeWithBucket()
-    await put(made, 'key')
-    await Promise.all(Array.from({ length: 64 }, () => deleteObject(made.store, scope, 'key', {})))
-    expect(await garbageOf(made)).toHaveLength(1)
-  })
-
-  it.each([
-    ['the entity tag', '"5d41402abc4b2a76b9719d911017c592"', 'ok'],
-    ['any', '*', 'ok'],
-    ['another', '"other"', 'PreconditionFailed'],
-  ])('with If-Match of %s', async (_what, ifMatch, expected) => {
-    const made = await storeWithBucket()
-    await put(made, 'key', 'hello')
-    expect(await outcome(deleteObject(made.store, scope, 'key', { ifMatch }))).toBe(expected)
-    expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'NoSuchKey' : 'ok')
-  })
-
-  it('with If-Match spares what was written meanwhile', async () => {
-    const made = await storeWithBucket()
-    const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => put(made, 'key', 'second'))
-    expect(await outcome(deleteObject(made.store, scope, 'key', { ifMatch: etag }))).toBe('PreconditionFailed')
-    expect((await read(made, 'key')).toString()).toBe('second')
-  })
-})
-
-describe('tags', () => {
-  it('change nothing else of the object, and do not lose to a write in between', async () => {
-    const made = await storeWithBucket()
-    const record = await put(made, 'key', 'data')
-    const tags = [{ key: 'a', value: 'b' }]
-    expect(await setObjectTags(made.store, scope, 'key', tags)).toEqual({ ...record, tags })
-    made.kv.beforeNextCommit(() => put(made, 'key', 'newer'))
-    await setObjectTags(made.store, scope, 'key', tags)
-    expect((await read(made, 'key')).toString()).toBe('newer')
-    expect((await findObject(made.store, scope, 'key')).record.tags).toEqual(tags)
-    expect(await outcome(setObjectTags(made.store, scope, 'other', tags))).toBe('NoSuchKey')
   })
 })
 

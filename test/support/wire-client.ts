@@ -100,13 +100,15 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
   const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
   const query = Object.entries(ask.query ?? {})
   const headers = Object.entries(ask.headers ?? {})
+  // Without a length Node would announce chunks, in which an empty body is not known to be empty.
+  const body = ask.body ?? (ask.method === 'PUT' || ask.method === 'POST' ? '' : undefined)
   const request: RequestToSign = {
     method: ask.method,
     host: inHost ? `${bucket}.localhost:${port}` : `127.0.0.1:${port}`,
     path,
     query,
     headers: [...headers, ...vendor],
-    ...(ask.body === undefined ? {} : { body: ask.body }),
+    ...(body === undefined ? {} : { body }),
   }
   const options = { key: signedBy, prefix, nowMs: ask.signedAtMs ?? Date.now() }
   if (ask.presigned) {

@@ -181,6 +181,9 @@ const temptations: readonly [what: string, change: (ask: Ask) => Ask][] = [
   ['under a none-match that fails', (ask) => ({ ...ask, headers: { ...ask.headers, 'If-None-Match': '*' } })],
 ]
 
+/** What is not implemented finds nothing, whatever it is asked for. */
+const temptationsOf = (name: string) => (refused.has(name) ? temptations.slice(0, 1) : temptations)
+
 let server: WireServer
 const agent = new Agent({ keepAlive: true })
 beforeAll(async () => {
@@ -248,7 +251,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
 
   it.each(names)('%s is refused however an outsider signs, and whatever it would have found', async (name) => {
     for (const { how, code, sign } of outsiders)
-      for (const [what, change] of temptations) {
+      for (const [what, change] of temptationsOf(name)) {
         const answered = await answer(sign(change(askOf(name)), server.port, style))
         expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
       }
@@ -257,7 +260,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
 
   it.each(names)('%s is refused to another account before anything in the bucket is told', async (name) => {
     // Names of buckets are known to all accounts; everything in them is not.
-    for (const [what, change] of temptations.filter(([what]) => what !== 'where there is no bucket'))
+    for (const [what, change] of temptationsOf(name).filter(([what]) => what !== 'where there is no bucket'))
       for (const presigned of [false, true]) {
         const ask = { ...change(askOf(name)), signedBy: otherKey, presigned }
         const answered = await answer(signAsk(ask, server.port, style))
