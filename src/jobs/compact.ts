@@ -18,7 +18,7 @@ export async function compactStores(store: Store, { graceMs }: { graceMs: number
 /** False when the shard has no owner (garbage not yet reclaimed) or its owner changed meanwhile: then its batch stays for another run. */
 async function moveShard(store: Store, shards: ShardStore, shard: FoundShard): Promise<boolean> {
   const owner = await findOwner(store, shards.storeId, shard)
-  if (owner === undefined) return false
+  if (owner === undefined || owner === 'foreign') return false
   const payload = await shards.get(shard.id, { start: 0, end: shard.payloadBytes })
   const newId = await shards.put({ payload, describe: () => shard.description })
   const { key, version } = owner.entry

@@ -17,9 +17,16 @@ export interface ShardOwner {
   garbage: GarbageRecord
 }
 
-/** `undefined` when no record references the shard: it is an orphan, or garbage. */
-export async function findOwner(store: Store, storeId: string, shard: FoundShard): Promise<ShardOwner | undefined> {
+/**
+ * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when it does not say whose it is: then it is kept, and left alone.
+ */
+export async function findOwner(
+  store: Store,
+  storeId: string,
+  shard: FoundShard,
+): Promise<ShardOwner | 'foreign' | undefined> {
   const description = readDescription(shard.description)
+  if (description === undefined) return 'foreign'
   if (description.kind === 'part') return ownerOfPart(store, storeId, shard.id, description)
   // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
   const { bucket, key, sequence } = description

@@ -9,7 +9,7 @@ import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
 import { type NewRecord, placeObject } from './new-version.ts'
 import { toRuns } from './object-parts.ts'
-import { checkWrite, etagListed, type WriteConditions } from './preconditions.ts'
+import { checkWrite, unquote, type WriteConditions } from './preconditions.ts'
 import { type Checksum, type CompletedUpload, type OpenUpload, uploadCodec } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
@@ -71,12 +71,7 @@ export function chooseParts(
   let size = 0
   for (const [i, { number, etag, checksums }] of listed.entries()) {
     const part = stored.get(number)
-    if (
-      part === undefined ||
-      !etagListed(etag, part.record.etag) ||
-      etag.trim() === '*' ||
-      !sameChecksums(part, checksums)
-    ) {
+    if (part === undefined || unquote(etag.trim()) !== part.record.etag || !sameChecksums(part, checksums)) {
       throw new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
     }
     if (upload.checksum?.type === 'COMPOSITE' && number !== i + 1) {

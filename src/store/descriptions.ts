@@ -54,7 +54,12 @@ export function describePart(
   return { kind: 'part', bucket: bucket.name, bucketId: bucket.id, ...part, ...digested, writtenMs }
 }
 
-/** Throws when the bytes are no description: a shard that this store did not write. */
-export function readDescription(bytes: Buffer): BlobDescription {
-  return JSON.parse(bytes.toString('utf8')) as BlobDescription
+/** `undefined` when the bytes are no description: a shard that this store did not write. */
+export function readDescription(bytes: Buffer): BlobDescription | undefined {
+  try {
+    const description = JSON.parse(bytes.toString('utf8')) as BlobDescription
+    return description.kind === 'object' || description.kind === 'part' ? description : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -18,13 +18,19 @@ export interface Existing {
   modifiedMs: number
 }
 
-/** `"a", W/"b", c` -> whether one of them is `etag`, or the list is `*`. */
+/** `"a", "b", c` -> whether one of them is `etag`, or the list is `*`. Compares strongly: `W/"a"` is never equal to anything. */
 export function etagListed(list: string, etag: string): boolean {
   if (list.trim() === '*') return true
-  return list.split(',').some((item) => unquote(item.trim().replace(/^W\//, '')) === etag)
+  return list.split(',').some((item) => unquote(item.trim()) === etag)
 }
 
-function unquote(etag: string): string {
+/** The same, comparing weakly: for If-None-Match, as RFC 9110 section 13.1.2 says. */
+function etagListedWeakly(list: string, etag: string): boolean {
+  return etagListed(list.replace(/(^|,)(\s*)W\//g, '$1$2'), etag)
+}
+
+/** An entity tag as clients write it, with or without quotes. */
+export function unquote(etag: string): string {
   return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
 }
 
@@ -41,7 +47,7 @@ export function checkRead(conditions: ReadConditions, existing: Existing): void 
     throw failed('If-Unmodified-Since')
   }
   if (ifNoneMatch !== undefined) {
-    if (etagListed(ifNoneMatch, existing.etag)) throw notModified(existing)
+    if (etagListedWeakly(ifNoneMatch, existing.etag)) throw notModified(existing)
   } else if (ifModifiedSinceMs !== undefined && modified <= ifModifiedSinceMs) {
     throw notModified(existing)
   }

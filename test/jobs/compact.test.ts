@@ -49,7 +49,7 @@ describe('compaction of a directory', () => {
 
   async function deleteMost(): Promise<void> {
     for (let i = 0; i < written; i++) {
-      if (!isKept(i)) await deleteObject(made.store, scope, `key-${i}`, {})
+      if (!isKept(i)) await deleteObject(made.store, scope, { key: `key-${i}` })
     }
   }
 
@@ -88,7 +88,8 @@ describe('compaction of a directory', () => {
 
   it('changes nothing of an object but where it lies', async () => {
     await makeMostlyDead()
-    const open = (key: string) => openObject(made.store, scope, key, ({ size }) => ({ range: { start: 0, end: size } }))
+    const open = (key: string) =>
+      openObject(made.store, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
     const { data: before, ...rest } = (await open('key-4')).record
     await compactStores(made.store, { graceMs })
     const { data: after, ...restAfter } = (await open('key-4')).record
@@ -98,7 +99,7 @@ describe('compaction of a directory', () => {
 
   it('leaves in place the garbage that still waits for its grace', async () => {
     await makeMostlyDead()
-    await deleteObject(made.store, scope, 'key-4', {})
+    await deleteObject(made.store, scope, { key: 'key-4' })
     await compactStores(made.store, { graceMs })
     const keys = (await shardsOf(made)).map(({ description }) => JSON.parse(description.toString()).key)
     expect(keys).toContain('key-4')
@@ -123,14 +124,16 @@ describe('compaction of a directory', () => {
         },
       },
     }
-    const { body } = await openObject(store, scope, key, ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(store, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
     expect((await body.read()).equals(data(Number(key.split('-')[1])))).toBe(true)
     expect(tries).toBe(2)
   })
 
   it('a GET that has opened its object reads it to the end while it moves', async () => {
     await makeMostlyDead()
-    const opened = await openObject(made.store, scope, 'key-4', ({ size }) => ({ range: { start: 0, end: size } }))
+    const opened = await openObject(made.store, scope, { key: 'key-4' }, ({ size }) => ({
+      range: { start: 0, end: size },
+    }))
     await compactStores(made.store, { graceMs })
     expect((await opened.body.read()).equals(data(4))).toBe(true)
   })
@@ -222,7 +225,7 @@ describe('a crash between moving a shard and dropping the old one', () => {
     made.clock.advance(graceMs)
     await reclaimGarbage(made.store, { graceMs })
     await put(made, 'gone')
-    await deleteObject(made.store, scope, 'gone', {})
+    await deleteObject(made.store, scope, { key: 'gone' })
     await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed')
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await garbageOf(made)).toHaveLength(1)

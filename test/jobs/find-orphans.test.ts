@@ -99,7 +99,7 @@ describe('the search for orphans', () => {
     await put(made, 'key', 'first')
     await put(made, 'key', 'second')
     await put(made, 'gone')
-    await deleteObject(made.store, scope, 'gone', {})
+    await deleteObject(made.store, scope, { key: 'gone' })
     await removeOrphans(made)
     expect(await shardsOf(made)).toHaveLength(1)
     expect((await read(made, 'key')).toString()).toBe('second')
@@ -120,7 +120,7 @@ describe('the search for orphans', () => {
 
   it('goes through more than fit one commit', async () => {
     const made = await storeWithBucket()
-    const description = Buffer.from(JSON.stringify({ kind: 'object', bucket: 'bucket', key: 'lost' }))
+    const description = Buffer.from(JSON.stringify({ kind: 'object', bucket: 'bucket', key: 'lost', sequence: 1 }))
     for (let i = 0; i < 600; i++) {
       await made.shards.put({ payload: bytesSource(Buffer.from('x')), describe: () => description })
     }
@@ -159,5 +159,13 @@ describe('the search for orphans', () => {
     } finally {
       await made.dispose()
     }
+  })
+
+  it('keeps what does not say whose it is', async () => {
+    const made = await storeWithBucket()
+    await made.shards.put({ payload: bytesSource(Buffer.from('x')), describe: () => Buffer.from('not ours') })
+    await made.shards.compact({ graceMs: 0, move: async () => false })
+    expect(await findOrphans(made.store, { graceMs: 0 })).toBe(0)
+    expect(await shardsOf(made)).toHaveLength(1)
   })
 })

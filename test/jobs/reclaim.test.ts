@@ -40,10 +40,10 @@ describe('reclaiming', () => {
   it('leaves what is younger than the grace, though older garbage goes', async () => {
     const made = await storeWithBucket()
     await put(made, 'old')
-    await deleteObject(made.store, scope, 'old', {})
+    await deleteObject(made.store, scope, { key: 'old' })
     made.clock.advance(graceMs)
     await put(made, 'young')
-    await deleteObject(made.store, scope, 'young', {})
+    await deleteObject(made.store, scope, { key: 'young' })
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
     expect(await garbageOf(made)).toHaveLength(1)
     expect(await shardsOf(made)).toHaveLength(1)
@@ -53,7 +53,7 @@ describe('reclaiming', () => {
     const made = await storeWithBucket()
     for (let i = 0; i < 600; i++) {
       await put(made, `key-${i}`)
-      await deleteObject(made.store, scope, `key-${i}`, {})
+      await deleteObject(made.store, scope, { key: `key-${i}` })
       if (i === 520) made.clock.advance(graceMs)
     }
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(521)
@@ -81,7 +81,7 @@ describe('reclaiming', () => {
     made.clock.advance(graceMs)
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
     expect((await read(made, 'key')).toString()).toBe('kept')
-    await deleteObject(made.store, scope, 'key', {})
+    await deleteObject(made.store, scope, { key: 'key' })
     made.clock.advance(graceMs)
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
     expect(await shardsOf(made)).toEqual([])

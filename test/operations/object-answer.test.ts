@@ -1,7 +1,7 @@
 /** Which bytes a read means, and the headers that describe them. */
 import { describe, expect, it } from 'vitest'
 import { describeRead, planRead, type ReadInputs } from '../../src/operations/object-answer.ts'
-import type { ObjectRecord } from '../../src/store/records.ts'
+import type { BucketRecord, ObjectRecord } from '../../src/store/records.ts'
 import { outcomeOf, plain } from '../store/fixture.ts'
 
 const etag = '5d41402abc4b2a76b9719d911017c592'
@@ -10,6 +10,7 @@ function record(over: Partial<ObjectRecord> = {}): ObjectRecord {
   const size = over.size ?? 10
   return {
     ...plain,
+    kind: 'object',
     sequence: 1,
     versionId: 'null',
     modifiedMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
@@ -19,6 +20,18 @@ function record(over: Partial<ObjectRecord> = {}): ObjectRecord {
     ...over,
     size,
   }
+}
+
+const bucket: BucketRecord = {
+  name: 'bucket',
+  id: 'id',
+  owner: 'main',
+  createdMs: 0,
+  locationConstraint: undefined,
+  location: 'default',
+  tags: [],
+  versioning: 'unversioned',
+  objectLock: undefined,
 }
 
 /** Parts 1 and 2 of four bytes, part 5 of two. */
@@ -35,7 +48,7 @@ const ofParts = record({
 const empty = record({ size: 0 })
 
 function answer(input: ReadInputs, of = record()) {
-  return describeRead(input, of, planRead(input, of))
+  return describeRead(input, { bucket, record: of }, planRead(input, of))
 }
 
 describe('a read', () => {

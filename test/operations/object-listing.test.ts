@@ -56,7 +56,16 @@ it.each([
 })
 
 describe('an entry', () => {
-  const listed = { key: 'a b', size: 3, etag: 'e', modifiedMs: 5, sequence: 1, checksum: undefined }
+  const listed = {
+    kind: 'object' as const,
+    versionId: 'null',
+    key: 'a b',
+    size: 3,
+    etag: 'e',
+    modifiedMs: 5,
+    sequence: 1,
+    checksum: undefined,
+  }
 
   it('says what the object is, and whose when asked', () => {
     const expected = { Key: 'a%20b', Size: 3, ETag: '"e"', LastModified: 5, StorageClass: 'STANDARD' }

@@ -19,7 +19,7 @@ import {
 } from './fixture.ts'
 
 const create = ({ store }: TestStore, name: string, owner: string) =>
-  createBucket(store, { name, owner, locationConstraint: 'EU', location: 'default' })
+  createBucket(store, { name, owner, locationConstraint: 'EU', location: 'default', objectLock: undefined })
 
 describe('creating a bucket', () => {
   it('keeps what was asked for', async () => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
 import { completeUpload } from '../../src/store/complete-upload.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
 import { partsOf } from '../../src/store/keyspace.ts'
-import { findObject } from '../../src/store/read-object.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import {
   abort,
@@ -31,10 +31,10 @@ describe('completing an upload', () => {
     const upload = await begin(made, 'key', { algorithm: 'CRC32', type: 'FULL_OBJECT' })
     const part = await sendPart(made, upload, 1, 'data')
     const first = await complete(made, upload, [part])
-    const { record } = await findObject(made.store, scope, 'key')
+    const { record } = await findVersion(made.store, scope, 'key', undefined)
     expect(await complete(made, upload, [part])).toEqual(first)
-    expect((await findObject(made.store, scope, 'key')).record).toEqual(record)
-    await deleteObject(made.store, scope, 'key', {})
+    expect((await findVersion(made.store, scope, 'key', undefined)).record).toEqual(record)
+    await deleteObject(made.store, scope, { key: 'key' })
     expect(await complete(made, upload, [part])).toEqual(first)
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
@@ -45,7 +45,7 @@ describe('completing an upload', () => {
     const part = await sendPart(made, upload, 1, 'data')
     const results = await Promise.all(Array.from({ length: 32 }, () => complete(made, upload, [part])))
     expect(new Set(results.map(({ etag }) => etag)).size).toBe(1)
-    expect((await findObject(made.store, scope, 'key')).record.sequence).toBe(1)
+    expect((await findVersion(made.store, scope, 'key', undefined)).record.sequence).toBe(1)
     expect(await garbageOf(made)).toEqual([])
   })
 

@@ -1,8 +1,8 @@
 /** Conditional writes, deletions and tags among others that change the same key: exactly one winner. */
 import { describe, expect, it } from 'vitest'
+import { setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
-import { setObjectTags } from '../../src/store/object-tags.ts'
-import { findObject } from '../../src/store/read-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
 import { garbageOf, outcome, put, read, scope, shardsOf, storeWithBucket, unreadable } from './fixture.ts'
 
 const count = (outcomes: readonly string[], wanted: string): number => outcomes.filter((one) => one === wanted).length
@@ -40,7 +40,7 @@ describe('conditional writes', () => {
   it('If-Match loses to a deletion while the body was read', async () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => deleteObject(made.store, scope, 'key', {}))
+    made.kv.beforeNextCommit(() => deleteObject(made.store, scope, { key: 'key' }))
     expect(await outcome(put(made, 'key', 'later', { ifMatch: etag }))).toBe('NoSuchKey')
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
@@ -64,8 +64,8 @@ describe('deleting an object', () => {
   it('is done once and may be repeated; the bytes become garbage', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    await deleteObject(made.store, scope, 'key', {})
-    await deleteObject(made.store, scope, 'key', {})
+    await deleteObject(made.store, scope, { key: 'key' })
+    await deleteObject(made.store, scope, { key: 'key' })
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
     expect(await garbageOf(made)).toHaveLength(1)
   })
@@ -73,7 +73,7 @@ describe('deleting an object', () => {
   it('64 at once make one piece of garbage', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    await Promise.all(Array.from({ length: 64 }, () => deleteObject(made.store, scope, 'key', {})))
+    await Promise.all(Array.from({ length: 64 }, () => deleteObject(made.store, scope, { key: 'key' })))
     expect(await garbageOf(made)).toHaveLength(1)
   })
 
@@ -84,7 +84,7 @@ describe('deleting an object', () => {
   ])('with If-Match of %s', async (_what, ifMatch, expected) => {
     const made = await storeWithBucket()
     await put(made, 'key', 'hello')
-    expect(await outcome(deleteObject(made.store, scope, 'key', { ifMatch }))).toBe(expected)
+    expect(await outcome(deleteObject(made.store, scope, { key: 'key', ifMatch }))).toBe(expected)
     expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'NoSuchKey' : 'ok')
   })
 
@@ -92,7 +92,7 @@ describe('deleting an object', () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
     made.kv.beforeNextCommit(() => put(made, 'key', 'second'))
-    expect(await outcome(deleteObject(made.store, scope, 'key', { ifMatch: etag }))).toBe('PreconditionFailed')
+    expect(await outcome(deleteObject(made.store, scope, { key: 'key', ifMatch: etag }))).toBe('PreconditionFailed')
     expect((await read(made, 'key')).toString()).toBe('second')
   })
 })
@@ -102,11 +102,12 @@ describe('tags', () => {
     const made = await storeWithBucket()
     const record = await put(made, 'key', 'data')
     const tags = [{ key: 'a', value: 'b' }]
-    expect(await setObjectTags(made.store, scope, 'key', tags)).toEqual({ ...record, tags })
+    const changed = await setTags(made.store, scope, { key: 'key' }, tags)
+    expect(changed.record).toEqual({ ...record, tags })
     made.kv.beforeNextCommit(() => put(made, 'key', 'newer'))
-    await setObjectTags(made.store, scope, 'key', tags)
+    await setTags(made.store, scope, { key: 'key' }, tags)
     expect((await read(made, 'key')).toString()).toBe('newer')
-    expect((await findObject(made.store, scope, 'key')).record.tags).toEqual(tags)
-    expect(await outcome(setObjectTags(made.store, scope, 'other', tags))).toBe('NoSuchKey')
+    expect((await findVersion(made.store, scope, 'key', undefined)).record.tags).toEqual(tags)
+    expect(await outcome(setTags(made.store, scope, { key: 'other' }, tags))).toBe('NoSuchKey')
   })
 })

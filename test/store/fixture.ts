@@ -123,7 +123,7 @@ export const scopeOf = (name: string): BucketScope => ({ name, admit: () => {} }
 export const scope = scopeOf('bucket')
 
 export function makeBucket({ store }: TestStore, name = 'bucket', owner = 'main'): Promise<unknown> {
-  return createBucket(store, { name, owner, locationConstraint: undefined, location: 'default' })
+  return createBucket(store, { name, owner, locationConstraint: undefined, location: 'default', objectLock: undefined })
 }
 
 export async function storeWithBucket(options?: Parameters<typeof memoryStore>[0]): Promise<TestStore> {
@@ -134,7 +134,7 @@ export async function storeWithBucket(options?: Parameters<typeof memoryStore>[0
 
 export const plain: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
 
-export function put(
+export async function put(
   { store }: TestStore,
   key: string,
   data: string | Buffer | ByteSource = key,
@@ -142,7 +142,8 @@ export function put(
 ): Promise<ObjectRecord> {
   const body =
     typeof data === 'string' ? bytesSource(Buffer.from(data)) : Buffer.isBuffer(data) ? bytesSource(data) : data
-  return writeObject(store, scope, { key, attributes: plain, data: { body }, conditions })
+  const { record } = await writeObject(store, scope, { key, attributes: plain, data: { body }, conditions })
+  return record
 }
 
 /** A body whose client goes away. */
@@ -153,7 +154,7 @@ export function unreadable(message: string): ByteSource {
 
 /** The bytes of `key`, or of a range of them. */
 export async function read({ store }: TestStore, key: string, range?: [number, number]): Promise<Buffer> {
-  const { body } = await openObject(store, scope, key, ({ size }) => {
+  const { body } = await openObject(store, scope, { key }, ({ size }) => {
     const [start, end] = range ?? [0, size]
     return { range: { start, end } }
   })

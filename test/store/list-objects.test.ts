@@ -70,8 +70,9 @@ describe('a listing', () => {
     const made = await storeWithBucket()
     const record = await put(made, 'key', 'data')
     const { page } = await listObjects(made.store, scope, all)
-    const { size, etag, modifiedMs, sequence } = record
-    expect(page).toEqual({ entries: [{ key: 'key', size, etag, modifiedMs, sequence }], groups: [], next: undefined })
+    const { kind, versionId, size, etag, modifiedMs, sequence } = record
+    const entry = { key: 'key', kind, versionId, size, etag, modifiedMs, sequence }
+    expect(page).toEqual({ entries: [entry], groups: [], next: undefined })
   })
 
   it('of no keys is an empty last page, whatever the bucket holds', async () => {
@@ -101,7 +102,7 @@ describe('a listing', () => {
   it('sees every object whose write has ended, and none whose deletion has', async () => {
     const made = await storeWithBucket()
     await Promise.all(Array.from({ length: 50 }, (_, i) => put(made, `k${i}`)))
-    await Promise.all(Array.from({ length: 20 }, (_, i) => deleteObject(made.store, scope, `k${i}`, {})))
+    await Promise.all(Array.from({ length: 20 }, (_, i) => deleteObject(made.store, scope, { key: `k${i}` })))
     const { page } = await listObjects(made.store, scope, all)
     expect(page.entries.map(({ key }) => key)).toEqual(Array.from({ length: 30 }, (_, i) => `k${i + 20}`))
   })

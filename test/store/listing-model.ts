@@ -37,6 +37,7 @@ export const textsOf = (lines: readonly Line[], kind: Line['kind']): string[] =>
 
 const record: ObjectRecord = {
   ...plain,
+  kind: 'object',
   sequence: 1,
   size: 3,
   modifiedMs: 0,

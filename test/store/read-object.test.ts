@@ -49,7 +49,7 @@ describe('an object of parts', () => {
           ++opened === 2 ? Promise.reject(new ShardMissing('moved')) : blobs.read(manifest, range),
       },
     }
-    const { body } = await openObject(store, scope, 'key', ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(store, scope, { key: 'key' }, ({ size }) => ({ range: { start: 0, end: size } }))
     expect((await body.read()).equals(Buffer.concat([big, Buffer.from('end')]))).toBe(true)
     expect(opened).toBe(3)
   })
@@ -59,7 +59,9 @@ describe('an object of parts', () => {
     const upload = await begin(made, 'key')
     const parts = [await sendPart(made, upload, 1, big), await sendPart(made, upload, 2, 'end')]
     await complete(made, upload, parts)
-    const { body } = await openObject(made.store, scope, 'key', ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(made.store, scope, { key: 'key' }, ({ size }) => ({
+      range: { start: 0, end: size },
+    }))
     let given = 0
     made.kv.beforeRead(0, async () => body.cancel())
     const drained = body.drain((chunk) => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Key } from '../../src/kv/kv.ts'
-import { bucketKey, garbageKey, objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
+import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
 import {
   type BucketRecord,
   bucketCodec,
@@ -15,7 +15,10 @@ import {
   RecordDamaged,
   type UploadRecord,
   uploadCodec,
+  type VersionRecord,
+  versionCodec,
 } from '../../src/store/records.ts'
+import { nullVersionId, versionIdOf, versionRandomBytes } from '../../src/store/version-id.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 const name = fc.string({ minLength: 1, maxLength: 20 })
@@ -49,13 +52,22 @@ const attributes = {
   retention: optional(fc.record({ mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'), untilMs: time })),
   legalHold: optional(fc.boolean()),
 }
-const object: fc.Arbitrary<ObjectRecord> = fc.record({
+const versionName = fc
+  .record({
+    sequence: fc.nat({ max: 2 ** 48 - 1 }),
+    random: optional(fc.uint8Array({ minLength: versionRandomBytes, maxLength: versionRandomBytes })),
+    modifiedMs: time,
+  })
+  .map(({ sequence, random, modifiedMs }) => ({
+    sequence,
+    versionId: random === undefined ? nullVersionId : versionIdOf(sequence, Buffer.from(random)),
+    modifiedMs,
+  }))
+const marker: fc.Arbitrary<VersionRecord> = versionName.map((named) => ({ kind: 'marker', ...named }))
+const contents = fc.record({
   ...attributes,
-  sequence: fc.nat({ max: 2 ** 48 - 1 }),
   size,
-  modifiedMs: time,
   etag,
-  versionId: name,
   checksum,
   data: fc.oneof(
     fc.record({ kind: fc.constant('blob' as const), manifest }),
@@ -66,6 +78,9 @@ const object: fc.Arbitrary<ObjectRecord> = fc.record({
     }),
   ),
 })
+const object: fc.Arbitrary<ObjectRecord> = fc
+  .tuple(versionName, contents)
+  .map(([named, rest]) => ({ kind: 'object', ...named, ...rest }))
 const bucket: fc.Arbitrary<BucketRecord> = fc.record({
   name,
   id: name,
@@ -75,6 +90,16 @@ const bucket: fc.Arbitrary<BucketRecord> = fc.record({
   location: name,
   tags: attributes.tags,
   versioning: fc.constantFrom('unversioned', 'enabled', 'suspended'),
+  objectLock: optional(
+    fc.record({
+      defaultRetention: optional(
+        fc.record({
+          mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'),
+          period: fc.oneof(fc.record({ days: fc.nat() }), fc.record({ years: fc.nat() })),
+        }),
+      ),
+    }),
+  ),
 })
 const upload: fc.Arbitrary<UploadRecord> = fc.oneof(
   fc.record({
@@ -139,6 +164,12 @@ const rows = [
     fc.tuple(name, fc.string({ minLength: 1 })).map(([of, key]) => objectKey(of, key)),
     object,
   ),
+  row(
+    'version',
+    versionCodec,
+    fc.tuple(name, fc.string({ minLength: 1 }), fc.nat()).map(([of, key, sequence]) => historyKey(of, key, sequence)),
+    fc.oneof(object, marker),
+  ),
   row('bucket', bucketCodec, name.map(bucketKey), bucket),
   row('upload', uploadCodec, name.map(uploadKey), upload),
   row(
@@ -202,8 +233,10 @@ describe('what a listing reads of an object', () => {
   it('is what the whole record says', () => {
     fc.assert(
       fc.property(object, (record) => {
-        const { sequence, size, modifiedMs, etag, checksum } = record
+        const { kind, versionId, sequence, size, modifiedMs, etag, checksum } = record
         expect(objectCodec.decodeListed(key, objectCodec.encode(key, record))).toEqual({
+          kind,
+          versionId,
           sequence,
           size,
           modifiedMs,

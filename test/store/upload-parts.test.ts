@@ -1,8 +1,8 @@
 /** Parts of an upload: sent, sent again, listed, and refused when their upload is not open. */
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
+import { findVersion } from '../../src/store/find-version.ts'
 import { partsOf } from '../../src/store/keyspace.ts'
-import { findObject } from '../../src/store/read-object.ts'
 import { listParts } from '../../src/store/upload-parts.ts'
 import { abortUpload } from '../../src/store/uploads.ts'
 import { patternBytes } from '../shards/seeded.ts'
@@ -35,7 +35,7 @@ describe('parts', () => {
     expect(etag).toMatch(/^[0-9a-f]{32}-2$/)
     const whole = Buffer.concat([big, Buffer.from('the end')])
     expect((await read(made, 'key')).equals(whole)).toBe(true)
-    const { record } = await findObject(made.store, scope, 'key')
+    const { record } = await findVersion(made.store, scope, 'key', undefined)
     expect(record).toMatchObject({ size: whole.length, etag, modifiedMs: made.clock.now() })
     expect((await read(made, 'key', [big.length - 2, big.length + 3])).equals(whole.subarray(-9, -4))).toBe(true)
   })

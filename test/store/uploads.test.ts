@@ -145,7 +145,7 @@ describe('listing uploads', () => {
     expect((await listUploads(made.store, scopeOf('other'), anyUpload)).page.entries).toEqual([])
     expect((await listUploads(made.store, scope, { ...anyUpload, max: 0 })).page.entries).toEqual([])
     await abort(made, open)
-    await deleteObject(made.store, scope, 'done', {})
+    await deleteObject(made.store, scope, { key: 'done' })
     await deleteBucket(made.store, scope)
     expect(await outcome(listUploads(made.store, scope, anyUpload))).toBe('NoSuchBucket')
   })

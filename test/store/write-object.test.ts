@@ -4,9 +4,9 @@ import { bytesSource } from '../../src/byte-source.ts'
 import { S3Error } from '../../src/errors.ts'
 import { deleteBucket } from '../../src/store/buckets.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
 import type { IncomingData } from '../../src/store/incoming-data.ts'
 import { ObjectKeys } from '../../src/store/keyspace.ts'
-import { findObject } from '../../src/store/read-object.ts'
 import { writeObject } from '../../src/store/write-object.ts'
 import { seededRandom } from '../shards/seeded.ts'
 import {
@@ -37,7 +37,7 @@ describe('writing an object', () => {
     })
     expect((await read(made, 'key')).toString()).toBe('hello')
     expect((await read(made, 'key', [1, 3])).toString()).toBe('el')
-    expect((await findObject(made.store, scope, 'key')).record).toEqual(record)
+    expect((await findVersion(made.store, scope, 'key', undefined)).record).toEqual(record)
   })
 
   it('keeps an empty object, and reads nothing for it', async () => {
@@ -53,7 +53,7 @@ describe('writing an object', () => {
       await put(made, 'other')
       await put(made, key, 'data')
       expect((await read(made, key)).toString()).toBe('data')
-      await deleteObject(made.store, scope, key, {})
+      await deleteObject(made.store, scope, { key })
       expect(await outcome(read(made, key))).toBe('NoSuchKey')
       expect((await read(made, 'other')).toString()).toBe('other')
     },
@@ -102,7 +102,7 @@ describe('writing an object', () => {
     }
     const object = { key: 'k', attributes: plain, data: { body: unreadable('not read') }, conditions: {} }
     expect(await outcome(writeObject(made.store, denied, object))).toBe('AccessDenied')
-    expect(await outcome(deleteObject(made.store, denied, 'k', {}))).toBe('AccessDenied')
+    expect(await outcome(deleteObject(made.store, denied, { key: 'k' }))).toBe('AccessDenied')
   })
 })
 
@@ -134,7 +134,7 @@ describe('a write that fails', () => {
   it('keeps the checksum that was computed', async () => {
     const made = await storeWithBucket()
     const data = { body: bytesSource(Buffer.from('hello')), checksum: sum(undefined) }
-    const record = await writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
+    const { record } = await writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
     expect(record.checksum).toEqual({ algorithm: 'CRC32', type: 'FULL_OBJECT', value: 'NhCmhg==' })
   })
 
@@ -150,7 +150,7 @@ describe('a write that fails', () => {
     const made = await storeWithBucket({ bytesMax: 10 })
     await put(made, 'key', 'first')
     expect(await outcome(put(made, 'other', 'too much'))).toBe('ServiceUnavailable')
-    await deleteObject(made.store, scope, 'key', {})
+    await deleteObject(made.store, scope, { key: 'key' })
     await made.shards.delete((await shardsOf(made)).map(({ id }) => id))
     expect(await outcome(put(made, 'other', 'too much'))).toBe('ok')
   })
@@ -189,7 +189,7 @@ describe('a write and the end of its bucket', () => {
       const made = await storeWithBucket()
       const works = [() => put(made, 'key'), () => put(made, 'other'), () => end(made), () => makeBucket(made)]
       const outcomes = await Promise.all(works.map((work) => afterTurns(random() * 6, work)))
-      const exists = (await outcome(findObject(made.store, scope, 'none'))) === 'NoSuchKey'
+      const exists = (await outcome(findVersion(made.store, scope, 'none', undefined))) === 'NoSuchKey'
       const keys = await made.kv.range({ ...new ObjectKeys('bucket').startingWith(''), limit: 10 })
       if (!exists) expect(keys).toEqual([])
       // What was answered is what is there: no write is lost but to a deletion, and none happened that was refused.
