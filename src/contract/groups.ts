@@ -12,7 +12,7 @@ import {
   vendorPrefix,
   worksOnly,
 } from './fields.ts'
-import { base64Digest, boolean, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
+import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
 
 /** Accepted on every operation that names a bucket. */
 export const ownership = {
@@ -177,12 +177,9 @@ export const versionId = (spec: SpecFlag) => query('versionId', versionName, spe
 export const versionIdOut = outVendor('version-id', 'not-supported')
 export const deleteMarkerOut = outVendor('delete-marker', 'not-supported')
 
-/** An ISO 8601 date and time with its zone, in milliseconds since the epoch. */
 const retainUntil: Parser<number> = (raw, name) => {
-  const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(raw)
-    ? Date.parse(raw)
-    : Number.NaN
-  if (!Number.isNaN(ms)) return ms
+  const ms = isoInstant(raw)
+  if (ms !== undefined) return ms
   throw invalidArgument(name, raw, 'The retain until date must be provided in ISO 8601 format')
 }
 

@@ -31,6 +31,8 @@ export interface Operation<Context> extends Route {
   name: string
   /** The permission that a key needs, by AWS's name: `s3:GetObject`. */
   permission: string
+  /** Needed in its place when the request names a version, where AWS tells the two apart: `s3:GetObjectVersion`. */
+  versionPermission?: string
   summary: string
   /** Status of success when the handler gives none. */
   status: number
@@ -62,6 +64,7 @@ export interface Declaration<
   query?: readonly string[]
   vendorHeaders?: readonly string[]
   permission: string
+  versionPermission?: string
   /** One line for the docs. */
   summary: string
   status?: number

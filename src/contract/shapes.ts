@@ -1,6 +1,6 @@
 /** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
 import { S3Error } from '../errors.ts'
-import type { Parser } from './values.ts'
+import { isoInstant, type Parser } from './values.ts'
 
 export interface TextShape<T = unknown> {
   kind: 'text'
@@ -66,12 +66,12 @@ export const boolean: TextShape<boolean> = {
   print: String,
 }
 
-/** Milliseconds since the epoch, written as ISO 8601 in UTC with milliseconds. */
+/** Milliseconds since the epoch, read as ISO 8601 with a zone, written in UTC with milliseconds. */
 export const timestamp: TextShape<number> = {
   kind: 'text',
   parse: (raw, name) => {
-    const ms = Date.parse(raw)
-    if (Number.isNaN(ms)) throw malformed(name)
+    const ms = isoInstant(raw.trim())
+    if (ms === undefined) throw malformed(name)
     return ms
   },
   print: (ms) => new Date(ms).toISOString(),

@@ -44,6 +44,14 @@ export const lenientHttpDate: Parser<number | undefined> = (raw) => {
   return Number.isNaN(ms) ? undefined : ms
 }
 
+const isoForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+/** Milliseconds since the epoch of an ISO 8601 date and time, or `undefined` when it is none. Without a zone it would mean another time on another machine. */
+export function isoInstant(raw: string): number | undefined {
+  const ms = isoForm.test(raw) ? Date.parse(raw) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
 /** Base64 of exactly `bytes` bytes, kept as text. Anything else is InvalidDigest. */
 export function base64Digest(bytes: number): Parser<string> {
   return (raw, name) => {

@@ -30,12 +30,18 @@ export async function findOwner(
   if (description.kind === 'part') return ownerOfPart(store, storeId, shard.id, description)
   // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
   const { bucket, key, sequence } = description
-  const likely = await store.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
-  for (const entry of likely) {
-    const owner = entry && ownerOfVersion(storeId, shard.id, entry)
-    if (owner !== undefined) return owner
+  while (true) {
+    const likely = await store.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
+    for (const entry of likely) {
+      const owner = entry && ownerOfVersion(storeId, shard.id, entry)
+      if (owner !== undefined) return owner
+    }
+    const found = await searchHistory(store, storeId, shard.id, historyOf(bucket, key))
+    if (found !== undefined) return found
+    // Versions move between the history and the current place: what was searched holds only if the current one stayed.
+    const [current] = await store.kv.get([objectKey(bucket, key)])
+    if (current?.version === likely[0]?.version) return undefined
   }
-  return searchHistory(store, storeId, shard.id, historyOf(bucket, key))
 }
 
 async function ownerOfPart(

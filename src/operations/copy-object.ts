@@ -15,13 +15,12 @@ import { oneOf, text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { checkCopySource } from '../store/preconditions.ts'
-import { openObject } from '../store/read-object.ts'
 import type { ObjectAttributes, ObjectRecord } from '../store/records.ts'
 import { parseTaggingHeader } from '../store/tag-set.ts'
 import { shownVersionId } from '../store/versions.ts'
 import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
-import { copyConditions, copySourceInputs, parseCopySource } from './copy-source.ts'
+import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { type AttributeInputs, objectAttributes } from './object-attributes.ts'
 
@@ -65,8 +64,8 @@ export const copyObjectOperation = defineOperation({
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       })
     }
-    const sourceScope = scopeOf(source.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
-    const opened = await openObject(store, sourceScope, source, (record) => {
+    const sourceScope = scopeOf(source.bucket, readPermission(source), input.sourceExpectedBucketOwner)
+    const opened = await openCopySource(store, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }

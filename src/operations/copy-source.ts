@@ -1,4 +1,4 @@
-/** The source of a copy: the `copy-source` header, its conditions and its range. */
+/** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
 import { refused, vendor } from '../contract/fields.ts'
 import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
@@ -6,6 +6,10 @@ import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { ByteRange } from '../store/byte-range.ts'
 import type { ReadConditions } from '../store/preconditions.ts'
+import { type OpenedObject, openObject } from '../store/read-object.ts'
+import type { ObjectRecord } from '../store/records.ts'
+import type { BucketScope } from '../store/scope.ts'
+import type { Store } from '../store/store.ts'
 
 export const copySourceInputs = {
   copySourceIfMatch: vendor('copy-source-if-match', text, 'aws'),
@@ -54,6 +58,27 @@ function decodePath(path: string): string | undefined {
     return decodeURIComponent(text)
   } catch {
     return undefined
+  }
+}
+
+/** What reading the source takes. */
+export const readPermission = ({ versionId }: CopySource): string =>
+  versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
+
+/** As `openObject`, but a delete marker named as the source is InvalidRequest, as AWS documents it. */
+export async function openCopySource<P extends { range: ByteRange }>(
+  store: Store,
+  scope: BucketScope,
+  source: CopySource,
+  plan: (record: ObjectRecord) => P,
+): Promise<OpenedObject<P>> {
+  try {
+    return await openObject(store, scope, source, plan)
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.code !== 'MethodNotAllowed') throw error
+    throw new S3Error('InvalidRequest', {
+      message: 'The source of a copy request may not specifically refer to a delete marker by version id.',
+    })
   }
 }
 

@@ -9,6 +9,7 @@ export const deleteObjectOperation = defineOperation({
   method: 'DELETE',
   target: 'object',
   permission: 's3:DeleteObject',
+  versionPermission: 's3:DeleteObjectVersion',
   summary: 'Deletes an object, or removes one of its versions for good. Deleting what does not exist succeeds.',
   status: 204,
   input: {

@@ -71,12 +71,17 @@ export const deleteObjectsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'MalformedXML'],
 
-  async handle({ store, scope, mayBypassGovernance }, { body, bypassGovernanceRetention }) {
+  async handle(context, { body, bypassGovernanceRetention }) {
+    const { store, scope, mayBypassGovernance } = context
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     await findBucket(store, scope)
     const bypass = mayBypassGovernance(bypassGovernanceRetention)
+    const ofVersions = context.scopeOf(scope.name, 's3:DeleteObjectVersion', context.expectedBucketOwner)
+    const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? scope : ofVersions)
     // The commits of one turn share one flush to disk, so all at once is also the cheapest way.
-    const outcomes = await Promise.all(body.Object.map((object) => deleteNamed(store, scope, object, bypass)))
+    const outcomes = await Promise.all(
+      body.Object.map((object) => deleteNamed(store, scopeOfOne(object), object, bypass)),
+    )
     const deleted = outcomes.flatMap((outcome) => (outcome.deleted === undefined ? [] : [outcome.deleted]))
     return {
       body: {

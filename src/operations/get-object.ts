@@ -9,6 +9,7 @@ export const getObjectOperation = defineOperation({
   method: 'GET',
   target: 'object',
   permission: 's3:GetObject',
+  versionPermission: 's3:GetObjectVersion',
   summary: "Reads an object's bytes, or a range of them.",
   input: readInputs,
   output: objectHeaders,

@@ -9,6 +9,7 @@ export const headObjectOperation = defineOperation({
   method: 'HEAD',
   target: 'object',
   permission: 's3:GetObject',
+  versionPermission: 's3:GetObjectVersion',
   summary: "Answers an object's headers without its bytes.",
   input: readInputs,
   output: objectHeaders,

@@ -13,17 +13,26 @@ export async function run(
   input: Record<string, unknown>,
 ): Promise<Answer> {
   const { principal } = request
-  permits(principal, operation.permission, undefined)
+  const permission = permissionFor(operation, input)
+  permits(principal, permission, undefined)
   if (!operation.implemented) throw notImplemented(operation.name)
 
   const scopeOf = (name: string, permission: string, expectedOwner: string | undefined): BucketScope => {
     checkBucketNameLength(name)
     return { name, admit: (bucket) => permits(principal, permission, bucket, expectedOwner) }
   }
-  const scope = scopeOf(request.bucket, operation.permission, request.expectedBucketOwner)
+  const scope = scopeOf(request.bucket, permission, request.expectedBucketOwner)
   const mayBypassGovernance = (asked: boolean | undefined): boolean => {
     if (asked === true) permits(principal, 's3:BypassGovernanceRetention', undefined)
     return asked === true
   }
   return operation.handle({ ...request, scope, scopeOf, mayBypassGovernance }, input)
+}
+
+/** To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. */
+function permissionFor(
+  { permission, versionPermission = permission }: Operation<OperationContext>,
+  { versionId }: Record<string, unknown>,
+): string {
+  return versionId === undefined ? permission : versionPermission
 }

@@ -4,11 +4,17 @@ import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import { checkCopySource } from '../store/preconditions.ts'
-import { openObject } from '../store/read-object.ts'
 import { writePart } from '../store/upload-parts.ts'
 import { shownVersionId } from '../store/versions.ts'
 import { defineOperation } from './context.ts'
-import { copyConditions, copyRange, copySourceInputs, parseCopySource } from './copy-source.ts'
+import {
+  copyConditions,
+  copyRange,
+  copySourceInputs,
+  openCopySource,
+  parseCopySource,
+  readPermission,
+} from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
@@ -49,8 +55,8 @@ export const uploadPartCopyOperation = defineOperation({
 
   async handle({ store, scope, scopeOf, key }, input) {
     const from = parseCopySource(input.copySource)
-    const sourceScope = scopeOf(from.bucket, 's3:GetObject', input.sourceExpectedBucketOwner)
-    const { body, ...source } = await openObject(store, sourceScope, from, (record) => {
+    const sourceScope = scopeOf(from.bucket, readPermission(from), input.sourceExpectedBucketOwner)
+    const { body, ...source } = await openCopySource(store, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)

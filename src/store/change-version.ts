@@ -1,5 +1,5 @@
 /** Changes what may change of a version once it is written: its tags, its legal hold, its retention. Bytes and metadata never do. */
-import { commitDecision } from './commit.ts'
+import { commitKeyDecision } from './commit.ts'
 import { findVersion } from './find-version.ts'
 import { lockClaim } from './key-history.ts'
 import { bucketKey } from './keyspace.ts'
@@ -68,7 +68,7 @@ async function changeVersion(
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
 ): Promise<VersionInBucket> {
-  return commitDecision(store, async () => {
+  return commitKeyDecision(store, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(store, scope, key, versionId)
     const changed = await change(record, bucket)
     return {

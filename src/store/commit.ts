@@ -7,18 +7,31 @@ import { limits } from '../limits.ts'
 import { garbageKey } from './keyspace.ts'
 import { type GarbageRecord, garbageCodec } from './records.ts'
 import type { Store } from './store.ts'
+import { inTurn } from './turns.ts'
 
 export interface Decision<T> {
   commit: Commit
   result: T
 }
 
+/** `attempt` counts from 0; from 1 on, what was read earlier is out of date. */
+export type Decide<T> = (attempt: number) => Promise<Decision<T>>
+
 /**
  * `decide` reads what it needs and says what to write, guarded by checks on all it read. It runs again, on fresh reads, when a check fails.
  * Throws what `decide` throws; OperationAborted when others kept winning.
  */
-export async function commitDecision<T>(store: Store, decide: (attempt: number) => Promise<Decision<T>>): Promise<T> {
-  for (let attempt = 0; attempt < limits.commitRetriesMax; attempt++) {
+export async function commitDecision<T>(store: Store, decide: Decide<T>): Promise<T> {
+  return commitFrom(0, store, decide)
+}
+
+/** The same for a change of one key: it waits for those that came before. What was read before it waited is not tried. */
+export async function commitKeyDecision<T>(store: Store, bucket: string, key: string, decide: Decide<T>): Promise<T> {
+  return inTurn(store, `${bucket}/${key}`, (waited) => commitFrom(waited ? 1 : 0, store, decide))
+}
+
+async function commitFrom<T>(firstAttempt: number, store: Store, decide: Decide<T>): Promise<T> {
+  for (let attempt = firstAttempt; attempt < limits.commitRetriesMax; attempt++) {
     const { commit, result } = await decide(attempt)
     if (await store.kv.commit(commit)) return result
   }

@@ -3,7 +3,7 @@ import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import { commitDecision, garbagePut } from './commit.ts'
+import { commitKeyDecision, garbagePut } from './commit.ts'
 import { readHistory } from './key-history.ts'
 import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
@@ -47,7 +47,7 @@ export async function completeUpload(
   scope: BucketScope,
   completion: Completion,
 ): Promise<CompletionResult> {
-  return commitDecision<CompletionResult>(store, async () => {
+  return commitKeyDecision<CompletionResult>(store, scope.name, completion.key, async () => {
     const upload = await findUpload(store, scope, completion)
     if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
     const history = await readHistory(store, scope, completion.key)

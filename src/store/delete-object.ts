@@ -1,6 +1,6 @@
 /** Deletes: hides a key behind a delete marker, or removes a version for good. What goes for good is reclaimed later. */
 import { S3Error } from '../errors.ts'
-import { commitDecision, type Decision } from './commit.ts'
+import { commitKeyDecision, type Decision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, readHistory, versionNamed } from './key-history.ts'
 import { placeMarker } from './new-version.ts'
 import { etagListed } from './preconditions.ts'
@@ -30,7 +30,7 @@ export interface DeletionResult {
  * and NoSuchKey.
  */
 export async function deleteObject(store: Store, scope: BucketScope, deletion: Deletion): Promise<DeletionResult> {
-  return commitDecision(store, async () => {
+  return commitKeyDecision(store, scope.name, deletion.key, async () => {
     const history = await readHistory(store, scope, deletion.key)
     checkCondition(history, deletion)
     if (deletion.versionId !== undefined) return removeNamed(store, history, deletion.versionId, deletion)
@@ -63,11 +63,14 @@ async function removeNamed(
   { bypassGovernance = false }: Deletion,
 ): Promise<Decision<DeletionResult>> {
   const named = await versionNamed(store, history, versionId)
-  if (named === undefined) return { result: { versionId, deleteMarker: false }, commit: {} }
+  // In a bucket that was never versioned no answer names a version.
+  const shown = history.bucket.record.versioning === 'unversioned' ? undefined : versionId
+  // Checked all the same: between two reads a version may have moved out of the sight of both.
+  if (named === undefined) return { result: { versionId: shown, deleteMarker: false }, commit: { checks: history.checks } }
   const claim = await lockClaim(store, history.bucket, bypassGovernance)
   const commit = historyCommit(store, history, removeVersion(history.versions, named.version), claim)
   return {
-    result: { versionId, deleteMarker: named.version.kind === 'marker' },
+    result: { versionId: shown, deleteMarker: named.version.kind === 'marker' },
     commit: { ...commit, checks: [...(commit.checks ?? []), ...named.checks] },
   }
 }

@@ -1,6 +1,7 @@
 /** Finds the version of a key that a request means, in as few round trips as its bucket allows. */
 import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
 import {
   type DeleteMarker,
@@ -38,40 +39,43 @@ async function findCurrent(store: Store, scope: BucketScope, key: string): Promi
   const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
   const bucket = admitted(scope, bucketEntry)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
-  const marker = bucket.record.versioning === 'unversioned' ? undefined : await newestMarker(store, scope.name, key)
+  const newest = bucket.record.versioning === 'unversioned' ? undefined : await newestOfHistory(store, scope.name, key)
   throw new S3Error('NoSuchKey', {
     details: { Key: key },
-    vendorHeaders: marker === undefined ? {} : { 'delete-marker': 'true', 'version-id': marker.versionId },
+    vendorHeaders: newest?.kind === 'marker' ? { 'delete-marker': 'true', 'version-id': newest.versionId } : {},
   })
 }
 
-/** Where there is no current object, the newest of the history can only be a delete marker. */
-async function newestMarker(store: Store, bucket: string, key: string): Promise<VersionRecord | undefined> {
+/** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
+async function newestOfHistory(store: Store, bucket: string, key: string): Promise<VersionRecord | undefined> {
   const [entry] = await store.kv.range({ ...historyOf(bucket, key), limit: 1 })
   return entry && versionCodec.decode(entry.key, entry.value)
 }
 
 async function findNamed(store: Store, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
-  const other =
-    versionId === nullVersionId ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
-  const [bucketEntry, currentEntry, otherEntry] = await store.kv.get([
-    bucketKey(scope.name),
-    objectKey(scope.name, key),
-    other,
-  ])
-  const bucket = admitted(scope, bucketEntry)
-  const older =
-    versionId === nullVersionId && otherEntry !== undefined
-      ? await behindPointer(store, scope.name, key, otherEntry)
-      : otherEntry
-  for (const entry of [currentEntry, older]) {
-    if (entry === undefined) continue
-    const record = versionCodec.decode(entry.key, entry.value)
-    if (record.versionId !== versionId) continue
-    if (record.kind === 'marker') throw isMarker(record)
-    return { bucket, entry, record }
+  const isNull = versionId === nullVersionId
+  const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
+  for (let attempt = 1; ; attempt++) {
+    const [bucketEntry, currentEntry, otherEntry] = await store.kv.get([
+      bucketKey(scope.name),
+      objectKey(scope.name, key),
+      other,
+    ])
+    const bucket = admitted(scope, bucketEntry)
+    const pointer = isNull ? otherEntry : undefined
+    const older = pointer === undefined ? otherEntry : await behindPointer(store, scope.name, key, pointer)
+    for (const entry of [currentEntry, older]) {
+      if (entry === undefined) continue
+      const record = versionCodec.decode(entry.key, entry.value)
+      if (record.versionId !== versionId) continue
+      if (record.kind === 'marker') throw isMarker(record)
+      return { bucket, entry, record }
+    }
+    // A pointer that leads nowhere: the null version moved between the two reads.
+    if (pointer === undefined || attempt === limits.commitRetriesMax) {
+      throw new S3Error('NoSuchVersion', { details: { Key: key, VersionId: versionId } })
+    }
   }
-  throw new S3Error('NoSuchVersion', { details: { Key: key, VersionId: versionId } })
 }
 
 async function behindPointer(store: Store, bucket: string, key: string, pointer: Entry): Promise<Entry | undefined> {
@@ -84,6 +88,6 @@ function isMarker(marker: DeleteMarker): S3Error {
   return new S3Error('MethodNotAllowed', {
     headers: { Allow: 'DELETE', 'Last-Modified': new Date(marker.modifiedMs).toUTCString() },
     vendorHeaders: { 'delete-marker': 'true', 'version-id': marker.versionId },
-    details: { Method: 'GET', ResourceType: 'DeleteMarker' },
+    details: { ResourceType: 'DeleteMarker' },
   })
 }

@@ -10,7 +10,7 @@ import {
   nullVersionKey,
   ObjectKeys,
 } from './keyspace.ts'
-import { ListingPage, ReadAhead } from './listing.ts'
+import { groupOf, ListingPage, ReadAhead } from './listing.ts'
 import { type BucketRecord, type DeleteMarker, type ListedObject, nullVersionCodec, versionCodec } from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
@@ -88,8 +88,8 @@ async function startOf(store: Store, bucket: string, query: VersionQuery): Promi
     const history = await behindVersion(store, bucket, keyMarker, versionIdMarker)
     return { objects: keyAfter(keys.pack(keyMarker)), history, begunKey: keyMarker }
   }
-  if (delimiter !== '' && keyMarker.endsWith(delimiter) && keyMarker.length > query.prefix.length) {
-    // The group that ended the page before; a key that looks like one is skipped with its group all the same.
+  if (keyMarker.startsWith(query.prefix) && groupOf(keyMarker, query.prefix, delimiter) === keyMarker) {
+    // A common prefix, which the page before ended with: all keys under it have been shown.
     return { ...behindGroup(keys, bucket, keyMarker), begunKey: undefined }
   }
   return {

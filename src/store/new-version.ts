@@ -1,5 +1,5 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
-import { commitDecision } from './commit.ts'
+import { commitKeyDecision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import type { DeleteMarker, ObjectAttributes, ObjectRecord } from './records.ts'
@@ -22,7 +22,7 @@ export async function commitObject(
   record: NewRecord,
   check: (current: ObjectRecord | undefined) => void,
 ): Promise<VersionInBucket> {
-  return commitDecision(store, async (attempt) => {
+  return commitKeyDecision(store, scope.name, before.key, async (attempt) => {
     const history = attempt === 0 ? before : await readHistory(store, scope, before.key)
     check(history.versions.current)
     const placed = await placeObject(store, history, record)

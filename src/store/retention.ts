@@ -23,9 +23,9 @@ export function checkRemovable(version: Locked, claim: LockClaim): void {
   throw refusal()
 }
 
-/** A date that is no number, as only damage could leave it, never expires. */
+/** A date that is no number, as only damage could leave it, never expires: JSON keeps NaN as null, which would compare as 0. */
 function isInForce({ untilMs }: Retention, nowMs: number): boolean {
-  return !(untilMs <= nowMs)
+  return !(Number.isFinite(untilMs) && untilMs <= nowMs)
 }
 
 /** Throws AccessDenied when the retention in force may not become `next`; `undefined` takes it away. */

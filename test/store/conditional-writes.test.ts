@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
-import { garbageOf, outcome, put, read, scope, shardsOf, storeWithBucket, unreadable } from './fixture.ts'
+import { elsewhere, garbageOf, outcome, put, read, scope, shardsOf, storeWithBucket, unreadable } from './fixture.ts'
 
 const count = (outcomes: readonly string[], wanted: string): number => outcomes.filter((one) => one === wanted).length
 
@@ -30,9 +30,26 @@ describe('conditional writes', () => {
     expect(await shardsOf(made)).toHaveLength(2)
   })
 
+  it('64 without conditions all succeed, and hardly one has to try again', async () => {
+    const made = await storeWithBucket()
+    const before = made.kv.commits
+    await Promise.all(Array.from({ length: 64 }, (_, i) => put(made, 'key', `data ${i}`)))
+    expect(made.kv.commits - before).toBeLessThanOrEqual(65)
+    expect(await garbageOf(made)).toHaveLength(63)
+  })
+
+  it('64 in each of two processes all succeed', async () => {
+    const made = await storeWithBucket()
+    const processes = [made, elsewhere(made)]
+    const writes = processes.flatMap((process, p) =>
+      Array.from({ length: 64 }, (_, i) => put(process, 'key', `data ${p} ${i}`)),
+    )
+    expect(await Promise.all(writes.map(outcome))).toEqual(Array.from({ length: 128 }, () => 'ok'))
+  })
+
   it('If-None-Match: * loses to what came while the body was read', async () => {
     const made = await storeWithBucket()
-    made.kv.beforeNextCommit(() => put(made, 'key', 'sooner'))
+    made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'sooner'))
     expect(await outcome(put(made, 'key', 'later', { ifNoneMatch: '*' }))).toBe('PreconditionFailed')
     expect((await read(made, 'key')).toString()).toBe('sooner')
   })
@@ -40,7 +57,7 @@ describe('conditional writes', () => {
   it('If-Match loses to a deletion while the body was read', async () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => deleteObject(made.store, scope, { key: 'key' }))
+    made.kv.beforeNextCommit(() => deleteObject(elsewhere(made).store, scope, { key: 'key' }))
     expect(await outcome(put(made, 'key', 'later', { ifMatch: etag }))).toBe('NoSuchKey')
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
@@ -48,7 +65,7 @@ describe('conditional writes', () => {
   it('wins again when the same content was written meanwhile: the entity tag still matches', async () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => put(made, 'key', 'first'))
+    made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'first'))
     expect((await put(made, 'key', 'later', { ifMatch: etag })).sequence).toBe(3)
   })
 
@@ -91,7 +108,7 @@ describe('deleting an object', () => {
   it('with If-Match spares what was written meanwhile', async () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => put(made, 'key', 'second'))
+    made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'second'))
     expect(await outcome(deleteObject(made.store, scope, { key: 'key', ifMatch: etag }))).toBe('PreconditionFailed')
     expect((await read(made, 'key')).toString()).toBe('second')
   })
@@ -104,7 +121,7 @@ describe('tags', () => {
     const tags = [{ key: 'a', value: 'b' }]
     const changed = await setTags(made.store, scope, { key: 'key' }, tags)
     expect(changed.record).toEqual({ ...record, tags })
-    made.kv.beforeNextCommit(() => put(made, 'key', 'newer'))
+    made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'newer'))
     await setTags(made.store, scope, { key: 'key' }, tags)
     expect((await read(made, 'key')).toString()).toBe('newer')
     expect((await findVersion(made.store, scope, 'key', undefined)).record.tags).toEqual(tags)

@@ -43,6 +43,9 @@ export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
   return { store: { kv, blobs, clock }, kv, shards, clock }
 }
 
+/** The same metadata and shards as another process has them: changes there do not wait for changes here. */
+export const elsewhere = (made: TestStore): TestStore => ({ ...made, store: { ...made.store } })
+
 /** Counts what is read, lets others run between any two calls, and lets a test act just before a commit or a read. */
 export class WatchedKv implements Kv {
   readonly #kv: Kv

@@ -93,6 +93,7 @@ describe('conditions of a read', () => {
     [{ ifMatch: '*' }, 'ok'],
     [{ ifNoneMatch: '*' }, 'NotModified'],
     [{ ifMatch: `"other", W/"${etag}"` }, 'PreconditionFailed'],
+    [{ ifNoneMatch: `W/"${etag}"` }, 'NotModified'],
     [{ ifNoneMatch: `"other", "${etag}"` }, 'NotModified'],
     [{ ifMatch: '' }, 'PreconditionFailed'],
     [{ ifNoneMatch: '' }, 'ok'],

@@ -10,6 +10,7 @@ import { ObjectKeys } from '../../src/store/keyspace.ts'
 import { writeObject } from '../../src/store/write-object.ts'
 import { seededRandom } from '../shards/seeded.ts'
 import {
+  elsewhere,
   garbageOf,
   makeBucket,
   outcome,
@@ -177,7 +178,7 @@ describe('a write and the end of its bucket', () => {
 
   it('that comes later: the bucket is not empty', async () => {
     const made = await storeWithBucket()
-    made.kv.beforeNextCommit(() => put(made, 'key'))
+    made.kv.beforeNextCommit(() => put(elsewhere(made), 'key'))
     expect(await outcome(end(made))).toBe('BucketNotEmpty')
     expect((await read(made, 'key')).toString()).toBe('key')
   })
