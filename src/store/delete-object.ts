@@ -66,7 +66,8 @@ async function removeNamed(
   // In a bucket that was never versioned no answer names a version.
   const shown = history.bucket.record.versioning === 'unversioned' ? undefined : versionId
   // Checked all the same: between two reads a version may have moved out of the sight of both.
-  if (named === undefined) return { result: { versionId: shown, deleteMarker: false }, commit: { checks: history.checks } }
+  if (named === undefined)
+    return { result: { versionId: shown, deleteMarker: false }, commit: { checks: history.checks } }
   const claim = await lockClaim(store, history.bucket, bypassGovernance)
   const commit = historyCommit(store, history, removeVersion(history.versions, named.version), claim)
   return {
