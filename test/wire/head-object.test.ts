@@ -1,9 +1,10 @@
-/** HeadObject over the wire. What it shares with GetObject is in wire-read-rows. */
+/** HeadObject over the wire. What it shares with GetObject is in wire-read-rows, wire-range-rows and wire-condition-rows. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
-import { multipartReadRows, readRows } from '../support/wire-read-rows.ts'
+import { multipartReadRows } from '../support/wire-range-rows.ts'
+import { readRows } from '../support/wire-read-rows.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { multipartObject, partOf } from '../support/wire-uploads.ts'

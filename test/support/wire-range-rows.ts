@@ -1,0 +1,158 @@
+/** Rows of GetObject and HeadObject that ask for part of an object: by range, or by number of a part. */
+import { emptyFox, fox, foxEtag, foxText, type ReadMethod } from './wire-fox.ts'
+import { type Row, refusal } from './wire-rows.ts'
+import { multipartObject } from './wire-uploads.ts'
+
+/** [Range header, the bytes it means: first and last, or undefined when the whole object is answered] */
+const satisfied: readonly [range: string, first: number, last: number][] = [
+  ['bytes=0-0', 0, 0],
+  ['bytes=4-8', 4, 8],
+  ['bytes=18-18', 18, 18],
+  ['bytes=10-', 10, 18],
+  ['bytes=10-18', 10, 18],
+  ['bytes=10-1000', 10, 18],
+  ['bytes=0-', 0, 18],
+  ['bytes=-3', 16, 18],
+  ['bytes=-19', 0, 18],
+  ['bytes=-1000', 0, 18],
+  ['BYTES=4-8', 4, 8],
+  ['bytes=0-99999999999999999999', 0, 18],
+]
+
+/** Neither understood nor refused: RFC 9110 section 14.2 lets a server ignore what it can't read. */
+const ignored = ['bytes=8-4', 'bytes=-', 'bytes=a-b', 'bytes 0-3', 'chars=0-3', 'bytes=0-1,3-4', 'bytes=0x0-0x3', '']
+
+export function rangeRows(method: ReadMethod): Row[] {
+  const ask = { method, key: 'fox' } as const
+  return [
+    ...satisfied.map(
+      ([range, first, last]): Row => ({
+        it: `answers range ${range}`,
+        status: 206,
+        given: fox,
+        ask: { ...ask, headers: { Range: range } },
+        headers: {
+          'Content-Range': `bytes ${first}-${last}/${foxText.length}`,
+          'Content-Length': String(last - first + 1),
+          ETag: foxEtag,
+          'Accept-Ranges': 'bytes',
+        },
+        body: method === 'GET' ? foxText.slice(first, last + 1) : '',
+      }),
+    ),
+    ...ignored.map(
+      (range): Row => ({
+        it: `answers the whole object for range "${range}"`,
+        status: 200,
+        given: fox,
+        ask: { ...ask, headers: { Range: range } },
+        headers: { 'Content-Range': undefined, 'Content-Length': String(foxText.length) },
+        body: method === 'GET' ? foxText : '',
+      }),
+    ),
+    ...['bytes=19-', 'bytes=19-20', 'bytes=1000-2000', 'bytes=-0'].map(
+      (range): Row => ({
+        it: `refuses range ${range} of 19 bytes`,
+        ...refusal('InvalidRange', { RangeRequested: range, ActualObjectSize: '19' }),
+        given: fox,
+        ask: { ...ask, headers: { Range: range } },
+        headers: { 'Content-Range': 'bytes */19' },
+      }),
+    ),
+    ...['bytes=0-0', 'bytes=0-', 'bytes=-1', 'bytes=-0'].map(
+      (range): Row => ({
+        it: `refuses range ${range} of an empty object`,
+        ...refusal('InvalidRange', { RangeRequested: range, ActualObjectSize: '0' }),
+        given: emptyFox,
+        ask: { ...ask, headers: { Range: range } },
+        headers: { 'Content-Range': 'bytes */0' },
+      }),
+    ),
+    ...partNumberRows(method),
+  ]
+}
+
+function partNumberRows(method: ReadMethod): Row[] {
+  const ask = { method, key: 'fox' } as const
+  return [
+    {
+      it: 'answers a simple object as its part 1',
+      status: 206,
+      given: fox,
+      ask: { ...ask, query: { partNumber: '1' } },
+      headers: { 'Content-Range': 'bytes 0-18/19', 'Content-Length': '19' },
+      body: method === 'GET' ? foxText : '',
+    },
+    {
+      it: 'answers an empty object as its part 1',
+      status: 200,
+      given: emptyFox,
+      ask: { ...ask, query: { partNumber: '1' } },
+      headers: { 'Content-Range': undefined, 'Content-Length': '0' },
+    },
+    {
+      it: 'refuses part 2 of a simple object',
+      ...refusal('InvalidPartNumber', { PartNumberRequested: '2' }),
+      given: fox,
+      ask: { ...ask, query: { partNumber: '2' } },
+    },
+    ...['0', '10001', '-1', 'one', ''].map(
+      (partNumber): Row => ({
+        it: `refuses part number "${partNumber}"`,
+        ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: partNumber }),
+        given: fox,
+        ask: { ...ask, query: { partNumber } },
+      }),
+    ),
+    {
+      it: 'refuses a range within a part',
+      ...refusal('InvalidRequest', {}),
+      given: fox,
+      ask: { ...ask, query: { partNumber: '1' }, headers: { Range: 'bytes=0-1' } },
+    },
+  ]
+}
+
+/** Of an object made of two parts: these rows move megabytes, so that there are few of them. */
+export function multipartReadRows(method: ReadMethod, first: Buffer, last: Buffer): Row[] {
+  const ask = { method, key: 'big' } as const
+  const size = first.length + last.length
+  const part = (it: string, partNumber: string, range: string, bytes: Buffer): Row => ({
+    it,
+    status: 206,
+    given: (wire) => multipartObject(wire, [first, last]),
+    ask: { ...ask, query: { partNumber } },
+    headers: { 'Content-Range': `bytes ${range}/${size}`, 'Content-Length': String(bytes.length) },
+    vendor: { 'mp-parts-count': '2' },
+    body: method === 'GET' ? bytes : '',
+  })
+  const crossing = `bytes ${first.length - 2}-${first.length + 1}/${size}`
+  return [
+    part('answers part 1, and how many there are', '1', `0-${first.length - 1}`, first),
+    part('answers the last part', '2', `${first.length}-${size - 1}`, last),
+    {
+      it: 'refuses a part that the object does not have',
+      ...refusal('InvalidPartNumber', { PartNumberRequested: '3' }),
+      given: (wire) => multipartObject(wire, [first, last]),
+      ask: { ...ask, query: { partNumber: '3' } },
+    },
+    {
+      it: 'answers a range across two parts',
+      status: 206,
+      given: (wire) => multipartObject(wire, [first, last]),
+      ask: { ...ask, headers: { Range: `bytes=${first.length - 2}-${first.length + 1}` } },
+      headers: { 'Content-Range': crossing, 'Content-Length': '4' },
+      vendor: {},
+      body: method === 'GET' ? Buffer.concat([first.subarray(-2), last.subarray(0, 2)]) : '',
+    },
+    {
+      it: 'answers the whole of it',
+      status: 200,
+      given: (wire) => multipartObject(wire, [first, last]),
+      ask,
+      headers: { 'Content-Length': String(size), 'Content-Range': undefined },
+      vendor: {},
+      body: method === 'GET' ? Buffer.concat([first, last]) : '',
+    },
+  ]
+}

@@ -1,0 +1,176 @@
+/** CompleteMultipartUpload under conditions, and with checksums of parts and of the whole. */
+import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+import { algorithms, referenceChecksum, referenceComposite } from '../support/wire-checksums.ts'
+import type { Wire } from '../support/wire-client.ts'
+import { complete, done, isOpen, isWhole, only, small, smallEtag, smallInput } from '../support/wire-completions.ts'
+import { type Facts, type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { beginUpload, type ListedPart, putPart, uploadOf } from '../support/wire-uploads.ts'
+
+const over = async (wire: Wire): Promise<Facts> => {
+  await wire.must({ method: 'PUT', key: 'big', body: 'old' })
+  const { headers } = await wire.must({ method: 'HEAD', key: 'big' })
+  return { ...(await small(wire)), old: headers.get('etag') ?? '' }
+}
+const isOld = async (wire: Wire, _: unknown, { uploadId = '' }: Facts): Promise<void> => {
+  expect((await wire.must({ method: 'GET', key: 'big' })).body.toString()).toBe('old')
+  await wire.must({ method: 'GET', key: 'big', query: { uploadId } })
+}
+
+const conditions: Row[] = [
+  {
+    it: 'completes if there is nothing, where there is nothing',
+    given: small,
+    ask: complete(only, { headers: { 'If-None-Match': '*' } }),
+    ...done(smallEtag),
+    afterwards: isWhole('only'),
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, IfNoneMatch: '*' }),
+  },
+  {
+    it: 'does not complete if there is nothing, where there is something',
+    ...refusal('PreconditionFailed', { Condition: 'If-None-Match' }),
+    given: over,
+    ask: complete(only, { headers: { 'If-None-Match': '*' } }),
+    afterwards: isOld,
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, IfNoneMatch: '*' }),
+  },
+  {
+    it: 'completes over the object that the client knows',
+    given: over,
+    ask: complete(only, { headers: { 'If-Match': '{{old}}' } }),
+    ...done(smallEtag),
+    afterwards: isWhole('only'),
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, IfMatch: '{{old}}' }),
+  },
+  {
+    it: 'does not complete over another object than the client knows',
+    ...refusal('PreconditionFailed', { Condition: 'If-Match' }),
+    given: over,
+    ask: complete(only, { headers: { 'If-Match': '"another"' } }),
+    afterwards: isOld,
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, IfMatch: '"another"' }),
+  },
+  {
+    it: 'answers NoSuchKey to If-Match where there is nothing',
+    ...refusal('NoSuchKey', {}),
+    given: small,
+    ask: complete(only, { headers: { 'If-Match': '"another"' } }),
+    afterwards: isOpen,
+  },
+  {
+    it: 'accepts the size of the whole',
+    given: small,
+    ask: complete(only, { vendor: { 'mp-object-size': '4' } }),
+    ...done(smallEtag),
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, MpuObjectSize: 4 }),
+  },
+  {
+    it: 'refuses another size of the whole',
+    ...refusal('InvalidRequest', {}),
+    given: small,
+    ask: complete(only, { vendor: { 'mp-object-size': '5' } }),
+    afterwards: isOpen,
+    sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, MpuObjectSize: 5 }),
+  },
+  ...['-1', 'four', ''].map(
+    (size): Row => ({
+      it: `refuses the size "${size}"`,
+      ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}mp-object-size', ArgumentValue: size }),
+      given: small,
+      ask: complete(only, { vendor: { 'mp-object-size': size } }),
+      afterwards: isOpen,
+    }),
+  ),
+]
+
+/** Of short parts: the first is as long as a part but the last must be, and mostly zero, so that a checksum bit by bit would take seconds. */
+const checksums: Row[] = algorithms.flatMap((algorithm): Row[] => {
+  const name = `checksum-${algorithm.toLowerCase()}`
+  const element = `Checksum${algorithm}`
+  const part = referenceChecksum(algorithm, 'only')
+  const composite = referenceComposite(algorithm, [Buffer.from('only')])
+  const type = algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE'
+  const whole = type === 'COMPOSITE' ? composite : part
+  const given = (wire: Wire) => uploadOf(wire, ['only'], { 'checksum-algorithm': algorithm })
+  const withPart = (value: string): ListedPart[] => [[1, '{{etag1}}', `<${element}>${value}</${element}>`]]
+  return [
+    {
+      it: `answers ${type} ${algorithm} of the whole`,
+      given,
+      ask: complete(only),
+      ...done(smallEtag, { [element]: whole, ChecksumType: type }),
+      afterwards: checksumIs(name, whole, type),
+      sdk: sdk(CompleteMultipartUploadCommand, smallInput, { [element]: whole, ChecksumType: type }),
+    },
+    {
+      it: `accepts the right ${algorithm} of a part`,
+      given,
+      ask: complete(withPart(part)),
+      ...done(smallEtag, { [element]: whole, ChecksumType: type }),
+    },
+    {
+      it: `refuses a wrong ${algorithm} of a part`,
+      ...refusal('InvalidPart'),
+      given,
+      ask: complete(withPart(referenceChecksum(algorithm, 'x'))),
+      afterwards: isOpen,
+    },
+    {
+      it: `accepts the right ${algorithm} of the whole`,
+      given,
+      ask: complete(only, { vendor: { [name]: whole, 'checksum-type': type } }),
+      ...done(smallEtag, { [element]: whole, ChecksumType: type }),
+    },
+    {
+      it: `refuses a wrong ${algorithm} of the whole`,
+      ...refusal('BadDigest', {}),
+      given,
+      ask: complete(only, { vendor: { [name]: referenceChecksum(algorithm, 'x') } }),
+      afterwards: isOpen,
+      sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, [element]: referenceChecksum(algorithm, 'x') }),
+    },
+  ]
+})
+
+const checksumRules: Row[] = [
+  {
+    it: 'refuses another type of checksum than that of the upload',
+    ...refusal('InvalidRequest', {}),
+    given: (wire) => uploadOf(wire, ['only'], { 'checksum-algorithm': 'CRC32' }),
+    ask: complete(only, { vendor: { 'checksum-type': 'FULL_OBJECT' } }),
+    afterwards: isOpen,
+  },
+  {
+    it: 'refuses two checksums of the whole',
+    ...refusal('InvalidRequest', {}),
+    given: small,
+    ask: complete(only, {
+      vendor: {
+        'checksum-crc32': referenceChecksum('CRC32', 'only'),
+        'checksum-sha1': referenceChecksum('SHA1', 'only'),
+      },
+    }),
+    afterwards: isOpen,
+  },
+  {
+    it: 'refuses gaps between part numbers where the checksum is composite, as S3 documents',
+    ...refusal('InvalidPartOrder', {}),
+    given: async (wire) => {
+      const uploadId = await beginUpload(wire, { 'checksum-algorithm': 'SHA256' })
+      return { uploadId, etag1: await putPart(wire, uploadId, 2, 'only') }
+    },
+    ask: complete([[2, '{{etag1}}']]),
+    afterwards: isOpen,
+  },
+]
+
+function checksumIs(name: string, value: string, type: string) {
+  return async (wire: Wire): Promise<void> => {
+    const { headers } = await wire.must({ method: 'HEAD', key: 'big', vendor: { 'checksum-mode': 'ENABLED' } })
+    const { prefix } = wire.style
+    expect([headers.get(prefix + name), headers.get(`${prefix}checksum-type`)]).toEqual([value, type])
+  }
+}
+
+wireTests('CompleteMultipartUpload', [...conditions, ...checksums, ...checksumRules])

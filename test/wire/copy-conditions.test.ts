@@ -1,0 +1,220 @@
+/** CopyObject under conditions, and what it refuses. */
+import { CopyObjectCommand } from '@aws-sdk/client-s3'
+import type { Wire } from '../support/wire-client.ts'
+import {
+  copied,
+  copy,
+  copyEtag,
+  copySource,
+  copyTarget,
+  copyText,
+  input,
+  isCopy,
+  isNotThere,
+} from '../support/wire-copies.ts'
+import { unkeptHeaders } from '../support/wire-refused.ts'
+import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { otherKey } from '../support/wire-server.ts'
+
+const past = 'Sat, 01 Jan 2000 00:00:00 GMT'
+const another = '"another"'
+const condition = (name: string, value: string) => copy({ [`copy-source-${name}`]: value })
+
+const conditions: Row[] = [
+  ...(
+    [
+      ['if-match', copyEtag],
+      ['if-match', '*'],
+      ['if-none-match', another],
+      ['if-modified-since', past],
+      ['if-unmodified-since', '{{lastModified}}'],
+    ] as const
+  ).map(
+    ([name, value]): Row => ({
+      it: `copies if ${name} ${value} holds of the source`,
+      ...copied,
+      ask: condition(name, value),
+      afterwards: isCopy,
+    }),
+  ),
+  ...(
+    [
+      ['if-match', another],
+      ['if-none-match', copyEtag],
+      ['if-none-match', '*'],
+      ['if-modified-since', '{{lastModified}}'],
+      ['if-unmodified-since', past],
+    ] as const
+  ).map(
+    ([name, value]): Row => ({
+      it: `does not copy if ${name} ${value} fails of the source`,
+      ...refusal('PreconditionFailed'),
+      given: copySource,
+      ask: condition(name, value),
+      afterwards: isNotThere,
+    }),
+  ),
+  {
+    it: 'lets a match of the source outweigh its date, as S3 documents',
+    ...copied,
+    ask: copy({ 'copy-source-if-match': copyEtag, 'copy-source-if-unmodified-since': past }),
+    afterwards: isCopy,
+  },
+  {
+    it: 'lets a failed none-match of the source outweigh its date, as S3 documents',
+    ...refusal('PreconditionFailed'),
+    given: copySource,
+    ask: copy({ 'copy-source-if-none-match': copyEtag, 'copy-source-if-modified-since': past }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'answers a condition of the source to the SDK',
+    ...refusal('PreconditionFailed'),
+    given: copySource,
+    ask: condition('if-match', another),
+    sdk: sdk(CopyObjectCommand, { ...input, CopySourceIfMatch: another }),
+  },
+  {
+    it: 'copies if there is nothing, where there is nothing',
+    ...copied,
+    ask: copy({}, { headers: { 'If-None-Match': '*' } }),
+    afterwards: isCopy,
+    sdk: sdk(CopyObjectCommand, { ...input, IfNoneMatch: '*' }),
+  },
+  {
+    it: 'does not copy if there is nothing, where there is something',
+    ...refusal('PreconditionFailed', { Condition: 'If-None-Match' }),
+    given: async (wire) => {
+      await copySource(wire)
+      await copyTarget(wire)
+    },
+    ask: copy({}, { headers: { 'If-None-Match': '*' } }),
+    sdk: sdk(CopyObjectCommand, { ...input, IfNoneMatch: '*' }),
+  },
+  {
+    it: 'does not copy over another object than the client knows',
+    ...refusal('PreconditionFailed', { Condition: 'If-Match' }),
+    given: async (wire) => {
+      await copySource(wire)
+      await copyTarget(wire)
+    },
+    ask: copy({}, { headers: { 'If-Match': another } }),
+    sdk: sdk(CopyObjectCommand, { ...input, IfMatch: another }),
+  },
+]
+
+const othersSource = async (wire: Wire): Promise<void> => {
+  await wire.must({ method: 'PUT', bucket: 'source', signedBy: otherKey })
+  await wire.must({ method: 'PUT', bucket: 'source', key: 'from', body: copyText, signedBy: otherKey })
+}
+
+const refused: Row[] = [
+  {
+    it: 'answers NoSuchKey where there is no source',
+    ...refusal('NoSuchKey', { Key: 'nothing' }),
+    given: copySource,
+    ask: copy({ 'copy-source': '/source/nothing' }),
+    afterwards: isNotThere,
+    sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/source/nothing' }),
+  },
+  {
+    it: 'answers NoSuchBucket where the source has no bucket',
+    ...refusal('NoSuchBucket', { BucketName: 'nowhere' }),
+    ask: copy({ 'copy-source': '/nowhere/from' }),
+    sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/nowhere/from' }),
+  },
+  {
+    it: 'answers NoSuchBucket where the copy would have none',
+    withoutBucket: true,
+    ...refusal('NoSuchBucket', { BucketName: 'wire' }),
+    given: copySource,
+    ask: copy(),
+    sdk: sdk(CopyObjectCommand, input),
+  },
+  {
+    it: "answers AccessDenied for another account's source",
+    ...refusal('AccessDenied', {}),
+    given: othersSource,
+    ask: copy(),
+    afterwards: isNotThere,
+    sdk: sdk(CopyObjectCommand, input),
+  },
+  {
+    it: "answers AccessDenied for another account's bucket to copy to",
+    ...refusal('AccessDenied', {}),
+    given: copySource,
+    ask: copy({}, { signedBy: otherKey }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'answers AccessDenied where another owner of the source is expected',
+    ...refusal('AccessDenied', {}),
+    given: copySource,
+    ask: copy({ 'source-expected-bucket-owner': 'other' }),
+    afterwards: isNotThere,
+    sdk: sdk(CopyObjectCommand, { ...input, ExpectedSourceBucketOwner: 'other' }),
+  },
+  {
+    it: 'answers AccessDenied where another owner of the copy is expected',
+    ...refusal('AccessDenied', {}),
+    given: copySource,
+    ask: copy({ 'expected-bucket-owner': 'other' }),
+    afterwards: isNotThere,
+    sdk: sdk(CopyObjectCommand, { ...input, ExpectedBucketOwner: 'other' }),
+  },
+  {
+    it: 'answers NoSuchVersion for any version of the source but null',
+    ...refusal('NoSuchVersion', { VersionId: 'v1' }),
+    given: copySource,
+    ask: copy({ 'copy-source': '/source/from?versionId=v1' }),
+    afterwards: isNotThere,
+    sdk: sdk(CopyObjectCommand, { ...input, CopySource: '/source/from?versionId=v1' }),
+  },
+  ...['', '/', 'source', '/source', '/source/', '//from', '/source/%zz', '/source/%ff', '/source/from?uploadId=1'].map(
+    (value): Row => ({
+      it: `refuses the source "${value}"`,
+      ...refusal('InvalidArgument'),
+      given: copySource,
+      ask: copy({ 'copy-source': value }),
+      afterwards: isNotThere,
+    }),
+  ),
+  {
+    it: 'refuses a source whose key is too long',
+    ...refusal('KeyTooLongError', {}),
+    given: copySource,
+    ask: copy({ 'copy-source': `/source/${'k'.repeat(1025)}` }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses acl public-read',
+    ...refusal('AccessControlListNotSupported', {}),
+    given: copySource,
+    ask: copy({ acl: 'public-read' }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'refuses a storage class that it does not have',
+    ...refusal('InvalidStorageClass', { StorageClassRequested: 'GLACIER' }),
+    given: copySource,
+    ask: copy({ 'storage-class': 'GLACIER' }),
+    afterwards: isNotThere,
+  },
+  ...[
+    ...unkeptHeaders,
+    'copy-source-server-side-encryption-customer-algorithm',
+    'copy-source-server-side-encryption-customer-key',
+    'copy-source-server-side-encryption-customer-key-MD5',
+  ].map(
+    (name): Row => ({
+      it: `refuses ${name} by name`,
+      ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),
+      given: copySource,
+      ask: copy({ [name]: 'x' }),
+      afterwards: isNotThere,
+    }),
+  ),
+]
+
+wireTests('CopyObject', [...conditions, ...refused])
