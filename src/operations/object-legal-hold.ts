@@ -21,7 +21,7 @@ export const putObjectLegalHoldOperation = defineOperation({
     root: 'LegalHold',
     shape: legalHoldShape,
     required: true,
-    digestRequired: false,
+    digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
   output: {},

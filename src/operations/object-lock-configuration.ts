@@ -47,7 +47,7 @@ export const putObjectLockConfigurationOperation = defineOperation({
     root: 'ObjectLockConfiguration',
     shape: configurationShape,
     required: true,
-    digestRequired: false,
+    digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
   output: {},

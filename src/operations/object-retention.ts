@@ -25,7 +25,7 @@ export const putObjectRetentionOperation = defineOperation({
     root: 'Retention',
     shape: retentionShape,
     required: true,
-    digestRequired: false,
+    digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
   output: {},

@@ -28,7 +28,7 @@ export const treeSize = files.length
 export const largeFile = 'megabytes.bin'
 
 /** Every file below a directory, by its relative path. */
-export async function readTree(directory: string): Promise<Map<string, Buffer>> {
+async function readTree(directory: string): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>()
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue

@@ -44,8 +44,8 @@ export function readRows(method: ReadMethod): Row[] {
       headers: { ETag: foxEtag },
     },
     {
-      it: 'answers NoSuchVersion for any other version',
-      ...refusal('NoSuchVersion', { VersionId: 'v1' }),
+      it: 'answers InvalidArgument for what can name no version',
+      ...refusal('InvalidArgument', { ArgumentName: 'versionId', ArgumentValue: 'v1' }),
       given: fox,
       ask: { ...ask, query: { versionId: 'v1' } },
     },

@@ -1,8 +1,5 @@
 /** Headers that ask for what this server does not keep yet, so that they must be refused by name wherever new data is written. */
 export const unkeptHeaders = [
-  'object-lock-mode',
-  'object-lock-retain-until-date',
-  'object-lock-legal-hold',
   'server-side-encryption',
   'server-side-encryption-aws-kms-key-id',
   'server-side-encryption-bucket-key-enabled',

@@ -19,6 +19,14 @@ import { mainKey, otherKey, startWireServer, type WireServer } from '../support/
 import { completeDocument, uploadOf } from '../support/wire-uploads.ts'
 
 const tagging = '<Tagging><TagSet/></Tagging>'
+const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'
+const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
+const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
+const lockedUntil = '2099-01-01T00:00:00.000Z'
+const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
+/** With the digest that Object Lock asks for. */
+const sent = (body: string) => ({ headers: { 'Content-MD5': md5Base64(body) }, body })
+const held = { bucket: 'locked', key: 'held' } as const
 const listed = '<Delete><Object><Key>a</Key></Object></Delete>'
 
 /** One request of each implemented operation on what is there: bucket `wire`, object `a`, an open upload of `big`. Refused operations make their own. */
@@ -48,6 +56,21 @@ function asks(uploadId: string, etag: string): Record<string, Ask & { succeeds: 
     PutObjectTagging: { method: 'PUT', key: 'a', query: { tagging: '' }, body: tagging, succeeds: 200 },
     GetObjectTagging: { method: 'GET', key: 'a', query: { tagging: '' }, succeeds: 200 },
     DeleteObjectTagging: { method: 'DELETE', key: 'a', query: { tagging: '' }, succeeds: 204 },
+    PutBucketVersioning: { method: 'PUT', query: { versioning: '' }, body: versioning, succeeds: 200 },
+    GetBucketVersioning: { method: 'GET', query: { versioning: '' }, succeeds: 200 },
+    PutObjectLockConfiguration: {
+      method: 'PUT',
+      bucket: 'locked',
+      query: { 'object-lock': '' },
+      ...sent(lock),
+      succeeds: 200,
+    },
+    GetObjectLockConfiguration: { method: 'GET', bucket: 'locked', query: { 'object-lock': '' }, succeeds: 200 },
+    PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
+    GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
+    PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
+    GetObjectRetention: { method: 'GET', ...held, query: { retention: '' }, succeeds: 200 },
+    ListObjectVersions: { method: 'GET', query: { versions: '' }, succeeds: 200 },
     ListObjects: { method: 'GET', succeeds: 200 },
     ListObjectsV2: { method: 'GET', query: { 'list-type': '2' }, succeeds: 200 },
     CreateMultipartUpload: { method: 'POST', key: 'a', query: { uploads: '' }, succeeds: 200 },
@@ -211,6 +234,13 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
   beforeEach(async () => {
     await server.empty()
     for (const bucket of ['wire', 'empty']) await wire.must({ method: 'PUT', bucket })
+    await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
+    const heldVendor = {
+      'object-lock-mode': 'GOVERNANCE',
+      'object-lock-retain-until-date': lockedUntil,
+      'object-lock-legal-hold': 'ON',
+    }
+    await wire.must({ method: 'PUT', ...held, ...sent('held'), vendor: heldVendor })
     for (const key of ['a', 'b']) await wire.must({ method: 'PUT', key, body: 'old', vendor: { tagging: 'a=1' } })
     await wire.must({
       method: 'PUT',
@@ -244,7 +274,14 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     expect([...uploads.matchAll(/<UploadId>(\w+)</g)].map(([, id]) => id)).toEqual([uploadId])
     await wire.must({ method: 'GET', query: { tagging: '' } })
     const buckets = (await wire.must({ method: 'GET', bucket: '' })).body.toString()
-    expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual(['empty', 'wire'])
+    expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual(['empty', 'locked', 'wire'])
+    const { headers: lockHeaders } = await wire.must({ method: 'HEAD', ...held })
+    const locks = ['mode', 'retain-until-date', 'legal-hold']
+    expect(locks.map((name) => lockHeaders.get(`${style.prefix}object-lock-${name}`))).toEqual([
+      'GOVERNANCE',
+      lockedUntil,
+      'ON',
+    ])
   }
 
   const names = operations.map(({ name }) => name)

@@ -164,8 +164,8 @@ const refused: Row[] = [
     sdk: sdk(CopyObjectCommand, { ...input, ExpectedBucketOwner: 'other' }),
   },
   {
-    it: 'answers NoSuchVersion for any version of the source but null',
-    ...refusal('NoSuchVersion', { VersionId: 'v1' }),
+    it: 'answers InvalidArgument for what can name no version of the source',
+    ...refusal('InvalidArgument', { ArgumentName: 'copy-source', ArgumentValue: 'v1' }),
     given: copySource,
     ask: copy({ 'copy-source': '/source/from?versionId=v1' }),
     afterwards: isNotThere,

@@ -133,11 +133,13 @@ const rows: Row[] = [
     }),
   ),
   {
-    it: 'refuses Object Lock by name rather than making a bucket without it',
-    withoutBucket: true,
-    ...refusal('NotImplemented', { NotImplemented: 'bucket-object-lock-enabled' }),
+    it: 'turns versioning on with Object Lock',
+    ...made,
     ask: { method: 'PUT', vendor: { 'bucket-object-lock-enabled': 'true' } },
-    afterwards: isNotThere,
+    afterwards: async (wire) => {
+      const { body } = await wire.must({ method: 'GET', query: { versioning: '' } })
+      expect(body.toString()).toContain('<Status>Enabled</Status>')
+    },
     sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectLockEnabledForBucket: true }),
   },
   {

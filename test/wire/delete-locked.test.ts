@@ -10,7 +10,6 @@ import {
   compliant,
   governed,
   leaves,
-  lockedUntil,
   lockedVersion,
   lockHeaders,
   onHold,

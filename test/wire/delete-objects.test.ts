@@ -91,7 +91,7 @@ const answered: Row[] = [
       DeleteResult: {
         Deleted: { Key: 'a' },
         Error: [
-          { ...error('b', 'NoSuchVersion'), VersionId: 'v1' },
+          { ...error('b', 'InvalidArgument'), VersionId: 'v1' },
           error('k'.repeat(1025), 'KeyTooLongError'),
           error('c', 'PreconditionFailed'),
         ],
@@ -101,7 +101,7 @@ const answered: Row[] = [
     sdk: throughSdk([{ Key: 'a' }, { Key: 'b', VersionId: 'v1' }, { Key: 'c', ETag: '"another"' }], {
       Deleted: [{ Key: 'a' }],
       Errors: [
-        { Key: 'b', VersionId: 'v1', Code: 'NoSuchVersion' },
+        { Key: 'b', VersionId: 'v1', Code: 'InvalidArgument' },
         { Key: 'c', Code: 'PreconditionFailed' },
       ],
     }),
@@ -111,11 +111,11 @@ const answered: Row[] = [
     status: 200,
     given: stored,
     ask: ask(document(['<Key>a</Key>', '<Key>b</Key><VersionId>v1</VersionId>'], '<Quiet>true</Quiet>')),
-    xml: { DeleteResult: { Error: { ...error('b', 'NoSuchVersion'), VersionId: 'v1' } } },
+    xml: { DeleteResult: { Error: { ...error('b', 'InvalidArgument'), VersionId: 'v1' } } },
     afterwards: left(['b', 'c']),
     sdk: throughSdk(
       [{ Key: 'a' }, { Key: 'b', VersionId: 'v1' }],
-      { Deleted: undefined, Errors: [{ Key: 'b', Code: 'NoSuchVersion' }] },
+      { Deleted: undefined, Errors: [{ Key: 'b', Code: 'InvalidArgument' }] },
       true,
     ),
   },
@@ -224,7 +224,7 @@ const refused: Row[] = [
     ...refusal('InvalidDigest', {}),
     ask: ask(body, { headers: {}, vendor: { 'checksum-sha256': 'AAAA' } }),
   },
-  ...['bypass-governance-retention', 'mfa'].map(
+  ...['mfa'].map(
     (name): Row => ({
       it: `refuses ${name} by name`,
       ...keepsAll,

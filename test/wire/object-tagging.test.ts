@@ -58,8 +58,8 @@ function missing(ask: Pick<typeof put, 'key' | 'query'> & { method: 'GET' | 'PUT
       afterwards: hasTags(2, 'team'),
     },
     {
-      it: 'answers NoSuchVersion for any version but null',
-      ...refusal('NoSuchVersion', { VersionId: 'v1' }),
+      it: 'answers InvalidArgument for what can name no version',
+      ...refusal('InvalidArgument', { ArgumentName: 'versionId', ArgumentValue: 'v1' }),
       given: tagged,
       ask: { ...ask, query: { ...query, versionId: 'v1' } },
       afterwards: hasTags(2, 'team'),

@@ -1,7 +1,7 @@
 /** PutObject with tags, access control lists, and headers that ask for what is not kept. */
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { md5Hex } from '../support/wire-checksums.ts'
+import { md5Base64, md5Hex } from '../support/wire-checksums.ts'
 import type { Reply, Wire } from '../support/wire-client.ts'
 import { unkeptHeaders } from '../support/wire-refused.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
@@ -142,9 +142,9 @@ const refused: Row[] = [
     sdk: sdk(PutObjectCommand, { ...input, ServerSideEncryption: 'AES256' }),
   },
   {
-    it: 'refuses a legal hold from the SDK',
-    ...refusal('NotImplemented'),
-    ask: { ...put, vendor: { 'object-lock-legal-hold': 'ON' } },
+    it: 'refuses a legal hold where there is no Object Lock',
+    ...refusal('InvalidRequest'),
+    ask: { ...put, headers: { 'Content-MD5': md5Base64(text) }, vendor: { 'object-lock-legal-hold': 'ON' } },
     sdk: sdk(PutObjectCommand, { ...input, ObjectLockLegalHoldStatus: 'ON' }),
   },
 ]

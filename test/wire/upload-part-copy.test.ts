@@ -177,8 +177,8 @@ const refused: Row[] = [
     sdk: sdk(UploadPartCopyCommand, { ...input, UploadId: 'nothing' }),
   },
   {
-    it: 'answers NoSuchVersion for any version of the source but null',
-    ...refusal('NoSuchVersion', { VersionId: 'v1' }),
+    it: 'answers InvalidArgument for what can name no version of the source',
+    ...refusal('InvalidArgument', { ArgumentName: 'copy-source', ArgumentValue: 'v1' }),
     given: begun(),
     ask: copy({ 'copy-source': '/wire/from?versionId=v1' }),
     afterwards: noParts,
