@@ -1,17 +1,25 @@
-/** Rows that every operation with an XML document shares: how the document can be wrong, and the digests that vouch for it. */
+/** Documents as requests carry them, and rows that every operation with one shares: how it can be wrong, and the digests that vouch for it. */
 import { md5Base64, referenceChecksum } from './wire-checksums.ts'
 import type { Ask } from './wire-client.ts'
 import { type Row, refusal } from './wire-rows.ts'
 
+export type DocumentAsk = Omit<Ask, 'body'> & { method: 'PUT'; body: string }
+
+/** With the digest that S3 asks of documents that lock or delete. */
+export function putDocument(query: Record<string, string>, body: string, key = ''): DocumentAsk {
+  return { method: 'PUT', key, query, body, headers: { 'Content-MD5': md5Base64(body) } }
+}
+
 /** `ask` is answered with 200 in what `given` makes. What is refused must leave all as `unchanged` finds it. */
 export function documentRows(
-  ask: Omit<Ask, 'body'> & { body: string },
+  { headers: _, ...ask }: DocumentAsk,
   given: Row['given'],
   unchanged: NonNullable<Row['afterwards']>,
+  { digestRequired }: { digestRequired: boolean },
 ): Row[] {
   const { body } = ask
-  const keeps = { ...(given === undefined ? {} : { given }), afterwards: unchanged }
-  const takes = { ...(given === undefined ? {} : { given }), status: 200 }
+  const prepared = given === undefined ? {} : { given }
+  const keeps = { ...prepared, afterwards: unchanged }
   const documents: [what: string, body: string][] = [
     ['a document that breaks off', body.slice(0, -3)],
     ['another root', '<Another/>'],
@@ -19,11 +27,15 @@ export function documentRows(
     ['what is no XML', 'Enabled'],
     ['a document type', `<!DOCTYPE x>${body}`],
   ]
-  const digests: [what: string, code: 'BadDigest' | 'InvalidDigest', more: Partial<Ask>][] = [
+  const badDigests: [what: string, code: 'BadDigest' | 'InvalidDigest', more: Partial<Ask>][] = [
     ['a wrong Content-MD5', 'BadDigest', { headers: { 'Content-MD5': md5Base64('another') } }],
     ['a malformed Content-MD5', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
     ['a wrong checksum', 'BadDigest', { vendor: { 'checksum-sha256': referenceChecksum('SHA256', 'another') } }],
     ['a malformed checksum', 'InvalidDigest', { vendor: { 'checksum-sha256': 'AAAA' } }],
+  ]
+  const goodDigests: [what: string, more: Partial<Ask>][] = [
+    ['the right Content-MD5', { headers: { 'Content-MD5': md5Base64(body) } }],
+    ['the right checksum', { vendor: { 'checksum-crc32c': referenceChecksum('CRC32C', body) } }],
   ]
   return [
     { it: 'refuses no body', ...keeps, ...refusal('MissingRequestBodyError', {}), ask: { ...ask, body: '' } },
@@ -32,10 +44,10 @@ export function documentRows(
         it: `refuses ${what}`,
         ...keeps,
         ...refusal('MalformedXML'),
-        ask: { ...ask, body: document },
+        ask: { ...ask, body: document, headers: { 'Content-MD5': md5Base64(document) } },
       }),
     ),
-    ...digests.map(
+    ...badDigests.map(
       ([what, code, more]): Row => ({
         it: `refuses ${what}`,
         ...keeps,
@@ -43,15 +55,11 @@ export function documentRows(
         ask: { ...ask, ...more },
       }),
     ),
-    {
-      it: 'accepts the right Content-MD5',
-      ...takes,
-      ask: { ...ask, headers: { 'Content-MD5': md5Base64(body) } },
-    },
-    {
-      it: 'accepts the right checksum',
-      ...takes,
-      ask: { ...ask, vendor: { 'checksum-crc32c': referenceChecksum('CRC32C', body) } },
-    },
+    ...goodDigests.map(
+      ([what, more]): Row => ({ it: `accepts ${what}`, ...prepared, status: 200, ask: { ...ask, ...more } }),
+    ),
+    digestRequired
+      ? { it: 'refuses a document without any digest', ...keeps, ...refusal('InvalidRequest', {}), ask }
+      : { it: 'accepts a document without any digest', ...prepared, status: 200, ask },
   ]
 }

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { md5Base64 } from './wire-checksums.ts'
 import type { Ask, Wire } from './wire-client.ts'
+import { type DocumentAsk, putDocument } from './wire-documents.ts'
 import { type Facts, type Given, type Row, refusal } from './wire-rows.ts'
 import { otherKey } from './wire-server.ts'
 
@@ -17,7 +18,7 @@ export const hoursFromNow = (hours: number): string =>
 
 export async function setVersioning(wire: Wire, status: 'Enabled' | 'Suspended'): Promise<void> {
   const body = `<VersioningConfiguration><Status>${status}</Status></VersioningConfiguration>`
-  await wire.must({ method: 'PUT', query: { versioning: '' }, body })
+  await wire.must(putDocument({ versioning: '' }, body))
 }
 export const enabled = (wire: Wire): Promise<void> => setVersioning(wire, 'Enabled')
 export const suspended = (wire: Wire): Promise<void> => setVersioning(wire, 'Suspended')
@@ -80,9 +81,19 @@ export const leaves =
 /** Object Lock on the bucket of the rows. `rule`: what is within DefaultRetention. */
 export async function vault(wire: Wire, rule?: string): Promise<void> {
   await enabled(wire)
-  const body = lockConfiguration(rule)
-  await wire.must({ method: 'PUT', query: { 'object-lock': '' }, body })
+  await wire.must(putLockConfiguration(rule))
 }
+
+export const putLockConfiguration = (rule?: string): DocumentAsk =>
+  putDocument({ 'object-lock': '' }, lockConfiguration(rule))
+export const putHold = (status: string, query: Record<string, string> = {}): DocumentAsk =>
+  putDocument({ 'legal-hold': '', ...query }, `<LegalHold><Status>${status}</Status></LegalHold>`, 'a')
+export const putRetention = (mode: string, until: string, query: Record<string, string> = {}): DocumentAsk =>
+  putDocument(
+    { retention: '', ...query },
+    `<Retention><Mode>${mode}</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`,
+    'a',
+  )
 
 export function lockConfiguration(rule?: string): string {
   const inner = rule === undefined ? '' : `<Rule><DefaultRetention>${rule}</DefaultRetention></Rule>`
@@ -104,7 +115,7 @@ export const lockHeaders = (mode: 'GOVERNANCE' | 'COMPLIANCE', hours: number): R
 /** As `history`, in a bucket with Object Lock. */
 export async function lockableHistory(wire: Wire): Promise<Facts> {
   const facts = await history(wire)
-  await wire.must({ method: 'PUT', query: { 'object-lock': '' }, body: lockConfiguration() })
+  await wire.must(putLockConfiguration())
   return facts
 }
 

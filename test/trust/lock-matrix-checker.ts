@@ -1,8 +1,9 @@
 /** Makes one attempt on a locked version, and says in sentences what of it broke the rule. */
 import type { Principal } from '../../src/auth/principal.ts'
+import { ShardDamaged } from '../../src/shards/shard-store.ts'
 import { owner } from './direct-client.ts'
 import { type Attempt, type Consequence, jobs } from './lock-matrix-attempts.ts'
-import { type Actor, actorsFor, key, type LockState, type Place, World } from './lock-matrix-world.ts'
+import { type Actor, actorsFor, key, type LockState, type Place, Unreadable, World } from './lock-matrix-world.ts'
 import { isProtected } from './lock-rule.ts'
 
 export interface Cell {
@@ -56,7 +57,13 @@ export async function violationsOf(world: World, cell: Omit<Cell, 'state' | 'pla
 
 /** What is wrong with what is there: the version, byte for byte, and its lock, to the millisecond. */
 export async function stateViolations(world: World, removed: boolean): Promise<string[]> {
-  const { bytes, lock } = await world.find()
+  const found = await world.find().catch((error: unknown) => {
+    if (error instanceof ShardDamaged) return new Unreadable('the bytes of the version are gone')
+    if (error instanceof Unreadable) return error
+    throw error
+  })
+  if (found instanceof Unreadable) return [found.message]
+  const { bytes, lock } = found
   if (bytes === undefined) return removed ? [] : ['the version is gone']
   if (removed) return ['the version is still there']
   const violations: string[] = []
@@ -81,6 +88,6 @@ export async function runCell(cell: Cell, world = new World()): Promise<string[]
   await world.build(cell.state, cell.place)
   const { removed } = consequenceOf(world, cell)
   const violations = await violationsOf(world, cell)
-  if (removed !== true) violations.push(...(await aftermathViolations(world)))
+  if (removed !== true && violations.length === 0) violations.push(...(await aftermathViolations(world)))
   return violations.map((violation) => `${cellName(cell)}: ${violation}`)
 }

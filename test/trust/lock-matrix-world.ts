@@ -1,5 +1,6 @@
 /** A bucket with one version under a lock, and those who try to get rid of it. Says what is still there of the version and its lock. */
 import type { Principal } from '../../src/auth/principal.ts'
+import type { Kv } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { operations } from '../../src/operations/table.ts'
 import { openBlobs } from '../../src/shards/blobs.ts'
@@ -78,6 +79,9 @@ export function actorsFor(permission: string): Actor[] {
   ]
 }
 
+/** The version can't be read as it must be. */
+export class Unreadable extends Error {}
+
 /** What there is of the locked version. */
 export interface Found {
   /** `undefined`: it is gone. */
@@ -89,6 +93,12 @@ export const key = 'key'
 const writtenBytes = 100
 const lockedHours = 10
 const defaultDays = 1
+
+interface Parts {
+  clock?: TestClock
+  kv?: Kv
+  shards?: ShardStore
+}
 
 export class World {
   readonly store: Store
@@ -104,10 +114,14 @@ export class World {
   /** The time that the server may believe: what has truly passed. */
   believedMs: number
 
-  constructor(clock = seededClock(seededRandom(1)), shards: ShardStore = memoryShardStore({ clock })) {
+  constructor({
+    clock = seededClock(seededRandom(1)),
+    kv = memoryKv(),
+    shards = memoryShardStore({ clock }),
+  }: Parts = {}) {
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
     this.clock = clock
-    this.store = { kv: memoryKv(), blobs, clock }
+    this.store = { kv, blobs, clock }
     this.client = new DirectClient(this.store, 'bucket')
     this.believedMs = clock.now()
   }
@@ -130,11 +144,12 @@ export class World {
     await advanceLockClock(this.store, hours * hourMs)
   }
 
-  /** What the owner reads of the version by its name, by each way of reading. Throws when they contradict each other. */
+  /** What the owner reads of the version by its name, by each way of reading. Throws Unreadable, also when they contradict each other. */
   async find(): Promise<Found> {
     const { versionId } = this
     const { code, answer } = await this.client.ask('GetObject', { key }, { versionId })
     if (code === 'NoSuchVersion') return { bytes: undefined, lock: {} }
+    if (code !== 'ok') throw new Unreadable(`GET of the version is answered ${code}`)
     const { objectLockMode: mode, objectLockRetainUntilDate: until, objectLockLegalHold: hold } = answer
     const lock = {
       retention: mode === undefined ? undefined : ({ mode, untilMs: Date.parse(String(until)) } as Retention),
@@ -154,7 +169,7 @@ export class World {
       Mode === retention?.mode &&
       RetainUntilDate === retention?.untilMs &&
       Status === (hold === undefined ? undefined : hold ? 'ON' : 'OFF')
-    if (!agree) throw new Error('GetObject, GetObjectRetention and GetObjectLegalHold contradict each other')
+    if (!agree) throw new Unreadable('GetObject, GetObjectRetention and GetObjectLegalHold contradict each other')
   }
 
   async #writeLocked({ mode, hold, byDefault }: LockState, place: Place): Promise<void> {

@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
-import { md5Base64 } from '../support/wire-checksums.ts'
+import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
 import {
   type Ask,
   exchange,
@@ -16,78 +16,6 @@ import {
   type Wire,
 } from '../support/wire-client.ts'
 import { mainKey, otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
-import { completeDocument, uploadOf } from '../support/wire-uploads.ts'
-
-const tagging = '<Tagging><TagSet/></Tagging>'
-const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'
-const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
-const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
-const lockedUntil = '2099-01-01T00:00:00.000Z'
-const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
-/** With the digest that Object Lock asks for. */
-const sent = (body: string) => ({ headers: { 'Content-MD5': md5Base64(body) }, body })
-const held = { bucket: 'locked', key: 'held' } as const
-const listed = '<Delete><Object><Key>a</Key></Object></Delete>'
-
-/** One request of each implemented operation on what is there: bucket `wire`, object `a`, an open upload of `big`. Refused operations make their own. */
-function asks(uploadId: string, etag: string): Record<string, Ask & { succeeds: number }> {
-  const part = { partNumber: '2', uploadId }
-  return {
-    ListBuckets: { method: 'GET', bucket: '', succeeds: 200 },
-    CreateBucket: { method: 'PUT', bucket: 'another', succeeds: 200 },
-    HeadBucket: { method: 'HEAD', succeeds: 200 },
-    DeleteBucket: { method: 'DELETE', bucket: 'empty', succeeds: 204 },
-    GetBucketLocation: { method: 'GET', query: { location: '' }, succeeds: 200 },
-    PutBucketTagging: { method: 'PUT', query: { tagging: '' }, body: tagging, succeeds: 200 },
-    GetBucketTagging: { method: 'GET', query: { tagging: '' }, succeeds: 200 },
-    DeleteBucketTagging: { method: 'DELETE', query: { tagging: '' }, succeeds: 204 },
-    PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },
-    GetObject: { method: 'GET', key: 'a', succeeds: 200 },
-    HeadObject: { method: 'HEAD', key: 'a', succeeds: 200 },
-    CopyObject: { method: 'PUT', key: 'a', vendor: { 'copy-source': '/wire/b' }, succeeds: 200 },
-    DeleteObject: { method: 'DELETE', key: 'a', succeeds: 204 },
-    DeleteObjects: {
-      method: 'POST',
-      query: { delete: '' },
-      headers: { 'Content-MD5': md5Base64(listed) },
-      body: listed,
-      succeeds: 200,
-    },
-    PutObjectTagging: { method: 'PUT', key: 'a', query: { tagging: '' }, body: tagging, succeeds: 200 },
-    GetObjectTagging: { method: 'GET', key: 'a', query: { tagging: '' }, succeeds: 200 },
-    DeleteObjectTagging: { method: 'DELETE', key: 'a', query: { tagging: '' }, succeeds: 204 },
-    PutBucketVersioning: { method: 'PUT', query: { versioning: '' }, body: versioning, succeeds: 200 },
-    GetBucketVersioning: { method: 'GET', query: { versioning: '' }, succeeds: 200 },
-    PutObjectLockConfiguration: {
-      method: 'PUT',
-      bucket: 'locked',
-      query: { 'object-lock': '' },
-      ...sent(lock),
-      succeeds: 200,
-    },
-    GetObjectLockConfiguration: { method: 'GET', bucket: 'locked', query: { 'object-lock': '' }, succeeds: 200 },
-    PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
-    GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
-    PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
-    GetObjectRetention: { method: 'GET', ...held, query: { retention: '' }, succeeds: 200 },
-    ListObjectVersions: { method: 'GET', query: { versions: '' }, succeeds: 200 },
-    ListObjects: { method: 'GET', succeeds: 200 },
-    ListObjectsV2: { method: 'GET', query: { 'list-type': '2' }, succeeds: 200 },
-    CreateMultipartUpload: { method: 'POST', key: 'a', query: { uploads: '' }, succeeds: 200 },
-    UploadPart: { method: 'PUT', key: 'big', query: part, body: 'x', succeeds: 200 },
-    UploadPartCopy: { method: 'PUT', key: 'big', query: part, vendor: { 'copy-source': '/wire/a' }, succeeds: 200 },
-    CompleteMultipartUpload: {
-      method: 'POST',
-      key: 'big',
-      query: { uploadId },
-      body: completeDocument([[1, etag]]),
-      succeeds: 200,
-    },
-    AbortMultipartUpload: { method: 'DELETE', key: 'big', query: { uploadId }, succeeds: 204 },
-    ListParts: { method: 'GET', key: 'big', query: { uploadId }, succeeds: 200 },
-    ListMultipartUploads: { method: 'GET', query: { uploads: '' }, succeeds: 200 },
-  }
-}
 
 /** By name, for what `asks` lacks. */
 const refused = new Map(
@@ -219,41 +147,24 @@ afterAll(async () => {
 })
 
 it('has a row for every route', () => {
-  const listedHere = [...Object.keys(asks('', '')), ...refused.keys()].sort()
+  const listedHere = [...Object.keys(asks({ uploadId: '', etag: '' })), ...refused.keys()].sort()
   expect(listedHere).toEqual(operations.map(({ name }) => name).sort())
 })
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
   let wire: Wire
-  let uploadId = ''
-  let etag = ''
+  let open: OpenUpload
   beforeAll(() => {
     wire = openWire(server.port, style)
   })
   afterAll(() => wire.close())
   beforeEach(async () => {
     await server.empty()
-    for (const bucket of ['wire', 'empty']) await wire.must({ method: 'PUT', bucket })
-    await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
-    const heldVendor = {
-      'object-lock-mode': 'GOVERNANCE',
-      'object-lock-retain-until-date': lockedUntil,
-      'object-lock-legal-hold': 'ON',
-    }
-    await wire.must({ method: 'PUT', ...held, ...sent('held'), vendor: heldVendor })
-    for (const key of ['a', 'b']) await wire.must({ method: 'PUT', key, body: 'old', vendor: { tagging: 'a=1' } })
-    await wire.must({
-      method: 'PUT',
-      query: { tagging: '' },
-      body: '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>',
-    })
-    const facts = await uploadOf(wire, ['part'])
-    uploadId = facts.uploadId ?? ''
-    etag = facts.etag1 ?? ''
+    open = await prepareAsks(wire)
   })
 
   const askOf = (name: string): Ask & { succeeds: number } => {
-    const ask = asks(uploadId, etag)[name] ?? refused.get(name)
+    const ask = asks(open)[name] ?? refused.get(name)
     if (ask === undefined) throw new Error(`${name} is not in the matrix`)
     return ask
   }
@@ -263,27 +174,6 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     const { code } = await server.logged(reply.headers.get(`${style.prefix}request-id`) ?? '')
     return { status: reply.status, code }
   }
-  const nothingChanged = async (): Promise<void> => {
-    const { body, headers } = await wire.must({ method: 'GET', key: 'a' })
-    expect([body.toString(), headers.get(`${style.prefix}tagging-count`)]).toEqual(['old', '1'])
-    const keys = (await wire.must({ method: 'GET' })).body.toString()
-    expect([...keys.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key)).toEqual(['a', 'b'])
-    const parts = (await wire.must({ method: 'GET', key: 'big', query: { uploadId } })).body.toString()
-    expect([...parts.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => number)).toEqual(['1'])
-    const uploads = (await wire.must({ method: 'GET', query: { uploads: '' } })).body.toString()
-    expect([...uploads.matchAll(/<UploadId>(\w+)</g)].map(([, id]) => id)).toEqual([uploadId])
-    await wire.must({ method: 'GET', query: { tagging: '' } })
-    const buckets = (await wire.must({ method: 'GET', bucket: '' })).body.toString()
-    expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual(['empty', 'locked', 'wire'])
-    const { headers: lockHeaders } = await wire.must({ method: 'HEAD', ...held })
-    const locks = ['mode', 'retain-until-date', 'legal-hold']
-    expect(locks.map((name) => lockHeaders.get(`${style.prefix}object-lock-${name}`))).toEqual([
-      'GOVERNANCE',
-      lockedUntil,
-      'ON',
-    ])
-  }
-
   const names = operations.map(({ name }) => name)
 
   it.each(names)('%s is refused however an outsider signs, and whatever it would have found', async (name) => {
@@ -292,7 +182,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
         const answered = await answer(sign(change(askOf(name)), server.port, style))
         expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
       }
-    await nothingChanged()
+    await nothingChanged(wire, open)
   })
 
   it.each(names)('%s is refused to another account before anything in the bucket is told', async (name) => {
@@ -305,7 +195,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
         // What it made of its own.
         if (name === 'CreateBucket') await wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
       }
-    await nothingChanged()
+    await nothingChanged(wire, open)
   })
 
   it.each(names)('%s is answered to the owner', async (name) => {

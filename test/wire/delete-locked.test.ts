@@ -13,7 +13,9 @@ import {
   lockedVersion,
   lockHeaders,
   onHold,
+  putHold,
   putMarker,
+  putRetention,
   putVersion,
   vault,
 } from '../support/wire-versions.ts'
@@ -84,8 +86,7 @@ wireTests('DeleteObject', [
     status: 204,
     given: async (wire) => {
       const facts = await lockedVersion(onHold)(wire)
-      const body = '<LegalHold><Status>OFF</Status></LegalHold>'
-      await wire.must({ method: 'PUT', key: 'a', query: { 'legal-hold': '' }, body })
+      await wire.must(putHold('OFF'))
       return facts
     },
     ask: named,
@@ -119,13 +120,13 @@ const nullLocked =
   async (wire) => {
     await putVersion(wire, 'a', 'one')
     await vault(wire)
-    const [mode, until, hold] = ['object-lock-mode', 'object-lock-retain-until-date', 'object-lock-legal-hold'].map(
-      (name) => vendor[name],
-    )
-    const retention = `<Retention><Mode>${mode}</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`
-    if (mode !== undefined) await wire.must({ method: 'PUT', key: 'a', query: { retention: '' }, body: retention })
-    const body = `<LegalHold><Status>${hold}</Status></LegalHold>`
-    if (hold !== undefined) await wire.must({ method: 'PUT', key: 'a', query: { 'legal-hold': '' }, body })
+    const {
+      'object-lock-mode': mode,
+      'object-lock-retain-until-date': until = '',
+      'object-lock-legal-hold': hold,
+    } = vendor
+    if (mode !== undefined) await wire.must(putRetention(mode, until))
+    if (hold !== undefined) await wire.must(putHold(hold))
   }
 const hiddenB = { Key: 'b', DeleteMarker: 'true', DeleteMarkerVersionId: aVersionId }
 

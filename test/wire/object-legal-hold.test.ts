@@ -2,7 +2,7 @@
 import { GetObjectLegalHoldCommand, PutObjectLegalHoldCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Wire } from '../support/wire-client.ts'
-import { documentRows } from '../support/wire-documents.ts'
+import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import {
@@ -12,6 +12,7 @@ import {
   locksOf,
   missingVersionRows,
   ownerRows,
+  putHold,
   putVersion,
   unlockedRows,
   vault,
@@ -19,8 +20,6 @@ import {
 
 const query = { 'legal-hold': '' }
 const get = { method: 'GET', key: 'a', query } as const
-const hold = (status: string): string => `<LegalHold><Status>${status}</Status></LegalHold>`
-const put = (status: string) => ({ method: 'PUT', key: 'a', query, body: hold(status) }) as const
 const input = { Bucket: 'wire', Key: 'a' }
 const throughSdk = (Status: 'ON' | 'OFF', more: object = {}) =>
   sdk(PutObjectLegalHoldCommand, { ...input, LegalHold: { Status }, ...more })
@@ -39,14 +38,14 @@ const holds =
     const found = await Promise.all([v2, v1, 'null'].map((id) => locksOf(wire, id)))
     expect(found.map(([, , status]) => status)).toEqual(expected)
   }
-const named = (versionId: string) => ({ ...put('ON'), query: { ...query, versionId } })
+const named = (versionId: string) => putHold('ON', { versionId })
 
 const set: Row[] = [
   {
     it: 'puts an object under legal hold',
     status: 200,
     given: stored,
-    ask: put('ON'),
+    ask: putHold('ON'),
     headers: { 'Content-Length': '0' },
     vendor: {},
     body: '',
@@ -57,17 +56,17 @@ const set: Row[] = [
     it: 'lifts the hold',
     status: 200,
     given: held,
-    ask: put('OFF'),
+    ask: putHold('OFF'),
     afterwards: isHeld('OFF'),
     sdk: throughSdk('OFF'),
   },
-  { it: 'lifts a hold that never was', status: 200, given: stored, ask: put('OFF'), afterwards: isHeld('OFF') },
-  { it: 'holds what is held', status: 200, given: held, ask: put('ON'), afterwards: isHeld('ON') },
+  { it: 'lifts a hold that never was', status: 200, given: stored, ask: putHold('OFF'), afterwards: isHeld('OFF') },
+  { it: 'holds what is held', status: 200, given: held, ask: putHold('ON'), afterwards: isHeld('ON') },
   {
     it: 'holds the current version only',
     status: 200,
     given: lockableHistory,
-    ask: put('ON'),
+    ask: putHold('ON'),
     afterwards: holds('ON', undefined, undefined),
   },
   {
@@ -95,7 +94,7 @@ const set: Row[] = [
       const [mode = '', until = ''] = await locksOf(wire)
       return { mode, until, etag: headers.get('etag') ?? '', modified: headers.get('last-modified') ?? '' }
     },
-    ask: put('ON'),
+    ask: putHold('ON'),
     afterwards: async (wire, _, { mode, until, etag, modified }) => {
       const { headers, body } = await wire.must({ method: 'GET', key: 'a' })
       expect([headers.get('etag'), headers.get('last-modified'), body.toString()]).toEqual([etag, modified, 'one'])
@@ -108,19 +107,24 @@ const keeps = { given: held, afterwards: isHeld('ON') }
 
 wireTests('PutObjectLegalHold', [
   ...set,
-  ...unlockedRows(put('ON'), throughSdk('ON')),
+  ...unlockedRows(putHold('ON'), throughSdk('ON')),
   ...['on', 'On', 'true', ''].map(
-    (status): Row => ({ it: `refuses the status "${status}"`, ...keeps, ...refusal('MalformedXML'), ask: put(status) }),
+    (status): Row => ({
+      it: `refuses the status "${status}"`,
+      ...keeps,
+      ...refusal('MalformedXML'),
+      ask: putHold(status),
+    }),
   ),
   {
     it: 'refuses a hold without a status',
     ...keeps,
     ...refusal('MalformedXML'),
-    ask: { ...put('OFF'), body: '<LegalHold/>' },
+    ask: putDocument(query, '<LegalHold/>', 'a'),
   },
-  ...missingVersionRows(put('ON'), (wire) => vault(wire)),
-  ...documentRows(put('OFF'), held, isHeld('ON')),
-  ...ownerRows(put('OFF'), keeps),
+  ...missingVersionRows(putHold('ON'), (wire) => vault(wire)),
+  ...documentRows(putHold('OFF'), held, isHeld('ON'), { digestRequired: true }),
+  ...ownerRows(putHold('OFF'), keeps),
 ])
 
 wireTests('GetObjectLegalHold', [
@@ -139,7 +143,7 @@ wireTests('GetObjectLegalHold', [
     status: 200,
     given: async (wire) => {
       await held(wire)
-      await wire.must(put('OFF'))
+      await wire.must(putHold('OFF'))
     },
     ask: get,
     xml: { LegalHold: { Status: 'OFF' } },

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Reply, Wire } from '../support/wire-client.ts'
-import { documentRows } from '../support/wire-documents.ts'
+import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import {
@@ -14,6 +14,7 @@ import {
   lockConfiguration,
   locksOf,
   ownerRows,
+  putLockConfiguration,
   putVersion,
   suspended,
   vault,
@@ -22,8 +23,7 @@ import { readXml } from '../support/wire-xml.ts'
 
 const query = { 'object-lock': '' }
 const get = { method: 'GET', query } as const
-const put = (rule?: string) => ({ method: 'PUT', query, body: lockConfiguration(rule) }) as const
-const putText = (body: string) => ({ method: 'PUT', query, body }) as const
+const putText = (body: string) => putDocument(query, body)
 const throughSdk = (Rule?: ObjectLockRule) =>
   sdk(PutObjectLockConfigurationCommand, {
     Bucket: 'wire',
@@ -51,7 +51,7 @@ const set: Row[] = [
     it: 'enables Object Lock on a bucket with versions',
     status: 200,
     given: enabled,
-    ask: put(),
+    ask: putLockConfiguration(),
     headers: { 'Content-Length': '0' },
     vendor: {},
     body: '',
@@ -62,7 +62,7 @@ const set: Row[] = [
     it: 'sets a default retention in days',
     status: 200,
     given: enabled,
-    ask: put('<Mode>GOVERNANCE</Mode><Days>1</Days>'),
+    ask: putLockConfiguration('<Mode>GOVERNANCE</Mode><Days>1</Days>'),
     afterwards: hasRule({ Mode: 'GOVERNANCE', Days: '1' }),
     sdk: throughSdk({ DefaultRetention: { Mode: 'GOVERNANCE', Days: 1 } }),
   },
@@ -70,7 +70,7 @@ const set: Row[] = [
     it: 'sets a default retention in years',
     status: 200,
     given: enabled,
-    ask: put('<Years>1</Years><Mode>COMPLIANCE</Mode>'),
+    ask: putLockConfiguration('<Years>1</Years><Mode>COMPLIANCE</Mode>'),
     afterwards: hasRule({ Mode: 'COMPLIANCE', Years: '1' }),
     sdk: throughSdk({ DefaultRetention: { Mode: 'COMPLIANCE', Years: 1 } }),
   },
@@ -82,7 +82,7 @@ const set: Row[] = [
       it: `takes ${rule.Days === undefined ? '100 years' : '36,500 days'}`,
       status: 200,
       given: enabled,
-      ask: put(
+      ask: putLockConfiguration(
         Object.entries(rule)
           .map(([name, value]) => `<${name}>${value}</${name}>`)
           .join(''),
@@ -94,10 +94,10 @@ const set: Row[] = [
     it: 'replaces the rule by another, and by none',
     status: 200,
     given,
-    ask: put('<Mode>COMPLIANCE</Mode><Days>3</Days>'),
+    ask: putLockConfiguration('<Mode>COMPLIANCE</Mode><Days>3</Days>'),
     afterwards: async (wire) => {
       await hasRule({ Mode: 'COMPLIANCE', Days: '3' })(wire)
-      await wire.must(put())
+      await wire.must(putLockConfiguration())
       await hasRule(undefined)(wire)
     },
   },
@@ -108,7 +108,7 @@ const set: Row[] = [
       await enabled(wire)
       return { before: await putVersion(wire, 'a', 'before') }
     },
-    ask: put(tenDays),
+    ask: putLockConfiguration(tenDays),
     afterwards: async (wire, _, { before }) => {
       await putVersion(wire, 'a', 'after')
       expect(await locksOf(wire, before)).toEqual([undefined, undefined, undefined])
@@ -144,7 +144,7 @@ const refused: Row[] = [
       it: `refuses ${what}, and keeps the rule that was there`,
       ...keeps,
       ...refusal('MalformedXML'),
-      ask: put(rule),
+      ask: putLockConfiguration(rule),
     }),
   ),
   ...outOfBounds.map(
@@ -152,7 +152,7 @@ const refused: Row[] = [
       it: `refuses ${value} ${name.toLowerCase()}, and keeps the rule that was there`,
       ...keeps,
       ...refusal('InvalidArgument', { ArgumentName: name, ArgumentValue: value }),
-      ask: put(`<Mode>COMPLIANCE</Mode><${name}>${value}</${name}>`),
+      ask: putLockConfiguration(`<Mode>COMPLIANCE</Mode><${name}>${value}</${name}>`),
       sdk: throughSdk({ DefaultRetention: { Mode: 'COMPLIANCE', [name]: Number(value) } }),
     }),
   ),
@@ -186,7 +186,7 @@ const refused: Row[] = [
       it: `answers InvalidBucketState where ${where}`,
       ...refusal('InvalidBucketState', {}),
       ...(given === undefined ? {} : { given }),
-      ask: put(tenDays),
+      ask: putLockConfiguration(tenDays),
       afterwards: hasRule('none'),
       sdk: throughSdk({ DefaultRetention: { Mode: 'COMPLIANCE', Days: 1 } }),
     }),
@@ -195,7 +195,7 @@ const refused: Row[] = [
     it: 'refuses a token by name',
     ...refusal('NotImplemented', { NotImplemented: '{{prefix}}bucket-object-lock-token' }),
     given: enabled,
-    ask: { ...put(), vendor: { 'bucket-object-lock-token': 'token' } },
+    ask: { ...putLockConfiguration(), vendor: { 'bucket-object-lock-token': 'token' } },
     afterwards: hasRule('none'),
     sdk: sdk(PutObjectLockConfigurationCommand, {
       Bucket: 'wire',
@@ -203,8 +203,10 @@ const refused: Row[] = [
       ObjectLockConfiguration: { ObjectLockEnabled: 'Enabled' },
     }),
   },
-  ...documentRows(put('<Mode>COMPLIANCE</Mode><Days>1</Days>'), given, keepsRule),
-  ...ownerRows(put('<Mode>COMPLIANCE</Mode><Days>1</Days>'), keeps),
+  ...documentRows(putLockConfiguration('<Mode>COMPLIANCE</Mode><Days>1</Days>'), given, keepsRule, {
+    digestRequired: true,
+  }),
+  ...ownerRows(putLockConfiguration('<Mode>COMPLIANCE</Mode><Days>1</Days>'), keeps),
 ]
 
 wireTests('PutObjectLockConfiguration', [...set, ...refused])

@@ -2,7 +2,7 @@
 import { GetObjectRetentionCommand, PutObjectRetentionCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Ask, Wire } from '../support/wire-client.ts'
-import { documentRows } from '../support/wire-documents.ts'
+import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import {
@@ -13,6 +13,7 @@ import {
   locksOf,
   missingVersionRows,
   ownerRows,
+  putRetention,
   putVersion,
   unlockedRows,
   vault,
@@ -23,10 +24,7 @@ type Mode = 'GOVERNANCE' | 'COMPLIANCE'
 const query = { retention: '' }
 const input = { Bucket: 'wire', Key: 'a' }
 const get = { method: 'GET', key: 'a', query } as const
-const document = (mode: string, until: string): string =>
-  `<Retention><Mode>${mode}</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`
-const putText = (body: string) => ({ method: 'PUT', key: 'a', query, body }) as const
-const put = (mode: string, until: string) => putText(document(mode, until))
+const putText = (body: string) => putDocument(query, body, 'a')
 const bypassing = (ask: Ask): Ask => ({ ...ask, vendor: { 'bypass-governance-retention': 'true' } })
 const throughSdk = (Mode: Mode, until: string, more: object = {}) =>
   sdk(PutObjectRetentionCommand, { ...input, Retention: { Mode, RetainUntilDate: new Date(until) }, ...more })
@@ -56,30 +54,30 @@ const set: Row[] = [
     changed(
       `retains an object in ${mode} mode`,
       undefined,
-      put(mode, then),
+      putRetention(mode, then),
       isRetained(mode, then),
       throughSdk(mode, then),
     ),
     changed(
       `extends a retention in ${mode} mode`,
       mode,
-      put(mode, later),
+      putRetention(mode, later),
       isRetained(mode, later),
       throughSdk(mode, later),
     ),
-    changed(`takes the same retention in ${mode} mode again`, mode, put(mode, then), isRetained(mode, then)),
+    changed(`takes the same retention in ${mode} mode again`, mode, putRetention(mode, then), isRetained(mode, then)),
   ]),
   changed(
     'shortens GOVERNANCE when it is bypassed',
     'GOVERNANCE',
-    bypassing(put('GOVERNANCE', sooner)),
+    bypassing(putRetention('GOVERNANCE', sooner)),
     isRetained('GOVERNANCE', sooner),
     throughSdk('GOVERNANCE', sooner, { BypassGovernanceRetention: true }),
   ),
   changed(
     'makes GOVERNANCE COMPLIANCE when it is bypassed',
     'GOVERNANCE',
-    bypassing(put('COMPLIANCE', sooner)),
+    bypassing(putRetention('COMPLIANCE', sooner)),
     isRetained('COMPLIANCE', sooner),
   ),
   changed('takes GOVERNANCE away when it is bypassed', 'GOVERNANCE', bypassing(putText(none)), isRetained()),
@@ -87,24 +85,24 @@ const set: Row[] = [
   changed(
     'has nothing to bypass where there is no retention',
     undefined,
-    bypassing(put('COMPLIANCE', then)),
+    bypassing(putRetention('COMPLIANCE', then)),
     isRetained('COMPLIANCE', then),
   ),
   changed(
     'takes a date with an offset',
     undefined,
-    put('GOVERNANCE', then.replace('.000Z', '+00:00')),
+    putRetention('GOVERNANCE', then.replace('.000Z', '+00:00')),
     isRetained('GOVERNANCE', then),
   ),
   changed(
     'takes a date without seconds',
     undefined,
-    put('GOVERNANCE', '2999-01-01T00:00Z'),
+    putRetention('GOVERNANCE', '2999-01-01T00:00Z'),
     isRetained('GOVERNANCE', '2999-01-01T00:00:00.000Z'),
   ),
 ]
 
-const named = (versionId: string): Ask => ({ ...put('GOVERNANCE', then), query: { ...query, versionId } })
+const named = (versionId: string): Ask => putRetention('GOVERNANCE', then, { versionId })
 const modes =
   (...expected: (Mode | undefined)[]): NonNullable<Row['afterwards']> =>
   async (wire, _, { v1 = '', v2 = '' }) => {
@@ -117,7 +115,7 @@ const addressed: Row[] = [
     it: 'retains the current version only',
     status: 200,
     given: lockableHistory,
-    ask: put('GOVERNANCE', then),
+    ask: putRetention('GOVERNANCE', then),
     afterwards: modes('GOVERNANCE', undefined, undefined),
   },
   {
@@ -147,49 +145,60 @@ const denied = (it: string, from: Mode, ask: Ask, call?: Row['sdk']): Row => ({
 })
 
 const kept: Row[] = [
-  denied('does not shorten COMPLIANCE', 'COMPLIANCE', put('COMPLIANCE', sooner), throughSdk('COMPLIANCE', sooner)),
+  denied(
+    'does not shorten COMPLIANCE',
+    'COMPLIANCE',
+    putRetention('COMPLIANCE', sooner),
+    throughSdk('COMPLIANCE', sooner),
+  ),
   denied(
     'does not shorten COMPLIANCE for a bypass either',
     'COMPLIANCE',
-    bypassing(put('COMPLIANCE', sooner)),
+    bypassing(putRetention('COMPLIANCE', sooner)),
     throughSdk('COMPLIANCE', sooner, { BypassGovernanceRetention: true }),
   ),
   denied('does not take COMPLIANCE away', 'COMPLIANCE', putText(none)),
   denied('does not take COMPLIANCE away for a bypass either', 'COMPLIANCE', bypassing(putText(none))),
-  denied('does not make COMPLIANCE GOVERNANCE, however long', 'COMPLIANCE', put('GOVERNANCE', later)),
-  denied('does not make COMPLIANCE GOVERNANCE for a bypass either', 'COMPLIANCE', bypassing(put('GOVERNANCE', later))),
+  denied('does not make COMPLIANCE GOVERNANCE, however long', 'COMPLIANCE', putRetention('GOVERNANCE', later)),
+  denied(
+    'does not make COMPLIANCE GOVERNANCE for a bypass either',
+    'COMPLIANCE',
+    bypassing(putRetention('GOVERNANCE', later)),
+  ),
   denied(
     'does not shorten GOVERNANCE that is not bypassed',
     'GOVERNANCE',
-    put('GOVERNANCE', sooner),
+    putRetention('GOVERNANCE', sooner),
     throughSdk('GOVERNANCE', sooner),
   ),
   denied('does not take a bypass of "false" for one', 'GOVERNANCE', {
-    ...put('GOVERNANCE', sooner),
+    ...putRetention('GOVERNANCE', sooner),
     vendor: { 'bypass-governance-retention': 'false' },
   }),
   denied('does not take GOVERNANCE away that is not bypassed', 'GOVERNANCE', putText(none)),
-  denied('does not change the mode of GOVERNANCE that is not bypassed', 'GOVERNANCE', put('COMPLIANCE', later)),
+  denied(
+    'does not change the mode of GOVERNANCE that is not bypassed',
+    'GOVERNANCE',
+    putRetention('COMPLIANCE', later),
+  ),
 ]
 
 const keeps = { given: under('GOVERNANCE'), afterwards: isRetained('GOVERNANCE', then) }
-const malformed: [what: string, body: string][] = [
-  ['a mode without a date', '<Retention><Mode>COMPLIANCE</Mode></Retention>'],
-  ['a date without a mode', `<Retention><RetainUntilDate>${later}</RetainUntilDate></Retention>`],
-  ['an unknown mode', document('compliance', later)],
-  ['an empty mode', document('', later)],
-  ['an empty date', document('GOVERNANCE', '')],
-  ['what is no date', document('GOVERNANCE', 'tomorrow')],
-  ['a date that is not ISO 8601', document('GOVERNANCE', new Date(later).toUTCString())],
-  ['a date in seconds', document('GOVERNANCE', '32503680000')],
-  ['a day without a time', document('GOVERNANCE', later.slice(0, 10))],
-  ['a time without a zone', document('GOVERNANCE', later.slice(0, 19))],
+const malformed: [what: string, ask: Ask][] = [
+  ['a mode without a date', putText('<Retention><Mode>COMPLIANCE</Mode></Retention>')],
+  ['a date without a mode', putText(`<Retention><RetainUntilDate>${later}</RetainUntilDate></Retention>`)],
+  ['an unknown mode', putRetention('compliance', later)],
+  ['an empty mode', putRetention('', later)],
+  ['an empty date', putRetention('GOVERNANCE', '')],
+  ['what is no date', putRetention('GOVERNANCE', 'tomorrow')],
+  ['a date that is not ISO 8601', putRetention('GOVERNANCE', new Date(later).toUTCString())],
+  ['a date in seconds', putRetention('GOVERNANCE', '32503680000')],
+  ['a day without a time', putRetention('GOVERNANCE', later.slice(0, 10))],
+  ['a time without a zone', putRetention('GOVERNANCE', later.slice(0, 19))],
 ]
 
 const refused: Row[] = [
-  ...malformed.map(
-    ([what, body]): Row => ({ it: `refuses ${what}`, ...keeps, ...refusal('MalformedXML'), ask: putText(body) }),
-  ),
+  ...malformed.map(([what, ask]): Row => ({ it: `refuses ${what}`, ...keeps, ...refusal('MalformedXML'), ask })),
   {
     it: 'refuses a date that has passed, and a bypass does not help',
     ...keeps,
@@ -197,14 +206,14 @@ const refused: Row[] = [
       ArgumentName: 'object-lock-retain-until-date',
       ArgumentValue: '2020-01-01T00:00:00.000Z',
     }),
-    ask: bypassing(put('GOVERNANCE', '2020-01-01T00:00:00.000Z')),
+    ask: bypassing(putRetention('GOVERNANCE', '2020-01-01T00:00:00.000Z')),
     sdk: throughSdk('GOVERNANCE', '2020-01-01T00:00:00.000Z', { BypassGovernanceRetention: true }),
   },
   {
     it: 'refuses a bypass that is neither true nor false',
     ...keeps,
     ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}bypass-governance-retention', ArgumentValue: 'yes' }),
-    ask: { ...put('GOVERNANCE', sooner), vendor: { 'bypass-governance-retention': 'yes' } },
+    ask: { ...putRetention('GOVERNANCE', sooner), vendor: { 'bypass-governance-retention': 'yes' } },
   },
 ]
 
@@ -213,10 +222,12 @@ wireTests('PutObjectRetention', [
   ...addressed,
   ...kept,
   ...refused,
-  ...unlockedRows(put('GOVERNANCE', then), throughSdk('GOVERNANCE', then)),
-  ...missingVersionRows(put('GOVERNANCE', then), (wire) => vault(wire)),
-  ...documentRows(put('GOVERNANCE', later), under('GOVERNANCE'), isRetained('GOVERNANCE', then)),
-  ...ownerRows(put('GOVERNANCE', later), keeps),
+  ...unlockedRows(putRetention('GOVERNANCE', then), throughSdk('GOVERNANCE', then)),
+  ...missingVersionRows(putRetention('GOVERNANCE', then), (wire) => vault(wire)),
+  ...documentRows(putRetention('GOVERNANCE', later), under('GOVERNANCE'), isRetained('GOVERNANCE', then), {
+    digestRequired: true,
+  }),
+  ...ownerRows(putRetention('GOVERNANCE', later), keeps),
 ])
 
 const answered = (mode: Mode, given: Row['given'], until: string, versionId?: string): Omit<Row, 'it'> => ({

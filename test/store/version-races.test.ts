@@ -1,0 +1,101 @@
+/** Versions that move between the history and the current place while they are looked for: they are found all the same. */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { findOwner } from '../../src/jobs/shard-owner.ts'
+import type { Kv } from '../../src/kv/kv.ts'
+import { changeBucket } from '../../src/store/buckets.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
+import { objectKey } from '../../src/store/keyspace.ts'
+import type { Store } from '../../src/store/store.ts'
+import { outcome, put, scope, shardsOf, storeWithBucket, type TestStore } from './fixture.ts'
+
+let made: TestStore
+
+beforeEach(async () => {
+  made = await storeWithBucket()
+})
+
+const enable = () => changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+
+/** Another process on the same data. */
+const elsewhere = (): Store => ({ ...made.store })
+
+async function putVersion(data: string): Promise<string> {
+  return (await put(made, 'key', data)).versionId
+}
+
+async function removeElsewhere(...versionIds: string[]): Promise<void> {
+  for (const versionId of versionIds) await deleteObject(elsewhere(), scope, { key: 'key', versionId })
+}
+
+const find = (versionId: string) => outcome(findVersion(made.store, scope, 'key', versionId))
+
+describe('a version that becomes current while it is looked for', () => {
+  it('is removed by who names it', async () => {
+    await enable()
+    const deep = await putVersion('deep')
+    const above = [await putVersion('1'), await putVersion('2'), await putVersion('3')]
+    made.kv.beforeRead(1, () => removeElsewhere(...above))
+    await deleteObject(made.store, scope, { key: 'key', versionId: deep })
+    expect(await find(deep)).toBe('NoSuchVersion')
+  })
+
+  it('is found as the null version', async () => {
+    await put(made, 'key', 'null')
+    await enable()
+    const above = await putVersion('above')
+    made.kv.beforeRead(1, () => removeElsewhere(above))
+    expect(await find('null')).toBe('ok')
+  })
+
+  it('is found as the owner of its shard, also where another writer took the place that the shard names', async () => {
+    await enable()
+    const [, shard] = await racingShards()
+    if (shard === undefined) throw new Error('no second shard')
+    const above = await putVersion('above')
+    const kv = beforeNextRange(made.store.kv, () => removeElsewhere(above))
+    const owner = await findOwner({ ...made.store, kv }, made.shards.storeId, shard)
+    expect(owner).toMatchObject({ entry: { key: objectKey('bucket', 'key') } })
+  })
+})
+
+/** Two shards that both name the first place of the key's versions: that of the first version, and that of the second. */
+async function racingShards() {
+  made.kv.beforeNextCommit(() => put({ ...made, store: elsewhere() }, 'key', 'first to commit'))
+  await put(made, 'key', 'second to commit')
+  const shards = await shardsOf(made)
+  const [inCurrent] = await made.kv.get([objectKey('bucket', 'key')])
+  // The one whose bytes the current version has was written first, and committed second.
+  return shards.toSorted((a) => (inCurrent?.value.includes(Buffer.from(`"${a.id}"`)) ? 1 : -1))
+}
+
+function beforeNextRange(kv: Kv, work: () => Promise<void>): Kv {
+  let done = false
+  return {
+    get: (keys) => kv.get(keys),
+    commit: (commit) => kv.commit(commit),
+    close: () => kv.close(),
+    range: async (query) => {
+      if (!done) {
+        done = true
+        await work()
+      }
+      return kv.range(query)
+    },
+  }
+}
+
+describe('a key whose delete marker goes while it is read', () => {
+  it('is not said to be deleted by an object', async () => {
+    await enable()
+    await putVersion('below')
+    await deleteObject(made.store, scope, { key: 'key' })
+    const kv = beforeNextRange(made.store.kv, async () => {
+      await put({ ...made, store: elsewhere() }, 'key', 'newer')
+      await put({ ...made, store: elsewhere() }, 'key', 'newest')
+    })
+    const error = await findVersion({ ...made.store, kv }, scope, 'key', undefined).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'NoSuchKey' })
+    expect(error).toHaveProperty('vendorHeaders', {})
+  })
+})

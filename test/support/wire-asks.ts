@@ -1,0 +1,125 @@
+/** One request of every operation, and what must be there for all of them to succeed: for tests that ask the same of each. */
+import { expect } from 'vitest'
+import { md5Base64 } from './wire-checksums.ts'
+import type { Ask, Wire } from './wire-client.ts'
+import { completeDocument, uploadOf } from './wire-uploads.ts'
+
+export interface OpenUpload {
+  uploadId: string
+  /** Of its only part. */
+  etag: string
+}
+
+const tagging = '<Tagging><TagSet/></Tagging>'
+const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'
+const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
+const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
+const lockedUntil = '2099-01-01T00:00:00.000Z'
+const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
+/** With the digest that Object Lock asks for. */
+const sent = (body: string) => ({ headers: { 'Content-MD5': md5Base64(body) }, body })
+const held = { bucket: 'locked', key: 'held' } as const
+const listed = '<Delete><Object><Key>a</Key></Object></Delete>'
+
+/** One request of each implemented operation on what is there: bucket `wire`, object `a`, an open upload of `big`, and more. Refused operations have none. */
+export function asks({ uploadId, etag }: OpenUpload): Record<string, Ask & { succeeds: number }> {
+  const part = { partNumber: '2', uploadId }
+  return {
+    ListBuckets: { method: 'GET', bucket: '', succeeds: 200 },
+    CreateBucket: { method: 'PUT', bucket: 'another', succeeds: 200 },
+    HeadBucket: { method: 'HEAD', succeeds: 200 },
+    DeleteBucket: { method: 'DELETE', bucket: 'empty', succeeds: 204 },
+    GetBucketLocation: { method: 'GET', query: { location: '' }, succeeds: 200 },
+    PutBucketTagging: { method: 'PUT', query: { tagging: '' }, body: tagging, succeeds: 200 },
+    GetBucketTagging: { method: 'GET', query: { tagging: '' }, succeeds: 200 },
+    DeleteBucketTagging: { method: 'DELETE', query: { tagging: '' }, succeeds: 204 },
+    PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },
+    GetObject: { method: 'GET', key: 'a', succeeds: 200 },
+    HeadObject: { method: 'HEAD', key: 'a', succeeds: 200 },
+    CopyObject: { method: 'PUT', key: 'a', vendor: { 'copy-source': '/wire/b' }, succeeds: 200 },
+    DeleteObject: { method: 'DELETE', key: 'a', succeeds: 204 },
+    DeleteObjects: {
+      method: 'POST',
+      query: { delete: '' },
+      headers: { 'Content-MD5': md5Base64(listed) },
+      body: listed,
+      succeeds: 200,
+    },
+    PutObjectTagging: { method: 'PUT', key: 'a', query: { tagging: '' }, body: tagging, succeeds: 200 },
+    GetObjectTagging: { method: 'GET', key: 'a', query: { tagging: '' }, succeeds: 200 },
+    DeleteObjectTagging: { method: 'DELETE', key: 'a', query: { tagging: '' }, succeeds: 204 },
+    PutBucketVersioning: { method: 'PUT', query: { versioning: '' }, body: versioning, succeeds: 200 },
+    GetBucketVersioning: { method: 'GET', query: { versioning: '' }, succeeds: 200 },
+    PutObjectLockConfiguration: {
+      method: 'PUT',
+      bucket: 'locked',
+      query: { 'object-lock': '' },
+      ...sent(lock),
+      succeeds: 200,
+    },
+    GetObjectLockConfiguration: { method: 'GET', bucket: 'locked', query: { 'object-lock': '' }, succeeds: 200 },
+    PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
+    GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
+    PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
+    GetObjectRetention: { method: 'GET', ...held, query: { retention: '' }, succeeds: 200 },
+    ListObjectVersions: { method: 'GET', query: { versions: '' }, succeeds: 200 },
+    ListObjects: { method: 'GET', succeeds: 200 },
+    ListObjectsV2: { method: 'GET', query: { 'list-type': '2' }, succeeds: 200 },
+    CreateMultipartUpload: { method: 'POST', key: 'a', query: { uploads: '' }, succeeds: 200 },
+    UploadPart: { method: 'PUT', key: 'big', query: part, body: 'x', succeeds: 200 },
+    UploadPartCopy: { method: 'PUT', key: 'big', query: part, vendor: { 'copy-source': '/wire/a' }, succeeds: 200 },
+    CompleteMultipartUpload: {
+      method: 'POST',
+      key: 'big',
+      query: { uploadId },
+      body: completeDocument([[1, etag]]),
+      succeeds: 200,
+    },
+    AbortMultipartUpload: { method: 'DELETE', key: 'big', query: { uploadId }, succeeds: 204 },
+    ListParts: { method: 'GET', key: 'big', query: { uploadId }, succeeds: 200 },
+    ListMultipartUploads: { method: 'GET', query: { uploads: '' }, succeeds: 200 },
+  }
+}
+
+/** Makes in an empty server what `asks` is about. */
+export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
+  for (const bucket of ['wire', 'empty']) await wire.must({ method: 'PUT', bucket })
+  await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
+  const heldVendor = {
+    'object-lock-mode': 'GOVERNANCE',
+    'object-lock-retain-until-date': lockedUntil,
+    'object-lock-legal-hold': 'ON',
+  }
+  await wire.must({ method: 'PUT', ...held, ...sent('held'), vendor: heldVendor })
+  for (const key of ['a', 'b']) await wire.must({ method: 'PUT', key, body: 'old', vendor: { tagging: 'a=1' } })
+  await wire.must({
+    method: 'PUT',
+    query: { tagging: '' },
+    body: '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>',
+  })
+  const facts = await uploadOf(wire, ['part'])
+  return { uploadId: facts.uploadId ?? '', etag: facts.etag1 ?? '' }
+}
+
+/** Holds after `prepareAsks`, and must after everything that was refused. */
+export async function nothingChanged(wire: Wire, { uploadId }: OpenUpload): Promise<void> {
+  const { prefix } = wire.style
+  const { body, headers } = await wire.must({ method: 'GET', key: 'a' })
+  expect([body.toString(), headers.get(`${prefix}tagging-count`)]).toEqual(['old', '1'])
+  const keys = (await wire.must({ method: 'GET' })).body.toString()
+  expect([...keys.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key)).toEqual(['a', 'b'])
+  const parts = (await wire.must({ method: 'GET', key: 'big', query: { uploadId } })).body.toString()
+  expect([...parts.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => number)).toEqual(['1'])
+  const uploads = (await wire.must({ method: 'GET', query: { uploads: '' } })).body.toString()
+  expect([...uploads.matchAll(/<UploadId>(\w+)</g)].map(([, id]) => id)).toEqual([uploadId])
+  await wire.must({ method: 'GET', query: { tagging: '' } })
+  const buckets = (await wire.must({ method: 'GET', bucket: '' })).body.toString()
+  expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual(['empty', 'locked', 'wire'])
+  const { headers: lockHeaders } = await wire.must({ method: 'HEAD', ...held })
+  const locks = ['mode', 'retain-until-date', 'legal-hold']
+  expect(locks.map((name) => lockHeaders.get(`${prefix}object-lock-${name}`))).toEqual([
+    'GOVERNANCE',
+    lockedUntil,
+    'ON',
+  ])
+}
