@@ -61,7 +61,7 @@ export async function readHistory(store: Store, scope: BucketScope, key: string)
   return { key, bucket, versions: { current, newest, nullVersion }, checks }
 }
 
-export function unchanged(key: Buffer, entry: Entry | undefined): Check {
+function unchanged(key: Buffer, entry: Entry | undefined): Check {
   return entry === undefined ? { key, absent: true } : { key, version: entry.version }
 }
 

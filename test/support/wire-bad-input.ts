@@ -38,7 +38,7 @@ export interface Request {
 }
 
 /** A request for object `a`, unless it says otherwise. */
-export function parts(request: Request, { port, prefix }: On) {
+function parts(request: Request, { port, prefix }: On) {
   const { method = 'GET', path = '/wire/a', query = [], headers = [], vendor = [], body } = request
   const prefixed = vendor.map(([name, value]): HeaderPair => [prefix + name, value])
   const host = request.host ?? `127.0.0.1:${port}`

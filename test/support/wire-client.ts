@@ -138,7 +138,7 @@ export function exchange(agent: Agent, port: number, signed: SignedRequest): Pro
   })
 }
 
-export function readReply(response: IncomingMessage): Promise<Reply> {
+function readReply(response: IncomingMessage): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     response.on('error', reject)

@@ -3,7 +3,7 @@ import type { Reply, Wire } from './wire-client.ts'
 import type { Facts } from './wire-rows.ts'
 
 /** As small as a part that isn't the last may be, and different from byte to byte so that a wrong order shows. */
-export const partBytesMin = 5 * 1024 * 1024
+const partBytesMin = 5 * 1024 * 1024
 
 export function partOf(seed: number, size = partBytesMin): Buffer {
   const block = Buffer.from(Array.from({ length: 256 }, (_, i) => (i * 31 + seed * 7) & 0xff))

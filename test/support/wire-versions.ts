@@ -59,7 +59,7 @@ export async function history(wire: Wire): Promise<Facts> {
 const element = (text: string, name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1] ?? ''
 
 /** What the bucket holds of a key: `id` of each version, `id!` of each delete marker; that of the latest has a star. */
-export async function versionsOf(wire: Wire, key = 'a'): Promise<string[]> {
+async function versionsOf(wire: Wire, key = 'a'): Promise<string[]> {
   const { body } = await wire.must({ method: 'GET', query: { versions: '', prefix: key } })
   const found = [...body.toString().matchAll(/<(Version|DeleteMarker)>(.*?)<\/\1>/gs)]
   return found

@@ -31,7 +31,7 @@ export const owner: Principal = { accountId: 'main', displayName: 'Main', access
 const byName = new Map(operations.map((operation) => [operation.name, operation]))
 
 /** An operation of the table. */
-export function operation(name: string): Operation<OperationContext> {
+function operation(name: string): Operation<OperationContext> {
   const found = byName.get(name)
   if (found === undefined) throw new Error(`no operation ${name}`)
   return found

@@ -15,7 +15,7 @@ export interface Cell {
   bypass: boolean
 }
 
-export const cellName = ({ state, place, attempt, actor, bypass }: Cell): string =>
+const cellName = ({ state, place, attempt, actor, bypass }: Cell): string =>
   `${attempt.name} by ${actor.name}${bypass ? ', bypassing governance' : ''} (${state.name}, ${place})`
 
 const nobody: Actor = { name: 'the server', principal: owner, owns: true, may: () => true }

@@ -6,7 +6,7 @@ import type { Retention } from '../../src/store/records.ts'
 import type { Lock } from './direct-client.ts'
 
 /** "A retention period protects an object version for a fixed amount of time." */
-export function isRetained({ retention }: Lock, nowMs: number): boolean {
+function isRetained({ retention }: Lock, nowMs: number): boolean {
   return retention !== undefined && retention.untilMs > nowMs
 }
 
