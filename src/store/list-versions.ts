@@ -1,6 +1,7 @@
 /** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
 import type { Entry, Key } from '../kv/kv.ts'
 import { endOfPrefix, type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
 import {
   bucketKey,
   historyKey,
@@ -9,9 +10,17 @@ import {
   historyStartingWith,
   nullVersionKey,
   ObjectKeys,
+  objectKey,
 } from './keyspace.ts'
 import { groupOf, ListingPage, ReadAhead } from './listing.ts'
-import { type BucketRecord, type DeleteMarker, type ListedObject, nullVersionCodec, versionCodec } from './records.ts'
+import {
+  type BucketRecord,
+  type DeleteMarker,
+  type ListedObject,
+  nullVersionCodec,
+  objectCodec,
+  versionCodec,
+} from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { nullVersionId, sequenceOf } from './version-id.ts'
@@ -84,9 +93,8 @@ async function startOf(store: Store, bucket: string, query: VersionQuery): Promi
   const { keyMarker, versionIdMarker, delimiter } = query
   if (keyMarker === undefined) return undefined
   const keys = new ObjectKeys(bucket)
-  if (versionIdMarker !== undefined) {
-    const history = await behindVersion(store, bucket, keyMarker, versionIdMarker)
-    return { objects: keyAfter(keys.pack(keyMarker)), history, begunKey: keyMarker }
+  if (versionIdMarker !== undefined && Buffer.byteLength(keyMarker) <= limits.keyBytesMax) {
+    return behindVersion(store, bucket, keyMarker, versionIdMarker)
   }
   if (keyMarker.startsWith(query.prefix) && groupOf(keyMarker, query.prefix, delimiter) === keyMarker) {
     // A common prefix, which the page before ended with: all keys under it have been shown.
@@ -99,12 +107,22 @@ async function startOf(store: Store, bucket: string, query: VersionQuery): Promi
   }
 }
 
-async function behindVersion(store: Store, bucket: string, key: string, versionId: string): Promise<Key> {
-  if (versionId !== nullVersionId) return keyAfter(historyKey(bucket, key, sequenceOf(versionId)))
-  const [pointer] = await store.kv.get([nullVersionKey(bucket, key)])
-  // No pointer: the null version is the current one, or has gone since.
-  if (pointer === undefined) return historyOf(bucket, key).start
-  return keyAfter(historyKey(bucket, key, nullVersionCodec.decode(pointer.key, pointer.value).sequence))
+/** Behind one version of a key. If it was the newest and has gone since, the one below has become current, and has yet to be shown. */
+async function behindVersion(store: Store, bucket: string, key: string, versionId: string): Promise<Start> {
+  const objects = objectKey(bucket, key)
+  const [object, pointer] = await store.kv.get([objects, nullVersionKey(bucket, key)])
+  const current = object && objectCodec.decodeListed(object.key, object.value)
+  const sequence = versionId === nullVersionId ? nullSequence(current, pointer) : sequenceOf(versionId)
+  // A null version that has gone: nothing says what lay behind it, so the key is shown again rather than missed.
+  if (sequence === undefined) return { objects, history: historyOf(bucket, key).start, begunKey: undefined }
+  const history = keyAfter(historyKey(bucket, key, sequence))
+  if (current !== undefined && current.sequence < sequence) return { objects, history, begunKey: undefined }
+  return { objects: keyAfter(objects), history, begunKey: key }
+}
+
+function nullSequence(current: ListedObject | undefined, pointer: Entry | undefined): number | undefined {
+  if (current?.versionId === nullVersionId) return current.sequence
+  return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
 }
 
 function behindGroup(keys: ObjectKeys, bucket: string, group: string): { objects: Key; history: Key } {
@@ -118,6 +136,7 @@ class MergedVersions {
   readonly #objects: IndexCursor
   readonly #history: IndexCursor
   #lastKey: string | undefined
+  #lastSequence = Infinity
 
   constructor(store: Store, bucket: string, { prefix, delimiter }: VersionQuery, start: Start | undefined) {
     const keys = new ObjectKeys(bucket)
@@ -133,16 +152,22 @@ class MergedVersions {
   }
 
   async next(room: number): Promise<ListedVersion | undefined> {
-    const object = await this.#objects.peek(room)
-    const older = await this.#history.peek(room)
-    const cursor =
-      object === undefined || (older !== undefined && isBefore(older.key, object.key)) ? this.#history : this.#objects
-    const taken = cursor.take()
-    if (taken === undefined) return undefined
-    const latest = taken.key !== this.#lastKey
-    this.#lastKey = taken.key
-    const { entry, key } = taken
-    return { key, latest, version: versionCodec.decodeListed(entry.key, entry.value) }
+    while (true) {
+      const object = await this.#objects.peek(room)
+      const older = await this.#history.peek(room)
+      const cursor =
+        object === undefined || (older !== undefined && isBefore(older.key, object.key)) ? this.#history : this.#objects
+      const taken = cursor.take()
+      if (taken === undefined) return undefined
+      const { entry, key } = taken
+      const version = versionCodec.decodeListed(entry.key, entry.value)
+      const latest = key !== this.#lastKey
+      // Written over between the reads of the two indexes: it was shown as the current one.
+      if (!latest && version.sequence >= this.#lastSequence) continue
+      this.#lastKey = key
+      this.#lastSequence = version.sequence
+      return { key, latest, version }
+    }
   }
 
   /** Goes on behind all keys of a group. */

@@ -121,6 +121,13 @@ describe('a listing of versions', () => {
     expect(page.next).toBeUndefined()
   })
 
+  it('shows a group again when its marker lies inside it, even one that looks like a group', async () => {
+    const made = await storeWithBucket()
+    await fillVersions(made.store.kv, 'bucket', [['a/b/c', 'o']])
+    expect(await pageOf(made, { delimiter: '/', keyMarker: 'a/b/' })).toMatchObject({ groups: ['a/'] })
+    expect(await pageOf(made, { delimiter: '/', keyMarker: 'a/' })).toMatchObject({ groups: [] })
+  })
+
   it('of a bucket that is not there is NoSuchBucket, also of no versions', async () => {
     const { store } = await storeWithBucket()
     expect(await outcome(listVersions(store, scopeOf('other'), all))).toBe('NoSuchBucket')

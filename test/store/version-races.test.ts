@@ -6,6 +6,7 @@ import { changeBucket } from '../../src/store/buckets.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
 import { objectKey } from '../../src/store/keyspace.ts'
+import { listVersions, type VersionQuery } from '../../src/store/list-versions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { outcome, put, scope, shardsOf, storeWithBucket, type TestStore } from './fixture.ts'
 
@@ -69,17 +70,14 @@ async function racingShards() {
   return shards.toSorted((a) => (inCurrent?.value.includes(Buffer.from(`"${a.id}"`)) ? 1 : -1))
 }
 
-function beforeNextRange(kv: Kv, work: () => Promise<void>): Kv {
-  let done = false
+/** Each range that is read next has its own work to wait for. */
+function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
   return {
     get: (keys) => kv.get(keys),
     commit: (commit) => kv.commit(commit),
     close: () => kv.close(),
     range: async (query) => {
-      if (!done) {
-        done = true
-        await work()
-      }
+      await works.shift()?.()
       return kv.range(query)
     },
   }
@@ -97,5 +95,75 @@ describe('a key whose delete marker goes while it is read', () => {
     const error = await findVersion({ ...made.store, kv }, scope, 'key', undefined).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'NoSuchKey' })
     expect(error).toHaveProperty('vendorHeaders', {})
+  })
+})
+
+describe('a listing of versions', () => {
+  const all = { prefix: '', delimiter: '', keyMarker: undefined, versionIdMarker: undefined }
+  const keys = ['a', 'b', 'c']
+
+  async function fill(): Promise<void> {
+    await enable()
+    for (const key of keys) for (const data of ['1', '2', '3']) await put(made, key, data)
+  }
+
+  it.each([1, 2, 3, 1000])(
+    'by pages of %i meets every version, also when those of each page are removed before the next',
+    async (max) => {
+      await fill()
+      let query: VersionQuery | undefined = { ...all, max }
+      while (query !== undefined) {
+        const { page } = await listVersions(made.store, scope, query)
+        for (const { key, version } of page.entries) {
+          await deleteObject(made.store, scope, { key, versionId: version.versionId })
+        }
+        query = page.next && { ...query, ...page.next }
+      }
+      const { page } = await listVersions(made.store, scope, { ...all, max: 1000 })
+      expect(page.entries).toEqual([])
+    },
+  )
+
+  it('says of what has become current since the page before that it is the latest', async () => {
+    await fill()
+    const { page } = await listVersions(made.store, scope, { ...all, max: 1 })
+    await deleteObject(made.store, scope, { key: 'a', versionId: page.entries[0]?.version.versionId })
+    const next = await listVersions(made.store, scope, { ...all, max: 2, ...page.next })
+    expect(next.page.entries.map(({ key, latest }) => [key, latest])).toEqual([
+      ['a', true],
+      ['a', false],
+    ])
+  })
+
+  it('begins at the key when the null version that it was to go on from has gone', async () => {
+    await put(made, 'a', 'null')
+    await enable()
+    const above = await put(made, 'a', 'above')
+    await deleteObject(made.store, scope, { key: 'a', versionId: 'null' })
+    const marker = { keyMarker: 'a', versionIdMarker: 'null' }
+    const { page } = await listVersions(made.store, scope, { ...all, max: 10, ...marker })
+    expect(page.entries.map(({ version }) => version.versionId)).toEqual([above.versionId])
+  })
+
+  it('shows each version once while its keys are written over', async () => {
+    await fill()
+    // The first index has been read, the second not yet.
+    const kv = beforeNextRange(
+      made.store.kv,
+      async () => {},
+      async () => {
+        for (const key of keys) await put({ ...made, store: elsewhere() }, key, 'new')
+      },
+    )
+    const { page } = await listVersions({ ...made.store, kv }, scope, { ...all, max: 1000 })
+    expect(page.entries.map(({ key }) => key)).toEqual(keys.flatMap((key) => [key, key, key]))
+    expect(new Set(page.entries.map(({ version }) => version.versionId)).size).toBe(9)
+  })
+
+  it('takes a marker longer than any key, with a version', async () => {
+    await fill()
+    const marker = { keyMarker: 'b'.repeat(5000), versionIdMarker: 'null' }
+    const { page } = await listVersions(made.store, scope, { ...all, max: 10, ...marker })
+    expect(page.entries.map(({ key }) => key)).toEqual(['c', 'c', 'c'])
   })
 })
