@@ -6,8 +6,8 @@ import type { RetentionMode } from '../../src/store/records.ts'
 export const keys = ['a', 'a/b', 'a/c', 'b', '\uff5e', '\u{1f600}'] as const
 export type Key = (typeof keys)[number]
 
-/** Which version a request names. `given`: the n-th name that was ever given in the bucket, whatever became of it. */
-export type Pick = 'latest' | 'null' | { given: number } | { unknown: number }
+/** Which version a request names. `given`: one of the names that the key was ever given, whatever became of it; `others`: or any key of the bucket. */
+export type Pick = 'latest' | 'null' | { given: number } | { others: number } | { unknown: number }
 
 export interface RetentionAsk {
   mode: RetentionMode
@@ -38,9 +38,12 @@ export type Command =
   | { do: 'hold'; key: Key; pick: Pick; on: boolean }
   | { do: 'retain'; key: Key; pick: Pick; retention?: RetentionAsk | undefined; bypass: boolean }
   | { do: 'list' | 'listVersions'; prefix: string; delimiter: string; page: number; after?: Key | undefined }
+  | { do: 'empty'; page: number }
   | { do: 'deleteBucket' }
   | { do: 'pass'; hours: number }
   | { do: 'jobs' }
+
+export type Of<K extends Command['do']> = Extract<Command, { do: K }>
 
 export interface Scenario {
   /** Object Lock from the bucket's creation. */
@@ -50,12 +53,19 @@ export interface Scenario {
 
 const commandsMax = 30
 
-const key = fc.constantFrom(...keys)
+/** Two of them more often, so that something comes of it. */
+const key = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...keys.slice(0, 2)) },
+  { weight: 2, arbitrary: fc.constantFrom(...keys) },
+)
+const rarely = <T>(some: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: some })
 const mode = fc.constantFrom<RetentionMode>('GOVERNANCE', 'COMPLIANCE')
 const pick: fc.Arbitrary<Pick> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Pick>('latest') },
-  { weight: 2, arbitrary: fc.constant<Pick>('null') },
-  { weight: 6, arbitrary: fc.record({ given: fc.nat(20) }) },
+  { weight: 4, arbitrary: fc.constant<Pick>('latest') },
+  { weight: 1, arbitrary: fc.constant<Pick>('null') },
+  { weight: 6, arbitrary: fc.record({ given: fc.nat(8) }) },
+  { weight: 1, arbitrary: fc.record({ others: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ unknown: fc.nat(8) }) },
 )
 const version: fc.Arbitrary<Pick> = pick.filter((picked) => picked !== 'latest')
@@ -67,12 +77,12 @@ const listed = {
   prefix: fc.constantFrom('', '', 'a', 'a/', '\u{1f600}'),
   delimiter: fc.constantFrom('', '', '/'),
   page,
-  after: fc.option(key, { nil: undefined, freq: 3 }),
+  after: rarely(key),
 }
 /** Most writes ask for no lock; those that do, in a bucket without Object Lock, are refused. */
 const lock = {
-  retention: fc.option(retention, { nil: undefined, freq: 7 }),
-  hold: fc.option(fc.boolean(), { nil: undefined, freq: 7 }),
+  retention: rarely(retention),
+  hold: rarely(fc.boolean()),
 }
 
 const record = <K extends Command['do'], T>(
@@ -81,7 +91,7 @@ const record = <K extends Command['do'], T>(
 ): fc.Arbitrary<{ do: K } & T> => fc.record(fields).map((rest) => ({ do: name, ...rest }))
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 12, arbitrary: record('put', { key, ...content, ...lock }) },
+  { weight: 20, arbitrary: record('put', { key, ...content, ...lock }) },
   { weight: 3, arbitrary: record('complete', { key, ...content, ...lock }) },
   { weight: 4, arbitrary: record('copy', { from: key, pick, to: key, ...lock }) },
   { weight: 6, arbitrary: record('delete', { key }) },
@@ -107,10 +117,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: record('read', { key, pick }) },
-  { weight: 3, arbitrary: record('tag', { key, pick, tags }) },
-  { weight: 3, arbitrary: record('hold', { key, pick, on: fc.boolean() }) },
+  { weight: 5, arbitrary: record('tag', { key, pick, tags }) },
+  { weight: 5, arbitrary: record('hold', { key, pick, on: fc.boolean() }) },
   {
-    weight: 4,
+    weight: 8,
     arbitrary: record('retain', {
       key,
       pick,
@@ -120,6 +130,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 2, arbitrary: record('list', listed) },
   { weight: 4, arbitrary: record('listVersions', listed) },
+  { weight: 1, arbitrary: record('empty', { page }) },
   { weight: 1, arbitrary: record('deleteBucket', {}) },
   { weight: 2, arbitrary: record('pass', { hours: fc.integer({ min: 1, max: 20 }) }) },
   { weight: 1, arbitrary: record('jobs', {}) },
@@ -127,5 +138,5 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 export const scenario: fc.Arbitrary<Scenario> = fc.record({
   lock: fc.boolean(),
-  commands: fc.array(command, { maxLength: commandsMax, size: 'max' }),
+  commands: fc.array(command, { minLength: 3, maxLength: commandsMax, size: 'max' }),
 })

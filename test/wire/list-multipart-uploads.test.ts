@@ -242,11 +242,14 @@ const walks: Row[] = [1, 2, 3].flatMap((max) =>
   ),
 )
 
+/** More than any walk here takes: a listing that never ends fails rather than hangs. */
+const pagesMax = 30
+
 /** What pages show of each other in turn: ids of uploads, and common prefixes in the places of their keys. */
 async function walk(wire: Wire, max: number, delimiter: string): Promise<string[]> {
   const shown: [place: string, what: string][] = []
   let markers: Record<string, string> = {}
-  while (true) {
+  for (let pages = 1; pages <= pagesMax; pages++) {
     const { body } = await wire.must(ask({ 'max-uploads': String(max), delimiter, ...markers }))
     const page = readXml(body).value as Record<string, string | Record<string, string> | Record<string, string>[]>
     const { Upload = [], CommonPrefixes = [], NextKeyMarker, NextUploadIdMarker } = page
@@ -255,13 +258,16 @@ async function walk(wire: Wire, max: number, delimiter: string): Promise<string[
       const { Key = '', UploadId = '', Prefix } = found
       shown.push(Prefix === undefined ? [Key, UploadId] : [Prefix, Prefix])
     }
-    if (typeof NextKeyMarker !== 'string') break
+    if (typeof NextKeyMarker !== 'string') return inPlace(shown)
     markers = {
       'key-marker': NextKeyMarker,
       ...(typeof NextUploadIdMarker === 'string' ? { 'upload-id-marker': NextUploadIdMarker } : {}),
     }
   }
-  return shown.sort(([a, x], [b, y]) => (a === b ? x.localeCompare(y) : a < b ? -1 : 1)).map(([, what]) => what)
+  throw new Error(`the listing goes on behind ${pagesMax} pages`)
 }
+
+const inPlace = (shown: [place: string, what: string][]): string[] =>
+  shown.sort(([a, x], [b, y]) => (a === b ? x.localeCompare(y) : a < b ? -1 : 1)).map(([, what]) => what)
 
 wireTests('ListMultipartUploads', [...rows, ...walks])

@@ -194,10 +194,13 @@ const walks: Row[] = [1, 2, 3, 5].map((max) => ({
   },
 }))
 
+/** More than any walk here takes: a listing that never ends fails rather than hangs. */
+const pagesMax = 30
+
 async function walk(wire: Wire, max: number): Promise<string[]> {
   const shown: string[] = []
   let token: Record<string, string> = {}
-  while (true) {
+  for (let pages = 1; pages <= pagesMax; pages++) {
     const { body } = await wire.must(ask({ delimiter: '/', 'max-keys': String(max), ...token }))
     const page = readXml(body).value as Record<string, string | Record<string, string> | Record<string, string>[]>
     const { Contents = [], CommonPrefixes = [], NextContinuationToken: next } = page
@@ -210,6 +213,7 @@ async function walk(wire: Wire, max: number): Promise<string[]> {
     if (typeof next !== 'string') return shown
     token = { 'continuation-token': next }
   }
+  throw new Error(`the listing goes on behind ${pagesMax} pages`)
 }
 
 const throughSdk: Row[] = [

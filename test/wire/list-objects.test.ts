@@ -138,9 +138,13 @@ const walks: Row[] = [1, 2, 3, 5].map((max) => ({
 }))
 const walked = ['a', 'a/1', 'a/2', 'a/3', 'b', 'c-', 'c/1', 'c/1/2', 'c/2', 'd', 'e/1', 'e/2']
 
+/** More than any walk here takes: a listing that never ends fails rather than hangs. */
+const pagesMax = 30
+
 async function walk(wire: Wire, max: number): Promise<string[]> {
   const shown: string[] = []
-  for (let marker = ''; ; ) {
+  let marker = ''
+  for (let pages = 1; pages <= pagesMax; pages++) {
     const { body } = await wire.must({ method: 'GET', query: { delimiter: '/', 'max-keys': String(max), marker } })
     const { Contents, CommonPrefixes, IsTruncated, NextMarker } = readXml(body).value as Record<
       string,
@@ -153,6 +157,7 @@ async function walk(wire: Wire, max: number): Promise<string[]> {
     if (String(IsTruncated) === 'false') return shown
     marker = String(NextMarker)
   }
+  throw new Error(`the listing goes on behind ${pagesMax} pages`)
 }
 
 const throughSdk: Row[] = [
