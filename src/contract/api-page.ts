@@ -1,17 +1,16 @@
 /** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of the README. Knows no operation. */
 import { limits } from '../limits.ts'
-import type { SpecFlag } from './fields.ts'
+import type { DocumentedFlag } from './interface-document.ts'
 import type { OperationRow, ParameterRow } from './support-table.ts'
 
 /** An error code, its status and its message. */
 export type ErrorRow = readonly [code: string, entry: { status: number; message: string }]
 
-const flagTexts: Readonly<Record<SpecFlag, string>> = {
+const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
   supported: 'Supported',
   'partially-supported': 'Partially Supported',
   'not-supported': 'Not Supported',
   unflagged: 'no flag',
-  aws: 'not named',
 }
 
 const byTarget = [
@@ -123,7 +122,7 @@ function parameterTable(title: string, rows: readonly ParameterRow[]): string[] 
     rows.map((row) => [
       code(nameText(row)) + (row.required ? ' (required)' : ''),
       row.in === 'query' ? 'query' : 'header',
-      flagTexts[row.spec],
+      row.documented === undefined ? 'not named' : flagTexts[row.documented],
       row.only === undefined ? row.here : `works for ${row.only}`,
     ]),
   )

@@ -1,14 +1,10 @@
-/** Builders of an operation's input and output fields: where each lies in a request or an answer, how it reads, and what the spec says of it. */
+/** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it reads. */
 import type { ByteSource } from '../byte-source.ts'
 import { notImplemented } from '../errors.ts'
 import type { Infer, Shape } from './shapes.ts'
 import type { Parser } from './values.ts'
 
-/** The spec's flag of a field. `aws`: the spec does not name it, AWS S3 does. */
-export type SpecFlag = 'supported' | 'partially-supported' | 'not-supported' | 'unflagged' | 'aws'
-
 export interface Support {
-  spec: SpecFlag
   /** What this server does with it. Refused: its presence is answered with NotImplemented, by name. */
   here: 'works' | 'refused'
   /** Where it works for some values only: which. The others are refused. */
@@ -34,27 +30,27 @@ export interface InputField<T> extends FieldPlace {
   parse: Parser<T>
 }
 
-const workingNow = (spec: SpecFlag): Support => ({ spec, here: 'works' })
+const works: Support = { here: 'works' }
 
-export function header<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
-  return { in: 'header', name, parse, required: false, support: workingNow(spec) }
+export function header<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
+  return { in: 'header', name, parse, required: false, support: works }
 }
 
-export function vendor<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
-  return { in: 'vendor', name, parse, required: false, support: workingNow(spec) }
+export function vendor<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
+  return { in: 'vendor', name, parse, required: false, support: works }
 }
 
-export function query<T>(name: string, parse: Parser<T>, spec: SpecFlag): InputField<T | undefined> {
-  return { in: 'query', name, parse, required: false, support: workingNow(spec) }
+export function query<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
+  return { in: 'query', name, parse, required: false, support: works }
 }
 
 /** All vendor headers that start with `name`, as a record; empty when there are none. */
-export function vendorPrefix(name: string, spec: SpecFlag): InputField<Record<string, string>> {
+export function vendorPrefix(name: string): InputField<Record<string, string>> {
   return {
     in: 'vendor-prefix',
     name,
     required: false,
-    support: workingNow(spec),
+    support: works,
     // The decoder gathers a prefix field itself; a single value never reaches a parser.
     parse: (raw) => ({ [name]: raw }),
   }
@@ -75,12 +71,12 @@ export function required<T>(field: InputField<T | undefined>): InputField<T> {
 }
 
 /** A field that S3 knows and this server refuses by name (promise 4). */
-export function refused(place: 'header' | 'vendor' | 'query', name: string, spec: SpecFlag): InputField<undefined> {
+export function refused(place: 'header' | 'vendor' | 'query', name: string): InputField<undefined> {
   return {
     in: place,
     name,
     required: false,
-    support: { spec, here: 'refused' },
+    support: { here: 'refused' },
     parse: (_raw, sentName) => {
       throw notImplemented(sentName)
     },
@@ -138,17 +134,17 @@ export interface OutputField<T> extends FieldPlace {
 const asIs = (value: string): string => value
 
 /** A response header. A value of `undefined` sends none. */
-export function outHeader(name: string, spec: SpecFlag): OutputField<string> {
-  return { in: 'header', name, support: workingNow(spec), print: asIs }
+export function outHeader(name: string): OutputField<string> {
+  return { in: 'header', name, support: works, print: asIs }
 }
 
-export function outVendor(name: string, spec: SpecFlag): OutputField<string> {
-  return { in: 'vendor', name, support: workingNow(spec), print: asIs }
+export function outVendor(name: string): OutputField<string> {
+  return { in: 'vendor', name, support: works, print: asIs }
 }
 
 /** A record sent as one vendor header an entry. Values are sent as the bytes that came in. */
-export function outVendorPrefix(name: string, spec: SpecFlag): OutputField<Record<string, string>> {
-  return { in: 'vendor-prefix', name, support: workingNow(spec), print: () => '' }
+export function outVendorPrefix(name: string): OutputField<Record<string, string>> {
+  return { in: 'vendor-prefix', name, support: works, print: () => '' }
 }
 
 export type OutputFields = Record<

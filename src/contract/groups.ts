@@ -7,7 +7,6 @@ import {
   outVendorPrefix,
   query,
   refused,
-  type SpecFlag,
   vendor,
   vendorPrefix,
   worksOnly,
@@ -16,19 +15,19 @@ import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, type Parser,
 
 /** Accepted on every operation that names a bucket. */
 export const ownership = {
-  expectedBucketOwner: vendor('expected-bucket-owner', text, 'not-supported'),
-  requestPayer: vendor('request-payer', oneOf('requester'), 'not-supported'),
+  expectedBucketOwner: vendor('expected-bucket-owner', text),
+  requestPayer: vendor('request-payer', oneOf('requester')),
 } as const
 
 /** Headers that describe an object; stored with it and given back. */
 export const descriptive = {
-  contentType: header('Content-Type', text, 'supported'),
-  contentEncoding: header('Content-Encoding', text, 'supported'),
-  contentLanguage: header('Content-Language', text, 'supported'),
-  contentDisposition: header('Content-Disposition', text, 'supported'),
-  cacheControl: header('Cache-Control', text, 'supported'),
-  expires: header('Expires', text, 'supported'),
-  metadata: vendorPrefix('meta-', 'aws'),
+  contentType: header('Content-Type', text),
+  contentEncoding: header('Content-Encoding', text),
+  contentLanguage: header('Content-Language', text),
+  contentDisposition: header('Content-Disposition', text),
+  cacheControl: header('Cache-Control', text),
+  expires: header('Expires', text),
+  metadata: vendorPrefix('meta-'),
 } as const
 
 /** Buckets here have no access control lists; the two canned ones that change nothing are accepted, as in S3 with ACLs disabled. */
@@ -42,12 +41,12 @@ const noGrants: Parser<undefined> = () => {
 }
 
 const refusedGrant = (name: string) => ({
-  ...vendor(name, noGrants, 'not-supported'),
-  support: { spec: 'not-supported' as SpecFlag, here: 'refused' as const },
+  ...vendor(name, noGrants),
+  support: { here: 'refused' as const },
 })
 
 export const objectAcl = {
-  acl: worksOnly(vendor('acl', cannedAcl, 'not-supported'), 'private, bucket-owner-full-control'),
+  acl: worksOnly(vendor('acl', cannedAcl), 'private, bucket-owner-full-control'),
   grantFullControl: refusedGrant('grant-full-control'),
   grantRead: refusedGrant('grant-read'),
   grantReadAcp: refusedGrant('grant-read-acp'),
@@ -61,34 +60,38 @@ const standardClass: Parser<string> = (raw) => {
   throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: raw } })
 }
 
-/** What new data can ask for that is refused by name until it is kept: encryption, redirects. */
-export const unkeptGuarantees = {
-  storageClass: worksOnly(vendor('storage-class', standardClass, 'not-supported'), 'STANDARD'),
-  serverSideEncryption: refused('vendor', 'server-side-encryption', 'not-supported'),
-  kmsKeyId: refused('vendor', 'server-side-encryption-aws-kms-key-id', 'not-supported'),
-  bucketKeyEnabled: refused('vendor', 'server-side-encryption-bucket-key-enabled', 'not-supported'),
-  encryptionContext: refused('vendor', 'server-side-encryption-context', 'not-supported'),
-  websiteRedirectLocation: refused('vendor', 'website-redirect-location', 'not-supported'),
+/** How an object is kept, beside its bytes. */
+export const keeping = {
+  storageClass: worksOnly(vendor('storage-class', standardClass), 'STANDARD'),
+  websiteRedirectLocation: refused('vendor', 'website-redirect-location'),
+} as const
+
+/** Encryption at rest that a write asks for: refused by name until it is kept. */
+export const encryptionRequest = {
+  serverSideEncryption: refused('vendor', 'server-side-encryption'),
+  kmsKeyId: refused('vendor', 'server-side-encryption-aws-kms-key-id'),
+  bucketKeyEnabled: refused('vendor', 'server-side-encryption-bucket-key-enabled'),
+  encryptionContext: refused('vendor', 'server-side-encryption-context'),
 } as const
 
 /** Keys that a customer holds: refused by name until they are used. */
 export const customerKey = {
-  customerAlgorithm: refused('vendor', 'server-side-encryption-customer-algorithm', 'not-supported'),
-  customerKey: refused('vendor', 'server-side-encryption-customer-key', 'not-supported'),
-  customerKeyMd5: refused('vendor', 'server-side-encryption-customer-key-MD5', 'not-supported'),
+  customerAlgorithm: refused('vendor', 'server-side-encryption-customer-algorithm'),
+  customerKey: refused('vendor', 'server-side-encryption-customer-key'),
+  customerKeyMd5: refused('vendor', 'server-side-encryption-customer-key-MD5'),
 } as const
 
 const checksumNames = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const
 
 /** Checksums of the data, sent as headers; SDKs say which they mean to send, also as a trailer. */
 export const checksumsIn = {
-  contentMd5: header('Content-MD5', base64Digest(16), 'supported'),
-  checksumCrc32: vendor('checksum-crc32', text, 'not-supported'),
-  checksumCrc32c: vendor('checksum-crc32c', text, 'not-supported'),
-  checksumCrc64nvme: vendor('checksum-crc64nvme', text, 'aws'),
-  checksumSha1: vendor('checksum-sha1', text, 'not-supported'),
-  checksumSha256: vendor('checksum-sha256', text, 'not-supported'),
-  sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName, 'not-supported'),
+  contentMd5: header('Content-MD5', base64Digest(16)),
+  checksumCrc32: vendor('checksum-crc32', text),
+  checksumCrc32c: vendor('checksum-crc32c', text),
+  checksumCrc64nvme: vendor('checksum-crc64nvme', text),
+  checksumSha1: vendor('checksum-sha1', text),
+  checksumSha256: vendor('checksum-sha256', text),
+  sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName),
 } as const
 
 function algorithmName(raw: string): (typeof checksumNames)[number] {
@@ -104,24 +107,24 @@ function algorithmName(raw: string): (typeof checksumNames)[number] {
 export const checksumAlgorithm: Parser<(typeof checksumNames)[number]> = algorithmName
 
 export const checksumsOut = {
-  checksumCrc32: outVendor('checksum-crc32', 'not-supported'),
-  checksumCrc32c: outVendor('checksum-crc32c', 'not-supported'),
-  checksumCrc64nvme: outVendor('checksum-crc64nvme', 'aws'),
-  checksumSha1: outVendor('checksum-sha1', 'not-supported'),
-  checksumSha256: outVendor('checksum-sha256', 'not-supported'),
-  checksumType: outVendor('checksum-type', 'aws'),
+  checksumCrc32: outVendor('checksum-crc32'),
+  checksumCrc32c: outVendor('checksum-crc32c'),
+  checksumCrc64nvme: outVendor('checksum-crc64nvme'),
+  checksumSha1: outVendor('checksum-sha1'),
+  checksumSha256: outVendor('checksum-sha256'),
+  checksumType: outVendor('checksum-type'),
 } as const
 
 export const readConditions = {
-  ifMatch: header('If-Match', text, 'not-supported'),
-  ifNoneMatch: header('If-None-Match', text, 'not-supported'),
-  ifModifiedSinceMs: header('If-Modified-Since', lenientHttpDate, 'not-supported'),
-  ifUnmodifiedSinceMs: header('If-Unmodified-Since', lenientHttpDate, 'not-supported'),
+  ifMatch: header('If-Match', text),
+  ifNoneMatch: header('If-None-Match', text),
+  ifModifiedSinceMs: header('If-Modified-Since', lenientHttpDate),
+  ifUnmodifiedSinceMs: header('If-Unmodified-Since', lenientHttpDate),
 } as const
 
 export const writeConditions = {
-  ifMatch: header('If-Match', text, 'aws'),
-  ifNoneMatch: header('If-None-Match', text, 'not-supported'),
+  ifMatch: header('If-Match', text),
+  ifNoneMatch: header('If-None-Match', text),
 } as const
 
 /** A value that is to become a response header must be one: in ISO-8859-1, without control characters. */
@@ -135,34 +138,34 @@ const headerText: Parser<string> = (raw, name) => {
 }
 
 export const responseOverrides = {
-  responseCacheControl: query('response-cache-control', headerText, 'not-supported'),
-  responseContentDisposition: query('response-content-disposition', headerText, 'not-supported'),
-  responseContentEncoding: query('response-content-encoding', headerText, 'not-supported'),
-  responseContentLanguage: query('response-content-language', headerText, 'not-supported'),
-  responseContentType: query('response-content-type', headerText, 'not-supported'),
-  responseExpires: query('response-expires', headerText, 'not-supported'),
+  responseCacheControl: query('response-cache-control', headerText),
+  responseContentDisposition: query('response-content-disposition', headerText),
+  responseContentEncoding: query('response-content-encoding', headerText),
+  responseContentLanguage: query('response-content-language', headerText),
+  responseContentType: query('response-content-type', headerText),
+  responseExpires: query('response-expires', headerText),
 } as const
 
 /** What GetObject and HeadObject say of an object. */
 export const objectHeaders = {
-  contentLength: outHeader('Content-Length', 'not-supported'),
-  contentType: outHeader('Content-Type', 'not-supported'),
-  contentEncoding: outHeader('Content-Encoding', 'not-supported'),
-  contentLanguage: outHeader('Content-Language', 'not-supported'),
-  contentDisposition: outHeader('Content-Disposition', 'not-supported'),
-  contentRange: outHeader('Content-Range', 'not-supported'),
-  cacheControl: outHeader('Cache-Control', 'not-supported'),
-  expires: outHeader('Expires', 'not-supported'),
-  etag: outHeader('ETag', 'not-supported'),
-  lastModified: outHeader('Last-Modified', 'not-supported'),
-  acceptRanges: outHeader('accept-ranges', 'not-supported'),
-  metadata: outVendorPrefix('meta-', 'aws'),
-  partsCount: outVendor('mp-parts-count', 'not-supported'),
-  taggingCount: outVendor('tagging-count', 'not-supported'),
-  versionId: outVendor('version-id', 'not-supported'),
-  objectLockMode: outVendor('object-lock-mode', 'not-supported'),
-  objectLockRetainUntilDate: outVendor('object-lock-retain-until-date', 'not-supported'),
-  objectLockLegalHold: outVendor('object-lock-legal-hold', 'not-supported'),
+  contentLength: outHeader('Content-Length'),
+  contentType: outHeader('Content-Type'),
+  contentEncoding: outHeader('Content-Encoding'),
+  contentLanguage: outHeader('Content-Language'),
+  contentDisposition: outHeader('Content-Disposition'),
+  contentRange: outHeader('Content-Range'),
+  cacheControl: outHeader('Cache-Control'),
+  expires: outHeader('Expires'),
+  etag: outHeader('ETag'),
+  lastModified: outHeader('Last-Modified'),
+  acceptRanges: outHeader('accept-ranges'),
+  metadata: outVendorPrefix('meta-'),
+  partsCount: outVendor('mp-parts-count'),
+  taggingCount: outVendor('tagging-count'),
+  versionId: outVendor('version-id'),
+  objectLockMode: outVendor('object-lock-mode'),
+  objectLockRetainUntilDate: outVendor('object-lock-retain-until-date'),
+  objectLockLegalHold: outVendor('object-lock-legal-hold'),
   ...checksumsOut,
 } as const
 
@@ -172,10 +175,10 @@ export const versionName: Parser<string> = (raw, name) => {
   throw invalidArgument(name, raw, 'Invalid version id specified')
 }
 
-export const versionId = (spec: SpecFlag) => query('versionId', versionName, spec)
+export const versionId = query('versionId', versionName)
 
-export const versionIdOut = outVendor('version-id', 'not-supported')
-export const deleteMarkerOut = outVendor('delete-marker', 'not-supported')
+export const versionIdOut = outVendor('version-id')
+export const deleteMarkerOut = outVendor('delete-marker')
 
 const retainUntil: Parser<number> = (raw, name) => {
   const ms = isoInstant(raw)
@@ -185,9 +188,9 @@ const retainUntil: Parser<number> = (raw, name) => {
 
 /** Object Lock asked for with a write. */
 export const lockRequest = {
-  objectLockMode: vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE'), 'not-supported'),
-  objectLockRetainUntilDate: vendor('object-lock-retain-until-date', retainUntil, 'not-supported'),
-  objectLockLegalHold: vendor('object-lock-legal-hold', oneOf('ON', 'OFF'), 'not-supported'),
+  objectLockMode: vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')),
+  objectLockRetainUntilDate: vendor('object-lock-retain-until-date', retainUntil),
+  objectLockLegalHold: vendor('object-lock-legal-hold', oneOf('ON', 'OFF')),
 } as const
 
-export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean, 'not-supported')
+export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean)

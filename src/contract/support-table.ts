@@ -1,5 +1,6 @@
 /** What this server does with each operation and each of its parameters, as rows: read off the declarations, so that it cannot differ from them. Pure. */
 import type { FieldPlace, InputBody, OutputBody, Support } from './fields.ts'
+import { type DocumentedFlag, documentedFlag } from './interface-document.ts'
 import type { Method, Operation, Target } from './operation.ts'
 
 export interface ParameterRow extends Support {
@@ -9,6 +10,8 @@ export interface ParameterRow extends Support {
   /** As documented; vendor names without prefix. */
   name: string
   required: boolean
+  /** The flag that the interface document gives it there. Absent: it does not name it. */
+  documented: DocumentedFlag | undefined
 }
 
 export interface OperationRow {
@@ -43,18 +46,22 @@ export function supportTable(operations: readonly DeclaredOperation[]): Operatio
     status: operation.status,
     errors: operation.errors,
     parameters: [
-      ...Object.values(operation.input).map((field): ParameterRow => parameterRow('request', field, field.required)),
-      ...Object.values(operation.output).map((field): ParameterRow => parameterRow('answer', field, false)),
+      ...Object.values(operation.input).map(
+        (field): ParameterRow => parameterRow(operation, 'request', field, field.required),
+      ),
+      ...Object.values(operation.output).map((field): ParameterRow => parameterRow(operation, 'answer', field, false)),
     ],
   }))
 }
 
 function parameterRow(
+  operation: DeclaredOperation,
   message: ParameterRow['message'],
   field: FieldPlace & { support: Support },
   required: boolean,
 ): ParameterRow {
-  return { message, in: field.in, name: field.name, required, ...field.support }
+  const documented = documentedFlag(operation.name, message, field)
+  return { message, in: field.in, name: field.name, required, documented, ...field.support }
 }
 
 /** The root of the document, `data`, or nothing. */

@@ -3,7 +3,7 @@ import { timeOfId } from '../clock.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { uploadIdOf, uploadKey, uploads } from '../store/keyspace.ts'
-import { uploadCodec } from '../store/records.ts'
+import { uploadCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
 import { abortCommit } from '../store/uploads.ts'
 

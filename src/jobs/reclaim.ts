@@ -5,7 +5,7 @@ import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../store/keyspace.ts'
-import { garbageCodec, partCodec, uploadCodec } from '../store/records.ts'
+import { garbageCodec, partCodec, uploadCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
 import { abortCommit } from '../store/uploads.ts'
 

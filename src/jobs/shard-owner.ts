@@ -6,7 +6,8 @@ import type { Manifest } from '../shards/blobs.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
 import { type PartDescription, readDescription } from '../store/descriptions.ts'
 import { historyKey, historyOf, objectKey, partKey } from '../store/keyspace.ts'
-import { type GarbageRecord, partCodec, versionCodec } from '../store/records.ts'
+import { partCodec, versionCodec } from '../store/record-codecs.ts'
+import type { GarbageRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
 export interface ShardOwner {

@@ -14,7 +14,7 @@ export const abortMultipartUploadOperation = defineOperation({
   status: 204,
   input: {
     uploadId,
-    ifMatchInitiatedTime: refused('vendor', 'if-match-initiated-time', 'aws'),
+    ifMatchInitiatedTime: refused('vendor', 'if-match-initiated-time'),
     ...ownership,
   },
   output: {},

@@ -19,7 +19,7 @@ export const putBucketVersioningOperation = defineOperation({
   query: ['versioning'],
   permission: 's3:PutBucketVersioning',
   summary: 'Turns versioning on, or suspends it.',
-  input: { mfa: refused('vendor', 'mfa', 'aws'), ...checksumsIn, ...ownership },
+  input: { mfa: refused('vendor', 'mfa'), ...checksumsIn, ...ownership },
   inputBody: {
     kind: 'xml',
     root: 'VersioningConfiguration',

@@ -28,8 +28,8 @@ export const completeMultipartUploadOperation = defineOperation({
   input: {
     uploadId,
     ...objectChecksums,
-    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT'), 'aws'),
-    objectSize: vendor('mp-object-size', integer({ min: 0 }), 'aws'),
+    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
+    objectSize: vendor('mp-object-size', integer({ min: 0 })),
     ...writeConditions,
     ...customerKey,
     ...ownership,

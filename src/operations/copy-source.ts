@@ -12,14 +12,14 @@ import type { BucketScope } from '../store/scope.ts'
 import type { Store } from '../store/store.ts'
 
 export const copySourceInputs = {
-  copySourceIfMatch: vendor('copy-source-if-match', text, 'aws'),
-  copySourceIfNoneMatch: vendor('copy-source-if-none-match', text, 'aws'),
-  copySourceIfModifiedSince: vendor('copy-source-if-modified-since', lenientHttpDate, 'aws'),
-  copySourceIfUnmodifiedSince: vendor('copy-source-if-unmodified-since', lenientHttpDate, 'aws'),
-  sourceExpectedBucketOwner: vendor('source-expected-bucket-owner', text, 'aws'),
-  copySourceCustomerAlgorithm: refused('vendor', 'copy-source-server-side-encryption-customer-algorithm', 'aws'),
-  copySourceCustomerKey: refused('vendor', 'copy-source-server-side-encryption-customer-key', 'aws'),
-  copySourceCustomerKeyMd5: refused('vendor', 'copy-source-server-side-encryption-customer-key-MD5', 'aws'),
+  copySourceIfMatch: vendor('copy-source-if-match', text),
+  copySourceIfNoneMatch: vendor('copy-source-if-none-match', text),
+  copySourceIfModifiedSince: vendor('copy-source-if-modified-since', lenientHttpDate),
+  copySourceIfUnmodifiedSince: vendor('copy-source-if-unmodified-since', lenientHttpDate),
+  sourceExpectedBucketOwner: vendor('source-expected-bucket-owner', text),
+  copySourceCustomerAlgorithm: refused('vendor', 'copy-source-server-side-encryption-customer-algorithm'),
+  copySourceCustomerKey: refused('vendor', 'copy-source-server-side-encryption-customer-key'),
+  copySourceCustomerKeyMd5: refused('vendor', 'copy-source-server-side-encryption-customer-key-MD5'),
 } as const
 
 const versionParameter = 'versionId='

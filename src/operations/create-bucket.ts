@@ -16,8 +16,8 @@ export const createBucketOperation = defineOperation({
   permission: 's3:CreateBucket',
   summary: 'Makes a bucket. Its location says over which stores its data is sharded.',
   input: {
-    objectLockEnabled: vendor('bucket-object-lock-enabled', boolean, 'supported'),
-    objectOwnership: vendor('object-ownership', oneOf('BucketOwnerEnforced'), 'not-supported'),
+    objectLockEnabled: vendor('bucket-object-lock-enabled', boolean),
+    objectOwnership: vendor('object-ownership', oneOf('BucketOwnerEnforced')),
     ...bucketAcl,
   },
   inputBody: {
@@ -32,7 +32,7 @@ export const createBucketOperation = defineOperation({
     digestRequired: false,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: { location: outHeader('Location', 'supported') },
+  output: { location: outHeader('Location') },
   errors: ['BucketAlreadyExists', 'BucketAlreadyOwnedByYou', 'InvalidBucketName', 'InvalidLocationConstraint'],
 
   async handle({ store, principal, bucket }, input) {

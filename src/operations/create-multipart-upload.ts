@@ -3,10 +3,11 @@ import {
   checksumAlgorithm,
   customerKey,
   descriptive,
+  encryptionRequest,
+  keeping,
   lockRequest,
   objectAcl,
   ownership,
-  unkeptGuarantees,
 } from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
 import { oneOf, text } from '../contract/values.ts'
@@ -24,19 +25,20 @@ export const createMultipartUploadOperation = defineOperation({
   permission: 's3:PutObject',
   summary: 'Begins a multipart upload.',
   input: {
-    checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm, 'not-supported'),
-    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT'), 'aws'),
+    checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
+    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
     ...descriptive,
-    tagging: vendor('tagging', text, 'not-supported'),
+    tagging: vendor('tagging', text),
     ...lockRequest,
     ...objectAcl,
-    ...unkeptGuarantees,
+    ...keeping,
+    ...encryptionRequest,
     ...customerKey,
     ...ownership,
   },
   output: {
-    checksumAlgorithm: outVendor('checksum-algorithm', 'not-supported'),
-    checksumType: outVendor('checksum-type', 'aws'),
+    checksumAlgorithm: outVendor('checksum-algorithm'),
+    checksumType: outVendor('checksum-type'),
   },
   outputBody: {
     kind: 'xml',

@@ -42,7 +42,7 @@ export const deleteObjectsOperation = defineOperation({
   input: {
     ...checksumsIn,
     bypassGovernanceRetention,
-    mfa: refused('vendor', 'mfa', 'not-supported'),
+    mfa: refused('vendor', 'mfa'),
     ...ownership,
   },
   inputBody: {

@@ -12,7 +12,7 @@ export const headBucketOperation = defineOperation({
   summary: 'Says whether a bucket exists and may be accessed.',
   input: ownership,
   output: {
-    bucketRegion: outVendor('bucket-region', 'not-supported'),
+    bucketRegion: outVendor('bucket-region'),
   },
   errors: ['NoSuchBucket'],
 

@@ -14,10 +14,10 @@ export const listBucketsOperation = defineOperation({
   permission: 's3:ListAllMyBuckets',
   summary: "Lists the sender's buckets in order of name.",
   input: {
-    continuationToken: query('continuation-token', text, 'not-supported'),
-    maxBuckets: query('max-buckets', integer({ min: 1, max: limits.listBucketsMax }), 'not-supported'),
-    prefix: query('prefix', text, 'aws'),
-    bucketRegion: query('bucket-region', text, 'aws'),
+    continuationToken: query('continuation-token', text),
+    maxBuckets: query('max-buckets', integer({ min: 1, max: limits.listBucketsMax })),
+    prefix: query('prefix', text),
+    bucketRegion: query('bucket-region', text),
   },
   output: {},
   outputBody: {

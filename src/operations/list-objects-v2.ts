@@ -21,9 +21,9 @@ export const listObjectsV2Operation = defineOperation({
   permission: 's3:ListBucket',
   summary: 'Lists keys in UTF-8 byte order, up to 1,000 a page, folded by delimiter.',
   input: {
-    continuationToken: query('continuation-token', text, 'not-supported'),
-    startAfter: query('start-after', text, 'not-supported'),
-    fetchOwner: query('fetch-owner', booleanText, 'not-supported'),
+    continuationToken: query('continuation-token', text),
+    startAfter: query('start-after', text),
+    fetchOwner: query('fetch-owner', booleanText),
     ...listingInputs,
   },
   output: {},

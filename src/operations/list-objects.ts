@@ -19,7 +19,7 @@ export const listObjectsOperation = defineOperation({
   target: 'bucket',
   permission: 's3:ListBucket',
   summary: 'Lists keys, the older way: pages continue behind a marker.',
-  input: { marker: query('marker', text, 'not-supported'), ...listingInputs },
+  input: { marker: query('marker', text), ...listingInputs },
   output: {},
   outputBody: {
     kind: 'xml',

@@ -19,8 +19,8 @@ export const listPartsOperation = defineOperation({
   summary: 'Lists the parts of an open upload.',
   input: {
     uploadId,
-    maxParts: query('max-parts', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
-    partNumberMarker: query('part-number-marker', integer({ min: 0, max: 2 ** 31 - 1 }), 'aws'),
+    maxParts: query('max-parts', integer({ min: 0, max: 2 ** 31 - 1 })),
+    partNumberMarker: query('part-number-marker', integer({ min: 0, max: 2 ** 31 - 1 })),
     ...customerKey,
     ...ownership,
   },

@@ -15,7 +15,7 @@ export const putObjectLegalHoldOperation = defineOperation({
   query: ['legal-hold'],
   permission: 's3:PutObjectLegalHold',
   summary: 'Puts a version under legal hold, or lifts the hold.',
-  input: { versionId: versionId('not-supported'), ...checksumsIn, ...ownership },
+  input: { versionId, ...checksumsIn, ...ownership },
   inputBody: {
     kind: 'xml',
     root: 'LegalHold',
@@ -40,7 +40,7 @@ export const getObjectLegalHoldOperation = defineOperation({
   query: ['legal-hold'],
   permission: 's3:GetObjectLegalHold',
   summary: 'Answers whether a version is under legal hold.',
-  input: { versionId: versionId('not-supported'), ...ownership },
+  input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },
   errors: [

@@ -9,11 +9,11 @@ import { limits } from '../limits.ts'
 import type { ListedKey } from '../store/list-objects.ts'
 
 export const listingInputs = {
-  prefix: query('prefix', text, 'supported'),
-  delimiter: query('delimiter', text, 'supported'),
-  maxKeys: query('max-keys', integer({ min: 0, max: 2 ** 31 - 1 }), 'supported'),
-  encodingType: query('encoding-type', oneOf('url'), 'not-supported'),
-  optionalObjectAttributes: refused('vendor', 'optional-object-attributes', 'not-supported'),
+  prefix: query('prefix', text),
+  delimiter: query('delimiter', text),
+  maxKeys: query('max-keys', integer({ min: 0, max: 2 ** 31 - 1 })),
+  encodingType: query('encoding-type', oneOf('url')),
+  optionalObjectAttributes: refused('vendor', 'optional-object-attributes'),
   ...ownership,
 } as const
 

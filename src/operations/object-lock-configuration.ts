@@ -38,7 +38,7 @@ export const putObjectLockConfigurationOperation = defineOperation({
   permission: 's3:PutBucketObjectLockConfiguration',
   summary: 'Enables Object Lock on a versioned bucket, and sets the retention that new versions get by default.',
   input: {
-    objectLockToken: refused('vendor', 'bucket-object-lock-token', 'not-supported'),
+    objectLockToken: refused('vendor', 'bucket-object-lock-token'),
     ...checksumsIn,
     ...ownership,
   },

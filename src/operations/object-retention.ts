@@ -19,7 +19,7 @@ export const putObjectRetentionOperation = defineOperation({
   query: ['retention'],
   permission: 's3:PutObjectRetention',
   summary: 'Sets how long a version is kept. COMPLIANCE only ever gets longer; shortening GOVERNANCE takes a bypass.',
-  input: { versionId: versionId('aws'), bypassGovernanceRetention, ...checksumsIn, ...ownership },
+  input: { versionId, bypassGovernanceRetention, ...checksumsIn, ...ownership },
   inputBody: {
     kind: 'xml',
     root: 'Retention',
@@ -67,7 +67,7 @@ export const getObjectRetentionOperation = defineOperation({
   query: ['retention'],
   permission: 's3:GetObjectRetention',
   summary: 'Answers how long a version is kept.',
-  input: { versionId: versionId('aws'), ...ownership },
+  input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },
   errors: [

@@ -15,7 +15,7 @@ export const putObjectTaggingOperation = defineOperation({
   permission: 's3:PutObjectTagging',
   versionPermission: 's3:PutObjectVersionTagging',
   summary: "Replaces an object's tag set.",
-  input: { versionId: versionId('not-supported'), ...checksumsIn, ...ownership },
+  input: { versionId, ...checksumsIn, ...ownership },
   inputBody: taggingBody,
   output: { versionId: versionIdOut },
   errors: [
@@ -43,7 +43,7 @@ export const getObjectTaggingOperation = defineOperation({
   permission: 's3:GetObjectTagging',
   versionPermission: 's3:GetObjectVersionTagging',
   summary: "Answers an object's tag set; empty when it has none.",
-  input: { versionId: versionId('not-supported'), ...ownership },
+  input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
@@ -63,7 +63,7 @@ export const deleteObjectTaggingOperation = defineOperation({
   versionPermission: 's3:DeleteObjectVersionTagging',
   summary: "Removes an object's whole tag set.",
   status: 204,
-  input: { versionId: versionId('unflagged'), ...ownership },
+  input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
 

@@ -5,10 +5,10 @@ import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 
 export const readInputs = {
-  range: header('Range', text, 'not-supported'),
-  partNumber: query('partNumber', integer({ min: 1, max: limits.partNumberMax }), 'not-supported'),
-  versionId: versionId('not-supported'),
-  checksumMode: vendor('checksum-mode', oneOf('ENABLED'), 'not-supported'),
+  range: header('Range', text),
+  partNumber: query('partNumber', integer({ min: 1, max: limits.partNumberMax })),
+  versionId,
+  checksumMode: vendor('checksum-mode', oneOf('ENABLED')),
   ...readConditions,
   ...responseOverrides,
   ...customerKey,

@@ -31,13 +31,13 @@ export const uploadPartCopyOperation = defineOperation({
   input: {
     partNumber,
     uploadId,
-    copySource: required(vendor('copy-source', text, 'aws')),
-    copySourceRange: vendor('copy-source-range', text, 'aws'),
+    copySource: required(vendor('copy-source', text)),
+    copySourceRange: vendor('copy-source-range', text),
     ...copySourceInputs,
     ...customerKey,
     ...ownership,
   },
-  output: { sourceVersionId: outVendor('copy-source-version-id', 'aws') },
+  output: { sourceVersionId: outVendor('copy-source-version-id') },
   outputBody: {
     kind: 'xml',
     root: 'CopyPartResult',

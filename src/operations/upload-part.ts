@@ -19,7 +19,7 @@ export const uploadPartOperation = defineOperation({
   summary: 'Uploads one part. A part sent again replaces the one before.',
   input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag', 'supported'), ...checksumsOut },
+  output: { etag: outHeader('ETag'), ...checksumsOut },
   errors: [
     'NoSuchBucket',
     'NoSuchUpload',

@@ -13,7 +13,8 @@ import {
   ownedBucketName,
   ownedBuckets,
 } from './keyspace.ts'
-import { type BucketRecord, bucketCodec, type ObjectLock } from './records.ts'
+import { bucketCodec } from './record-codecs.ts'
+import type { BucketRecord, ObjectLock } from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 

@@ -3,14 +3,8 @@ import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
-import {
-  type DeleteMarker,
-  nullVersionCodec,
-  type ObjectRecord,
-  objectCodec,
-  type VersionRecord,
-  versionCodec,
-} from './records.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
+import type { DeleteMarker, ObjectRecord, VersionRecord } from './records.ts'
 import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
 import { nullVersionId, sequenceOf } from './version-id.ts'

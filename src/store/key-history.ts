@@ -4,14 +4,8 @@ import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { garbagePut } from './commit.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
 import { lockNow } from './lock-clock.ts'
-import {
-  type GarbageRecord,
-  nullVersionCodec,
-  type ObjectRecord,
-  objectCodec,
-  type VersionRecord,
-  versionCodec,
-} from './records.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
+import type { GarbageRecord, ObjectRecord, VersionRecord } from './records.ts'
 import { checkRemovable, type LockClaim } from './retention.ts'
 import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'

@@ -13,14 +13,8 @@ import {
   objectKey,
 } from './keyspace.ts'
 import { groupOf, ListingPage, ReadAhead } from './listing.ts'
-import {
-  type BucketRecord,
-  type DeleteMarker,
-  type ListedObject,
-  nullVersionCodec,
-  objectCodec,
-  versionCodec,
-} from './records.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
+import type { BucketRecord, DeleteMarker, ListedObject } from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { nullVersionId, sequenceOf } from './version-id.ts'

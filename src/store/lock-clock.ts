@@ -5,7 +5,8 @@
 import { limits } from '../limits.ts'
 import { commitDecision } from './commit.ts'
 import { lockClockKey } from './keyspace.ts'
-import { type LockClockRecord, lockClockCodec } from './records.ts'
+import { lockClockCodec } from './record-codecs.ts'
+import type { LockClockRecord } from './records.ts'
 import type { Store } from './store.ts'
 
 /** The time to judge locks by, in milliseconds since the epoch. Pure. */

@@ -3,7 +3,8 @@ import type { ByteSink, ByteSource } from '../byte-source.ts'
 import { ShardMissing } from '../shards/shard-store.ts'
 import type { ByteRange } from './byte-range.ts'
 import { partKey } from './keyspace.ts'
-import { type ObjectData, type PartRun, partCodec } from './records.ts'
+import { partCodec } from './record-codecs.ts'
+import type { ObjectData, PartRun } from './records.ts'
 import type { Store } from './store.ts'
 
 export interface PartPlace {

@@ -1,7 +1,8 @@
 /** A bucket as one request may use it. Every way to a bucket's record leads through `admit`, so that no path forgets the permission. */
 import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
-import { type BucketRecord, bucketCodec } from './records.ts'
+import { bucketCodec } from './record-codecs.ts'
+import type { BucketRecord } from './records.ts'
 
 export interface BucketScope {
   name: string

@@ -15,7 +15,8 @@ import {
 } from './keyspace.ts'
 import { type Page, walkPage } from './list-objects.ts'
 import { checkLockRequest } from './lock-request.ts'
-import { type BucketRecord, type OpenUpload, type UploadRecord, uploadCodec } from './records.ts'
+import { uploadCodec } from './record-codecs.ts'
+import type { BucketRecord, OpenUpload, UploadRecord } from './records.ts'
 import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
 

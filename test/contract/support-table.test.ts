@@ -15,11 +15,11 @@ const putThing = operationsIn<undefined>()({
   permission: 's3:PutThing',
   summary: 'Puts a thing.',
   input: {
-    id: required(query('thing-id', text, 'supported')),
-    md5: header('Content-MD5', text, 'unflagged'),
-    mode: worksOnly(header('Mode', text, 'partially-supported'), 'slow|steady'),
-    lock: refused('vendor', 'lock', 'not-supported'),
-    metadata: vendorPrefix('meta-', 'aws'),
+    id: required(query('thing-id', text)),
+    md5: header('Content-MD5', text),
+    mode: worksOnly(header('Mode', text), 'slow|steady'),
+    lock: refused('vendor', 'lock'),
+    metadata: vendorPrefix('meta-'),
   },
   inputBody: {
     kind: 'xml',
@@ -29,7 +29,7 @@ const putThing = operationsIn<undefined>()({
     digestRequired: false,
     bytesMax: 1024,
   },
-  output: { version: outVendor('version-id', 'not-supported') },
+  output: { version: outVendor('version-id') },
   errors: ['NoSuchKey'],
   handle: async () => ({}),
 })
@@ -50,20 +50,20 @@ describe('the support table', () => {
       status: 200,
     })
     expect(row?.parameters).toEqual([
-      { message: 'request', in: 'query', name: 'thing-id', required: true, spec: 'supported', here: 'works' },
-      { message: 'request', in: 'header', name: 'Content-MD5', required: false, spec: 'unflagged', here: 'works' },
+      { message: 'request', in: 'query', name: 'thing-id', required: true, documented: undefined, here: 'works' },
+      { message: 'request', in: 'header', name: 'Content-MD5', required: false, documented: undefined, here: 'works' },
       {
         message: 'request',
         in: 'header',
         name: 'Mode',
         required: false,
-        spec: 'partially-supported',
+        documented: undefined,
         here: 'works',
         only: 'slow|steady',
       },
-      { message: 'request', in: 'vendor', name: 'lock', required: false, spec: 'not-supported', here: 'refused' },
-      { message: 'request', in: 'vendor-prefix', name: 'meta-', required: false, spec: 'aws', here: 'works' },
-      { message: 'answer', in: 'vendor', name: 'version-id', required: false, spec: 'not-supported', here: 'works' },
+      { message: 'request', in: 'vendor', name: 'lock', required: false, documented: undefined, here: 'refused' },
+      { message: 'request', in: 'vendor-prefix', name: 'meta-', required: false, documented: undefined, here: 'works' },
+      { message: 'answer', in: 'vendor', name: 'version-id', required: false, documented: undefined, here: 'works' },
     ])
   })
 
@@ -77,9 +77,9 @@ describe('the support table', () => {
     expect(lines).toContain('## Operations (1 work, 1 are refused by name)')
     expect(lines).toContain('`PUT /{Bucket}/{Key}?thing with *-thing-source`: Puts a thing.')
     expect(lines).toContain('Request body: XML `Thing`. Answer: 200. Errors: `NoSuchKey`.')
-    expect(lines).toContain('| `thing-id` (required) | query | Supported | works |')
-    expect(lines).toContain('| `Mode` | header | Partially Supported | works for slow\\|steady |')
-    expect(lines).toContain('| `*-lock` | header | Not Supported | refused |')
+    expect(lines).toContain('| `thing-id` (required) | query | not named | works |')
+    expect(lines).toContain('| `Mode` | header | not named | works for slow\\|steady |')
+    expect(lines).toContain('| `*-lock` | header | not named | refused |')
     expect(lines).toContain('| `*-meta-<name>` | header | not named | works |')
     expect(lines).toContain('| LockThing | `PUT /{Bucket}?lock with *-thing-source` |')
     expect(lines).toContain('| `NoSuchKey` | 404 | No key. |')

@@ -18,7 +18,7 @@ const answerHostile = defineOperation({
   permission: 's3:ListAllMyBuckets',
   summary: '',
   input: {},
-  output: { value: outHeader('Hostile', 'aws'), metadata: outVendorPrefix('meta-', 'aws') },
+  output: { value: outHeader('Hostile'), metadata: outVendorPrefix('meta-') },
   errors: [],
   handle: async () => hostile,
 })

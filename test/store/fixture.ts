@@ -11,14 +11,8 @@ import { completeUpload, type ListedPart } from '../../src/store/complete-upload
 import { garbage } from '../../src/store/keyspace.ts'
 import type { WriteConditions } from '../../src/store/preconditions.ts'
 import { openObject } from '../../src/store/read-object.ts'
-import {
-  type GarbageRecord,
-  garbageCodec,
-  type ObjectAttributes,
-  type ObjectRecord,
-  type OpenUpload,
-  type PartRecord,
-} from '../../src/store/records.ts'
+import { garbageCodec } from '../../src/store/record-codecs.ts'
+import type { GarbageRecord, ObjectAttributes, ObjectRecord, OpenUpload, PartRecord } from '../../src/store/records.ts'
 import type { BucketScope } from '../../src/store/scope.ts'
 import type { Store } from '../../src/store/store.ts'
 import { listParts, writePart } from '../../src/store/upload-parts.ts'

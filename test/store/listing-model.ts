@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import type { Kv } from '../../src/kv/kv.ts'
 import { objectKey } from '../../src/store/keyspace.ts'
-import { type ObjectRecord, objectCodec } from '../../src/store/records.ts'
+import { objectCodec } from '../../src/store/record-codecs.ts'
+import type { ObjectRecord } from '../../src/store/records.ts'
 import { plain } from './fixture.ts'
 
 /** One line of a listing: a key, or a group of keys. */

@@ -4,19 +4,21 @@ import { describe, expect, it } from 'vitest'
 import type { Key } from '../../src/kv/kv.ts'
 import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
 import {
-  type BucketRecord,
   bucketCodec,
-  type GarbageRecord,
   garbageCodec,
-  type ObjectRecord,
   objectCodec,
-  type PartRecord,
   partCodec,
   RecordDamaged,
-  type UploadRecord,
   uploadCodec,
-  type VersionRecord,
   versionCodec,
+} from '../../src/store/record-codecs.ts'
+import type {
+  BucketRecord,
+  GarbageRecord,
+  ObjectRecord,
+  PartRecord,
+  UploadRecord,
+  VersionRecord,
 } from '../../src/store/records.ts'
 import { nullVersionId, versionIdOf, versionRandomBytes } from '../../src/store/version-id.ts'
 

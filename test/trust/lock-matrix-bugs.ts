@@ -2,7 +2,7 @@
 import { garbagePut } from '../../src/store/commit.ts'
 import { findVersion } from '../../src/store/find-version.ts'
 import { bucketKey, objectKey } from '../../src/store/keyspace.ts'
-import { objectCodec } from '../../src/store/records.ts'
+import { objectCodec } from '../../src/store/record-codecs.ts'
 import type { BucketScope } from '../../src/store/scope.ts'
 import type { Store } from '../../src/store/store.ts'
 
