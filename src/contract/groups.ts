@@ -36,17 +36,10 @@ const cannedAcl: Parser<string> = (raw) => {
   throw new S3Error('AccessControlListNotSupported')
 }
 
-const noGrants: Parser<undefined> = () => {
-  throw new S3Error('AccessControlListNotSupported')
-}
-
-const refusedGrant = (name: string) => ({
-  ...vendor(name, noGrants),
-  support: { here: 'refused' as const },
-})
+const refusedGrant = (name: string) => refused('vendor', name, 'AccessControlListNotSupported')
 
 export const objectAcl = {
-  acl: worksOnly(vendor('acl', cannedAcl), 'private, bucket-owner-full-control'),
+  acl: worksOnly(vendor('acl', cannedAcl), 'private, bucket-owner-full-control', 'AccessControlListNotSupported'),
   grantFullControl: refusedGrant('grant-full-control'),
   grantRead: refusedGrant('grant-read'),
   grantReadAcp: refusedGrant('grant-read-acp'),
@@ -62,7 +55,7 @@ const standardClass: Parser<string> = (raw) => {
 
 /** How an object is kept, beside its bytes. */
 export const keeping = {
-  storageClass: worksOnly(vendor('storage-class', standardClass), 'STANDARD'),
+  storageClass: worksOnly(vendor('storage-class', standardClass), 'STANDARD', 'InvalidStorageClass'),
   websiteRedirectLocation: refused('vendor', 'website-redirect-location'),
 } as const
 

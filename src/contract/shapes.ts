@@ -1,5 +1,6 @@
 /** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
 import { S3Error } from '../errors.ts'
+import { type Support, works } from './support.ts'
 import { isoInstant, type Parser } from './values.ts'
 
 export interface TextShape<T = unknown> {
@@ -25,6 +26,8 @@ export interface ListShape<S extends Shape = Shape> {
 export interface OptionalShape<S extends Shape = Shape> {
   kind: 'optional'
   of: S
+  /** What becomes of it where it is sent. Refused ones are read all the same: the handler refuses them. */
+  support: Support
 }
 
 export type Shape = TextShape | StructShape | ListShape | OptionalShape
@@ -97,6 +100,45 @@ export function list<S extends Shape>(item: S): ListShape<S> {
   return { kind: 'list', item }
 }
 
-export function optional<S extends Shape>(of: S): OptionalShape<S> {
-  return { kind: 'optional', of }
+export function optional<S extends Shape>(of: S, support: Support = works): OptionalShape<S> {
+  return { kind: 'optional', of, support }
+}
+
+/** An element that the operation's handler refuses by name. */
+export function refusedElement<S extends Shape>(of: S): OptionalShape<S> {
+  return optional(of, { here: 'refused', refusal: 'NotImplemented' })
+}
+
+/** One element of a shape. */
+export interface ShapeElement {
+  /** From the root, with slashes. */
+  path: string
+  /** It holds other elements rather than text. */
+  container: boolean
+  required: boolean
+  support: Support
+}
+
+/** The elements of a document: the root and all that lies under it, each parent before its children. */
+export function elementsOf(root: string, shape: Shape): ShapeElement[] {
+  return elementsAt(root, shape, { required: true, support: works })
+}
+
+function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'required' | 'support'>): ShapeElement[] {
+  if (shape.kind === 'text') return [{ path, container: false, ...how }]
+  if (shape.kind === 'list') return elementsAt(path, shape.item, { ...how, required: false })
+  // What is within a refused element is refused with it.
+  if (shape.kind === 'optional') {
+    return elementsAt(path, shape.of, {
+      required: false,
+      support: how.support.here === 'refused' ? how.support : shape.support,
+    })
+  }
+  const inner = Object.entries(shape.fields).flatMap(([name, field]) =>
+    elementsAt(`${path}/${name}`, field, {
+      required: how.required,
+      support: how.support.here === 'refused' ? how.support : works,
+    }),
+  )
+  return [{ path, container: true, ...how }, ...inner]
 }

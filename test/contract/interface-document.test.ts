@@ -1,0 +1,62 @@
+/** Walks the interface document, kept as data: whatever it names must have a row in the support table, and so must do what the row says. */
+import { describe, expect, it } from 'vitest'
+import { documentedRules } from '../../src/contract/interface-document/rules.ts'
+import { documentedNames } from '../../src/contract/interface-document.ts'
+import { supportTable } from '../../src/contract/support-table.ts'
+import { operations } from '../../src/operations/table.ts'
+
+const rows = supportTable(operations).flatMap(({ name: operation, parameters }) =>
+  parameters.map((row) => ({ operation, ...row })),
+)
+const idOf = (row: { operation: string; message: string; in: string; name: string }): string =>
+  `${row.operation} ${row.message} ${row.in}:${/^(?:header|vendor)$/.test(row.in) ? row.name.toLowerCase() : row.name}`
+
+const byId = new Map(rows.map((row) => [idOf(row), row]))
+const found = documentedNames.flatMap((name) => byId.get(idOf(name)) ?? [])
+const unknown = documentedNames.filter((name) => !byId.has(idOf(name))).map(idOf)
+const namesOf = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.replace(/^.*?:/, '')))].sort()
+
+/** Names of answers that no operation declares yet. Each must be taken out of this list when one does. */
+const awaited = [
+  'ListBucketResult/Contents/RestoreStatus',
+  'ListBucketResult/Contents/RestoreStatus/IsRestoreInProgress',
+  'ListBucketResult/Contents/RestoreStatus/RestoreExpiryDate',
+  'abort-date',
+  'abort-rule-id',
+  'access-point-alias',
+  'archive-status',
+  'bucket-location-name',
+  'bucket-location-type',
+  'delete-marker',
+  'expiration',
+  'missing-meta',
+  'replication-status',
+  'request-charged',
+  'restore',
+  'server-side-encryption',
+  'server-side-encryption-bucket-key-enabled',
+  'server-side-encryption-context',
+  'server-side-encryption-customer-algorithm',
+  'server-side-encryption-customer-key-md5',
+  'server-side-encryption-kms-key-id',
+  'storage-class',
+  'website-redirect-location',
+]
+
+const counted = (here: string): number => found.filter((row) => row.here === here).length
+
+describe(`the interface document: ${documentedNames.length} names of ${new Set(documentedNames.map(({ operation }) => operation)).size} operations, and ${documentedRules.length} rules`, () => {
+  it(`has no name that the support table does not: ${counted('works')} work, ${counted('refused')} are refused, ${unknown.length} unknown`, () => {
+    expect(namesOf(unknown)).toEqual([...awaited].sort())
+  })
+
+  it('names everything once in an operation and a message', () => {
+    expect(new Set(documentedNames.map(idOf)).size).toBe(documentedNames.length)
+    expect(new Set(documentedRules.map(({ says }) => says)).size).toBe(documentedRules.length)
+  })
+
+  it('names only operations that work', () => {
+    const working = new Set(operations.filter(({ implemented }) => implemented).map(({ name }) => name))
+    expect(documentedNames.filter(({ operation }) => !working.has(operation))).toEqual([])
+  })
+})
