@@ -138,7 +138,8 @@ const placeTexts: Readonly<Record<ParameterRow['in'], string>> = {
   data: 'body',
 }
 
-function hereText({ here, only, refusal }: ParameterRow): string {
+function hereText({ here, only, refusal, absentUnless }: ParameterRow): string {
+  if (absentUnless !== undefined) return `absent unless ${absentUnless}`
   const otherwise = refusal === undefined ? '' : code(refusal)
   if (here === 'refused') return `refused: ${otherwise}`
   return only === undefined ? 'works' : `works for ${only}; otherwise ${otherwise}`

@@ -69,10 +69,16 @@ export const errorCauses: readonly ErrorCause[] = [
   },
 ]
 
+/** What an operation adds of its own: what it declares, and how it refuses what it refuses. */
+export function ownCodesOf({ errors, input }: DeclaredOperation): ReadonlySet<ErrorCode> {
+  const refusals = Object.values(input).flatMap(({ support }) => support.refusal ?? [])
+  return new Set([...errors, ...refusals])
+}
+
 /** Every code that an operation can answer. */
 export function codesOf(operation: DeclaredOperation): ReadonlySet<ErrorCode> {
   const met = errorCauses.filter(({ meets }) => meets(operation))
-  return new Set([...operation.errors, ...met.flatMap(({ codes }) => codes)])
+  return new Set([...ownCodesOf(operation), ...met.flatMap(({ codes }) => codes)])
 }
 
 /** The codes that answer a request before anything of it is known. */

@@ -1,6 +1,6 @@
 /** Renders every error that a client can get as Markdown: docs/errors.md. Knows no operation. */
 import { type ErrorCode, errorTable } from '../errors.ts'
-import { errorCauses } from './error-causes.ts'
+import { errorCauses, ownCodesOf } from './error-causes.ts'
 import { code, page, table } from './markdown.ts'
 import type { DeclaredOperation } from './support-table.ts'
 
@@ -50,7 +50,7 @@ export function errorsPage(operations: readonly DeclaredOperation[]): string {
 function answeredBy(name: ErrorCode, operations: readonly DeclaredOperation[]): string {
   const cause = errorCauses.find(({ codes }) => codes.includes(name))
   const declaring = operations.filter(
-    (operation) => operation.implemented && operation.errors.includes(name) && cause?.meets(operation) !== true,
+    (operation) => operation.implemented && ownCodesOf(operation).has(name) && cause?.meets(operation) !== true,
   )
   return [...(cause === undefined ? [] : [cause.of]), ...declaring.map((operation) => operation.name)].join(', ')
 }

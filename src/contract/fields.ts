@@ -80,7 +80,11 @@ export function refused(
 }
 
 /** The same field, with the docs saying which of its values work, and how its parser refuses the others. */
-export function worksOnly<T>(field: InputField<T>, only: string, refusal: ErrorCode): InputField<T> {
+export function worksOnly<T>(
+  field: InputField<T>,
+  only: string,
+  refusal: ErrorCode = 'InvalidArgument',
+): InputField<T> {
   return { ...field, support: { ...field.support, only, refusal } }
 }
 

@@ -22,6 +22,8 @@ export interface ParameterRow {
   here: Support['here']
   /** Where it works for some values only: which. */
   only?: string
+  /** What an answer carries only when this holds, which it never does here. */
+  absentUnless?: string
   /** The code that is answered when it is refused, or to a value that does not work. */
   refusal?: ErrorCode
   /** The first version that does so. */
@@ -93,10 +95,14 @@ function parameterRow({ name: operation }: DeclaredOperation, message: Message, 
     required: message === 'request' && required,
     container,
     ...(documented === undefined ? {} : { documented }),
-    // What is answered is answered whatever is refused in a request of the same shape.
-    ...(message === 'request' ? support : { here: support.here }),
+    ...(message === 'request' ? support : answeredAs(support)),
     since: support.since ?? firstVersion,
   }
+}
+
+/** Values that a request of the same shape is refused for are no matter of the answer. */
+function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
+  return rest
 }
 
 const addresses: Readonly<Record<Target, readonly Described[]>> = {

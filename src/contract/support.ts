@@ -6,6 +6,8 @@ export interface Support {
   here: 'works' | 'refused'
   /** Where it works for some values only: which. The others are refused. */
   only?: string
+  /** What an answer carries only when this holds, which it never does here: `the bucket has lifecycle rules`. */
+  absentUnless?: string
   /** What is answered when it is refused, or to a value that does not work. */
   refusal?: ErrorCode
   /** The version that does so first; where none is given, the first of all. */

@@ -1,6 +1,7 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
 import { type Account, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
+import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import { emptyStore } from '../../src/empty-store.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
@@ -26,6 +27,7 @@ export interface WireServer {
   unexpected: unknown[]
   /** Removes all buckets. */
   empty(): Promise<void>
+  /** Throws when an operation answered an error that it does not declare. */
   close(): Promise<void>
 }
 
@@ -34,6 +36,17 @@ export interface WireServerOptions {
   clock?: Clock
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(store: Store): Store
+}
+
+const answerable = new Map<string, ReadonlySet<string>>(
+  operations.map((operation) => [operation.name, codesOf(operation)]),
+)
+
+/** Operation and code of an error that the documentation would not lead a client to expect. */
+function undeclared({ operation, code }: RequestLog): string | undefined {
+  if (code === '' || code === 'ClientGone') return undefined
+  const codes: ReadonlySet<string> = answerable.get(operation) ?? codesOfAnyRequest
+  return codes.has(code) ? undefined : `${operation === '' ? 'a request of no operation' : operation}: ${code}`
 }
 
 export async function startWireServer({
@@ -45,6 +58,7 @@ export async function startWireServer({
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
+  const surprises = new Set<string>()
   const server = createHttpServer({
     operations,
     store: over(memory.store),
@@ -55,6 +69,8 @@ export async function startWireServer({
     bounds: { lingerMs: 200, ...bounds },
     log: (line) => {
       if (line.error !== undefined) unexpected.push(line.error)
+      const surprise = undeclared(line)
+      if (surprise !== undefined) surprises.add(surprise)
       lines.set(line.requestId, line)
       waiting.get(line.requestId)?.(line)
     },
@@ -73,6 +89,7 @@ export async function startWireServer({
     close: async () => {
       await server.close()
       await memory.close()
+      if (surprises.size > 0) throw new Error(`errors that are not declared: ${[...surprises].join(', ')}`)
     },
   }
 }
