@@ -99,14 +99,16 @@ function algorithmName(raw: string): (typeof checksumNames)[number] {
 
 export const checksumAlgorithm: Parser<(typeof checksumNames)[number]> = algorithmName
 
-export const checksumsOut = {
+/** What is said of a part: only the whole object's checksum is of one type or the other. */
+export const partChecksumsOut = {
   checksumCrc32: outVendor('checksum-crc32'),
   checksumCrc32c: outVendor('checksum-crc32c'),
   checksumCrc64nvme: outVendor('checksum-crc64nvme'),
   checksumSha1: outVendor('checksum-sha1'),
   checksumSha256: outVendor('checksum-sha256'),
-  checksumType: outVendor('checksum-type'),
 } as const
+
+export const checksumsOut = { ...partChecksumsOut, checksumType: outVendor('checksum-type') } as const
 
 export const readConditions = {
   ifMatch: header('If-Match', text),

@@ -60,6 +60,7 @@ export const completeMultipartUploadOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'NoSuchUpload',
     'InvalidPart',
     'InvalidPartOrder',

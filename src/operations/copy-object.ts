@@ -55,7 +55,16 @@ export const copyObjectOperation = defineOperation({
     shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes, ChecksumType: optional(string) }),
   },
   slow: true,
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'InvalidRequest', 'InvalidArgument', 'NoSuchVersion'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchVersion',
+    'PreconditionFailed',
+    'InvalidRequest',
+    'InvalidArgument',
+    'InvalidTag',
+    'MetadataTooLarge',
+  ],
 
   async handle({ store, scope, scopeOf, bucket, key }, input) {
     const source = parseCopySource(input.copySource)

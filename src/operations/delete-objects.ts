@@ -69,7 +69,7 @@ export const deleteObjectsOperation = defineOperation({
       Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
     }),
   },
-  errors: ['NoSuchBucket', 'MalformedXML'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'MalformedXML'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
     const { store, scope, mayBypassGovernance } = context

@@ -45,6 +45,7 @@ export const putObjectOperation = defineOperation({
   output: { etag: outHeader('ETag'), versionId: versionIdOut, ...checksumsOut },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'PreconditionFailed',
     'BadDigest',
     'InvalidDigest',

@@ -1,5 +1,5 @@
 import { outHeader } from '../contract/fields.ts'
-import { checksumsIn, checksumsOut, customerKey, ownership } from '../contract/groups.ts'
+import { checksumsIn, customerKey, ownership, partChecksumsOut } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { IncomingData } from '../store/incoming-data.ts'
@@ -19,7 +19,7 @@ export const uploadPartOperation = defineOperation({
   summary: 'Uploads one part. A part sent again replaces the one before.',
   input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), ...checksumsOut },
+  output: { etag: outHeader('ETag'), ...partChecksumsOut },
   errors: [
     'NoSuchBucket',
     'NoSuchUpload',

@@ -12,10 +12,12 @@ import type { Store } from '../../src/store/store.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
+/** Of the same account, for deleting alone: it may pass over no lock. */
+export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleting-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
 const accounts: readonly Account[] = [
-  { id: 'main', name: 'Main', keys: [mainKey] },
+  { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }] },
   { id: 'other', name: 'Other', keys: [otherKey] },
 ]
 
