@@ -40,6 +40,10 @@ export const errorTable = {
     message: 'Only the last chunk is allowed to have a size less than 8192 bytes.',
   },
   InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
+  InvalidEncryptionAlgorithmError: {
+    status: 400,
+    message: 'The encryption request that you specified is not valid. The valid value is AES256.',
+  },
   InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
   InvalidPart: {
     status: 400,
@@ -57,6 +61,7 @@ export const errorTable = {
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
+  'KMS.NotFoundException': { status: 400, message: 'The key that the request names does not exist.' },
   KeyTooLongError: { status: 400, message: 'Your key is too long.' },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
@@ -108,6 +113,10 @@ export const errorTable = {
   RequestTimeout: {
     status: 400,
     message: 'Your socket connection to the server was not read from or written to within the timeout period.',
+  },
+  ServerSideEncryptionConfigurationNotFoundError: {
+    status: 404,
+    message: 'The server side encryption configuration was not found.',
   },
   ServiceUnavailable: { status: 503, message: 'Service is unable to handle the request.' },
   SignatureDoesNotMatch: {

@@ -5,6 +5,7 @@ import { systemClock } from './clock.ts'
 import { type ClosingStack, opening } from './closing-stack.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
+import { keyNames } from './config/kinds.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { emptyStore } from './empty-store.ts'
 import { openEndpoint } from './endpoint.ts'
@@ -36,6 +37,8 @@ export interface StartOptions {
   /** Domains for virtual-host style, beside `localhost`. */
   domains?: readonly string[]
   region?: string
+  /** Names of keys for `aws:kms` encryption, beside `aws/s3`, which is always there. Made when missing. */
+  kmsKeys?: readonly string[]
   /** Default: no log. */
   log?: Logger
   /** The store can't go on, such as after a failed fsync. The server stops answering; `close` it, and start another. */
@@ -118,17 +121,18 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
 }
 
 async function openStore(
-  { data }: StartOptions,
+  { data, kmsKeys = [] }: StartOptions,
   log: Logger,
   onFatal: (error: Error) => void,
   opened: ClosingStack,
 ): Promise<{ store: Store; credentialsFile?: string }> {
   if (data === undefined) {
-    const memory = openMemoryStore()
+    const memory = openMemoryStore(keyNames.parse(kmsKeys, ''))
     opened.add(memory.close)
     return { store: memory.store }
   }
-  const kept = await openDataStore({ path: data, create: true, onFatal, warn: (message) => log.warn(message) })
+  const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
+  const kept = await openDataStore({ path: data, create: true, keys, onFatal, warn: (message) => log.warn(message) })
   opened.add(kept.close)
   return { store: kept.store, credentialsFile: kept.directory.credentials }
 }

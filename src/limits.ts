@@ -68,6 +68,7 @@ export const limits = {
   // Data path.
   smallShardBytesMax: 256 * KiB,
   checksumBlockBytes: 64 * KiB,
+  encryptionSegmentBytes: 64 * KiB,
   readChunkBytes: 1 * MiB,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,

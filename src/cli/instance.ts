@@ -34,6 +34,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     const data = await openDataStore({
       path: configuration.data,
       create: true,
+      keys: configuration,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),
     })

@@ -52,6 +52,7 @@ function open({ configuration, instanceId }: ServeOrder): Promise<Serving> {
     const data = await openDataStore({
       path: configuration.data,
       create: false,
+      keys: configuration,
       workerOf: instanceId,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),

@@ -2,6 +2,7 @@
 import type { Account } from '../auth/credentials.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
+import { keyRingOf } from './key-ring.ts'
 import { type Option, type OptionName, options, type Settings } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
@@ -10,6 +11,8 @@ export interface Configuration extends Settings {
   accounts: Account[]
   /** The root account's key, when the environment gives one. */
   root: RootAccessKey | undefined
+  /** The key ring as text, when the environment gives it. */
+  keyRing: string | undefined
 }
 
 export interface Sources {
@@ -27,7 +30,12 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
   const accounts = toml?.accounts ?? []
   const root = accessKeyOf(sources.environment)
-  return { ...settingsOf(sources, toml), accounts: root === undefined ? accounts : withRootKey(accounts, root), root }
+  return {
+    ...settingsOf(sources, toml),
+    accounts: root === undefined ? accounts : withRootKey(accounts, root),
+    root,
+    keyRing: keyRingOf(sources.environment),
+  }
 }
 
 /** The initial value of every option. */
@@ -48,6 +56,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     reclaimGraceMs: value('reclaimGraceMs'),
     reclaimIntervalMs: value('reclaimIntervalMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
+    kmsKeys: value('kmsKeys'),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The kinds of values an option can hold: how each is written, and read from text. Knows no option. */
 import { resolve } from 'node:path'
+import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
 /** How an option's value is written on every source: flags, variables and TOML all give texts. */
@@ -111,4 +112,10 @@ export const domains: Kind<string[]> = many('NAME', (text) => {
     throw new ConfigurationError(`expects a domain name such as s3.example.com, not '${text}'`)
   }
   return name
+})
+
+/** Names of keys that encrypt. */
+export const keyNames: Kind<string[]> = many('NAME', (text) => {
+  if (isKeyName(text) && text !== storeKeyName) return text
+  throw new ConfigurationError(`expects up to 64 letters, digits, / _ or -, and not ${storeKeyName}, not '${text}'`)
 })

@@ -9,6 +9,7 @@ import {
   duration,
   formatDuration,
   type Kind,
+  keyNames,
   type ListenAddress,
   path,
   region,
@@ -39,6 +40,7 @@ export interface Settings {
   reclaimGraceMs: number
   reclaimIntervalMs: number
   abandonedUploadMs: number
+  kmsKeys: string[]
 }
 
 interface Values extends Settings {
@@ -126,6 +128,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(1000),
     initial: [formatDuration(limits.abandonedUploadMs)],
     summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
+  },
+  kmsKeys: {
+    flag: 'kms-key',
+    environment: ['HOLDFAST_KMS_KEYS'],
+    toml: 'encryption.kmsKeys',
+    kind: keyNames,
+    initial: [],
+    summary:
+      'Name of a key that requests for `aws:kms` encryption may name. Made when missing; `aws/s3` is always there.',
   },
 }
 

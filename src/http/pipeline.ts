@@ -101,6 +101,7 @@ export function compilePipeline(options: PipelineOptions): (exchange: Exchange) 
       key: address.key,
       expectedBucketOwner: expectedOwner === undefined ? undefined : singleValue(expectedOwner),
       resourceUrl: `http://${head.host}${head.rawPath}`,
+      customerKeysMayTravel: true,
     }
   }
 

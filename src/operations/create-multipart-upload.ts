@@ -1,20 +1,13 @@
+import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outVendor, vendor } from '../contract/fields.ts'
-import {
-  checksumAlgorithm,
-  customerKey,
-  descriptive,
-  encryptionRequest,
-  keeping,
-  lockRequest,
-  objectAcl,
-  ownership,
-} from '../contract/groups.ts'
+import { checksumAlgorithm, descriptive, keeping, lockRequest, objectAcl, ownership } from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
 import { oneOf, text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { checksumTypeOf } from '../store/multipart-checksum.ts'
 import { createUpload } from '../store/uploads.ts'
 import { defineOperation } from './context.ts'
+import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
 export const createMultipartUploadOperation = defineOperation({
@@ -39,6 +32,7 @@ export const createMultipartUploadOperation = defineOperation({
   output: {
     checksumAlgorithm: outVendor('checksum-algorithm'),
     checksumType: outVendor('checksum-type'),
+    ...encryptionOutOfWrite,
   },
   outputBody: {
     kind: 'xml',
@@ -47,7 +41,7 @@ export const createMultipartUploadOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidRequest', 'InvalidTag', 'MetadataTooLarge'],
 
-  async handle({ store, scope, bucket, key }, input) {
+  async handle({ store, scope, bucket, key, customerKeysMayTravel }, input) {
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {
@@ -55,10 +49,16 @@ export const createMultipartUploadOperation = defineOperation({
       })
     }
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
-    const uploadId = await createUpload(store, scope, { key, checksum, ...objectAttributes(input) })
+    const { uploadId, upload } = await createUpload(store, scope, {
+      key,
+      checksum,
+      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
+      ...objectAttributes(input),
+    })
     return {
       checksumAlgorithm: checksum?.algorithm,
       checksumType: checksum?.type,
+      ...encryptionOutputs(upload.encryption, input),
       body: { Bucket: bucket, Key: key, UploadId: uploadId },
     }
   },

@@ -1,6 +1,11 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
+import {
+  deleteBucketEncryptionOperation,
+  getBucketEncryptionOperation,
+  putBucketEncryptionOperation,
+} from './bucket-encryption.ts'
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
 import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
@@ -44,6 +49,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   deleteBucketTaggingOperation,
   putBucketVersioningOperation,
   getBucketVersioningOperation,
+  putBucketEncryptionOperation,
+  getBucketEncryptionOperation,
+  deleteBucketEncryptionOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putObjectOperation,

@@ -1,6 +1,7 @@
 /** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
 import type { ByteSource } from '../byte-source.ts'
 import { type ChecksumAlgorithm, checksumFields, createDigest, digestingSource } from '../checksums/checksums.ts'
+import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { StoreFull } from '../shards/shard-store.ts'
@@ -20,8 +21,16 @@ export interface IncomingData {
   checksum?: ChecksumDemand | undefined
 }
 
+/** How a blob is to be encrypted. */
+export interface BlobEncryption {
+  /** Of this blob alone. */
+  key: Buffer
+  /** What stands for the MD5 where that must not be told. Both in hex. */
+  etagOf(md5: string): string
+}
+
 export interface Digested {
-  /** MD5 in hex: the entity tag of an object or part that was sent in one request. */
+  /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
   etag: string
   /** Base64. */
   checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
@@ -35,6 +44,7 @@ export async function writeBlob(
   store: Store,
   location: string,
   data: IncomingData,
+  encryption: BlobEncryption | undefined,
   describe: (digested: Digested) => object,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
   const md5 = createDigest('MD5')
@@ -45,14 +55,15 @@ export async function writeBlob(
   const verify = (): void => {
     const md5Bytes = md5.digest()
     if (data.contentMd5 !== undefined && md5Bytes.toString('base64') !== data.contentMd5) throw new S3Error('BadDigest')
-    digested = { etag: md5Bytes.toString('hex'), checksum: undefined }
+    const etag = md5Bytes.toString('hex')
+    digested = { etag: encryption?.etagOf(etag) ?? etag, checksum: undefined }
     if (checksum === undefined || data.checksum === undefined) return
     const { algorithm } = data.checksum
     const value = checksum.digest().toString('base64')
     checkExpected(algorithm, data.checksum.expected(), value)
     digested.checksum = { algorithm, value }
   }
-  const payload: ByteSource = {
+  const verified: ByteSource = {
     size: digesting.size,
     drain: (sink) => digesting.drain(sink).then(verify),
     read: () =>
@@ -69,7 +80,7 @@ export async function writeBlob(
 
   try {
     const manifest = await store.blobs.write(location, {
-      payload,
+      payload: encryption === undefined ? verified : encrypting(verified, encryption.key),
       describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
     })
     return { manifest, digested: digestedOrThrow() }

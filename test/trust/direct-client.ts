@@ -75,6 +75,7 @@ export class DirectClient {
       key,
       expectedBucketOwner,
       resourceUrl: `http://localhost/${bucket}/${key}`,
+      customerKeysMayTravel: true,
     }
     try {
       const answer = await run(operation(name), request, { metadata: {}, ...input })
