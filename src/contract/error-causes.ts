@@ -67,6 +67,12 @@ export const errorCauses: readonly ErrorCause[] = [
     codes: ['MalformedXML', 'MissingRequestBodyError'],
     meets: ({ inputBody }) => inputBody.kind === 'xml',
   },
+  {
+    of: 'any request that asks for encryption',
+    why: 'a method or a key that is not there',
+    codes: ['InvalidEncryptionAlgorithmError', 'KMS.NotFoundException'],
+    meets: ({ input }) => Object.values(input).some(({ name }) => name.startsWith('server-side-encryption')),
+  },
 ]
 
 /** What an operation adds of its own: what it declares, and how it refuses what it refuses. */

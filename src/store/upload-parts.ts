@@ -102,9 +102,10 @@ export interface PartPage {
 export async function listParts(
   store: Store,
   scope: BucketScope,
-  query: UploadAddress & { afterNumber: number; max: number },
+  query: UploadAddress & { afterNumber: number; max: number; customerKey?: CustomerKey | undefined },
 ): Promise<PartPage> {
   const upload = await findOpenUpload(store, scope, query)
+  if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
   const { end } = partsOf(query.uploadId)
   const start = keyAfter(partKey(query.uploadId, query.afterNumber))
   const entries = await store.kv.range({ start, end, limit: query.max + 1 })

@@ -33,12 +33,6 @@ const awaited = [
   'replication-status',
   'request-charged',
   'restore',
-  'server-side-encryption',
-  'server-side-encryption-bucket-key-enabled',
-  'server-side-encryption-context',
-  'server-side-encryption-customer-algorithm',
-  'server-side-encryption-customer-key-md5',
-  'server-side-encryption-kms-key-id',
   'storage-class',
   'website-redirect-location',
 ]

@@ -16,6 +16,9 @@ export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of
 export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleting-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
+/** A key for SSE-KMS, beside the default one. */
+export const kmsKeyName = 'wire-tests'
+
 const accounts: readonly Account[] = [
   { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }] },
   { id: 'other', name: 'Other', keys: [otherKey] },
@@ -56,7 +59,7 @@ export async function startWireServer({
   clock = systemClock,
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
-  const memory = openMemoryStore()
+  const memory = openMemoryStore([kmsKeyName])
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []

@@ -82,7 +82,7 @@ export const multipartOperations: DocumentedOperations = {
       'not-supported': {
         vendor: [
           'request-charged',
-          'server-side-encryption-kms-key-id',
+          'server-side-encryption-aws-kms-key-id',
           'server-side-encryption-bucket-key-enabled',
           ...customerKeyAnswers,
         ],

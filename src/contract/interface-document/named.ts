@@ -40,9 +40,10 @@ export const customerKeyAnswers = [
   'server-side-encryption-customer-algorithm',
   'server-side-encryption-customer-key-MD5',
 ] as const
+/** The document says `kms-key-id` where AWS says `aws-kms-key-id`; declarations go by AWS's name, and the `x-store-` dialect by the document's. */
 export const encryptionHeaders = [
   'server-side-encryption',
-  'server-side-encryption-kms-key-id',
+  'server-side-encryption-aws-kms-key-id',
   'server-side-encryption-bucket-key-enabled',
 ] as const
 export const lockHeaders = ['object-lock-legal-hold', 'object-lock-mode', 'object-lock-retain-until-date'] as const

@@ -143,7 +143,7 @@ export async function texts(wire: Wire, ask: Ask, path: string): Promise<string[
 
 /** A header of the dialect, by its name without prefix. */
 export const vendorOf = (wire: Wire, reply: Reply, name: string): string | undefined =>
-  reply.headers.get(wire.style.prefix + name)
+  reply.headers.get(wire.style.prefix + name.toLowerCase())
 
 /** Asserts that a request is refused, and with which code; an answer without a body says no code. */
 export async function refuses(wire: Wire, ask: Ask, status: number, code: string): Promise<void> {

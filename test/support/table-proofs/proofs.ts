@@ -2,6 +2,7 @@
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
 import { digestProofs } from './digests.ts'
+import { encryptionProofs } from './encryption.ts'
 import { everywhereProofs } from './everywhere.ts'
 import { listingProofs } from './listings.ts'
 import type { Proof } from './proof.ts'
@@ -20,4 +21,5 @@ export const proofs: readonly Proof[] = [
   ...versionProofs,
   ...uploadProofs,
   ...listingProofs,
+  ...encryptionProofs,
 ]
