@@ -43,7 +43,7 @@ export interface PipelineOptions {
 interface Endpoint {
   operation: Operation<OperationContext>
   fields: FieldDecoder
-  body: BodyDecoder | undefined
+  body: BodyDecoder
   encoders: Encoders
 }
 
@@ -153,7 +153,7 @@ async function decode(
 ): Promise<Input> {
   if (!operation.implemented) return {}
   const input = fields(head, query, vendorValues)
-  if (body !== undefined) input.body = await body(exchange, head, vendorValues, payload)
+  input.body = await body(exchange, head, vendorValues, payload)
   return input
 }
 

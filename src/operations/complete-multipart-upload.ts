@@ -1,7 +1,7 @@
 import { vendor } from '../contract/fields.ts'
 import { checksumsIn, customerKey, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
-import { integer, oneOf } from '../contract/values.ts'
+import { integer } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { completeUpload, type ListedPart } from '../store/complete-upload.ts'
@@ -10,8 +10,9 @@ import {
   type ChecksumElements,
   checksumElementShapes,
   checksumElements,
-  checksumHeader,
-  listedChecksums,
+  checksumType,
+  listedChecksum,
+  objectChecksumHeader,
 } from './data-digests.ts'
 import { uploadId } from './upload-address.ts'
 
@@ -28,7 +29,7 @@ export const completeMultipartUploadOperation = defineOperation({
   input: {
     uploadId,
     ...objectChecksums,
-    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
+    checksumType: vendor('checksum-type', checksumType),
     objectSize: vendor('mp-object-size', integer({ min: 0 })),
     ...writeConditions,
     ...customerKey,
@@ -68,6 +69,7 @@ export const completeMultipartUploadOperation = defineOperation({
     'MalformedXML',
     'PreconditionFailed',
     'BadDigest',
+    'InvalidArgument',
     'InvalidRequest',
   ],
 
@@ -77,7 +79,7 @@ export const completeMultipartUploadOperation = defineOperation({
       uploadId: input.uploadId,
       parts: listedParts(input.body.Part),
       conditions: input,
-      expected: { checksum: checksumHeader(input), type: input.checksumType, size: input.objectSize },
+      expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
       versionId: result.versionId,
@@ -98,6 +100,6 @@ function listedParts(parts: readonly (ChecksumElements & { PartNumber: number; E
     const { PartNumber: number, ETag: etag } = part
     if (number < 1 || number > limits.partNumberMax)
       throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
-    return { number, etag, checksums: listedChecksums(part) }
+    return { number, etag, checksum: listedChecksum(part) }
   })
 }
