@@ -53,7 +53,7 @@ export function configurationPage(): string {
 
 function row({ flag, environment, toml, kind, initial, summary }: Option<unknown>): string {
   const cells = [
-    flag === undefined ? '' : code(`--${flag} ${kind.placeholder}`) + (kind.repeatable ? ' (repeatable)' : ''),
+    flag === undefined ? '' : code(`--${flag} ${kind.placeholder}`.trim()) + (kind.repeatable ? ' (repeatable)' : ''),
     environment.map(code).join(', '),
     toml === undefined ? '' : code(toml),
     initial === undefined ? '' : initial.map(code).join(', '),
