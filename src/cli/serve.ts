@@ -1,6 +1,8 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
+import { setDefaultHighWaterMark } from 'node:stream'
 import type { Configuration } from '../config/configuration.ts'
 import { openEndpoint } from '../endpoint.ts'
+import { socketBufferBytes } from '../http/server.ts'
 import { announce } from './announce.ts'
 import type { Invocation } from './command.ts'
 import { type Instance, openInstance } from './instance.ts'
@@ -42,6 +44,8 @@ async function startServing(
   if (configuration.workers > 1) {
     return startWorkers({ configuration: { ...configuration, accounts: [...accounts] }, instanceId, keyPairFiles, log })
   }
+  // Connections of TLS take their buffer sizes from here, not from the server.
+  if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
   const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, store, accounts, log })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself fails by ending.
