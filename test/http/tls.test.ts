@@ -1,7 +1,7 @@
 /** TLS on the port: who is let in, who is cut, and what of a connection does not depend on it. */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect as connectPlain, type Socket } from 'node:net'
+import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
@@ -112,6 +112,22 @@ describeInstalled('TLS on the port', [opensslProbe], () => {
     const socket = await open()
     socket.write('NOT HTTP\r\n\r\n')
     expect(await rest(socket)).toMatch(/^HTTP\/1\.1 400 .*<Code>BadRequest<\/Code>/s)
+  })
+
+  it('bytes that are no TLS after a handshake end that connection, and no other', async () => {
+    await start()
+    let between: Socket | undefined
+    const meddler = createServer((client) => {
+      between = plain()
+      kept(client).pipe(between).pipe(client)
+    }).listen(0, '127.0.0.1')
+    await once(meddler, 'listening')
+    const socket = await open({ port: (meddler.address() as AddressInfo).port })
+    const idle = await open()
+    between?.write(Buffer.alloc(100, 'x'))
+    await rest(socket)
+    meddler.close()
+    expect(await askOnce(idle)).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   it.each([

@@ -15,13 +15,14 @@ export interface Authority {
   issue(name: string): KeyPair
 }
 
+const [command] = opensslProbe
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 /** Leaves its files in `directory`. */
 export function makeAuthority(directory: string): Authority {
   const at = (name: string): string => join(directory, name)
   const read = (name: string): string => readFileSync(at(name), 'utf8')
-  const openssl = (...words: string[]): void => void execFileSync('openssl', words, { stdio: 'pipe' })
+  const openssl = (...words: string[]): void => void execFileSync(command, words, { stdio: 'pipe' })
 
   const authority = ['-subj', '/CN=authority of a test', '-addext', 'keyUsage=critical,keyCertSign']
   openssl('req', '-x509', ...newKey, '-keyout', at('ca.key'), '-out', at('ca.pem'), '-days', '2', ...authority)
