@@ -75,6 +75,7 @@ export class DirectClient {
       key,
       expectedBucketOwner,
       resourceUrl: `http://localhost/${bucket}/${key}`,
+      region: 'us-east-1',
       customerKeysMayTravel: true,
     }
     try {
