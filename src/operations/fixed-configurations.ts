@@ -116,6 +116,7 @@ export const fixedConfigurations = [
       summary: 'Accepts a configuration that turns notifications off; refuses any that names a destination.',
       // A configuration without destinations has none to validate, whether or not that is skipped.
       input: { skipDestinationValidation: vendor('skip-destination-validation', booleanValue) },
+      errors: ['InvalidArgument'],
     },
     'NotificationConfiguration',
     notification,

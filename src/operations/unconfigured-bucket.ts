@@ -15,11 +15,13 @@ interface Named {
   summary: string
   /** Beside what every operation on a bucket takes. */
   input?: InputFields
+  /** What its input can be wrong in. */
+  errors?: readonly ErrorCode[]
 }
 
 /** A read that gives the same document for every bucket. */
 export function answersAlways<S extends Shape>(
-  { input, ...named }: Named,
+  { input, errors = [], ...named }: Named,
   root: string,
   shape: S,
   body: NoInfer<Infer<S>>,
@@ -31,7 +33,7 @@ export function answersAlways<S extends Shape>(
     input: { ...input, ...ownership },
     output: {},
     outputBody: { kind: 'xml', root, shape: shape as Shape },
-    errors: ['NoSuchBucket'],
+    errors: ['NoSuchBucket', ...errors],
 
     async handle({ store, scope }) {
       await findBucket(store, scope)
@@ -43,7 +45,7 @@ export function answersAlways<S extends Shape>(
 /** A read or a removal of what is not there. Its declared status is the error's: it has no other. */
 export function findsNothing(
   method: Extract<Method, 'GET' | 'DELETE'>,
-  { input, ...named }: Named,
+  { input, errors = [], ...named }: Named,
   code: ErrorCode,
 ): Operation<OperationContext> {
   return defineOperation({
@@ -53,7 +55,7 @@ export function findsNothing(
     status: errorTable[code].status,
     input: { ...input, ...ownership },
     output: {},
-    errors: ['NoSuchBucket', code],
+    errors: ['NoSuchBucket', code, ...errors],
 
     async handle({ store, scope, bucket }) {
       await findBucket(store, scope)
@@ -63,7 +65,7 @@ export function findsNothing(
 }
 
 /** A removal that S3 answers with 204 whether or not there was anything to remove. */
-export function removesNothing({ input, ...named }: Named): Operation<OperationContext> {
+export function removesNothing({ input, errors = [], ...named }: Named): Operation<OperationContext> {
   return defineOperation({
     ...named,
     method: 'DELETE',
@@ -71,7 +73,7 @@ export function removesNothing({ input, ...named }: Named): Operation<OperationC
     status: 204,
     input: { ...input, ...ownership },
     output: {},
-    errors: ['NoSuchBucket'],
+    errors: ['NoSuchBucket', ...errors],
 
     async handle({ store, scope }) {
       await findBucket(store, scope)
@@ -82,7 +84,7 @@ export function removesNothing({ input, ...named }: Named): Operation<OperationC
 
 /** A write of a document that may say only what holds anyway. `check` throws for whatever else it says. */
 export function acceptsOnly<S extends Shape>(
-  { input, ...named }: Named,
+  { input, errors = [], ...named }: Named,
   root: string,
   shape: S,
   check: (document: NoInfer<Infer<S>>) => void,
@@ -101,7 +103,7 @@ export function acceptsOnly<S extends Shape>(
       bytesMax: limits.xmlBodyBytesMax,
     },
     output: {},
-    errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NotImplemented'],
+    errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NotImplemented', ...errors],
 
     async handle({ store, scope }, { body }) {
       await findBucket(store, scope)
