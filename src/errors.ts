@@ -40,6 +40,10 @@ export const errorTable = {
     message: 'Only the last chunk is allowed to have a size less than 8192 bytes.',
   },
   InvalidDigest: { status: 400, message: 'The Content-MD5 or checksum value that you specified is not valid.' },
+  InvalidEncryptionAlgorithmError: {
+    status: 400,
+    message: 'The encryption request that you specified is not valid. The valid value is AES256.',
+  },
   InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
   InvalidPart: {
     status: 400,
@@ -57,7 +61,12 @@ export const errorTable = {
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
+  'KMS.NotFoundException': { status: 400, message: 'The key that the request names does not exist.' },
   KeyTooLongError: { status: 400, message: 'Your key is too long.' },
+  MalformedACLError: {
+    status: 400,
+    message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
+  },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
     status: 400,
@@ -67,8 +76,13 @@ export const errorTable = {
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
+  MissingSecurityHeader: { status: 400, message: 'Your request was missing a required header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
+  NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },
+  NoSuchConfiguration: { status: 404, message: 'The specified configuration does not exist.' },
+  NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
+  NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist' },
   NoSuchObjectLockConfiguration: {
     status: 404,
     message: 'The specified object does not have a ObjectLock configuration',
@@ -82,6 +96,10 @@ export const errorTable = {
   NoSuchVersion: {
     status: 404,
     message: 'The version ID specified in the request does not match an existing version.',
+  },
+  NoSuchWebsiteConfiguration: {
+    status: 404,
+    message: 'The specified bucket does not have a website configuration',
   },
   NotImplemented: {
     status: 501,
@@ -97,6 +115,7 @@ export const errorTable = {
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
   },
   PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
+  ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },
   RequestHeaderSectionTooLarge: {
     status: 400,
     message: 'Your request header section exceeds the maximum allowed size.',
@@ -109,6 +128,10 @@ export const errorTable = {
     status: 400,
     message: 'Your socket connection to the server was not read from or written to within the timeout period.',
   },
+  ServerSideEncryptionConfigurationNotFoundError: {
+    status: 404,
+    message: 'The server side encryption configuration was not found.',
+  },
   ServiceUnavailable: { status: 503, message: 'Service is unable to handle the request.' },
   SignatureDoesNotMatch: {
     status: 403,
@@ -116,6 +139,7 @@ export const errorTable = {
       'The request signature that we calculated does not match the signature that you provided. Check your secret access key and signing method.',
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
+  UnexpectedContent: { status: 400, message: 'This request does not support content' },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

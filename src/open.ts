@@ -2,8 +2,10 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
 import { closingStack, opening } from './closing-stack.ts'
+import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
 import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
+import { type KeyRingSources, openKeyRing } from './instance/key-ring-file.ts'
 import { readRecord, systemRecord } from './instance/sealed-record.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
@@ -29,6 +31,7 @@ export interface DataStoreOptions {
   path: string
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
+  keys: KeyRingSources
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
   /** An engine can't go on: the process, or what uses the store, must stop. */
@@ -39,14 +42,14 @@ export interface DataStoreOptions {
 
 const clock: Clock = systemClock
 
-/** A store that ends with the process. */
-export function openMemoryStore(): OpenStore {
+/** A store that ends with the process. `kmsKeys`: names of keys for SSE-KMS, beside the default one. */
+export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   const kv = memoryKv()
   const shards = memoryShardStore({ clock })
   const opened = closingStack()
   opened.add(() => kv.close())
   opened.add(() => shards.close())
-  return { store: storeOver(kv, shards), close: opened.close }
+  return { store: storeOver(kv, shards, madeKeyRing(kmsKeys)), close: opened.close }
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
@@ -60,15 +63,23 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
         ? await acquireInstanceLock(kv, directory.path, clock)
         : await joinInstance(kv, directory.path, options.workerOf)
     opened.add(() => lock.release())
+    const owner = options.workerOf === undefined
+    const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
     const shards = await openDefaultStore(kv, directory, options)
     opened.add(() => shards.close())
-    return { store: storeOver(kv, shards), directory, instanceId: lock.id, close: opened.close }
+    return { store: storeOver(kv, shards, ring), directory, instanceId: lock.id, close: opened.close }
   })
 }
 
-function storeOver(kv: Kv, shards: ShardStore): Store {
+function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing): Store {
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-  return { kv, blobs, clock }
+  return { kv, blobs, clock, keys }
+}
+
+function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
+  return withKeysFor(keyRing([]), [storeKeyName, defaultKmsKeyName, ...kmsKeys], (bytes) =>
+    Buffer.from(clock.random(bytes)),
+  )
 }
 
 /** The store that the metadata refers to. Another one, or none, must never be taken for it: all of its data would look like garbage. */

@@ -2,6 +2,7 @@
 import type { OptionName } from '../config/options.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
+import { keys } from './keys.ts'
 import { reclaim } from './reclaim.ts'
 import { serve } from './serve.ts'
 
@@ -11,11 +12,15 @@ const serveOptions: readonly OptionName[] = [
   'listen',
   'domains',
   'region',
+  'tlsCert',
+  'tlsKey',
+  'allowCustomerKeysOverHttp',
   'workers',
   'logLevel',
   'reclaimGraceMs',
   'reclaimIntervalMs',
   'abandonedUploadMs',
+  'kmsKeys',
 ]
 
 export const defaultCommand = 'serve'
@@ -63,5 +68,15 @@ export const commands: readonly CommandDeclaration[] = [
       { flags: '--confirm', summary: "Vouch for the machine's clock: locks that it says have expired may go." },
     ],
     run: clock,
+  },
+  {
+    name: 'keys',
+    summary: 'Show the key ring of a stopped server by name and id, or replace a key of it.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [
+      { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
+      { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
+    ],
+    run: keys,
   },
 ]

@@ -3,9 +3,10 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { ListenFailed } from '../endpoint.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
+import { KeyRingRefused } from '../instance/key-ring-file.ts'
 import { WorkerFailed } from './crew.ts'
 
-const foreseen = [ConfigurationError, DataDirectoryRefused, InstanceInUse, ListenFailed, WorkerFailed]
+const foreseen = [ConfigurationError, DataDirectoryRefused, InstanceInUse, KeyRingRefused, ListenFailed, WorkerFailed]
 
 /** One line for what was foreseen; a stack for what was not, so that it can be reported. */
 export function messageOf(error: unknown): string {

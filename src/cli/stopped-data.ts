@@ -13,6 +13,7 @@ export async function withStoppedData<T>(
   const data = await openDataStore({
     path: configuration.data,
     create: false,
+    keys: configuration,
     onFatal: (error) => exitOnFatal(log, error),
     warn: (message) => log.warn(message),
   })

@@ -2,7 +2,8 @@
 import type { Account } from '../auth/credentials.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
-import { type Option, type OptionName, options, type Settings } from './options.ts'
+import { keyRingOf } from './key-ring.ts'
+import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
@@ -10,6 +11,8 @@ export interface Configuration extends Settings {
   accounts: Account[]
   /** The root account's key, when the environment gives one. */
   root: RootAccessKey | undefined
+  /** The key ring as text, when the environment gives it. */
+  keyRing: string | undefined
 }
 
 export interface Sources {
@@ -27,7 +30,12 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
   const accounts = toml?.accounts ?? []
   const root = accessKeyOf(sources.environment)
-  return { ...settingsOf(sources, toml), accounts: root === undefined ? accounts : withRootKey(accounts, root), root }
+  return {
+    ...settingsOf(sources, toml),
+    accounts: root === undefined ? accounts : withRootKey(accounts, root),
+    root,
+    keyRing: keyRingOf(sources.environment),
+  }
 }
 
 /** The initial value of every option. */
@@ -36,19 +44,36 @@ export function initialSettings(directory: string): Settings {
 }
 
 function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
-  const value = <N extends keyof Settings>(name: N): Settings[N] =>
-    parse<Settings[N]>(options[name], required(name, sources, toml))
+  const value = <N extends OptionName>(name: N): Values[N] =>
+    parse<Values[N]>(options[name], required(name, sources, toml))
   return {
     data: value('data'),
     listen: value('listen'),
     domains: value('domains'),
     region: value('region'),
+    tls: tlsFilesOf(sources, toml),
+    allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     workers: value('workers'),
     logLevel: value('logLevel'),
     reclaimGraceMs: value('reclaimGraceMs'),
     reclaimIntervalMs: value('reclaimIntervalMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
+    kmsKeys: value('kmsKeys'),
   }
+}
+
+function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | undefined {
+  const cert = given('tlsCert', sources, toml)
+  const key = given('tlsKey', sources, toml)
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined) throw halfOfTls(key, options.tlsCert)
+  if (key === undefined) throw halfOfTls(cert, options.tlsKey)
+  return { cert: parse(options.tlsCert, cert), key: parse(options.tlsKey, key) }
+}
+
+function halfOfTls(given: Given | undefined, { flag, environment, toml }: Option<string>): ConfigurationError {
+  const names = [`--${flag}`, ...environment, toml].join(', ')
+  return new ConfigurationError(`${given?.place} is set, but what belongs to it is not: set one of ${names} too`)
 }
 
 interface Given {

@@ -1,10 +1,11 @@
 /** The kinds of values an option can hold: how each is written, and read from text. Knows no option. */
 import { resolve } from 'node:path'
+import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
 /** How an option's value is written on every source: flags, variables and TOML all give texts. */
 export interface Kind<T> {
-  /** Stands for the value in help and docs: `HOST:PORT`. */
+  /** Stands for the value in help and docs: `HOST:PORT`. Empty for a switch: its flag takes no value, and its TOML value is a boolean. */
   readonly placeholder: string
   /** Whether several values may be given: a flag repeated, a variable with commas, a TOML array. */
   readonly repeatable: boolean
@@ -18,6 +19,9 @@ export interface ListenAddress {
   /** 0: the system picks one. */
   port: number
 }
+
+/** A switch's flag alone says this. */
+export const switchedOn = 'true'
 
 function one<T>(placeholder: string, parse: (text: string, directory: string) => T): Kind<T> {
   return { placeholder, repeatable: false, parse: (texts, directory) => parse((texts.at(-1) ?? '').trim(), directory) }
@@ -94,6 +98,11 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   })
 }
 
+export const onOrOff: Kind<boolean> = one('', (text) => {
+  if (text !== switchedOn && text !== 'false') throw new ConfigurationError(`expects true or false, not '${text}'`)
+  return text === switchedOn
+})
+
 /** A region as clients write it in a signature's scope. */
 export const region: Kind<string> = one('REGION', (text) => {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(text)) {
@@ -111,4 +120,10 @@ export const domains: Kind<string[]> = many('NAME', (text) => {
     throw new ConfigurationError(`expects a domain name such as s3.example.com, not '${text}'`)
   }
   return name
+})
+
+/** Names of keys that encrypt. */
+export const keyNames: Kind<string[]> = many('NAME', (text) => {
+  if (isKeyName(text) && text !== storeKeyName) return text
+  throw new ConfigurationError(`expects up to 64 letters, digits, / _ or -, and not ${storeKeyName}, not '${text}'`)
 })

@@ -9,7 +9,9 @@ import {
   duration,
   formatDuration,
   type Kind,
+  keyNames,
   type ListenAddress,
+  onOrOff,
   path,
   region,
 } from './kinds.ts'
@@ -28,21 +30,34 @@ export interface Option<T> {
   summary: string
 }
 
-/** The value of every option. */
+/** Absolute paths of PEM files. */
+export interface TlsFiles {
+  cert: string
+  key: string
+}
+
+/** What the options say, taken together. */
 export interface Settings {
   data: string
   listen: ListenAddress
   domains: string[]
   region: string
+  /** Absent: plain HTTP. */
+  tls: TlsFiles | undefined
+  allowCustomerKeysOverHttp: boolean
   workers: number
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   reclaimGraceMs: number
   reclaimIntervalMs: number
   abandonedUploadMs: number
+  kmsKeys: string[]
 }
 
-interface Values extends Settings {
+/** The value of every option. */
+export interface Values extends Omit<Settings, 'tls'> {
   config: string
+  tlsCert: string
+  tlsKey: string
 }
 
 export type OptionName = keyof Values
@@ -87,6 +102,30 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['us-east-1'],
     summary: 'Region that this server says it is. Signatures made for any region are accepted.',
   },
+  tlsCert: {
+    flag: 'tls-cert',
+    environment: ['HOLDFAST_TLS_CERT'],
+    toml: 'tls.cert',
+    kind: path,
+    summary:
+      'Certificate of the S3 port, in PEM form, with those between it and its authority. With it, the port speaks TLS only. Read again when it changes.',
+  },
+  tlsKey: {
+    flag: 'tls-key',
+    environment: ['HOLDFAST_TLS_KEY'],
+    toml: 'tls.key',
+    kind: path,
+    summary: "The certificate's private key, in PEM form, without a passphrase.",
+  },
+  allowCustomerKeysOverHttp: {
+    flag: 'allow-customer-keys-over-http',
+    environment: ['HOLDFAST_ALLOW_CUSTOMER_KEYS_OVER_HTTP'],
+    toml: 'tls.allowCustomerKeysOverHttp',
+    kind: onOrOff,
+    initial: ['false'],
+    summary:
+      'Take customer-provided encryption keys (SSE-C) over plain HTTP from other machines too: for a server behind a proxy that ends TLS.',
+  },
   workers: {
     flag: 'workers',
     environment: ['HOLDFAST_WORKERS'],
@@ -126,6 +165,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(1000),
     initial: [formatDuration(limits.abandonedUploadMs)],
     summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
+  },
+  kmsKeys: {
+    flag: 'kms-key',
+    environment: ['HOLDFAST_KMS_KEYS'],
+    toml: 'encryption.kmsKeys',
+    kind: keyNames,
+    initial: [],
+    summary:
+      'Name of a key that requests for `aws:kms` encryption may name. Made when missing; `aws/s3` is always there.',
   },
 }
 

@@ -66,21 +66,6 @@ export const keeping = {
   websiteRedirectLocation: refused('vendor', 'website-redirect-location'),
 } as const
 
-/** Encryption at rest that a write asks for: refused by name until it is kept. */
-export const encryptionRequest = {
-  serverSideEncryption: refused('vendor', 'server-side-encryption'),
-  kmsKeyId: refused('vendor', 'server-side-encryption-aws-kms-key-id'),
-  bucketKeyEnabled: refused('vendor', 'server-side-encryption-bucket-key-enabled'),
-  encryptionContext: refused('vendor', 'server-side-encryption-context'),
-} as const
-
-/** Keys that a customer holds: refused by name until they are used. */
-export const customerKey = {
-  customerAlgorithm: refused('vendor', 'server-side-encryption-customer-algorithm'),
-  customerKey: refused('vendor', 'server-side-encryption-customer-key'),
-  customerKeyMd5: refused('vendor', 'server-side-encryption-customer-key-MD5'),
-} as const
-
 const checksumNames = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const
 
 /** Checksums of the data, sent as headers; SDKs say which they mean to send, also as a trailer. */

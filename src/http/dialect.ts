@@ -32,6 +32,17 @@ export function dialectOfName(name: string): Dialect | undefined {
   return name.startsWith(storeDialect.prefix) ? storeDialect : undefined
 }
 
+/** Where the interface document calls a header otherwise than AWS does, the names of the `x-store-` dialect. */
+const storeNames: ReadonlyMap<string, string> = new Map([
+  ['server-side-encryption-aws-kms-key-id', 'server-side-encryption-kms-key-id'],
+])
+const canonicalNames: ReadonlyMap<string, string> = new Map([...storeNames].map(([aws, store]) => [store, aws]))
+
+/** The header by which answers of a dialect carry a field. */
+export function headerNameIn(dialect: Dialect, name: string): string {
+  return dialect.prefix + ((dialect === storeDialect ? storeNames.get(name) : undefined) ?? name)
+}
+
 const signatureInQuery = /(?:^|&)x-(amz|store)-(?:algorithm|credential|signature|date|expires)=/i
 
 /** Signature first, then any vendor header; a request without either speaks the spec's own dialect. Names are lower-case. */
@@ -71,7 +82,8 @@ export type VendorValues = Map<string, VendorValue>
  * What comes twice by one prefix is joined as HTTP joins lists, which is what S3 does with metadata.
  */
 export function addVendorValue(values: VendorValues, dialect: Dialect, sentName: string, value: string): void {
-  const name = sentName.slice(dialect.prefix.length).toLowerCase()
+  const rest = sentName.slice(dialect.prefix.length).toLowerCase()
+  const name = canonicalNames.get(rest) ?? rest
   const earlier = values.get(name)
   if (earlier === undefined) {
     values.set(name, { value, sentName, dialect, repeated: false })

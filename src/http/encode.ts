@@ -1,7 +1,7 @@
 /** Compiles what an operation declares of its answer to closures: output fields to headers, the body to its document. Sends nothing. */
 import type { OutputField } from '../contract/fields.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { amzDialect, type Dialect, storeDialect } from './dialect.ts'
+import { amzDialect, type Dialect, headerNameIn, storeDialect } from './dialect.ts'
 import { isHeaderName, sendableValue } from './header-text.ts'
 import { compileXmlWriter, type XmlWriter } from './xml-write.ts'
 
@@ -50,7 +50,7 @@ function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect
 
 function compileHeader(field: OutputField<unknown>, dialect: Dialect): HeaderPrinter {
   const { print } = field
-  const name = field.in === 'header' ? field.name : dialect.prefix + field.name
+  const name = field.in === 'header' ? field.name : headerNameIn(dialect, field.name)
   if (field.in !== 'vendor-prefix') return (headers, value) => void headers.push(name, sendableValue(print(value)))
   return (headers, record) => {
     for (const [rest, value] of Object.entries(record as Record<string, string>)) {

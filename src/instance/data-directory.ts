@@ -11,6 +11,8 @@ export interface DataDirectory {
   store: string
   /** File with the key made at first start. */
   credentials: string
+  /** File with the keys that wrap those of encrypted objects. */
+  keyRing: string
 }
 
 /** The directory can't be used as it is. The message says why and what to do. */
@@ -47,6 +49,7 @@ export async function prepareDataDirectory(path: string, { create }: { create: b
     meta: join(path, 'meta'),
     store: join(path, 'store'),
     credentials: join(path, 'credentials.json'),
+    keyRing: join(path, 'keys'),
   }
   await makeDirectories(directory.meta, privateMode)
   return directory

@@ -1,5 +1,6 @@
+import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
 import { vendor } from '../contract/fields.ts'
-import { checksumsIn, customerKey, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
+import { checksumsIn, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
@@ -14,6 +15,7 @@ import {
   listedChecksum,
   objectChecksumHeader,
 } from './data-digests.ts'
+import { customerKeyOf, encryptionOutputs } from './encryption.ts'
 import { uploadId } from './upload-address.ts'
 
 const { contentMd5: _, ...objectChecksums } = checksumsIn
@@ -46,7 +48,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: { versionId: versionIdOut },
+  output: { versionId: versionIdOut, ...encryptionOut },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',
@@ -73,16 +75,18 @@ export const completeMultipartUploadOperation = defineOperation({
     'InvalidRequest',
   ],
 
-  async handle({ store, scope, bucket, key, resourceUrl }, input) {
+  async handle({ store, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
     const result = await completeUpload(store, scope, {
       key,
       uploadId: input.uploadId,
       parts: listedParts(input.body.Part),
       conditions: input,
+      customerKey: customerKeyOf(input, { customerKeysMayTravel }),
       expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
       versionId: result.versionId,
+      ...encryptionOutputs(result.encryption, input),
       body: {
         Location: resourceUrl,
         Bucket: bucket,

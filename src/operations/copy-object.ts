@@ -1,9 +1,13 @@
+import {
+  customerKey,
+  encryptionOutOfWrite,
+  encryptionRequest,
+  sourceCustomerKey,
+} from '../contract/encryption-fields.ts'
 import { outVendor, required, vendor } from '../contract/fields.ts'
 import {
   checksumAlgorithm,
-  customerKey,
   descriptive,
-  encryptionRequest,
   keeping,
   lockRequest,
   objectAcl,
@@ -23,6 +27,7 @@ import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
 import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { encryptionOutputs, encryptionRequestOf, sourceCustomerKeyOf } from './encryption.ts'
 import { type AttributeInputs, objectAttributes } from './object-attributes.ts'
 
 export const copyObjectOperation = defineOperation({
@@ -35,6 +40,7 @@ export const copyObjectOperation = defineOperation({
   input: {
     copySource: required(vendor('copy-source', text)),
     ...copySourceInputs,
+    ...sourceCustomerKey,
     metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE')),
     taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE')),
     tagging: vendor('tagging', text),
@@ -48,7 +54,11 @@ export const copyObjectOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: { versionId: versionIdOut, sourceVersionId: outVendor('copy-source-version-id') },
+  output: {
+    versionId: versionIdOut,
+    sourceVersionId: outVendor('copy-source-version-id'),
+    ...encryptionOutOfWrite,
+  },
   outputBody: {
     kind: 'xml',
     root: 'CopyObjectResult',
@@ -57,9 +67,12 @@ export const copyObjectOperation = defineOperation({
   slow: true,
   errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'InvalidRequest', 'InvalidArgument', 'NoSuchVersion'],
 
-  async handle({ store, scope, scopeOf, bucket, key }, input) {
-    const source = parseCopySource(input.copySource)
-    const replacing = input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE'
+  async handle({ store, scope, scopeOf, bucket, key, customerKeysMayTravel }, input) {
+    const connection = { customerKeysMayTravel }
+    const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
+    const encryption = encryptionRequestOf(input, connection)
+    const replacing =
+      input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE' || encryption !== undefined
     if (source.bucket === bucket && source.key === key && source.versionId === undefined && !replacing) {
       throw new S3Error('InvalidRequest', {
         message:
@@ -82,11 +95,13 @@ export const copyObjectOperation = defineOperation({
           checksum: algorithm === undefined ? undefined : { algorithm, expected: () => undefined },
         },
         conditions: input,
+        encryption,
       })
       const { modifiedMs, etag, checksum } = version.record
       return {
         versionId: shownVersionId(version),
         sourceVersionId: shownVersionId(opened),
+        ...encryptionOutputs(version.record.encryption, input),
         body: { LastModified: modifiedMs, ETag: `"${etag}"`, ...checksumElements(checksum) },
       }
     } finally {

@@ -1,12 +1,12 @@
 /** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
-import { refused, vendor } from '../contract/fields.ts'
+import { vendor } from '../contract/fields.ts'
 import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { ByteRange } from '../store/byte-range.ts'
 import type { ReadConditions } from '../store/preconditions.ts'
-import { type OpenedObject, openObject } from '../store/read-object.ts'
+import { type OpenedObject, openObject, type ReadAddress } from '../store/read-object.ts'
 import type { ObjectRecord } from '../store/records.ts'
 import type { BucketScope } from '../store/scope.ts'
 import type { Store } from '../store/store.ts'
@@ -17,9 +17,6 @@ export const copySourceInputs = {
   copySourceIfModifiedSince: vendor('copy-source-if-modified-since', lenientHttpDate),
   copySourceIfUnmodifiedSince: vendor('copy-source-if-unmodified-since', lenientHttpDate),
   sourceExpectedBucketOwner: vendor('source-expected-bucket-owner', text),
-  copySourceCustomerAlgorithm: refused('vendor', 'copy-source-server-side-encryption-customer-algorithm'),
-  copySourceCustomerKey: refused('vendor', 'copy-source-server-side-encryption-customer-key'),
-  copySourceCustomerKeyMd5: refused('vendor', 'copy-source-server-side-encryption-customer-key-MD5'),
 } as const
 
 const versionParameter = 'versionId='
@@ -69,7 +66,7 @@ export const readPermission = ({ versionId }: CopySource): string =>
 export async function openCopySource<P extends { range: ByteRange }>(
   store: Store,
   scope: BucketScope,
-  source: CopySource,
+  source: CopySource & ReadAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
   try {

@@ -1,14 +1,6 @@
+import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outVendor, vendor } from '../contract/fields.ts'
-import {
-  checksumAlgorithm,
-  customerKey,
-  descriptive,
-  encryptionRequest,
-  keeping,
-  lockRequest,
-  objectAcl,
-  ownership,
-} from '../contract/groups.ts'
+import { checksumAlgorithm, descriptive, keeping, lockRequest, objectAcl, ownership } from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
@@ -16,6 +8,7 @@ import { checksumTypeOf } from '../store/multipart-checksum.ts'
 import { createUpload } from '../store/uploads.ts'
 import { defineOperation } from './context.ts'
 import { checksumType } from './data-digests.ts'
+import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
 export const createMultipartUploadOperation = defineOperation({
@@ -40,6 +33,7 @@ export const createMultipartUploadOperation = defineOperation({
   output: {
     checksumAlgorithm: outVendor('checksum-algorithm'),
     checksumType: outVendor('checksum-type'),
+    ...encryptionOutOfWrite,
   },
   outputBody: {
     kind: 'xml',
@@ -48,7 +42,7 @@ export const createMultipartUploadOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidRequest', 'InvalidTag', 'MetadataTooLarge'],
 
-  async handle({ store, scope, bucket, key }, input) {
+  async handle({ store, scope, bucket, key, customerKeysMayTravel }, input) {
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {
@@ -56,10 +50,16 @@ export const createMultipartUploadOperation = defineOperation({
       })
     }
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
-    const uploadId = await createUpload(store, scope, { key, checksum, ...objectAttributes(input) })
+    const { uploadId, upload } = await createUpload(store, scope, {
+      key,
+      checksum,
+      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
+      ...objectAttributes(input),
+    })
     return {
       checksumAlgorithm: checksum?.algorithm,
       checksumType: checksum?.type,
+      ...encryptionOutputs(upload.encryption, input),
       body: { Bucket: bucket, Key: key, UploadId: uploadId },
     }
   },

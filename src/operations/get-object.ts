@@ -1,6 +1,8 @@
+import { encryptionOut } from '../contract/encryption-fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
 import { openObject } from '../store/read-object.ts'
 import { defineOperation } from './context.ts'
+import { customerKeyOf } from './encryption.ts'
 import { describeRead, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
@@ -12,7 +14,7 @@ export const getObjectOperation = defineOperation({
   versionPermission: 's3:GetObjectVersion',
   summary: "Reads an object's bytes, or a range of them.",
   input: readInputs,
-  output: objectHeaders,
+  output: { ...objectHeaders, ...encryptionOut },
   outputBody: { kind: 'stream' },
   errors: [
     'NoSuchBucket',
@@ -25,8 +27,10 @@ export const getObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ store, scope, key }, input) {
-    const { planned, body, ...version } = await openObject(store, scope, { key, versionId: input.versionId }, (found) =>
+  async handle({ store, scope, key, customerKeysMayTravel }, input) {
+    const { versionId } = input
+    const customerKey = customerKeyOf(input, { customerKeysMayTravel })
+    const { planned, body, ...version } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
       planRead(input, found),
     )
     return { ...describeRead(input, version, planned), body }

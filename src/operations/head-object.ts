@@ -1,6 +1,8 @@
+import { encryptionOut } from '../contract/encryption-fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
-import { findVersion } from '../store/find-version.ts'
+import { findReadable } from '../store/read-object.ts'
 import { defineOperation } from './context.ts'
+import { customerKeyOf } from './encryption.ts'
 import { describeRead, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
@@ -12,7 +14,7 @@ export const headObjectOperation = defineOperation({
   versionPermission: 's3:GetObjectVersion',
   summary: "Answers an object's headers without its bytes.",
   input: readInputs,
-  output: objectHeaders,
+  output: { ...objectHeaders, ...encryptionOut },
   errors: [
     'NoSuchBucket',
     'NoSuchKey',
@@ -24,8 +26,9 @@ export const headObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ store, scope, key }, input) {
-    const { bucket, record } = await findVersion(store, scope, key, input.versionId)
+  async handle({ store, scope, key, customerKeysMayTravel }, input) {
+    const customerKey = customerKeyOf(input, { customerKeysMayTravel })
+    const { bucket, record } = await findReadable(store, scope, { key, versionId: input.versionId, customerKey })
     return describeRead(input, { bucket: bucket.record, record }, planRead(input, record))
   },
 })

@@ -1,5 +1,6 @@
+import { customerKey } from '../contract/encryption-fields.ts'
 import { query } from '../contract/fields.ts'
-import { customerKey, ownership } from '../contract/groups.ts'
+import { ownership } from '../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { limits } from '../limits.ts'

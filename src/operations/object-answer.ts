@@ -6,8 +6,9 @@ import { checkRead, type ReadConditions } from '../store/preconditions.ts'
 import type { ObjectRecord } from '../store/records.ts'
 import { shownVersionId, type VersionInBucket } from '../store/versions.ts'
 import { checksumOutputs } from './data-digests.ts'
+import { type CustomerKeyInputs, encryptionOutputs } from './encryption.ts'
 
-export interface ReadInputs extends ReadConditions {
+export interface ReadInputs extends ReadConditions, CustomerKeyInputs {
   range?: string | undefined
   partNumber?: number | undefined
   checksumMode?: 'ENABLED' | undefined
@@ -59,7 +60,14 @@ function lockOutputs({ retention, legalHold }: ObjectRecord) {
   }
 }
 
-/** The output fields of `objectHeaders` for what is read of an object. */
+/** The context is told to who writes only, as in AWS. */
+function shownEncryption({ encryption }: ObjectRecord, input: ReadInputs) {
+  if (encryption === undefined) return undefined
+  const { encryptionContext: _, ...shown } = encryptionOutputs(encryption, input)
+  return shown
+}
+
+/** The output fields of `objectHeaders` and `encryptionOut` for what is read of an object. */
 export function describeRead(input: ReadInputs, version: VersionInBucket, { range, partial }: ReadPlan) {
   const { record } = version
   const { headers } = record
@@ -83,6 +91,7 @@ export function describeRead(input: ReadInputs, version: VersionInBucket, { rang
       input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
     versionId: shownVersionId(version),
     ...lockOutputs(record),
+    ...shownEncryption(record, input),
     taggingCount: record.tags.length === 0 ? undefined : String(record.tags.length),
     // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
     ...(input.checksumMode === 'ENABLED' && !sized ? checksumOutputs(record.checksum) : {}),

@@ -1,10 +1,9 @@
+import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outHeader, vendor } from '../contract/fields.ts'
 import {
   checksumsIn,
   checksumsOut,
-  customerKey,
   descriptive,
-  encryptionRequest,
   keeping,
   lockRequest,
   objectAcl,
@@ -19,6 +18,7 @@ import { shownVersionId } from '../store/versions.ts'
 import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
+import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
 export const putObjectOperation = defineOperation({
@@ -40,7 +40,7 @@ export const putObjectOperation = defineOperation({
     ...ownership,
   },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), versionId: versionIdOut, ...checksumsOut },
+  output: { etag: outHeader('ETag'), versionId: versionIdOut, ...checksumsOut, ...encryptionOutOfWrite },
   errors: [
     'NoSuchBucket',
     'PreconditionFailed',
@@ -52,7 +52,7 @@ export const putObjectOperation = defineOperation({
     'InvalidTag',
   ],
 
-  async handle({ store, scope, key, presigned }, input) {
+  async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.putBytesMax)
     const attributes = objectAttributes(input)
     const data = incomingData(input.body, input, presigned)
@@ -62,9 +62,15 @@ export const putObjectOperation = defineOperation({
       attributes,
       data,
       conditions: input,
+      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
     })
-    const { etag, checksum } = version.record
-    return { etag: `"${etag}"`, versionId: shownVersionId(version), ...checksumOutputs(checksum) }
+    const { etag, checksum, encryption } = version.record
+    return {
+      etag: `"${etag}"`,
+      versionId: shownVersionId(version),
+      ...checksumOutputs(checksum),
+      ...encryptionOutputs(encryption, input),
+    }
   },
 })
 

@@ -1,6 +1,7 @@
 /** The input fields that GetObject and HeadObject share. */
+import { customerKey } from '../contract/encryption-fields.ts'
 import { header, query, vendor } from '../contract/fields.ts'
-import { customerKey, ownership, readConditions, responseOverrides, versionId } from '../contract/groups.ts'
+import { ownership, readConditions, responseOverrides, versionId } from '../contract/groups.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 

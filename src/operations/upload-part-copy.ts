@@ -1,5 +1,6 @@
+import { customerKey, encryptionOut, sourceCustomerKey } from '../contract/encryption-fields.ts'
 import { outVendor, required, vendor } from '../contract/fields.ts'
-import { customerKey, ownership } from '../contract/groups.ts'
+import { ownership } from '../contract/groups.ts'
 import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
@@ -16,6 +17,7 @@ import {
   readPermission,
 } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { customerKeyOf, encryptionOutputs, sourceCustomerKeyOf } from './encryption.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
 
@@ -34,10 +36,11 @@ export const uploadPartCopyOperation = defineOperation({
     copySource: required(vendor('copy-source', text)),
     copySourceRange: vendor('copy-source-range', text),
     ...copySourceInputs,
+    ...sourceCustomerKey,
     ...customerKey,
     ...ownership,
   },
-  output: { sourceVersionId: outVendor('copy-source-version-id') },
+  output: { sourceVersionId: outVendor('copy-source-version-id'), ...encryptionOut },
   outputBody: {
     kind: 'xml',
     root: 'CopyPartResult',
@@ -53,8 +56,11 @@ export const uploadPartCopyOperation = defineOperation({
     'NoSuchVersion',
   ],
 
-  async handle({ store, scope, scopeOf, key }, input) {
-    const from = parseCopySource(input.copySource)
+  async handle({ store, scope, scopeOf, key, customerKeysMayTravel }, input) {
+    const from = {
+      ...parseCopySource(input.copySource),
+      customerKey: sourceCustomerKeyOf(input, { customerKeysMayTravel }),
+    }
     const sourceScope = scopeOf(from.bucket, readPermission(from), input.sourceExpectedBucketOwner)
     const { body, ...source } = await openCopySource(store, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
@@ -63,10 +69,11 @@ export const uploadPartCopyOperation = defineOperation({
       return { range }
     })
     try {
-      const part = await writePart(store, scope, {
+      const { part, encryption } = await writePart(store, scope, {
         key,
         uploadId: input.uploadId,
         number: input.partNumber,
+        customerKey: customerKeyOf(input, { customerKeysMayTravel }),
         data: ({ checksum }) => ({
           body,
           checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },
@@ -75,6 +82,7 @@ export const uploadPartCopyOperation = defineOperation({
       const { ChecksumType: _, ...checksum } = checksumElements(part.checksum)
       return {
         sourceVersionId: shownVersionId(source),
+        ...encryptionOutputs(encryption, input),
         body: { LastModified: part.modifiedMs, ETag: `"${part.etag}"`, ...checksum },
       }
     } finally {

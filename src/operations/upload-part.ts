@@ -1,5 +1,6 @@
+import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
 import { outHeader } from '../contract/fields.ts'
-import { checksumsIn, checksumsOut, customerKey, ownership } from '../contract/groups.ts'
+import { checksumsIn, checksumsOut, ownership } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { IncomingData } from '../store/incoming-data.ts'
@@ -7,6 +8,7 @@ import type { OpenUpload } from '../store/records.ts'
 import { writePart } from '../store/upload-parts.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
+import { customerKeyOf, encryptionOutputs } from './encryption.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
 
@@ -19,7 +21,7 @@ export const uploadPartOperation = defineOperation({
   summary: 'Uploads one part. A part sent again replaces the one before.',
   input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), ...checksumsOut },
+  output: { etag: outHeader('ETag'), ...checksumsOut, ...encryptionOut },
   errors: [
     'NoSuchBucket',
     'NoSuchUpload',
@@ -30,12 +32,13 @@ export const uploadPartOperation = defineOperation({
     'InvalidRequest',
   ],
 
-  async handle({ store, scope, key, presigned }, input) {
+  async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.partBytesMax)
-    const part = await writePart(store, scope, {
+    const { part, encryption } = await writePart(store, scope, {
       key,
       uploadId: input.uploadId,
       number: input.partNumber,
+      customerKey: customerKeyOf(input, { customerKeysMayTravel }),
       data: (upload) => {
         const data = incomingData(input.body, input, presigned)
         requireDigest('Put Part', upload, data)
@@ -43,7 +46,7 @@ export const uploadPartOperation = defineOperation({
       },
     })
     const { checksumType: _, ...checksum } = checksumOutputs(part.checksum)
-    return { etag: `"${part.etag}"`, ...checksum }
+    return { etag: `"${part.etag}"`, ...checksum, ...encryptionOutputs(encryption, input) }
   },
 })
 

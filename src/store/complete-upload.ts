@@ -3,6 +3,7 @@ import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { commitKeyDecision, garbagePut } from './commit.ts'
+import { type CustomerKey, uploadKeyOf } from './encryption.ts'
 import { readHistory } from './key-history.ts'
 import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
@@ -10,7 +11,7 @@ import { type NewRecord, placeObject } from './new-version.ts'
 import { toRuns } from './object-parts.ts'
 import { checkWrite, unquote, type WriteConditions } from './preconditions.ts'
 import { uploadCodec } from './record-codecs.ts'
-import type { Checksum, CompletedUpload, OpenUpload } from './records.ts'
+import type { Checksum, CompletedUpload, Encryption, OpenUpload } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { readAllParts, type StoredPart } from './upload-parts.ts'
@@ -28,6 +29,8 @@ export interface Completion extends UploadAddress {
   /** In ascending order of number; at least one. */
   parts: readonly ListedPart[]
   conditions: WriteConditions
+  /** S3 lets clients send it again; when they do, it must be the upload's. */
+  customerKey?: CustomerKey | undefined
   /** What the client expects of the whole object. */
   expected: {
     checksum?: Pick<Checksum, 'algorithm' | 'value'> | undefined
@@ -36,7 +39,7 @@ export interface Completion extends UploadAddress {
   }
 }
 
-export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum'>
+export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum' | 'encryption'>
 
 /**
  * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
@@ -50,6 +53,7 @@ export async function completeUpload(
   return commitKeyDecision<CompletionResult>(store, scope.name, completion.key, async () => {
     const upload = await findUpload(store, scope, completion)
     if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
+    if (completion.customerKey !== undefined) uploadKeyOf(store, upload.record, completion, completion.customerKey)
     const history = await readHistory(store, scope, completion.key)
     checkWrite(completion.conditions, history.versions.current)
     const stored = await readAllParts(store, completion.uploadId)
@@ -130,6 +134,7 @@ const invalidPart = ({ number, etag }: ListedPart): S3Error =>
 
 function assemble(upload: OpenUpload, completion: Completion, chosen: readonly StoredPart[]): NewRecord {
   const parts = chosen.map((part) => part.record)
+  const { encryption } = upload
   const size = parts.reduce((sum, part) => sum + part.size, 0)
   const checksum = multipartChecksum(upload.checksum, parts)
   checkExpected(completion.expected, { checksum, type: upload.checksum?.type, size })
@@ -143,6 +148,8 @@ function assemble(upload: OpenUpload, completion: Completion, chosen: readonly S
     etag: multipartEtag(parts),
     checksum,
     data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
+    // Bound to the upload, under whose id the parts stay.
+    encryptionAt: encryption && (() => encryption),
   }
 }
 
@@ -180,7 +187,14 @@ function completedUpload(upload: OpenUpload, version: VersionInBucket): Complete
     etag: record.etag,
     versionId: shownVersionId(version),
     checksum: record.checksum,
+    encryption: shownEncryption(record.encryption),
   }
+}
+
+function shownEncryption(encryption: Encryption | undefined): CompletedUpload['encryption'] {
+  if (encryption === undefined) return undefined
+  const { wrappedKey: _, ...shown } = encryption
+  return shown
 }
 
 /** Object, upload state and the fate of every part change together; the upload's parts must still be the ones that were read, and no others. */

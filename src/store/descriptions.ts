@@ -1,6 +1,6 @@
 /** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. */
 import type { Digested } from './incoming-data.ts'
-import type { BucketRecord, ObjectAttributes } from './records.ts'
+import type { BucketRecord, Encryption, ObjectAttributes } from './records.ts'
 
 interface Described {
   bucket: string
@@ -16,6 +16,8 @@ export interface ObjectDescription extends Described, ObjectAttributes {
   kind: 'object'
   /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
   sequence: number
+  /** For that place. */
+  encryption: Encryption | undefined
 }
 
 /** Of a blob that is one part of an upload. */
@@ -23,13 +25,15 @@ export interface PartDescription extends Described {
   kind: 'part'
   uploadId: string
   partNumber: number
+  encryption: Encryption | undefined
+  salt: string | undefined
 }
 
 export type BlobDescription = ObjectDescription | PartDescription
 
 export function describeObject(
   bucket: BucketRecord,
-  object: { key: string; attributes: ObjectAttributes; sequence: number },
+  object: { key: string; attributes: ObjectAttributes; sequence: number; encryption: Encryption | undefined },
   digested: Digested,
   writtenMs: number,
 ): ObjectDescription {
@@ -39,6 +43,7 @@ export function describeObject(
     bucketId: bucket.id,
     key: object.key,
     sequence: object.sequence,
+    encryption: object.encryption,
     ...digested,
     writtenMs,
     ...object.attributes,
@@ -47,7 +52,7 @@ export function describeObject(
 
 export function describePart(
   bucket: BucketRecord,
-  part: { key: string; uploadId: string; partNumber: number },
+  part: Pick<PartDescription, 'key' | 'uploadId' | 'partNumber' | 'encryption' | 'salt'>,
   digested: Digested,
   writtenMs: number,
 ): PartDescription {

@@ -7,6 +7,7 @@ import {
   digestingSource,
   isBase64Of,
 } from '../checksums/checksums.ts'
+import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { StoreFull } from '../shards/shard-store.ts'
@@ -26,8 +27,16 @@ export interface IncomingData {
   checksum?: ChecksumDemand | undefined
 }
 
+/** How a blob is to be encrypted. */
+export interface BlobEncryption {
+  /** Of this blob alone. */
+  key: Buffer
+  /** What stands for the MD5 where that must not be told. Both in hex. */
+  etagOf(md5: string): string
+}
+
 export interface Digested {
-  /** MD5 in hex: the entity tag of an object or part that was sent in one request. */
+  /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
   etag: string
   /** Base64. */
   checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
@@ -41,6 +50,7 @@ export async function writeBlob(
   store: Store,
   location: string,
   data: IncomingData,
+  encryption: BlobEncryption | undefined,
   describe: (digested: Digested) => object,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
   const md5 = createDigest('MD5')
@@ -51,14 +61,15 @@ export async function writeBlob(
   const verify = (): void => {
     const md5Bytes = md5.digest()
     if (data.contentMd5 !== undefined && md5Bytes.toString('base64') !== data.contentMd5) throw new S3Error('BadDigest')
-    digested = { etag: md5Bytes.toString('hex'), checksum: undefined }
+    const etag = md5Bytes.toString('hex')
+    digested = { etag: encryption?.etagOf(etag) ?? etag, checksum: undefined }
     if (checksum === undefined || data.checksum === undefined) return
     const { algorithm } = data.checksum
     const value = checksum.digest().toString('base64')
     checkExpected(algorithm, data.checksum.expected(), value)
     digested.checksum = { algorithm, value }
   }
-  const payload: ByteSource = {
+  const verified: ByteSource = {
     size: digesting.size,
     drain: (sink) => digesting.drain(sink).then(verify),
     read: () =>
@@ -75,7 +86,7 @@ export async function writeBlob(
 
   try {
     const manifest = await store.blobs.write(location, {
-      payload,
+      payload: encryption === undefined ? verified : encrypting(verified, encryption.key),
       describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
     })
     return { manifest, digested: digestedOrThrow() }

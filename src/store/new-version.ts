@@ -2,14 +2,17 @@
 import { commitKeyDecision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
-import type { DeleteMarker, ObjectAttributes, ObjectRecord } from './records.ts'
+import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from './records.ts'
 import { retentionFrom } from './retention.ts'
 import type { BucketScope, FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
 import { nextSequence, placeVersion, type VersionInBucket } from './versions.ts'
 
 /** An object before its place among the versions is known. */
-export type NewRecord = Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs'>
+export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
+  /** The object's key is bound to its place, so it is wrapped once that is known. Absent: not encrypted. */
+  encryptionAt: ((sequence: number) => Encryption) | undefined
+}
 
 /**
  * Commits an object as the newest version of its key. `check` is asked in each attempt whether the current object allows it, and throws when not.
@@ -31,7 +34,7 @@ export async function commitObject(
 }
 
 /** The object with its place, and the commit that puts it there. */
-export async function placeObject(store: Store, history: KeyHistory, record: NewRecord) {
+export async function placeObject(store: Store, history: KeyHistory, { encryptionAt, ...record }: NewRecord) {
   const sequence = nextSequence(history.versions)
   const object: ObjectRecord = {
     ...record,
@@ -40,6 +43,7 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
     sequence,
     versionId: newVersionId(store, history, sequence),
     modifiedMs: store.clock.now(),
+    encryption: encryptionAt?.(sequence),
   }
   const claim = await lockClaim(store, history.bucket, false)
   return { object, commit: historyCommit(store, history, placeVersion(history.versions, object), claim) }

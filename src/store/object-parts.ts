@@ -1,8 +1,11 @@
 /** Objects made of parts: where each part lies in the object, and reading a range that spans parts. */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { blobKey } from '../encryption/object-key.ts'
 import { ShardMissing } from '../shards/shard-store.ts'
 import type { ByteRange } from './byte-range.ts'
+import { partBlob } from './encryption.ts'
 import { partKey } from './keyspace.ts'
+import { openBlob } from './open-blob.ts'
 import { partCodec } from './record-codecs.ts'
 import type { ObjectData, PartRun } from './records.ts'
 import type { Store } from './store.ts'
@@ -62,10 +65,11 @@ export async function openParts(
   store: Store,
   data: Extract<ObjectData, { kind: 'parts' }>,
   range: ByteRange,
+  objectKey: Buffer | undefined,
 ): Promise<ByteSource> {
   const [first, ...later] = partsWithin(data.runs, range)
   if (first === undefined) throw new Error('an empty range has no parts')
-  const open = (place: PartPlace): Promise<ByteSource> => openPart(store, data.uploadId, place, range)
+  const open = (place: PartPlace): Promise<ByteSource> => openPart(store, data.uploadId, place, range, objectKey)
   let current = await open(first)
   let cancelled = false
 
@@ -98,7 +102,13 @@ export async function openParts(
   }
 }
 
-async function openPart(store: Store, uploadId: string, place: PartPlace, range: ByteRange): Promise<ByteSource> {
+async function openPart(
+  store: Store,
+  uploadId: string,
+  place: PartPlace,
+  range: ByteRange,
+  objectKey: Buffer | undefined,
+): Promise<ByteSource> {
   const wanted = {
     start: Math.max(range.start, place.range.start) - place.range.start,
     end: Math.min(range.end, place.range.end) - place.range.start,
@@ -107,7 +117,11 @@ async function openPart(store: Store, uploadId: string, place: PartPlace, range:
   const openOnce = async (): Promise<ByteSource> => {
     const [entry] = await store.kv.get([key])
     if (entry === undefined) throw new ShardMissing(`part ${place.number} of ${uploadId}`)
-    return store.blobs.read(partCodec.decode(key, entry.value).manifest, wanted)
+    const { manifest, size, salt = '' } = partCodec.decode(key, entry.value)
+    return openBlob(store, manifest, wanted, {
+      size,
+      key: objectKey && blobKey(objectKey, partBlob(place.number, salt)),
+    })
   }
   try {
     return await openOnce()

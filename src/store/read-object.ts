@@ -1,10 +1,13 @@
 /** Reads a version of a key: its record, and a verified range of its bytes. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
+import { blobKey } from '../encryption/object-key.ts'
 import { ShardMissing } from '../shards/shard-store.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { VersionAddress } from './change-version.ts'
-import { findVersion } from './find-version.ts'
+import { bindingOf, type CustomerKey, objectKeyOf, wholeBlob } from './encryption.ts'
+import { type FoundVersion, findVersion } from './find-version.ts'
 import { openParts } from './object-parts.ts'
+import { openBlob } from './open-blob.ts'
 import type { ObjectRecord } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
@@ -16,31 +19,60 @@ export interface OpenedObject<P> extends VersionInBucket {
   body: ByteSource
 }
 
+export interface ReadAddress extends VersionAddress {
+  /** Needed for, and only for, what was written with one. */
+  customerKey?: CustomerKey | undefined
+}
+
 const moveRetriesMax = 3
+
+export interface ReadableVersion extends FoundVersion {
+  /** Absent: not encrypted. */
+  objectKey: Buffer | undefined
+}
+
+/** A version, when the request brings what reading it takes. Throws what `findVersion` and `objectKeyOf` throw. */
+export async function findReadable(
+  store: Store,
+  scope: BucketScope,
+  { key, versionId, customerKey }: ReadAddress,
+): Promise<ReadableVersion> {
+  const found = await findVersion(store, scope, key, versionId)
+  const { bucket, record } = found
+  const binding = bindingOf(bucket.record.id, key, record)
+  return { ...found, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
+}
 
 /**
  * Opens what `plan` asks for of a version; `plan` throws to refuse (conditions, range). It may be asked again: when compaction moved the bytes
- * between looking up and opening them, the record is read afresh. Throws what `findVersion` and `plan` throw.
+ * between looking up and opening them, the record is read afresh. Throws what `findReadable` and `plan` throw.
  */
 export async function openObject<P extends { range: ByteRange }>(
   store: Store,
   scope: BucketScope,
-  { key, versionId }: VersionAddress,
+  address: ReadAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
   for (let attempt = 1; ; attempt++) {
-    const { bucket, record } = await findVersion(store, scope, key, versionId)
+    const { bucket, record, objectKey } = await findReadable(store, scope, address)
     const planned = plan(record)
     try {
-      return { bucket: bucket.record, record, planned, body: await openData(store, record, planned.range) }
+      const body = await openData(store, record, planned.range, objectKey)
+      return { bucket: bucket.record, record, planned, body }
     } catch (error) {
       if (!(error instanceof ShardMissing) || attempt === moveRetriesMax) throw error
     }
   }
 }
 
-async function openData(store: Store, record: ObjectRecord, range: ByteRange): Promise<ByteSource> {
+async function openData(
+  store: Store,
+  record: ObjectRecord,
+  range: ByteRange,
+  objectKey: Buffer | undefined,
+): Promise<ByteSource> {
   if (range.end === range.start) return bytesSource(Buffer.alloc(0))
-  const { data } = record
-  return data.kind === 'blob' ? store.blobs.read(data.manifest, range) : openParts(store, data, range)
+  const { data, size } = record
+  if (data.kind === 'parts') return openParts(store, data, range, objectKey)
+  return openBlob(store, data.manifest, range, { size, key: objectKey && blobKey(objectKey, wholeBlob) })
 }

@@ -99,7 +99,7 @@ function checksumCode(checksum: ListedObject['checksum']): number {
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
 }
 
-type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'data'> & { checksumValue: string | undefined }
+type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
   const isNull = record.versionId === nullVersionId
@@ -148,6 +148,7 @@ export const versionCodec = {
       retention: record.retention,
       legalHold: record.legalHold,
       data: record.data,
+      encryption: record.encryption,
       checksumValue: record.checksum?.value,
     }
     const json = JSON.stringify(rest)

@@ -22,6 +22,14 @@ export interface ObjectLock {
   defaultRetention: DefaultRetention | undefined
 }
 
+/** Encryption that new objects get when their request asks for none. */
+export interface DefaultEncryption {
+  by: 'store' | 'kms'
+  /** Of SSE-KMS, as the client named it; absent: the default key. */
+  kmsKeyId?: string | undefined
+  bucketKeyEnabled?: boolean | undefined
+}
+
 export interface BucketRecord {
   name: string
   /** Distinguishes this bucket from earlier and later ones of the same name. */
@@ -36,6 +44,7 @@ export interface BucketRecord {
   tags: readonly Tag[]
   versioning: VersioningState
   objectLock: ObjectLock | undefined
+  encryption?: DefaultEncryption | undefined
 }
 
 /** Headers that describe an object and are given back as they came. */
@@ -53,6 +62,18 @@ export interface Checksum {
   /** Base64; with `-N` behind it when composite over N parts. */
   value: string
   type: 'FULL_OBJECT' | 'COMPOSITE'
+}
+
+/** How an object's bytes are encrypted, and the object's own key, wrapped. */
+export interface Encryption {
+  /** Whose key wraps the object's: this server's (SSE-S3), a named one of it (SSE-KMS), or one that the client holds (SSE-C). */
+  by: 'store' | 'kms' | 'customer'
+  wrappedKey: string
+  /** The key of the ring that wrapped it. Absent: the client's. */
+  wrappedBy?: { name: string; id: string } | undefined
+  /** Of SSE-KMS: base64 of JSON, as the client gave it. The wrapping is bound to it. */
+  context?: string | undefined
+  bucketKeyEnabled?: boolean | undefined
 }
 
 export interface Retention {
@@ -107,6 +128,7 @@ export interface ObjectAttributes {
 export interface ObjectRecord extends ListedObject, ObjectAttributes {
   checksum: Checksum | undefined
   data: ObjectData
+  encryption?: Encryption | undefined
 }
 
 export type VersionRecord = ObjectRecord | DeleteMarker
@@ -128,6 +150,7 @@ export interface OpenUpload extends ObjectAttributes {
   key: string
   initiatedMs: number
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
+  encryption?: Encryption | undefined
 }
 
 /** Kept for a while after completion, so that a repeated Complete gets the same answer. */
@@ -140,6 +163,7 @@ export interface CompletedUpload {
   /** As the client was told it. */
   versionId: string | undefined
   checksum: Checksum | undefined
+  encryption?: Omit<Encryption, 'wrappedKey'> | undefined
 }
 
 export type UploadRecord = OpenUpload | CompletedUpload
@@ -151,6 +175,8 @@ export interface PartRecord {
   modifiedMs: number
   checksum: Checksum | undefined
   manifest: Manifest
+  /** Of an encrypted part: tells its key from those of parts sent before it under the same number. */
+  salt?: string | undefined
 }
 
 /** What a commit left unreferenced, to be reclaimed after the grace. */

@@ -1,5 +1,6 @@
 /** What every part of the store works with. Built once by the composition root. */
 import type { Clock } from '../clock.ts'
+import type { KeyRing } from '../encryption/key-ring.ts'
 import type { Kv } from '../kv/kv.ts'
 import type { Blobs } from '../shards/blobs.ts'
 
@@ -7,4 +8,6 @@ export interface Store {
   kv: Kv
   blobs: Blobs
   clock: Clock
+  /** Wraps the keys of encrypted objects. */
+  keys: KeyRing
 }

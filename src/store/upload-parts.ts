@@ -1,9 +1,11 @@
 /** Parts of an open upload: writing, listing, and reading all of them for completion. */
+import { randomId } from '../clock.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { commitDecision, garbagePut } from './commit.ts'
 import { describePart } from './descriptions.ts'
-import { type IncomingData, writeBlob } from './incoming-data.ts'
+import { blobEncryption, type CustomerKey, partBlob, uploadKeyOf } from './encryption.ts'
+import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-data.ts'
 import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { partCodec } from './record-codecs.ts'
 import type { OpenUpload, PartRecord } from './records.ts'
@@ -16,18 +18,33 @@ export interface NewPart extends UploadAddress {
   number: number
   /** Chooses what to digest, knowing the upload. May throw when the client's checksum doesn't fit the upload's. */
   data(upload: OpenUpload): IncomingData
+  customerKey?: CustomerKey | undefined
+}
+
+export interface WrittenPart {
+  part: PartRecord
+  encryption: OpenUpload['encryption']
 }
 
 /** Resolves when the part is durable; it replaces an earlier part of its number. Throws NoSuchUpload and what `writeBlob` throws. */
-export async function writePart(store: Store, scope: BucketScope, part: NewPart): Promise<PartRecord> {
+export async function writePart(store: Store, scope: BucketScope, part: NewPart): Promise<WrittenPart> {
   const before = await findOpenUpload(store, scope, part)
   const { uploadId, key: objectKey, number } = part
+  const { encryption } = before.record
+  const salt = encryption && randomId(store.clock)
+  const data = part.data(before.record)
   const { manifest, digested } = await writeBlob(
     store,
     before.bucket.record.location,
-    part.data(before.record),
+    data,
+    partEncryption(store, before.record, part, salt),
     (digests) =>
-      describePart(before.bucket.record, { key: objectKey, uploadId, partNumber: number }, digests, store.clock.now()),
+      describePart(
+        before.bucket.record,
+        { key: objectKey, uploadId, partNumber: number, encryption, salt },
+        digests,
+        store.clock.now(),
+      ),
   )
   const key = partKey(uploadId, number)
   return keepingNoOrphan(store, manifest, () =>
@@ -36,11 +53,12 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       const [replaced] = await store.kv.get([key])
       const record: PartRecord = {
         number,
-        size: manifest.size,
+        size: data.body.size,
         etag: digested.etag,
         modifiedMs: store.clock.now(),
         checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' },
         manifest,
+        salt,
       }
       const puts = [{ key, value: partCodec.encode(key, record) }]
       if (replaced !== undefined) {
@@ -48,7 +66,7 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
         puts.push(garbagePut(store, { kind: 'blob', manifest: old }))
       }
       return {
-        result: record,
+        result: { part: record, encryption },
         commit: {
           checks: [
             { key: bucketKey(scope.name), version: upload.bucket.version },
@@ -60,6 +78,18 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       }
     }),
   )
+}
+
+function partEncryption(
+  store: Store,
+  record: OpenUpload,
+  { key, uploadId, number, customerKey }: NewPart,
+  salt: string | undefined,
+): BlobEncryption | undefined {
+  const { encryption } = record
+  const secret = uploadKeyOf(store, record, { key, uploadId }, customerKey)
+  if (encryption === undefined || secret === undefined || salt === undefined) return undefined
+  return blobEncryption({ secret, by: encryption.by }, partBlob(number, salt))
 }
 
 export interface PartPage {

@@ -4,6 +4,7 @@ import { S3Error } from '../errors.ts'
 import type { Commit } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { commitDecision, garbagePut } from './commit.ts'
+import { type EncryptionRequest, encryptionFor, newObjectKey } from './encryption.ts'
 import {
   bucketKey,
   noValue,
@@ -62,24 +63,35 @@ function noSuchUpload(uploadId: string): S3Error {
   return new S3Error('NoSuchUpload', { details: { UploadId: uploadId } })
 }
 
-export type NewUpload = Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs'>
+export interface NewUpload extends Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs' | 'encryption'> {
+  /** Absent: the bucket's default. */
+  encryption?: EncryptionRequest | undefined
+}
 
-/** Resolves with the id of the new upload. Throws NoSuchBucket, or what the scope throws. */
-export async function createUpload(store: Store, scope: BucketScope, upload: NewUpload): Promise<string> {
+export interface CreatedUpload {
+  uploadId: string
+  upload: OpenUpload
+}
+
+/** Throws NoSuchBucket, or what the scope throws. */
+export async function createUpload(store: Store, scope: BucketScope, upload: NewUpload): Promise<CreatedUpload> {
   const uploadId = timeOrderedId(store.clock)
   const key = uploadKey(uploadId)
   return commitDecision(store, async () => {
     const [entry] = await store.kv.get([bucketKey(scope.name)])
     const bucket = admitted(scope, entry)
     await checkLockRequest(store, bucket.record, upload)
+    const asked = encryptionFor(bucket.record, upload.encryption)
     const record: OpenUpload = {
       ...upload,
       state: 'open',
       bucketId: bucket.record.id,
       initiatedMs: store.clock.now(),
+      encryption:
+        asked && newObjectKey(store, asked).wrap({ bucketId: bucket.record.id, key: upload.key, place: { uploadId } }),
     }
     return {
-      result: uploadId,
+      result: { uploadId, upload: record },
       commit: {
         checks: [{ key: bucketKey(scope.name), version: bucket.version }],
         puts: [

@@ -2,6 +2,7 @@
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { describeObject } from './descriptions.ts'
+import { blobEncryption, type EncryptionRequest, encryptionFor, newObjectKey, wholeBlob } from './encryption.ts'
 import { type IncomingData, writeBlob } from './incoming-data.ts'
 import { readHistory } from './key-history.ts'
 import { checkLockRequest } from './lock-request.ts'
@@ -17,6 +18,8 @@ export interface NewObject {
   attributes: ObjectAttributes
   data: IncomingData
   conditions: WriteConditions
+  /** Absent: the bucket's default. */
+  encryption?: EncryptionRequest | undefined
 }
 
 /**
@@ -30,15 +33,26 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
   await checkLockRequest(store, bucket, object.attributes)
 
   const sequence = nextSequence(before.versions)
-  const { manifest, digested } = await writeBlob(store, bucket.location, object.data, (digests) =>
-    describeObject(bucket, { ...object, sequence }, digests, store.clock.now()),
+  const asked = encryptionFor(bucket, object.encryption)
+  const objectKey = asked && newObjectKey(store, asked)
+  const encryptionAt =
+    objectKey &&
+    ((place: number) => objectKey.wrap({ bucketId: bucket.id, key: object.key, place: { sequence: place } }))
+  const { manifest, digested } = await writeBlob(
+    store,
+    bucket.location,
+    object.data,
+    objectKey && blobEncryption(objectKey, wholeBlob),
+    (digests) =>
+      describeObject(bucket, { ...object, sequence, encryption: encryptionAt?.(sequence) }, digests, store.clock.now()),
   )
   const record = {
     ...object.attributes,
-    size: manifest.size,
+    size: object.data.body.size,
     etag: digested.etag,
     checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' as const },
     data: { kind: 'blob' as const, manifest },
+    encryptionAt,
   }
   return keepingNoOrphan(store, manifest, () =>
     commitObject(store, scope, before, record, (current) => checkWrite(object.conditions, current)),

@@ -1,5 +1,6 @@
 /** Stores in memory for tests, a metadata store that can be watched and interrupted, and the few calls that most tests make. */
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
+import { keyRing, withKeysFor } from '../../src/encryption/key-ring.ts'
 import { S3Error } from '../../src/errors.ts'
 import type { Commit, Entry, Key, Kv, RangeQuery } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
@@ -34,8 +35,11 @@ export function memoryStore({ clock = seededClock(seededRandom(1)), bytesMax = I
 export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
   const kv = new WatchedKv(memoryKv())
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-  return { store: { kv, blobs, clock }, kv, shards, clock }
+  return { store: { kv, blobs, clock, keys: testKeys }, kv, shards, clock }
 }
+
+/** A ring whose keys are the same in every run. */
+export const testKeys = withKeysFor(keyRing([]), ['sse-s3', 'aws/s3', 'invoices'], (bytes) => Buffer.alloc(bytes, 7))
 
 /** The same metadata and shards as another process has them: changes there do not wait for changes here. */
 export const elsewhere = (made: TestStore): TestStore => ({ ...made, store: { ...made.store } })
@@ -163,17 +167,17 @@ export async function begin(
   key: string,
   checksum?: OpenUpload['checksum'],
 ): Promise<UploadAddress> {
-  return { key, uploadId: await createUpload(store, scope, { ...plain, key, checksum }) }
+  return { key, uploadId: (await createUpload(store, scope, { ...plain, key, checksum })).uploadId }
 }
 
-export function sendPart(
+export async function sendPart(
   { store }: TestStore,
   address: UploadAddress,
   number: number,
   data: string | Buffer,
 ): Promise<PartRecord> {
   const body = bytesSource(Buffer.from(data))
-  return writePart(store, scope, {
+  const { part } = await writePart(store, scope, {
     ...address,
     number,
     data: ({ checksum }) => ({
@@ -181,6 +185,7 @@ export function sendPart(
       checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },
     }),
   })
+  return part
 }
 
 export const abort = ({ store }: TestStore, address: UploadAddress): Promise<void> => abortUpload(store, scope, address)

@@ -37,6 +37,7 @@ const withoutBytes: NewRecord = {
   etag: '0'.repeat(32),
   checksum: undefined,
   data: { kind: 'parts', uploadId: 'u', runs: [] },
+  encryptionAt: undefined,
 }
 
 /** Takes the steps through the store, and in a model that knows S3's rules and nothing of indexes. */

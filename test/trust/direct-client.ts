@@ -75,6 +75,8 @@ export class DirectClient {
       key,
       expectedBucketOwner,
       resourceUrl: `http://localhost/${bucket}/${key}`,
+      region: 'us-east-1',
+      customerKeysMayTravel: true,
     }
     try {
       const answer = await run(operation(name), request, { metadata: {}, ...input })

@@ -1,0 +1,73 @@
+/** Fields of encryption at rest, which writes, reads and copies share. */
+import { invalidArgument, S3Error } from '../errors.ts'
+import { outVendor, vendor, worksOnly } from './fields.ts'
+import { boolean, type Parser, text } from './values.ts'
+
+const method: Parser<'AES256' | 'aws:kms'> = (raw, name) => {
+  if (raw === 'AES256' || raw === 'aws:kms') return raw
+  if (raw === 'aws:kms:dsse' || raw === 'aws:fsx') {
+    throw new S3Error('NotImplemented', {
+      message: `${name} ${raw} is not implemented by this server.`,
+      details: { NotImplemented: `${name} ${raw}` },
+    })
+  }
+  throw invalidArgument(name, raw, 'The encryption method specified is not supported')
+}
+
+/** Base64 of a JSON object of strings, kept as it came. */
+const encryptionContext: Parser<string> = (raw, name) => {
+  const bytes = Buffer.from(raw, 'base64')
+  if (bytes.toString('base64') === raw && isStringMap(bytes.toString('utf8'))) return raw
+  throw invalidArgument(
+    name,
+    raw,
+    `The header '${name}' shall be Base64-encoded UTF-8 string holding JSON which represents a string-string map`,
+  )
+}
+
+function isStringMap(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    return Object.values(value).every((entry) => typeof entry === 'string')
+  } catch {
+    return false
+  }
+}
+
+/** What a write asks for. */
+export const encryptionRequest = {
+  serverSideEncryption: worksOnly(vendor('server-side-encryption', method), 'AES256, aws:kms'),
+  kmsKeyId: vendor('server-side-encryption-aws-kms-key-id', text),
+  bucketKeyEnabled: vendor('server-side-encryption-bucket-key-enabled', boolean),
+  encryptionContext: vendor('server-side-encryption-context', encryptionContext),
+} as const
+
+/** A key that the client holds. Its parsers see each value alone, so that they don't put a secret into an error. */
+export const customerKey = {
+  customerAlgorithm: vendor('server-side-encryption-customer-algorithm', text),
+  customerKey: vendor('server-side-encryption-customer-key', text),
+  customerKeyMd5: vendor('server-side-encryption-customer-key-MD5', text),
+} as const
+
+/** The key that the source of a copy was written with. */
+export const sourceCustomerKey = {
+  sourceCustomerAlgorithm: vendor('copy-source-server-side-encryption-customer-algorithm', text),
+  sourceCustomerKey: vendor('copy-source-server-side-encryption-customer-key', text),
+  sourceCustomerKeyMd5: vendor('copy-source-server-side-encryption-customer-key-MD5', text),
+} as const
+
+/** How an object is encrypted, as answers tell it. */
+export const encryptionOut = {
+  serverSideEncryption: outVendor('server-side-encryption'),
+  kmsKeyId: outVendor('server-side-encryption-aws-kms-key-id'),
+  bucketKeyEnabled: outVendor('server-side-encryption-bucket-key-enabled'),
+  customerAlgorithm: outVendor('server-side-encryption-customer-algorithm'),
+  customerKeyMd5: outVendor('server-side-encryption-customer-key-MD5'),
+} as const
+
+/** The same, of what was just written. */
+export const encryptionOutOfWrite = {
+  ...encryptionOut,
+  encryptionContext: outVendor('server-side-encryption-context'),
+} as const

@@ -1,0 +1,85 @@
+/** The keys that wrap objects' keys, by name: `sse-s3`, and the keys of SSE-KMS. The newest of a name wraps; older ones unwrap what they wrapped. */
+import { createHash } from 'node:crypto'
+import { keyBytes } from './object-key.ts'
+
+/** Wraps what SSE-S3 encrypts. */
+export const storeKeyName = 'sse-s3'
+/** The key of SSE-KMS where a request names none, as in AWS. */
+export const defaultKmsKeyName = 'aws/s3'
+
+export interface RingKey {
+  name: string
+  /** Tells the versions of a name apart. Derived from the secret, which it doesn't reveal. */
+  id: string
+  secret: Buffer
+}
+
+export interface KeyRing {
+  /** The key that wraps now; `undefined` when no key has this name. */
+  newest(name: string): RingKey | undefined
+  find(name: string, id: string): RingKey | undefined
+  /** Each name's keys in a row, newest first. */
+  readonly keys: readonly RingKey[]
+}
+
+/** Says what is wrong with a key ring, without its secrets. */
+export class KeyRingInvalid extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'KeyRingInvalid'
+  }
+}
+
+export function keyRing(keys: readonly RingKey[]): KeyRing {
+  return {
+    keys,
+    newest: (name) => keys.find((key) => key.name === name),
+    find: (name, id) => keys.find((key) => key.name === name && key.id === id),
+  }
+}
+
+export function ringKey(name: string, secret: Buffer): RingKey {
+  const id = createHash('sha256').update('holdfast key ').update(secret).digest('hex').slice(0, 16)
+  return { name, id, secret }
+}
+
+const keyName = /^[A-Za-z0-9][A-Za-z0-9/_-]{0,63}$/
+
+/** Whether a key can have this name. */
+export const isKeyName = (name: string): boolean => keyName.test(name)
+
+/** Reads `name secret` by line, or `name:secret` by comma; secrets are 32 bytes in base64. Throws `KeyRingInvalid`. */
+export function parseKeyRing(text: string): KeyRing {
+  const entries = text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const keys = entries.map((entry, i) => {
+    const [name = '', secret = '', ...rest] = entry.split(/[\s:]+/)
+    const bytes = Buffer.from(secret, 'base64')
+    if (rest.length > 0 || !isKeyName(name)) throw new KeyRingInvalid(`key ${i + 1} is not 'NAME SECRET'`)
+    if (bytes.length !== keyBytes || bytes.toString('base64') !== secret) {
+      throw new KeyRingInvalid(`the secret of key ${i + 1} (${name}) is not ${keyBytes} bytes in base64`)
+    }
+    return ringKey(name, bytes)
+  })
+  return keyRing(keys)
+}
+
+/** As `parseKeyRing` reads it, a line a key. */
+export function formatKeyRing({ keys }: KeyRing): string {
+  return keys.map(({ name, secret }) => `${name} ${secret.toString('base64')}\n`).join('')
+}
+
+/** The same ring with a new newest key of `name`. `random` gives that many random bytes. */
+export function withNewKey(ring: KeyRing, name: string, random: (bytes: number) => Buffer): KeyRing {
+  return keyRing([ringKey(name, random(keyBytes)), ...ring.keys])
+}
+
+/** The same ring with a key for each of `names` that has none. */
+export function withKeysFor(ring: KeyRing, names: readonly string[], random: (bytes: number) => Buffer): KeyRing {
+  return names.reduce(
+    (extended, name) => (extended.newest(name) === undefined ? withNewKey(extended, name, random) : extended),
+    ring,
+  )
+}

@@ -1,0 +1,173 @@
+/**
+ * Bytes as they lie encrypted: segments of AES-256-GCM, each with its tag behind it, so that a range can be read and verified without the rest.
+ * The key is of this one blob, so a segment's number is its nonce. Each segment is bound to its place and to the blob's size: none can be changed,
+ * dropped, repeated, exchanged or cut off unnoticed.
+ */
+import { type CipherGCM, createCipheriv, createDecipheriv } from 'node:crypto'
+import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { limits } from '../limits.ts'
+
+/** A sealed segment is as large as a checksum block of the store, so that reading one reads no other. */
+const sealedBytes = limits.encryptionSegmentBytes
+const tagBytes = 16
+const plainBytes = sealedBytes - tagBytes
+const nonceBytes = 12
+
+/** Thrown when a segment is not what was written there. */
+export class SegmentDamaged extends Error {
+  constructor(segment: number) {
+    super(`encrypted segment ${segment} is not what was written`)
+    this.name = 'SegmentDamaged'
+  }
+}
+
+interface Range {
+  /** First byte, from 0. */
+  start: number
+  /** One past the last byte. */
+  end: number
+}
+
+/** What `bytes` of plaintext take when encrypted. */
+export function sealedSize(bytes: number): number {
+  return bytes + Math.ceil(bytes / plainBytes) * tagBytes
+}
+
+/** Where the segments lie that hold a range of the plaintext. */
+export function sealedRange(range: Range, size: number): Range {
+  return {
+    start: Math.floor(range.start / plainBytes) * sealedBytes,
+    end: Math.min(Math.ceil(range.end / plainBytes) * sealedBytes, sealedSize(size)),
+  }
+}
+
+/** What a segment of a blob of `size` bytes of plaintext takes. */
+function sealedSizeOf(segment: number, size: number): number {
+  return Math.min(plainBytes, size - segment * plainBytes) + tagBytes
+}
+
+function nonceOf(segment: number): Buffer {
+  const nonce = Buffer.alloc(nonceBytes)
+  nonce.writeUIntBE(segment, nonceBytes - 6, 6)
+  return nonce
+}
+
+function boundTo(size: number): Buffer {
+  const bound = Buffer.alloc(8)
+  bound.writeUIntBE(size, 2, 6)
+  return bound
+}
+
+/** The encrypted form of `plain`. `key`: 32 bytes that encrypt nothing else, ever. */
+export function encrypting(plain: ByteSource, key: Buffer): ByteSource {
+  const bound = boundTo(plain.size)
+  const segmentCipher = (segment: number): CipherGCM =>
+    createCipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
+
+  const drain = async (sink: ByteSink): Promise<void> => {
+    let segment = 0
+    let inSegment = 0
+    let cipher = segmentCipher(0)
+    const finish = (): Buffer => {
+      cipher.final()
+      const tag = cipher.getAuthTag()
+      inSegment = 0
+      segment += 1
+      cipher = segmentCipher(segment)
+      return tag
+    }
+    await plain.drain(async (chunk) => {
+      for (let at = 0; at < chunk.length; ) {
+        const piece = chunk.subarray(at, at + plainBytes - inSegment)
+        at += piece.length
+        inSegment += piece.length
+        await sink(cipher.update(piece))
+        if (inSegment === plainBytes) await sink(finish())
+      }
+    })
+    if (inSegment > 0) await sink(finish())
+  }
+  return {
+    size: sealedSize(plain.size),
+    drain,
+    read: async () => sealWhole(await plain.read(), segmentCipher),
+    cancel: () => plain.cancel(),
+  }
+}
+
+function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM): Buffer {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += plainBytes) {
+    const cipher = segmentCipher(at / plainBytes)
+    pieces.push(cipher.update(bytes.subarray(at, at + plainBytes)), cipher.final(), cipher.getAuthTag())
+  }
+  return Buffer.concat(pieces)
+}
+
+/**
+ * The plaintext of a range, from `sealed`: the source of its `sealedRange`. `size`: of the whole plaintext.
+ * Rejects with `SegmentDamaged`, having given nothing of that segment.
+ */
+export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
+  const first = Math.floor(range.start / plainBytes)
+  const bound = boundTo(size)
+
+  const open = (segment: number, bytes: Buffer): Buffer => {
+    const tagAt = bytes.length - tagBytes
+    if (bytes.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes })
+    decipher.setAAD(bound)
+    decipher.setAuthTag(bytes.subarray(tagAt))
+    const plain = decipher.update(bytes.subarray(0, tagAt))
+    try {
+      decipher.final()
+    } catch {
+      throw new SegmentDamaged(segment)
+    }
+    const start = segment * plainBytes
+    return plain.subarray(Math.max(0, range.start - start), Math.max(0, range.end - start))
+  }
+
+  return {
+    size: range.end - range.start,
+    drain: (sink) => eachSegment(sealed, size, first, async (segment, bytes) => sink(open(segment, bytes))),
+    read: async () => {
+      const bytes = await sealed.read()
+      const pieces: Buffer[] = []
+      for (let at = 0; at < bytes.length; at += sealedBytes) {
+        pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
+      }
+      return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+    },
+    cancel: () => sealed.cancel(),
+  }
+}
+
+/** Gives whole sealed segments, whatever pieces the source comes in. `give` owns the bytes until it returns. */
+async function eachSegment(
+  sealed: ByteSource,
+  size: number,
+  first: number,
+  give: (segment: number, bytes: Buffer) => Promise<void>,
+): Promise<void> {
+  const gathered = Buffer.allocUnsafe(Math.min(sealedBytes, sealed.size))
+  let segment = first
+  let held = 0
+  await sealed.drain(async (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      const missing = sealedSizeOf(segment, size) - held
+      const piece = chunk.subarray(at, at + missing)
+      at += piece.length
+      if (held === 0 && piece.length === missing) {
+        await give(segment++, piece)
+        continue
+      }
+      held += piece.copy(gathered, held)
+      if (piece.length < missing) continue
+      held = 0
+      await give(segment, gathered.subarray(0, sealedSizeOf(segment, size)))
+      segment++
+    }
+  })
+  if (held > 0) throw new SegmentDamaged(segment)
+}

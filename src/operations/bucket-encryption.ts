@@ -1,0 +1,116 @@
+/** PutBucketEncryption, GetBucketEncryption, DeleteBucketEncryption. */
+import { checksumsIn, ownership } from '../contract/groups.ts'
+import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
+import { notImplemented, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { changeBucket, findBucket } from '../store/buckets.ts'
+import { kmsKeyName } from '../store/encryption.ts'
+import type { DefaultEncryption } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { defineOperation } from './context.ts'
+
+const configurationShape = struct({
+  Rule: list(
+    struct({
+      ApplyServerSideEncryptionByDefault: optional(struct({ SSEAlgorithm: string, KMSMasterKeyID: optional(string) })),
+      BucketKeyEnabled: optional(boolean),
+    }),
+  ),
+})
+
+export const putBucketEncryptionOperation = defineOperation({
+  name: 'PutBucketEncryption',
+  method: 'PUT',
+  target: 'bucket',
+  query: ['encryption'],
+  permission: 's3:PutEncryptionConfiguration',
+  summary: 'Sets how new objects are encrypted whose requests do not say it.',
+  input: { ...checksumsIn, ...ownership },
+  inputBody: {
+    kind: 'xml',
+    root: 'ServerSideEncryptionConfiguration',
+    shape: configurationShape,
+    required: true,
+    digestRequired: false,
+    bytesMax: limits.xmlBodyBytesMax,
+  },
+  output: {},
+  errors: ['NoSuchBucket', 'MalformedXML', 'InvalidArgument', 'KMS.NotFoundException'],
+
+  async handle({ store, scope }, { body }) {
+    const [rule, ...more] = body.Rule
+    const asked = rule?.ApplyServerSideEncryptionByDefault
+    if (rule === undefined || more.length > 0 || asked === undefined) throw new S3Error('MalformedXML')
+    const encryption = defaultEncryption(asked, rule.BucketKeyEnabled)
+    checkKmsKey(store, encryption)
+    await changeBucket(store, scope, (bucket) => ({ ...bucket, encryption }))
+    return {}
+  },
+})
+
+export const getBucketEncryptionOperation = defineOperation({
+  name: 'GetBucketEncryption',
+  method: 'GET',
+  target: 'bucket',
+  query: ['encryption'],
+  permission: 's3:GetEncryptionConfiguration',
+  summary: "Answers a bucket's default encryption.",
+  input: ownership,
+  output: {},
+  outputBody: { kind: 'xml', root: 'ServerSideEncryptionConfiguration', shape: configurationShape },
+  errors: ['NoSuchBucket', 'ServerSideEncryptionConfigurationNotFoundError'],
+
+  async handle({ store, scope }) {
+    const { encryption } = await findBucket(store, scope)
+    if (encryption === undefined) {
+      throw new S3Error('ServerSideEncryptionConfigurationNotFoundError', { details: { BucketName: scope.name } })
+    }
+    const { by, kmsKeyId, bucketKeyEnabled = false } = encryption
+    const algorithm = by === 'kms' ? 'aws:kms' : 'AES256'
+    const rule = {
+      ApplyServerSideEncryptionByDefault: { SSEAlgorithm: algorithm, KMSMasterKeyID: kmsKeyId },
+      BucketKeyEnabled: bucketKeyEnabled,
+    }
+    const rules = [rule]
+    return { body: { Rule: rules } }
+  },
+})
+
+export const deleteBucketEncryptionOperation = defineOperation({
+  name: 'DeleteBucketEncryption',
+  method: 'DELETE',
+  target: 'bucket',
+  query: ['encryption'],
+  permission: 's3:PutEncryptionConfiguration',
+  summary: "Removes a bucket's default encryption. What is encrypted stays so.",
+  status: 204,
+  input: ownership,
+  output: {},
+  errors: ['NoSuchBucket'],
+
+  async handle({ store, scope }) {
+    await changeBucket(store, scope, (bucket) => ({ ...bucket, encryption: undefined }))
+    return {}
+  },
+})
+
+function defaultEncryption(
+  { SSEAlgorithm: algorithm, KMSMasterKeyID: kmsKeyId }: { SSEAlgorithm: string; KMSMasterKeyID?: string | undefined },
+  bucketKeyEnabled: boolean | undefined,
+): DefaultEncryption {
+  if (algorithm === 'aws:kms') return { by: 'kms', kmsKeyId, bucketKeyEnabled }
+  if (algorithm === 'aws:kms:dsse') throw notImplemented('SSEAlgorithm aws:kms:dsse')
+  if (algorithm !== 'AES256') throw new S3Error('MalformedXML')
+  if (kmsKeyId !== undefined) {
+    throw new S3Error('InvalidArgument', {
+      message: 'a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse',
+    })
+  }
+  return { by: 'store', bucketKeyEnabled }
+}
+
+/** A key that is missing would refuse every write later. */
+function checkKmsKey(store: Store, { by, kmsKeyId }: DefaultEncryption): void {
+  if (by !== 'kms' || store.keys.newest(kmsKeyName(kmsKeyId)) !== undefined) return
+  throw new S3Error('KMS.NotFoundException', { details: { KeyId: kmsKeyId ?? '' } })
+}

@@ -1,0 +1,188 @@
+/** Encryption at rest: the keys of objects, made for what a request asks, kept wrapped in records, and found again for reading. */
+import { defaultKmsKeyName, storeKeyName } from '../encryption/key-ring.ts'
+import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
+import { S3Error } from '../errors.ts'
+import type { BlobEncryption } from './incoming-data.ts'
+import type { BucketRecord, Encryption, ObjectData, OpenUpload } from './records.ts'
+import type { Store } from './store.ts'
+
+/** A key that the client holds: 32 bytes. */
+export interface CustomerKey {
+  secret: Buffer
+}
+
+export type EncryptionRequest =
+  | { by: 'store' }
+  | { by: 'kms'; kmsKeyId?: string | undefined; context?: string | undefined; bucketKeyEnabled?: boolean | undefined }
+  | { by: 'customer'; customerKey: CustomerKey }
+
+/** What an object's key is bound to: it opens no other object, version or upload. */
+export interface KeyBinding {
+  bucketId: string
+  key: string
+  /** The version's sequence, or the upload's id: parts stay under that. */
+  place: { sequence: number } | { uploadId: string }
+}
+
+/** The key of an object that is being written. */
+export interface NewObjectKey {
+  secret: Buffer
+  by: Encryption['by']
+  wrap(binding: KeyBinding): Encryption
+}
+
+const nonceBytes = 12
+
+/** What the request asks for, or else the bucket's default. */
+export function encryptionFor(
+  { encryption }: BucketRecord,
+  request: EncryptionRequest | undefined,
+): EncryptionRequest | undefined {
+  return request ?? encryption
+}
+
+/** Throws KMS.NotFoundException when no key has the name asked for. */
+export function newObjectKey(store: Store, request: EncryptionRequest): NewObjectKey {
+  const secret = Buffer.from(store.clock.random(keyBytes))
+  const { by } = request
+  const wrapped = (wrappingKey: Buffer, binding: KeyBinding, context?: string): string =>
+    wrapObjectKey(secret, wrappingKey, bindingText(binding, context), store.clock.random(nonceBytes))
+  if (by === 'customer') {
+    const { customerKey } = request
+    return { secret, by, wrap: (binding) => ({ by, wrappedKey: wrapped(customerKey.secret, binding) }) }
+  }
+  const name = by === 'store' ? storeKeyName : kmsKeyName(request.kmsKeyId)
+  const ringKey = by === 'kms' && name === storeKeyName ? undefined : store.keys.newest(name)
+  if (ringKey === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
+  const asked = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
+  return {
+    secret,
+    by,
+    wrap: (binding) => ({
+      by,
+      wrappedKey: wrapped(ringKey.secret, binding, asked.context),
+      wrappedBy: { name: ringKey.name, id: ringKey.id },
+      ...asked,
+    }),
+  }
+}
+
+/** Clients name a key by itself, as an alias, or by an ARN that ends with either. */
+export function kmsKeyName(kmsKeyId: string | undefined): string {
+  if (kmsKeyId === undefined) return defaultKmsKeyName
+  return kmsKeyId.replace(/^arn:[^:]*:kms:[^:]*:[^:]*:/, '').replace(/^(?:key|alias)\//, '')
+}
+
+/** The same key, wrapped by the newest of its name. `undefined` when it is already. */
+export function rewrapped(store: Store, encryption: Encryption, binding: KeyBinding): Encryption | undefined {
+  const { wrappedBy, context } = encryption
+  const newest = wrappedBy && store.keys.newest(wrappedBy.name)
+  if (wrappedBy === undefined || newest === undefined || newest.id === wrappedBy.id) return undefined
+  const secret = unwrapByRing(store, encryption, binding)
+  return {
+    ...encryption,
+    wrappedKey: wrapObjectKey(secret, newest.secret, bindingText(binding, context), store.clock.random(nonceBytes)),
+    wrappedBy: { name: newest.name, id: newest.id },
+  }
+}
+
+/**
+ * The key that opens an object, or `undefined` when it is not encrypted. Throws InvalidRequest when a customer's key is missing or there is
+ * nothing that it could open, AccessDenied when it is another one.
+ */
+export function objectKeyOf(
+  store: Store,
+  encryption: Encryption | undefined,
+  binding: KeyBinding,
+  customerKey: CustomerKey | undefined,
+): Buffer | undefined {
+  if (encryption?.by !== 'customer') {
+    if (customerKey !== undefined) {
+      throw new S3Error('InvalidRequest', {
+        message: 'The encryption parameters are not applicable to this object.',
+      })
+    }
+    return encryption && unwrapByRing(store, encryption, binding)
+  }
+  if (customerKey === undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
+    })
+  }
+  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, undefined))
+  if (secret === undefined) throw new S3Error('AccessDenied')
+  return secret
+}
+
+/** The key of an open upload. Throws InvalidRequest when the customer's key is missing, another one, or there is nothing that it could open. */
+export function uploadKeyOf(
+  store: Store,
+  { bucketId, encryption }: OpenUpload,
+  { key, uploadId }: { key: string; uploadId: string },
+  customerKey: CustomerKey | undefined,
+): Buffer | undefined {
+  const asked = encryption?.by === 'customer'
+  if (asked && customerKey === undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The multipart upload initiate requested encryption. Subsequent part requests must include the appropriate encryption parameters.',
+    })
+  }
+  if (!asked && customerKey !== undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The multipart upload initiate did not request encryption. Please resend the request without sending encryption parameters.',
+    })
+  }
+  try {
+    return objectKeyOf(store, encryption, { bucketId, key, place: { uploadId } }, customerKey)
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    throw new S3Error('InvalidRequest', {
+      message: 'The provided encryption parameters did not match the ones used originally.',
+    })
+  }
+}
+
+/** Thrown when the key ring can't open what it once closed: a key of it is missing, or the record was altered. */
+export class ObjectKeyLost extends Error {
+  constructor(why: string) {
+    super(why)
+    this.name = 'ObjectKeyLost'
+  }
+}
+
+function unwrapByRing(store: Store, encryption: Encryption, binding: KeyBinding): Buffer {
+  const { name = '', id = '' } = encryption.wrappedBy ?? {}
+  const ringKey = store.keys.find(name, id)
+  if (ringKey === undefined) throw new ObjectKeyLost(`the key ring lacks key ${id} of ${name}`)
+  const secret = unwrapObjectKey(encryption.wrappedKey, ringKey.secret, bindingText(binding, encryption.context))
+  if (secret === undefined) throw new ObjectKeyLost(`an object's key does not open with key ${id} of ${name}`)
+  return secret
+}
+
+function bindingText({ bucketId, key, place }: KeyBinding, context: string | undefined): string {
+  const placed = 'uploadId' in place ? ['upload', place.uploadId] : ['version', place.sequence]
+  return JSON.stringify([bucketId, key, placed, context ?? null])
+}
+
+/** What the key of a stored object is bound to. */
+export function bindingOf(bucketId: string, key: string, object: { sequence: number; data: ObjectData }): KeyBinding {
+  const { data, sequence } = object
+  return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
+}
+
+/** The name, within its object, of the blob that is all of it. */
+export const wholeBlob = 'object'
+
+/** The name, within its object, of the blob that is one part. */
+export const partBlob = (number: number, salt: string): string => `part ${number} ${salt}`
+
+/** How one blob of an object is encrypted. Where keys are somebody's own, not even the MD5 of the plaintext is told. */
+export function blobEncryption({ secret, by }: Pick<NewObjectKey, 'secret' | 'by'>, blob: string): BlobEncryption {
+  return {
+    key: blobKey(secret, blob),
+    etagOf: (md5) => (by === 'store' ? md5 : hiddenEtag(secret, md5)),
+  }
+}
