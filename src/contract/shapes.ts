@@ -30,21 +30,42 @@ export interface OptionalShape<S extends Shape = Shape> {
   support: Support
 }
 
-export type Shape = TextShape | StructShape | ListShape | OptionalShape
+/** A struct's field that stands in the start tag of its element, under a prefixed name: `xsi:type`. */
+export interface AttributeShape<T = unknown> {
+  kind: 'attribute'
+  text: TextShape<T>
+  /** What the prefix of the name stands for. Written with the attribute; read by the prefix alone. */
+  namespace: string
+}
 
-/** The TypeScript value of a shape. */
-export type Infer<S extends Shape> =
+/** An element that S3 knows and this server refuses: read, it is NotImplemented by its path. Never written. */
+export interface RefusedShape {
+  kind: 'refused'
+}
+
+export type Shape = TextShape | StructShape | ListShape | OptionalShape | AttributeShape | RefusedShape
+
+type MayBeAbsent = OptionalShape | RefusedShape
+
+/** The TypeScript value of a shape. Of a shape that is not known more closely it is unknown. */
+export type Infer<S extends Shape> = Shape extends S ? unknown : InferKnown<S>
+
+type InferKnown<S extends Shape> =
   S extends TextShape<infer T>
     ? T
-    : S extends ListShape<infer I>
-      ? Infer<I>[]
-      : S extends OptionalShape<infer O>
-        ? Infer<O> | undefined
-        : S extends StructShape<infer F>
-          ? { [K in keyof F as F[K] extends OptionalShape ? never : K]: Infer<F[K]> } & {
-              [K in keyof F as F[K] extends OptionalShape ? K : never]?: Infer<F[K]>
-            }
-          : never
+    : S extends AttributeShape<infer A>
+      ? A
+      : S extends RefusedShape
+        ? undefined
+        : S extends ListShape<infer I>
+          ? Infer<I>[]
+          : S extends OptionalShape<infer O>
+            ? Infer<O> | undefined
+            : S extends StructShape<infer F>
+              ? { [K in keyof F as F[K] extends MayBeAbsent ? never : K]: Infer<F[K]> } & {
+                  [K in keyof F as F[K] extends MayBeAbsent ? K : never]?: Infer<F[K]>
+                }
+              : never
 
 const malformed = (name: string): S3Error => new S3Error('MalformedXML', { details: { Element: name } })
 
@@ -104,14 +125,22 @@ export function optional<S extends Shape>(of: S, support: Support = works): Opti
   return { kind: 'optional', of, support }
 }
 
-/** An element that the operation's handler refuses by name. */
-export function refusedElement<S extends Shape>(of: S): OptionalShape<S> {
-  return optional(of, { here: 'refused', refusal: 'NotImplemented' })
+/** An element that is read, and that the operation's handler refuses by name: for what is within it, or for one entry of several. */
+export function refusedByHandler<S extends Shape>(of: S): OptionalShape<S> {
+  return optional(of, refusedHere)
 }
+
+export function attribute<T>(text: TextShape<T>, namespace: string): AttributeShape<T> {
+  return { kind: 'attribute', text, namespace }
+}
+
+export const refusedElement: RefusedShape = { kind: 'refused' }
+
+const refusedHere: Support = { here: 'refused', refusal: 'NotImplemented' }
 
 /** One element of a shape. */
 export interface ShapeElement {
-  /** From the root, with slashes. */
+  /** From the root, with slashes; of an attribute with an @ before its name. */
   path: string
   /** It holds other elements rather than text. */
   container: boolean
@@ -125,20 +154,27 @@ export function elementsOf(root: string, shape: Shape): ShapeElement[] {
 }
 
 function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'required' | 'support'>): ShapeElement[] {
-  if (shape.kind === 'text') return [{ path, container: false, ...how }]
-  if (shape.kind === 'list') return elementsAt(path, shape.item, { ...how, required: false })
   // What is within a refused element is refused with it.
-  if (shape.kind === 'optional') {
-    return elementsAt(path, shape.of, {
-      required: false,
-      support: how.support.here === 'refused' ? how.support : shape.support,
-    })
+  const within = (support: Support): Support => (how.support.here === 'refused' ? how.support : support)
+  switch (shape.kind) {
+    case 'text':
+    case 'attribute':
+      return [{ path, container: false, ...how }]
+    case 'refused':
+      return [{ path, container: false, required: false, support: refusedHere }]
+    case 'list':
+      return elementsAt(path, shape.item, { ...how, required: false })
+    case 'optional':
+      return elementsAt(path, shape.of, { required: false, support: within(shape.support) })
+    case 'struct':
+      return [
+        { path, container: true, ...how },
+        ...Object.entries(shape.fields).flatMap(([name, field]) =>
+          elementsAt(`${path}/${field.kind === 'attribute' ? '@' : ''}${name}`, field, {
+            required: how.required,
+            support: within(works),
+          }),
+        ),
+      ]
   }
-  const inner = Object.entries(shape.fields).flatMap(([name, field]) =>
-    elementsAt(`${path}/${name}`, field, {
-      required: how.required,
-      support: how.support.here === 'refused' ? how.support : works,
-    }),
-  )
-  return [{ path, container: true, ...how }, ...inner]
 }

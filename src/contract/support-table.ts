@@ -147,9 +147,8 @@ function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'x
 function answerBody(body: OutputBody): Described[] {
   if (body.kind === 'none') return []
   if (body.kind === 'stream') return [{ in: 'data', name: 'body' }]
-  return elementsOf(body.root, body.shape).map(
-    ({ path, ...rest }): Described => ({ ...rest, in: 'element', name: path }),
-  )
+  const answered = elementsOf(body.root, body.shape).filter(({ support }) => support.here === 'works')
+  return answered.map(({ path, ...rest }): Described => ({ ...rest, in: 'element', name: path }))
 }
 
 /** The root of the document, `data`, or nothing. */

@@ -1,6 +1,6 @@
 import { outHeader, vendor } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
-import { optional, refusedElement, string, struct } from '../contract/shapes.ts'
+import { optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
 import { boolean, oneOf } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -25,8 +25,8 @@ export const createBucketOperation = defineOperation({
     root: 'CreateBucketConfiguration',
     shape: struct({
       LocationConstraint: optional(string),
-      Location: refusedElement(struct({ Name: optional(string), Type: optional(string) })),
-      Bucket: refusedElement(struct({ DataRedundancy: optional(string), Type: optional(string) })),
+      Location: refusedByHandler(struct({ Name: optional(string), Type: optional(string) })),
+      Bucket: refusedByHandler(struct({ DataRedundancy: optional(string), Type: optional(string) })),
     }),
     required: false,
     digestRequired: false,

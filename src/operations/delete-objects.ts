@@ -1,6 +1,6 @@
 import { refused } from '../contract/fields.ts'
 import { bypassGovernanceRetention, checksumsIn, ownership, versionName } from '../contract/groups.ts'
-import { boolean, list, optional, refusedElement, string, struct } from '../contract/shapes.ts'
+import { boolean, list, optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { findBucket } from '../store/buckets.ts'
@@ -13,8 +13,8 @@ const named = struct({
   Key: string,
   VersionId: optional(string),
   ETag: optional(string),
-  LastModifiedTime: refusedElement(string),
-  Size: refusedElement(string),
+  LastModifiedTime: refusedByHandler(string),
+  Size: refusedByHandler(string),
 })
 
 interface NamedObject {

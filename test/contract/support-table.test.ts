@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { apiPage, supportSummary } from '../../src/contract/api-page.ts'
 import { header, outVendor, query, refused, required, vendorPrefix, worksOnly } from '../../src/contract/fields.ts'
 import { operationsIn } from '../../src/contract/operation.ts'
-import { list, optional, refusedElement, string, struct } from '../../src/contract/shapes.ts'
+import { list, optional, refusedByHandler, string, struct } from '../../src/contract/shapes.ts'
 import { supportTable } from '../../src/contract/support-table.ts'
 import { text } from '../../src/contract/values.ts'
 import { supportTable as libraryTable } from '../../src/index.ts'
@@ -29,7 +29,7 @@ const putThing = operationsIn<undefined>()({
     shape: struct({
       Name: string,
       Part: list(struct({ Id: string })),
-      Old: refusedElement(struct({ Id: optional(string) })),
+      Old: refusedByHandler(struct({ Id: optional(string) })),
     }),
     required: true,
     digestRequired: false,
