@@ -1,11 +1,13 @@
 /** Proofs of what vouches for a body: Content-MD5, the five checksums, and the name of the one that an SDK means to send. */
 import { expect } from 'vitest'
+import { operationRows } from '../table-rows.ts'
 import { nothingChanged } from '../wire-asks.ts'
 import { type Algorithm, algorithms, md5Base64, referenceChecksum, referenceComposite } from '../wire-checksums.ts'
 import type { Ask, Wire } from '../wire-client.ts'
 import { withDocument } from '../wire-elements.ts'
 import { beginUpload, completeDocument, putPart } from '../wire-uploads.ts'
 import { ofEach, type Proof, refuses, validAsk } from './proof.ts'
+import { ownersPolicy } from './unconfigured.ts'
 
 /** Its checksums are of the object, not of the document that it sends. */
 const ofObjects = ['CompleteMultipartUpload']
@@ -13,8 +15,11 @@ const ofObjects = ['CompleteMultipartUpload']
 /** A valid request that has a body. */
 async function vouchable(wire: Wire, operation: string) {
   const { ask, ...rest } = await validAsk(wire, operation)
-  const body = String(ask.body ?? '<CreateBucketConfiguration/>')
-  return { ...rest, body, ask: withDocument(ask, body) }
+  // A canned list takes the place of a policy.
+  const { acl: _, ...vendor } = ask.vendor ?? {}
+  const root = operationRows.find(({ name }) => name === operation)?.requestBody ?? ''
+  const body = String(ask.body ?? (root === 'AccessControlPolicy' ? ownersPolicy : `<${root}/>`))
+  return { ...rest, body, ask: withDocument({ ...ask, vendor }, body) }
 }
 
 /** The right value is taken and a wrong one refused. */

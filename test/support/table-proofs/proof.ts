@@ -118,7 +118,8 @@ function expectAnswer(wire: Wire, reply: Reply, answer: Answering): void {
   for (const [name, value] of wanted) expect(reply.headers.get(name.toLowerCase()), name).toEqual(value)
   const texts = Object.keys(elements).length === 0 ? new Map<string, string[]>() : textsByPath(reply.body)
   for (const [path, value] of Object.entries(elements)) {
-    expect(texts.get(path) ?? [], path).toEqual(Array.isArray(value) ? value : [value])
+    // An attribute is read as an element of its name.
+    expect(texts.get(path.replace('@', '')) ?? [], path).toEqual(Array.isArray(value) ? value : [value])
   }
   if (data !== undefined) expect(reply.body.toString()).toBe(data)
 }

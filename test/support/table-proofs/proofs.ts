@@ -7,6 +7,7 @@ import { everywhereProofs } from './everywhere.ts'
 import { listingProofs } from './listings.ts'
 import type { Proof } from './proof.ts'
 import { readProofs } from './reads.ts'
+import { unconfiguredProofs } from './unconfigured.ts'
 import { uploadProofs } from './uploads.ts'
 import { versionProofs } from './versions.ts'
 import { writeProofs } from './writes.ts'
@@ -22,4 +23,5 @@ export const proofs: readonly Proof[] = [
   ...uploadProofs,
   ...listingProofs,
   ...encryptionProofs,
+  ...unconfiguredProofs,
 ]

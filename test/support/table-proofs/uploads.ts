@@ -112,7 +112,7 @@ const digestsAnswered: Answering[] = algorithms.flatMap((algorithm): Answering[]
   const vendor = { [headerOf(algorithm)]: value }
   const kind = kinds.find(([name]) => name === algorithm) ?? kinds[0]
   const given = async (wire: Wire): Promise<Facts> => ({
-    ...(await onePart(wire, { 'checksum-algorithm': algorithm })),
+    ...(await onePart(wire, { 'checksum-algorithm': algorithm }, algorithm)),
   })
   return [
     {
