@@ -4,7 +4,8 @@ import type { Ask } from './wire-client.ts'
 
 /** The request with `value` at `path`: in the first element on the way that the document has. */
 export function withElement(ask: Ask, path: string, value: string): Ask {
-  return withDocument(ask, insert(String(ask.body ?? ''), path.split('/'), value))
+  const document = String(ask.body ?? '').replace(/<(\w+)\/>/g, '<$1></$1>')
+  return withDocument(ask, insert(document, path.split('/'), value))
 }
 
 /** The request with another document. */

@@ -17,6 +17,7 @@ const partialRows = tableRows.filter(({ only }) => only !== undefined)
 const badValues: Readonly<Record<string, string>> = {
   acl: 'public-read',
   'storage-class': 'COLDEST',
+  'server-side-encryption': 'ROT13',
   'VersioningConfiguration/MfaDelete': 'Enabled',
 }
 

@@ -19,7 +19,7 @@ export interface Proof {
 export const workingRows: readonly TableRow[] = tableRows.filter(({ here }) => here === 'works')
 
 /** The operations that have a row: `request query:prefix`. */
-export const operationsWith = (what: string): string[] =>
+const operationsWith = (what: string): string[] =>
   workingRows.filter(({ id, operation }) => id === `${operation} ${what}`).map(({ operation }) => operation)
 
 /** One proof for each operation that has the row, whichever these are. */
@@ -125,7 +125,7 @@ function expectAnswer(wire: Wire, reply: Reply, answer: Answering): void {
 }
 
 /** The texts of a document by the path of their elements, in order. */
-export function textsByPath(body: Buffer): Map<string, string[]> {
+function textsByPath(body: Buffer): Map<string, string[]> {
   const { root, value } = readXml(body)
   const texts = new Map<string, string[]>()
   const visit = (path: string, at: XmlValue | XmlValue[]): void => {
