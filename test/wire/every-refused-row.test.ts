@@ -16,6 +16,9 @@ const partialRows = tableRows.filter(({ only }) => only !== undefined)
 /** A value that does not work where others do. */
 const badValues: Readonly<Record<string, string>> = {
   acl: 'public-read',
+  'object-ownership': 'ObjectWriter',
+  'optional-object-attributes': 'Colour',
+  'website-redirect-location': 'nowhere',
   'storage-class': 'COLDEST',
   'server-side-encryption': 'ROT13',
   'VersioningConfiguration/MfaDelete': 'Enabled',

@@ -1,4 +1,5 @@
 /** All proofs, family by family. A new operation adds its own here. */
+import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
 import { digestProofs } from './digests.ts'
@@ -22,6 +23,7 @@ export const proofs: readonly Proof[] = [
   ...versionProofs,
   ...uploadProofs,
   ...listingProofs,
+  ...attributeProofs,
   ...encryptionProofs,
   ...unconfiguredProofs,
 ]

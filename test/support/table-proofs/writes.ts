@@ -119,6 +119,13 @@ const storageClass = ofWrites('request vendor:storage-class', async (wire, opera
   expect(classes).toEqual(['STANDARD'])
 })
 
+const redirect = ofWrites('request vendor:website-redirect-location', async (wire, operation) => {
+  const reply = await writing(operation)(wire, { vendor: { 'website-redirect-location': 'b' } })
+  expect([reply.status, textIn(reply, 'Code')]).toEqual([400, 'InvalidRedirectLocation'])
+  const read = await written(wire, operation, { vendor: { 'website-redirect-location': '/b' } })
+  expect(vendorOf(wire, read, 'website-redirect-location')).toBe('/b')
+})
+
 const lockNames = ['object-lock-mode', 'object-lock-retain-until-date', 'object-lock-legal-hold'] as const
 
 const locks = lockNames.flatMap((name) =>
@@ -224,6 +231,7 @@ export const writeProofs: readonly Proof[] = [
   ...acl,
   bucketAcl,
   ...storageClass,
+  ...redirect,
   ...locks,
   ...bodies,
   ...conditions,
