@@ -1,5 +1,13 @@
 import { vendor } from '../contract/fields.ts'
-import { checksumsIn, customerKey, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
+import {
+  checksumsIn,
+  customerKey,
+  expirationOut,
+  ownership,
+  requestCharged,
+  versionIdOut,
+  writeConditions,
+} from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer, oneOf } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
@@ -45,7 +53,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: { versionId: versionIdOut },
+  output: { versionId: versionIdOut, expiration: expirationOut, ...requestCharged },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',

@@ -4,10 +4,13 @@ import {
   customerKey,
   descriptive,
   encryptionRequest,
+  expirationOut,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
+  requestCharged,
+  tagging,
   versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
@@ -37,7 +40,7 @@ export const copyObjectOperation = defineOperation({
     ...copySourceInputs,
     metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE')),
     taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE')),
-    tagging: vendor('tagging', text),
+    tagging,
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
     ...descriptive,
     ...writeConditions,
@@ -48,7 +51,12 @@ export const copyObjectOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: { versionId: versionIdOut, sourceVersionId: outVendor('copy-source-version-id') },
+  output: {
+    versionId: versionIdOut,
+    sourceVersionId: outVendor('copy-source-version-id'),
+    expiration: expirationOut,
+    ...requestCharged,
+  },
   outputBody: {
     kind: 'xml',
     root: 'CopyObjectResult',
@@ -59,8 +67,8 @@ export const copyObjectOperation = defineOperation({
 
   async handle({ store, scope, scopeOf, bucket, key }, input) {
     const source = parseCopySource(input.copySource)
-    const replacing = input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE'
-    if (source.bucket === bucket && source.key === key && source.versionId === undefined && !replacing) {
+    const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined
+    if (isItself && !changesObject(input)) {
       throw new S3Error('InvalidRequest', {
         message:
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -107,11 +115,17 @@ interface CopyDirectives extends AttributeInputs {
   taggingDirective?: 'COPY' | 'REPLACE' | undefined
 }
 
+/** Whether a copy of an object onto itself would be another object afterwards. */
+function changesObject(input: CopyDirectives): boolean {
+  if (input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE') return true
+  return input.storageClass !== undefined || input.websiteRedirectLocation !== undefined
+}
+
 /** Metadata and tags are each the source's, or the request's when its directive says so. */
 function copiedAttributes(input: CopyDirectives, source: ObjectRecord): ObjectAttributes {
   const own = objectAttributes({ ...input, tagging: undefined })
   const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
-  // A lock is never copied: it is the request's, or the bucket's.
-  return { headers, metadata, tags, retention: own.retention, legalHold: own.legalHold }
+  // Lock, storage class and redirect are never copied: they are the request's, or the bucket's.
+  return { ...own, headers, metadata, tags }
 }

@@ -1,5 +1,6 @@
 import { outVendor, vendor } from '../contract/fields.ts'
 import {
+  abortOut,
   checksumAlgorithm,
   customerKey,
   descriptive,
@@ -8,9 +9,11 @@ import {
   lockRequest,
   objectAcl,
   ownership,
+  requestCharged,
+  tagging,
 } from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
-import { oneOf, text } from '../contract/values.ts'
+import { oneOf } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { checksumTypeOf } from '../store/multipart-checksum.ts'
 import { createUpload } from '../store/uploads.ts'
@@ -28,7 +31,7 @@ export const createMultipartUploadOperation = defineOperation({
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
     checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
     ...descriptive,
-    tagging: vendor('tagging', text),
+    tagging,
     ...lockRequest,
     ...objectAcl,
     ...keeping,
@@ -39,6 +42,8 @@ export const createMultipartUploadOperation = defineOperation({
   output: {
     checksumAlgorithm: outVendor('checksum-algorithm'),
     checksumType: outVendor('checksum-type'),
+    ...abortOut,
+    ...requestCharged,
   },
   outputBody: {
     kind: 'xml',

@@ -1,3 +1,4 @@
+import { absentUnless } from '../contract/fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
 import { findVersion } from '../store/find-version.ts'
 import { defineOperation } from './context.ts'
@@ -12,7 +13,10 @@ export const headObjectOperation = defineOperation({
   versionPermission: 's3:GetObjectVersion',
   summary: "Answers an object's headers without its bytes.",
   input: readInputs,
-  output: objectHeaders,
+  output: {
+    ...objectHeaders,
+    archiveStatus: absentUnless('archive-status', 'the object is archived by INTELLIGENT_TIERING'),
+  },
   errors: [
     'NoSuchBucket',
     'NoSuchKey',

@@ -1,18 +1,20 @@
-import { outHeader, vendor } from '../contract/fields.ts'
+import { outHeader } from '../contract/fields.ts'
 import {
   checksumsIn,
   checksumsOut,
   customerKey,
   descriptive,
   encryptionRequest,
+  expirationOut,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
+  requestCharged,
+  tagging,
   versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
-import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { IncomingData } from '../store/incoming-data.ts'
@@ -33,7 +35,7 @@ export const putObjectOperation = defineOperation({
     ...descriptive,
     ...writeConditions,
     ...checksumsIn,
-    tagging: vendor('tagging', text),
+    tagging,
     ...lockRequest,
     ...objectAcl,
     ...keeping,
@@ -42,7 +44,13 @@ export const putObjectOperation = defineOperation({
     ...ownership,
   },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), versionId: versionIdOut, ...checksumsOut },
+  output: {
+    etag: outHeader('ETag'),
+    versionId: versionIdOut,
+    expiration: expirationOut,
+    ...requestCharged,
+    ...checksumsOut,
+  },
   errors: [
     'NoSuchBucket',
     'PreconditionFailed',
@@ -57,7 +65,7 @@ export const putObjectOperation = defineOperation({
     checkObjectSize(input.body.size, limits.putBytesMax)
     const attributes = objectAttributes(input)
     const data = incomingData(input.body, input, presigned)
-    requireDigest(attributes, data)
+    requireDigest(attributes, data, 'Put Object')
     const version = await writeObject(store, scope, {
       key,
       attributes,
@@ -70,11 +78,15 @@ export const putObjectOperation = defineOperation({
 })
 
 /** What is to be locked must be known to have arrived whole. Throws InvalidRequest. */
-function requireDigest({ retention, legalHold }: ObjectAttributes, data: IncomingData): void {
+export function requireDigest(
+  { retention, legalHold }: Pick<ObjectAttributes, 'retention' | 'legalHold'>,
+  data: IncomingData,
+  what: 'Put Object' | 'Put Part',
+): void {
   if ((retention === undefined && legalHold === undefined) || data.contentMd5 !== undefined) return
   if (data.checksum !== undefined) return
   throw new S3Error('InvalidRequest', {
-    message: 'Content-MD5 OR a checksum HTTP header is required for Put Object requests with Object Lock parameters',
+    message: `Content-MD5 OR a checksum HTTP header is required for ${what} requests with Object Lock parameters`,
   })
 }
 

@@ -65,7 +65,6 @@ const rows: readonly Row[] = [
   ['DeleteBucketWebsite', 'DELETE', 'bucket', 'website'],
   ['GetObjectAcl', 'GET', 'object', 'acl'],
   ['PutObjectAcl', 'PUT', 'object', 'acl'],
-  ['GetObjectAttributes', 'GET', 'object', 'attributes'],
   ['UpdateObjectEncryption', 'PUT', 'object', 'encryption'],
   ['RenameObject', 'PUT', 'object', 'renameObject'],
   ['RestoreObject', 'POST', 'object', 'restore'],

@@ -1,5 +1,5 @@
 import { outVendor, required, vendor } from '../contract/fields.ts'
-import { customerKey, ownership } from '../contract/groups.ts'
+import { customerKey, ownership, requestCharged } from '../contract/groups.ts'
 import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
@@ -37,7 +37,7 @@ export const uploadPartCopyOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: { sourceVersionId: outVendor('copy-source-version-id') },
+  output: { sourceVersionId: outVendor('copy-source-version-id'), ...requestCharged },
   outputBody: {
     kind: 'xml',
     root: 'CopyPartResult',

@@ -1,5 +1,5 @@
 import { outHeader } from '../contract/fields.ts'
-import { checksumsIn, checksumsOut, customerKey, ownership } from '../contract/groups.ts'
+import { checksumsIn, checksumsOut, customerKey, ownership, requestCharged } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { IncomingData } from '../store/incoming-data.ts'
@@ -7,7 +7,7 @@ import type { OpenUpload } from '../store/records.ts'
 import { writePart } from '../store/upload-parts.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData } from './data-digests.ts'
-import { checkObjectSize } from './put-object.ts'
+import { checkObjectSize, requireDigest } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
 
 export const uploadPartOperation = defineOperation({
@@ -19,7 +19,7 @@ export const uploadPartOperation = defineOperation({
   summary: 'Uploads one part. A part sent again replaces the one before.',
   input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), ...checksumsOut },
+  output: { etag: outHeader('ETag'), ...requestCharged, ...checksumsOut },
   errors: [
     'NoSuchBucket',
     'NoSuchUpload',
@@ -36,7 +36,10 @@ export const uploadPartOperation = defineOperation({
       key,
       uploadId: input.uploadId,
       number: input.partNumber,
-      data: (upload) => matching(upload, incomingData(input.body, input, presigned, upload.checksum?.algorithm)),
+      data: (upload) => {
+        requireDigest(upload, incomingData(input.body, input, presigned), 'Put Part')
+        return matching(upload, incomingData(input.body, input, presigned, upload.checksum?.algorithm))
+      },
     })
     const { checksumType: _, ...checksum } = checksumOutputs(part.checksum)
     return { etag: `"${part.etag}"`, ...checksum }

@@ -96,15 +96,21 @@ export class DirectClient {
   async upload(key: string, bytes: Buffer, lock: Lock = {}, tagging?: string): Promise<Record<string, unknown>> {
     const begun = await this.must('CreateMultipartUpload', { key }, { ...lockInputs(lock), tagging })
     const { UploadId: uploadId } = begun.body as { UploadId: string }
-    const { etag } = await this.must('UploadPart', { key }, { uploadId, partNumber: 1, body: dataOf(bytes) })
+    const { etag } = await this.must('UploadPart', { key }, { uploadId, partNumber: 1, ...digested(bytes) })
     return { uploadId, body: { Part: [{ PartNumber: 1, ETag: etag }] } }
   }
 }
 
 /** The inputs that make a PutObject. */
 export function putInputs(bytes: Buffer, lock: Lock = {}): Record<string, unknown> {
-  return { body: dataOf(bytes), contentMd5: createHash('md5').update(bytes).digest('base64'), ...lockInputs(lock) }
+  return { ...digested(bytes), ...lockInputs(lock) }
 }
+
+/** Data with the digest that S3 asks for where it is to be locked. */
+const digested = (bytes: Buffer): Record<string, unknown> => ({
+  body: dataOf(bytes),
+  contentMd5: createHash('md5').update(bytes).digest('base64'),
+})
 
 export function lockInputs({ retention, hold }: Lock): Record<string, unknown> {
   return {

@@ -49,7 +49,9 @@ export function isPossible({ byDefault }: LockState, place: Place): boolean {
 }
 
 const everyPermission = [
-  ...new Set(operations.flatMap(({ permission, versionPermission = permission }) => [permission, versionPermission])),
+  ...new Set(
+    operations.flatMap(({ permission, versionPermission = permission }) => [permission, versionPermission].flat()),
+  ),
   's3:BypassGovernanceRetention',
 ]
 
