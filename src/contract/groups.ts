@@ -74,8 +74,14 @@ const redirectLocation: Parser<string> = (raw) => {
 
 /** How an object is kept, beside its bytes. The class is checked where its names are known. */
 export const keeping = {
-  storageClass: vendor('storage-class', text),
-  websiteRedirectLocation: vendor('website-redirect-location', redirectLocation),
+  storageClass: worksOnly(
+    vendor('storage-class', text),
+    'the names of S3’s classes, of which none is kept otherwise than STANDARD',
+  ),
+  websiteRedirectLocation: worksOnly(
+    vendor('website-redirect-location', redirectLocation),
+    'what begins with /, http:// or https://',
+  ),
 } as const
 
 /** Encryption at rest that a write asks for: refused by name until it is kept. */

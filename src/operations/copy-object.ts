@@ -63,9 +63,18 @@ export const copyObjectOperation = defineOperation({
     shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes, ChecksumType: optional(string) }),
   },
   slow: true,
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'InvalidRequest', 'InvalidArgument', 'NoSuchVersion'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'PreconditionFailed',
+    'InvalidRequest',
+    'InvalidArgument',
+    'NoSuchVersion',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+  ],
 
-  async handle({ store, scope, scopeOf, bucket, key }, input) {
+  async handle({ store, scope, scopeOf, permit, bucket, key }, input) {
     const source = parseCopySource(input.copySource)
     const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined
     if (isItself && !changesObject(input)) {
@@ -81,6 +90,11 @@ export const copyObjectOperation = defineOperation({
       return { range: { start: 0, end: record.size } }
     })
     try {
+      if (input.taggingDirective !== 'REPLACE' && opened.record.tags.length > 0) {
+        // To copy tags is to read them and to write them.
+        permit(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
+        permit('s3:PutObjectTagging')
+      }
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
       const version = await writeObject(store, scope, {
         key,

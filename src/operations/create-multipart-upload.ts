@@ -50,7 +50,14 @@ export const createMultipartUploadOperation = defineOperation({
     root: 'InitiateMultipartUploadResult',
     shape: struct({ Bucket: string, Key: string, UploadId: string }),
   },
-  errors: ['NoSuchBucket', 'InvalidRequest', 'InvalidTag', 'MetadataTooLarge'],
+  errors: [
+    'NoSuchBucket',
+    'InvalidRequest',
+    'InvalidTag',
+    'MetadataTooLarge',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+  ],
 
   async handle({ store, scope, bucket, key }, input) {
     const { checksumAlgorithm: algorithm } = input

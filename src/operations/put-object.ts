@@ -59,6 +59,9 @@ export const putObjectOperation = defineOperation({
     'EntityTooLarge',
     'MetadataTooLarge',
     'InvalidTag',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+    'InvalidRequest',
   ],
 
   async handle({ store, scope, key, presigned }, input) {

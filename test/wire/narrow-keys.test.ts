@@ -109,6 +109,38 @@ const puts = headerRows(put, ['s3:PutObject'], named)
 const begins = headerRows(begin, ['s3:PutObject'], {})
 const copies = headerRows(copy, ['s3:PutObject', 's3:GetObject'], { ...named, 'copy-source-version-id': aVersionId })
 
+const taggedSource = async (wire: Wire): Promise<void> => {
+  await wire.must({ method: 'PUT', key: 'source', body: 'x', vendor: { tagging: 'a=1' } })
+}
+const copyingTags = ['s3:PutObject', 's3:GetObject', 's3:GetObjectTagging', 's3:PutObjectTagging'] as const
+copies.push(
+  ...(['s3:GetObjectTagging', 's3:PutObjectTagging'] as const).map(
+    (lacking): Row => ({
+      it: `refuses to copy tags for a key without ${lacking}`,
+      given: taggedSource,
+      ...refusal('AccessDenied', {}),
+      ask: { ...copy, signedBy: signedBy(...copyingTags.filter((each) => each !== lacking)) },
+      afterwards: nothingWritten,
+    }),
+  ),
+  {
+    it: 'copies tags for a key that may read and write them',
+    status: 200,
+    given: taggedSource,
+    ask: { ...copy, signedBy: signedBy(...copyingTags) },
+  },
+  {
+    it: 'copies without the tags for a key that may not read them',
+    status: 200,
+    given: taggedSource,
+    ask: {
+      ...copy,
+      vendor: { ...copy.vendor, 'tagging-directive': 'REPLACE' },
+      signedBy: signedBy('s3:PutObject', 's3:GetObject'),
+    },
+  },
+)
+
 const makes: Row[] = (
   [
     [
