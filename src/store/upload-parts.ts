@@ -93,7 +93,6 @@ function partEncryption(
 }
 
 export interface PartPage {
-  upload: FoundUpload & { record: OpenUpload }
   parts: PartRecord[]
   truncated: boolean
 }
@@ -102,17 +101,26 @@ export interface PartPage {
 export async function listParts(
   store: Store,
   scope: BucketScope,
-  query: UploadAddress & { afterNumber: number; max: number; customerKey?: CustomerKey | undefined },
-): Promise<PartPage> {
+  query: UploadAddress & PartQuery & { customerKey?: CustomerKey | undefined },
+): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
   const upload = await findOpenUpload(store, scope, query)
   if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
-  const { end } = partsOf(query.uploadId)
-  const start = keyAfter(partKey(query.uploadId, query.afterNumber))
-  const entries = await store.kv.range({ start, end, limit: query.max + 1 })
+  return { upload, ...(await readPartPage(store, query.uploadId, query)) }
+}
+
+export interface PartQuery {
+  afterNumber: number
+  max: number
+}
+
+/** A page of the parts under an upload's id: of an open upload, or of the object that it became. */
+export async function readPartPage(store: Store, uploadId: string, { afterNumber, max }: PartQuery): Promise<PartPage> {
+  const { end } = partsOf(uploadId)
+  const start = keyAfter(partKey(uploadId, afterNumber))
+  const entries = await store.kv.range({ start, end, limit: max + 1 })
   return {
-    upload,
-    parts: entries.slice(0, query.max).map((entry) => partCodec.decode(entry.key, entry.value)),
-    truncated: entries.length > query.max,
+    parts: entries.slice(0, max).map((entry) => partCodec.decode(entry.key, entry.value)),
+    truncated: entries.length > max,
   }
 }
 

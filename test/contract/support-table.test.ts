@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { apiPage, supportSummary } from '../../src/contract/api-page.ts'
-import { header, outVendor, query, refused, required, vendorPrefix, worksOnly } from '../../src/contract/fields.ts'
+import {
+  absentUnless,
+  header,
+  outVendor,
+  query,
+  refused,
+  required,
+  vendorPrefix,
+  worksOnly,
+} from '../../src/contract/fields.ts'
 import { operationsIn } from '../../src/contract/operation.ts'
 import { list, optional, refusedByHandler, string, struct } from '../../src/contract/shapes.ts'
 import { supportTable } from '../../src/contract/support-table.ts'
@@ -35,7 +44,7 @@ const putThing = operationsIn<undefined>()({
     digestRequired: false,
     bytesMax: 1024,
   },
-  output: { version: outVendor('version-id') },
+  output: { version: outVendor('version-id'), expiry: absentUnless('expiry', 'things expire') },
   errors: ['NoSuchKey'],
   handle: async () => ({}),
 })
@@ -76,6 +85,7 @@ describe('the support table', () => {
       { ...asked, in: 'element', name: 'Thing/Old', container: true, ...refusal },
       { ...asked, in: 'element', name: 'Thing/Old/Id', ...refusal },
       { ...fixed, message: 'answer', in: 'vendor', name: 'version-id' },
+      { ...fixed, message: 'answer', in: 'vendor', name: 'expiry', absentUnless: 'things expire' },
     ])
   })
 
@@ -114,6 +124,7 @@ describe('the support table', () => {
     expect(lines).toContain('| `thing-id` (required) | query | not named | works |')
     expect(lines).toContain('| `Mode` | header | not named | works for slow\\|steady; otherwise `InvalidArgument` |')
     expect(lines).toContain('| `*-lock` | header | not named | refused: `NotImplemented` |')
+    expect(lines).toContain('| `*-expiry` | header | not named | absent unless things expire |')
     expect(lines).toContain('| `*-meta-<name>` | header | not named | works |')
     expect(lines).toContain('| LockThing | `PUT /{Bucket}?lock with *-thing-source` |')
     expect(lines).toContain('| `Thing/Part/Id` | XML | not named | works |')

@@ -7,5 +7,4 @@ export const unkeptHeaders = [
   'server-side-encryption-customer-algorithm',
   'server-side-encryption-customer-key',
   'server-side-encryption-customer-key-MD5',
-  'website-redirect-location',
 ] as const

@@ -1,5 +1,5 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
-import { type Account, openCredentials } from '../../src/auth/credentials.ts'
+import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import { emptyStore } from '../../src/empty-store.ts'
@@ -19,8 +19,8 @@ export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret
 /** A key for SSE-KMS, beside the default one. */
 export const kmsKeyName = 'wire-tests'
 
-const accounts: readonly Account[] = [
-  { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }] },
+const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
+  { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }, ...mainKeys] },
   { id: 'other', name: 'Other', keys: [otherKey] },
 ]
 
@@ -40,6 +40,8 @@ export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
   region?: string
+  /** Further keys of the main account. */
+  keys?: readonly AccountKey[]
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(store: Store): Store
 }
@@ -59,6 +61,7 @@ export async function startWireServer({
   bounds = {},
   clock = systemClock,
   region = 'us-east-1',
+  keys = [],
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryStore([kmsKeyName])
@@ -69,7 +72,7 @@ export async function startWireServer({
   const server = createHttpServer({
     operations,
     store: over(memory.store),
-    credentials: openCredentials(accounts),
+    credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
     clock,

@@ -195,10 +195,10 @@ const refused: Row[] = [
     afterwards: isNotThere,
   },
   {
-    it: 'refuses a storage class that it does not have',
-    ...refusal('InvalidStorageClass', { StorageClassRequested: 'GLACIER' }),
+    it: 'refuses a storage class that nobody knows',
+    ...refusal('InvalidStorageClass', { StorageClassRequested: 'COLD' }),
     given: copySource,
-    ask: copy({ 'storage-class': 'GLACIER' }),
+    ask: copy({ 'storage-class': 'COLD' }),
     afterwards: isNotThere,
   },
   ...[
