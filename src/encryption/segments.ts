@@ -105,6 +105,7 @@ function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM)
 export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
   const bound = boundTo(size)
   const first = Math.floor(range.start / plainBytes)
+  const end = Math.ceil(range.end / plainBytes)
 
   const open = (segment: number, bytes: Buffer): Buffer => {
     const start = segment * plainBytes
@@ -141,16 +142,18 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
         held = 0
       }
     })
-    if (held > 0) throw new SegmentDamaged(segment)
+    if (segment !== end) throw new SegmentDamaged(segment)
   }
   return {
     size: range.end - range.start,
     drain,
     read: async () => {
       const bytes = await sealed.read()
+      if (bytes.length > sealed.size) throw new SegmentDamaged(end)
       const pieces: Buffer[] = []
-      for (let at = 0; at < bytes.length; at += sealedBytes) {
-        pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
+      for (let segment = first; segment < end; segment++) {
+        const at = (segment - first) * sealedBytes
+        pieces.push(open(segment, bytes.subarray(at, at + sealedBytes)))
       }
       return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
     },

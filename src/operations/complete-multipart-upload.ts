@@ -1,4 +1,4 @@
-import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
+import { customerKey, encryptionOutOfCompletion } from '../contract/encryption-fields.ts'
 import { vendor } from '../contract/fields.ts'
 import { checksumsIn, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
@@ -47,7 +47,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: { versionId: versionIdOut, ...encryptionOut },
+  output: { versionId: versionIdOut, ...encryptionOutOfCompletion },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',

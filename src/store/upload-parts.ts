@@ -98,13 +98,17 @@ export interface PartPage {
   truncated: boolean
 }
 
-/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload. */
-export async function listParts(
-  store: Store,
-  scope: BucketScope,
-  query: UploadAddress & { afterNumber: number; max: number },
-): Promise<PartPage> {
+export interface PartQuery extends UploadAddress {
+  afterNumber: number
+  max: number
+  /** Not needed; when it comes, it must be the upload's. */
+  customerKey?: CustomerKey | undefined
+}
+
+/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload, InvalidRequest. */
+export async function listParts(store: Store, scope: BucketScope, query: PartQuery): Promise<PartPage> {
   const upload = await findOpenUpload(store, scope, query)
+  if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
   const { end } = partsOf(query.uploadId)
   const start = keyAfter(partKey(query.uploadId, query.afterNumber))
   const entries = await store.kv.range({ start, end, limit: query.max + 1 })

@@ -136,10 +136,11 @@ const refused: Row[] = [
     }),
   ),
   {
-    it: 'refuses encryption from the SDK',
-    ...refusal('NotImplemented'),
-    ask: { ...put, vendor: { 'server-side-encryption': 'AES256' } },
-    sdk: sdk(PutObjectCommand, { ...input, ServerSideEncryption: 'AES256' }),
+    it: 'refuses encryption in two layers, also from the SDK',
+    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption aws:kms:dsse' }),
+    ask: { ...put, vendor: { 'server-side-encryption': 'aws:kms:dsse' } },
+    afterwards: isNotThere,
+    sdk: sdk(PutObjectCommand, { ...input, ServerSideEncryption: 'aws:kms:dsse' }),
   },
   {
     it: 'refuses a legal hold where there is no Object Lock',
