@@ -149,12 +149,11 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
     drain,
     read: async () => {
       const bytes = await sealed.read()
-      if (bytes.length > sealed.size) throw new SegmentDamaged(end)
       const pieces: Buffer[] = []
-      for (let segment = first; segment < end; segment++) {
-        const at = (segment - first) * sealedBytes
-        pieces.push(open(segment, bytes.subarray(at, at + sealedBytes)))
+      for (let at = 0; at < bytes.length; at += sealedBytes) {
+        pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
       }
+      if (first + pieces.length !== end) throw new SegmentDamaged(first + pieces.length)
       return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
     },
     cancel: () => sealed.cancel(),
