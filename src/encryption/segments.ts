@@ -109,7 +109,8 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
 
   const open = (segment: number, bytes: Buffer): Buffer => {
     const start = segment * plainBytes
-    if (bytes.length !== Math.min(plainBytes, size - start) + tagBytes) throw new SegmentDamaged(segment)
+    if (segment >= end || bytes.length !== Math.min(plainBytes, size - start) + tagBytes)
+      throw new SegmentDamaged(segment)
     const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
     decipher.setAuthTag(bytes.subarray(bytes.length - tagBytes))
     const plain = decipher.update(bytes.subarray(0, bytes.length - tagBytes))

@@ -56,36 +56,46 @@ describe('what was encrypted', () => {
 /** Sealed bytes of some size, and a way to damage them. Gives the damaged bytes, and the first segment that is not what was written. */
 type Damage = (bytes: Buffer, size: number) => fc.Arbitrary<{ damaged: Buffer; first: number }>
 
+/** Without the bytes in what a failure prints. */
+const found = (damaged: Buffer, first: number) => ({
+  damaged,
+  first,
+  [fc.toStringMethod]: () => `from segment ${first}`,
+})
+
 const flipped: Damage = (bytes, size) =>
   fc.tuple(fc.nat(bytes.length - 1), fc.nat(7)).map(([at, bit]) => {
     const damaged = Buffer.from(bytes)
     damaged[at] = (damaged[at] ?? 0) ^ (1 << bit)
-    return { damaged, first: segmentAt(size, at) }
+    return found(damaged, segmentAt(size, at))
   })
 
 const cutOff: Damage = (bytes, size) =>
   fc
     .oneof(placeIn(bytes.length - 1), fc.constantFrom(...segmentsOf(size).map(({ sealed: [start] }) => start)))
-    .map((at) => ({ damaged: bytes.subarray(0, at), first: segmentAt(size, at) }))
+    .map((at) => found(bytes.subarray(0, at), segmentAt(size, at)))
 
 const exchanged: Damage = (bytes, size) => {
   const all = segmentsOf(size)
   return fc.tuple(fc.nat(all.length - 1), fc.nat(all.length - 1)).map(([a, b]) => {
     const order = all.map((_, i) => (i === a ? b : i === b ? a : i))
-    return { damaged: inOrder(bytes, size, order), first: order.findIndex((from, i) => from !== i) }
+    return found(
+      inOrder(bytes, size, order),
+      order.findIndex((from, i) => from !== i),
+    )
   })
 }
 
 const repeated: Damage = (bytes, size) =>
   fc.nat(segmentsOf(size).length - 1).map((again) => {
     const order = segmentsOf(size).flatMap((_, i) => (i === again ? [i, i] : [i]))
-    return { damaged: inOrder(bytes, size, order), first: again + 1 }
+    return found(inOrder(bytes, size, order), again + 1)
   })
 
 const dropped: Damage = (bytes, size) =>
   fc.nat(segmentsOf(size).length - 1).map((gone) => {
     const order = segmentsOf(size).flatMap((_, i) => (i === gone ? [] : [i]))
-    return { damaged: inOrder(bytes, size, order), first: gone }
+    return found(inOrder(bytes, size, order), gone)
   })
 
 const segmentAt = (size: number, at: number): number => segmentsOf(size).findIndex(({ sealed: [, end] }) => at < end)
@@ -125,6 +135,12 @@ describe('what was touched is refused, and nothing of it is given out', () => {
   })
 
   it.each<[what: string, bytes: () => Promise<Buffer>, size: number, key: Buffer]>([
+    [
+      'a short last segment with a whole one behind it',
+      () => sealed(patternBytes(1, 2 * segment - 16), key).then((bytes) => Buffer.concat([bytes, bytes])),
+      2 * segment - 16,
+      key,
+    ],
     ['read with another key', () => sealed(patternBytes(1, 100), key), 100, patternBytes(98, 32)],
     ['said to be one byte longer', () => sealed(patternBytes(1, 100), key), 101, key],
     ['said to be one byte shorter', () => sealed(patternBytes(1, 100), key), 99, key],
