@@ -123,7 +123,7 @@ export function objectKeyOf(
         'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
     })
   }
-  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, undefined))
+  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, encryption.context))
   if (secret === undefined) throw new S3Error('AccessDenied')
   return secret
 }
