@@ -4,6 +4,7 @@ import { type Account, openCredentials } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
 import type { ListenAddress } from './config/kinds.ts'
 import { createHttpServer, type HttpServer } from './http/server.ts'
+import type { KeyPair } from './http/tls-front.ts'
 import { logRequests } from './http-log.ts'
 import { operations } from './operations/table.ts'
 import type { Store } from './store/store.ts'
@@ -12,6 +13,10 @@ export interface S3PortOptions {
   store: Store
   accounts: readonly Account[]
   domains: readonly string[]
+  region: string
+  /** Absent: plain HTTP. */
+  keyPair: KeyPair | undefined
+  allowCustomerKeysOverHttp: boolean
   log: Logger
 }
 
@@ -19,6 +24,8 @@ export interface Endpoint {
   /** For clients on this machine: a wildcard address is shown as the loopback one. */
   url: string
   port: number
+  /** New connections get this certificate. */
+  renewTls(pair: KeyPair): void
   /** Answers the requests under way. */
   close(): Promise<void>
 }
@@ -38,13 +45,17 @@ export class ListenFailed extends Error {
 }
 
 /** Serves connections once told to listen, or given them. */
-export function openS3Port({ store, accounts, domains, log }: S3PortOptions): HttpServer {
+export function openS3Port(options: S3PortOptions): HttpServer {
+  const { store, accounts, domains, region, keyPair, allowCustomerKeysOverHttp, log } = options
   let closing = false
   const server = createHttpServer({
     operations,
     store,
     credentials: openCredentials(accounts),
     domains,
+    region,
+    tls: keyPair,
+    allowCustomerKeysOverHttp,
     clock: systemClock,
     ready: () => !closing,
     log: logRequests(log),
@@ -58,19 +69,19 @@ export function openS3Port({ store, accounts, domains, log }: S3PortOptions): Ht
 
 /** Throws `ListenFailed`. */
 export async function openEndpoint(options: S3PortOptions & { listen: ListenAddress }): Promise<Endpoint> {
-  const { listen } = options
+  const { listen, keyPair } = options
   const server = openS3Port(options)
   try {
     const { port } = await server.listen(listen.host, listen.port)
-    return { url: urlOf(listen.host, port), port, close: server.close }
+    return { url: urlOf(listen.host, port, keyPair), port, renewTls: server.renewTls, close: server.close }
   } catch (error) {
     throw error instanceof Error ? new ListenFailed(listen, error) : error
   }
 }
 
-export function urlOf(host: string, port: number): string {
+export function urlOf(host: string, port: number, keyPair: KeyPair | undefined): string {
   const isWildcard = ['', '0.0.0.0', '::'].includes(host)
-  return `http://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
+  return `${keyPair === undefined ? 'http' : 'https'}://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -63,6 +63,10 @@ export const errorTable = {
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
   'KMS.NotFoundException': { status: 400, message: 'The key that the request names does not exist.' },
   KeyTooLongError: { status: 400, message: 'Your key is too long.' },
+  MalformedACLError: {
+    status: 400,
+    message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
+  },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
     status: 400,
@@ -72,8 +76,13 @@ export const errorTable = {
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
+  MissingSecurityHeader: { status: 400, message: 'Your request was missing a required header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
+  NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },
+  NoSuchConfiguration: { status: 404, message: 'The specified configuration does not exist.' },
+  NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
+  NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist' },
   NoSuchObjectLockConfiguration: {
     status: 404,
     message: 'The specified object does not have a ObjectLock configuration',
@@ -87,6 +96,10 @@ export const errorTable = {
   NoSuchVersion: {
     status: 404,
     message: 'The version ID specified in the request does not match an existing version.',
+  },
+  NoSuchWebsiteConfiguration: {
+    status: 404,
+    message: 'The specified bucket does not have a website configuration',
   },
   NotImplemented: {
     status: 501,
@@ -102,6 +115,7 @@ export const errorTable = {
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
   },
   PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
+  ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },
   RequestHeaderSectionTooLarge: {
     status: 400,
     message: 'Your request header section exceeds the maximum allowed size.',
@@ -125,6 +139,7 @@ export const errorTable = {
       'The request signature that we calculated does not match the signature that you provided. Check your secret access key and signing method.',
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
+  UnexpectedContent: { status: 400, message: 'This request does not support content' },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

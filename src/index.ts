@@ -9,15 +9,17 @@ import { keyNames } from './config/kinds.ts'
 import { emptyStore } from './empty-store.ts'
 import { openEndpoint } from './endpoint.ts'
 import { S3Error } from './errors.ts'
+import type { KeyPair } from './http/tls-front.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { startJobs } from './jobs/runner.ts'
+import { checkKeyPair } from './key-pair.ts'
 import { openDataStore, openMemoryStore } from './open.ts'
 import { checkBucketName } from './operations/bucket-name.ts'
 import { defaultLocation } from './operations/location-constraint.ts'
 import { createBucket } from './store/buckets.ts'
 import type { Store } from './store/store.ts'
 
-export type { AccessKey, Account }
+export type { AccessKey, Account, KeyPair }
 
 export interface StartOptions {
   /** 0, the default: the system picks one. */
@@ -37,6 +39,10 @@ export interface StartOptions {
   region?: string
   /** Names of keys for `aws:kms` encryption, beside `aws/s3`, which is always there. Made when missing. */
   kmsKeys?: readonly string[]
+  /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
+  tls?: KeyPair
+  /** Take customer-provided encryption keys over plain HTTP from other machines too. */
+  allowCustomerKeysOverHttp?: boolean
   /** Default: no log. */
   log?: Logger
   /** The store can't go on, such as after a failed fsync. The server stops answering; `close` it, and start another. */
@@ -51,7 +57,7 @@ export interface ClientConfig {
 }
 
 export interface Server extends AsyncDisposable {
-  /** `http://127.0.0.1:54321`. */
+  /** `http://127.0.0.1:54321`, or with `https` when it speaks TLS. */
   readonly endpoint: string
   readonly port: number
   readonly region: string
@@ -67,6 +73,7 @@ export interface Server extends AsyncDisposable {
 
 export function startServer(options: StartOptions = {}): Promise<Server> {
   return opening(async (opened) => {
+    if (options.tls !== undefined) checkKeyPair(options.tls, { cert: 'tls.cert', key: 'tls.key' })
     let stopServing = async (): Promise<void> => {}
     const onFatal = (error: Error): void => {
       void stopServing()
@@ -92,6 +99,9 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       accounts: withRootKey(parseAccounts(options.accounts ?? []), credentials),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
+      region,
+      keyPair: options.tls,
+      allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       log,
     })
     stopServing = endpoint.close

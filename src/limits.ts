@@ -53,6 +53,7 @@ export const limits = {
 
   // Connections.
   keepAliveMs: 75_000,
+  tlsHandshakeTimeoutMs: 10_000,
   headersTimeoutMs: 60_000,
   idleBodyTimeoutMs: 60_000,
   idleBodyBytesMin: 1 * KiB,
@@ -87,6 +88,7 @@ export const limits = {
   kvBatchBytesMax: 16 * MiB,
 
   // Processes and credentials.
+  keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,
   workerRestartWindowMs: 30_000,

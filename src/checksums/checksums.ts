@@ -24,6 +24,12 @@ export const checksumFields = {
   SHA256: { header: 'checksum-sha256', element: 'ChecksumSHA256', bytes: 32 },
 } as const satisfies Record<ChecksumAlgorithm, ChecksumField>
 
+/** Whether `value` is base64 of that many bytes, as an encoder writes it: what decoders merely tolerate is not. */
+export function isBase64Of(bytes: number, value: string): boolean {
+  const decoded = Buffer.from(value, 'base64')
+  return decoded.length === bytes && decoded.toString('base64') === value
+}
+
 export interface Digest {
   update(chunk: Buffer): void
   /** Call once. A CRC is given as its big-endian bytes, as S3 sends it. */

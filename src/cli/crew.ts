@@ -4,7 +4,9 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Configuration } from '../config/configuration.ts'
+import type { KeyPair } from '../http/tls-front.ts'
 import { limits } from '../limits.ts'
+import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
@@ -19,6 +21,8 @@ export class WorkerFailed extends Error {
 export interface CrewOptions {
   configuration: Configuration
   instanceId: string
+  /** Absent: plain HTTP. */
+  keyPairFiles: KeyPairFiles | undefined
   log: Log
 }
 
@@ -75,6 +79,10 @@ export class Crew {
     worker.process.send(message, socket, { keepOpen: true }, leaveToExit)
   }
 
+  renewTls(keyPair: KeyPair): void {
+    for (const worker of this.#members.keys()) tell(worker, { kind: 'renew-tls', keyPair })
+  }
+
   /** Resolves when all workers have answered their requests and ended. */
   async drain(): Promise<void> {
     this.#draining = true
@@ -111,8 +119,8 @@ export class Crew {
 
   #firstOrder(): ToWorker {
     if (this.#draining) return { kind: 'drain' }
-    const { configuration, instanceId } = this.#options
-    return { kind: 'serve', configuration, instanceId }
+    const { configuration, instanceId, keyPairFiles } = this.#options
+    return { kind: 'serve', configuration, instanceId, keyPair: keyPairFiles?.current }
   }
 
   #welcome(worker: Worker): void {

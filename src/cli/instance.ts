@@ -69,8 +69,10 @@ async function accountsOf(
   { accounts, root }: Configuration,
   credentialsFile: string,
 ): Promise<{ accounts: readonly Account[]; shownKey: ShownKey }> {
-  if (root !== undefined)
-    return { accounts, shownKey: { accessKeyId: root.accessKeyId, keptIn: `${root.source}'s pair` } }
+  if (root !== undefined) {
+    const { accessKeyId, secretVariable } = root
+    return { accounts, shownKey: { accessKeyId, keptIn: `the environment variable ${secretVariable}` } }
+  }
   const [firstKey] = accounts.flatMap((account) => account.keys)
   if (firstKey !== undefined) {
     return { accounts, shownKey: { accessKeyId: firstKey.accessKeyId, keptIn: 'the configuration file' } }

@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { loadConfiguration } from '../config/configuration.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { switchedOn } from '../config/kinds.ts'
 import { type OptionName, options } from '../config/options.ts'
 import { version } from '../version.ts'
 import type { CommandDeclaration, ExtraFlag } from './command.ts'
@@ -70,6 +71,9 @@ function tableOption(name: OptionName, flags: Flags): Option {
   const { flag, kind, summary, initial = [] } = options[name]
   const shownInitial = initial.length === 0 ? '' : ` (initially ${initial.join(', ')})`
   const shownRepeat = kind.repeatable ? ' Repeatable.' : ''
+  if (kind.placeholder === '') {
+    return collecting(new Option(`--${flag}`, summary).preset(switchedOn), name, flags)
+  }
   return collecting(new Option(`--${flag} <${kind.placeholder}>`, summary + shownRepeat + shownInitial), name, flags)
 }
 

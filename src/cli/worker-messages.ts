@@ -1,11 +1,13 @@
 /** What the primary and its workers tell each other. */
 import type { Configuration } from '../config/configuration.ts'
+import type { KeyPair } from '../http/tls-front.ts'
 
 export type ToWorker =
   /** Answers `started`. Sent over the channel, not by environment or arguments, which other users may read: it holds secrets. */
-  | { kind: 'serve'; configuration: Configuration; instanceId: string }
+  | { kind: 'serve'; configuration: Configuration; instanceId: string; keyPair: KeyPair | undefined }
   /** Comes with an accepted connection; answered by `took`. */
   | { kind: 'connection'; id: number }
+  | { kind: 'renew-tls'; keyPair: KeyPair }
   | { kind: 'drain' }
 
 export type FromWorker =

@@ -4,6 +4,7 @@ import { setDefaultHighWaterMark } from 'node:stream'
 import { opening } from '../closing-stack.ts'
 import { openS3Port } from '../endpoint.ts'
 import { socketBufferBytes } from '../http/server.ts'
+import type { KeyPair } from '../http/tls-front.ts'
 import { openDataStore } from '../open.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal } from './instance.ts'
@@ -14,6 +15,7 @@ type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
 interface Serving {
   accept(socket: Socket): void
+  renewTls(pair: KeyPair): void
   close(): Promise<void>
 }
 
@@ -36,6 +38,8 @@ async function obey(order: ToWorker, handle: unknown): Promise<void> {
     } else if (order.kind === 'drain') {
       await (await serving)?.close()
       process.exit(0)
+    } else if (order.kind === 'renew-tls') {
+      ;(await serving)?.renewTls(order.keyPair)
     } else {
       tell({ kind: 'took', id: order.id })
       // Without a handle the client has gone meanwhile.
@@ -46,7 +50,7 @@ async function obey(order: ToWorker, handle: unknown): Promise<void> {
   }
 }
 
-function open({ configuration, instanceId }: ServeOrder): Promise<Serving> {
+function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Serving> {
   return opening(async (opened) => {
     const log = openLog(configuration.logLevel)
     const data = await openDataStore({
@@ -58,9 +62,9 @@ function open({ configuration, instanceId }: ServeOrder): Promise<Serving> {
       warn: (message) => log.warn(message),
     })
     opened.add(data.close)
-    const port = openS3Port({ ...configuration, store: data.store, log })
+    const port = openS3Port({ ...configuration, keyPair, store: data.store, log })
     opened.add(port.close)
-    return { accept: port.accept, close: opened.close }
+    return { accept: port.accept, renewTls: port.renewTls, close: opened.close }
   })
 }
 

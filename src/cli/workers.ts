@@ -21,11 +21,13 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
   return opening(async (opened) => {
     const crew = new Crew(options)
     opened.add(() => crew.drain())
-    const { listen } = options.configuration
+    const { configuration, keyPairFiles } = options
+    const { listen } = configuration
+    keyPairFiles?.watch((pair) => crew.renewTls(pair))
     const { port, stop } = await acceptOn(listen, (socket) => crew.give(socket))
     opened.add(stop)
     await crew.start()
-    return { url: urlOf(listen.host, port), failed: crew.failed, close: opened.close }
+    return { url: urlOf(listen.host, port, keyPairFiles?.current), failed: crew.failed, close: opened.close }
   })
 }
 

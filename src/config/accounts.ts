@@ -58,8 +58,8 @@ export function parseAccessKey(value: unknown, where: string): AccessKey {
 }
 
 export interface RootAccessKey extends AccessKey {
-  /** Name of the variable that gave the access key. */
-  source: string
+  /** Name of the variable that gave the secret. */
+  secretVariable: string
 }
 
 /** The first complete pair of variables. An empty variable counts as not set. */
@@ -74,7 +74,7 @@ export function accessKeyOf(environment: NodeJS.ProcessEnv): RootAccessKey | und
       )
     }
     const parsed = parseAccessKey({ accessKeyId: id, secretAccessKey: secret }, `${idName}, ${secretName}`)
-    return { ...parsed, source: idName }
+    return { ...parsed, secretVariable: secretName }
   }
   return undefined
 }

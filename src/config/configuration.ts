@@ -3,7 +3,7 @@ import type { Account } from '../auth/credentials.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { keyRingOf } from './key-ring.ts'
-import { type Option, type OptionName, options, type Settings } from './options.ts'
+import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
@@ -44,13 +44,15 @@ export function initialSettings(directory: string): Settings {
 }
 
 function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
-  const value = <N extends keyof Settings>(name: N): Settings[N] =>
-    parse<Settings[N]>(options[name], required(name, sources, toml))
+  const value = <N extends OptionName>(name: N): Values[N] =>
+    parse<Values[N]>(options[name], required(name, sources, toml))
   return {
     data: value('data'),
     listen: value('listen'),
     domains: value('domains'),
     region: value('region'),
+    tls: tlsFilesOf(sources, toml),
+    allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     workers: value('workers'),
     logLevel: value('logLevel'),
     reclaimGraceMs: value('reclaimGraceMs'),
@@ -58,6 +60,20 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     abandonedUploadMs: value('abandonedUploadMs'),
     kmsKeys: value('kmsKeys'),
   }
+}
+
+function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | undefined {
+  const cert = given('tlsCert', sources, toml)
+  const key = given('tlsKey', sources, toml)
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined) throw halfOfTls(key, options.tlsCert)
+  if (key === undefined) throw halfOfTls(cert, options.tlsKey)
+  return { cert: parse(options.tlsCert, cert), key: parse(options.tlsKey, key) }
+}
+
+function halfOfTls(given: Given | undefined, { flag, environment, toml }: Option<string>): ConfigurationError {
+  const names = [`--${flag}`, ...environment, toml].join(', ')
+  return new ConfigurationError(`${given?.place} is set, but what belongs to it is not: set one of ${names} too`)
 }
 
 interface Given {

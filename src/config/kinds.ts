@@ -5,7 +5,7 @@ import { ConfigurationError } from './configuration-error.ts'
 
 /** How an option's value is written on every source: flags, variables and TOML all give texts. */
 export interface Kind<T> {
-  /** Stands for the value in help and docs: `HOST:PORT`. */
+  /** Stands for the value in help and docs: `HOST:PORT`. Empty for a switch: its flag takes no value, and its TOML value is a boolean. */
   readonly placeholder: string
   /** Whether several values may be given: a flag repeated, a variable with commas, a TOML array. */
   readonly repeatable: boolean
@@ -19,6 +19,9 @@ export interface ListenAddress {
   /** 0: the system picks one. */
   port: number
 }
+
+/** A switch's flag alone says this. */
+export const switchedOn = 'true'
 
 function one<T>(placeholder: string, parse: (text: string, directory: string) => T): Kind<T> {
   return { placeholder, repeatable: false, parse: (texts, directory) => parse((texts.at(-1) ?? '').trim(), directory) }
@@ -94,6 +97,11 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
     return word
   })
 }
+
+export const onOrOff: Kind<boolean> = one('', (text) => {
+  if (text !== switchedOn && text !== 'false') throw new ConfigurationError(`expects true or false, not '${text}'`)
+  return text === switchedOn
+})
 
 /** A region as clients write it in a signature's scope. */
 export const region: Kind<string> = one('REGION', (text) => {

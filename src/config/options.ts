@@ -11,6 +11,7 @@ import {
   type Kind,
   keyNames,
   type ListenAddress,
+  onOrOff,
   path,
   region,
 } from './kinds.ts'
@@ -29,12 +30,21 @@ export interface Option<T> {
   summary: string
 }
 
-/** The value of every option. */
+/** Absolute paths of PEM files. */
+export interface TlsFiles {
+  cert: string
+  key: string
+}
+
+/** What the options say, taken together. */
 export interface Settings {
   data: string
   listen: ListenAddress
   domains: string[]
   region: string
+  /** Absent: plain HTTP. */
+  tls: TlsFiles | undefined
+  allowCustomerKeysOverHttp: boolean
   workers: number
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   reclaimGraceMs: number
@@ -43,8 +53,11 @@ export interface Settings {
   kmsKeys: string[]
 }
 
-interface Values extends Settings {
+/** The value of every option. */
+export interface Values extends Omit<Settings, 'tls'> {
   config: string
+  tlsCert: string
+  tlsKey: string
 }
 
 export type OptionName = keyof Values
@@ -88,6 +101,30 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: region,
     initial: ['us-east-1'],
     summary: 'Region that this server says it is. Signatures made for any region are accepted.',
+  },
+  tlsCert: {
+    flag: 'tls-cert',
+    environment: ['HOLDFAST_TLS_CERT'],
+    toml: 'tls.cert',
+    kind: path,
+    summary:
+      'Certificate of the S3 port, in PEM form, with those between it and its authority. With it, the port speaks TLS only. Read again when it changes.',
+  },
+  tlsKey: {
+    flag: 'tls-key',
+    environment: ['HOLDFAST_TLS_KEY'],
+    toml: 'tls.key',
+    kind: path,
+    summary: "The certificate's private key, in PEM form, without a passphrase.",
+  },
+  allowCustomerKeysOverHttp: {
+    flag: 'allow-customer-keys-over-http',
+    environment: ['HOLDFAST_ALLOW_CUSTOMER_KEYS_OVER_HTTP'],
+    toml: 'tls.allowCustomerKeysOverHttp',
+    kind: onOrOff,
+    initial: ['false'],
+    summary:
+      'Take customer-provided encryption keys (SSE-C) over plain HTTP from other machines too: for a server behind a proxy that ends TLS.',
   },
   workers: {
     flag: 'workers',

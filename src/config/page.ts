@@ -38,6 +38,10 @@ export function configurationPage(): string {
     'data = "./data"',
     'domains = ["s3.localhost"]',
     '',
+    '[tls]',
+    'cert = "/etc/holdfast/cert.pem"',
+    'key = "/etc/holdfast/key.pem"',
+    '',
     '[reclaim]',
     'grace = "1h"',
     '',
@@ -53,7 +57,7 @@ export function configurationPage(): string {
 
 function row({ flag, environment, toml, kind, initial, summary }: Option<unknown>): string {
   const cells = [
-    flag === undefined ? '' : code(`--${flag} ${kind.placeholder}`) + (kind.repeatable ? ' (repeatable)' : ''),
+    flag === undefined ? '' : code(`--${flag} ${kind.placeholder}`.trim()) + (kind.repeatable ? ' (repeatable)' : ''),
     environment.map(code).join(', '),
     toml === undefined ? '' : code(toml),
     initial === undefined ? '' : initial.map(code).join(', '),

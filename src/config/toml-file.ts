@@ -96,7 +96,11 @@ function unknownKey(path: string): string {
 }
 
 function textsOf(name: OptionName, path: string, value: unknown): string[] {
-  const { repeatable } = options[name].kind
+  const { repeatable, placeholder } = options[name].kind
+  if (placeholder === '') {
+    if (typeof value === 'boolean') return [String(value)]
+    throw new ConfigurationError(`${path}: expects true or false`)
+  }
   const values: unknown[] = repeatable && Array.isArray(value) ? value : [value]
   return values.map((item) => {
     if (typeof item === 'string') return item

@@ -20,7 +20,7 @@ export type Target = 'service' | 'bucket' | 'object'
 export interface Route {
   method: Method
   target: Target
-  /** Query parameters that must be present (`uploads`), or present with a value (`list-type=2`). */
+  /** Query parameters that must be present (`uploads`), or present with a value (`list-type=2`). The first is the sub-resource. */
   query: readonly string[]
   /** Vendor headers that must be present: CopyObject is PutObject with `copy-source`. */
   vendorHeaders: readonly string[]

@@ -27,21 +27,42 @@ export interface OptionalShape<S extends Shape = Shape> {
   of: S
 }
 
-export type Shape = TextShape | StructShape | ListShape | OptionalShape
+/** A struct's field that stands in the start tag of its element, under a prefixed name: `xsi:type`. */
+export interface AttributeShape<T = unknown> {
+  kind: 'attribute'
+  text: TextShape<T>
+  /** What the prefix of the name stands for. Written with the attribute; read by the prefix alone. */
+  namespace: string
+}
 
-/** The TypeScript value of a shape. */
-export type Infer<S extends Shape> =
+/** An element that S3 knows and this server refuses: read, it is NotImplemented by its path. Never written. */
+export interface RefusedShape {
+  kind: 'refused'
+}
+
+export type Shape = TextShape | StructShape | ListShape | OptionalShape | AttributeShape | RefusedShape
+
+type MayBeAbsent = OptionalShape | RefusedShape
+
+/** The TypeScript value of a shape. Of a shape that is not known more closely it is unknown. */
+export type Infer<S extends Shape> = Shape extends S ? unknown : InferKnown<S>
+
+type InferKnown<S extends Shape> =
   S extends TextShape<infer T>
     ? T
-    : S extends ListShape<infer I>
-      ? Infer<I>[]
-      : S extends OptionalShape<infer O>
-        ? Infer<O> | undefined
-        : S extends StructShape<infer F>
-          ? { [K in keyof F as F[K] extends OptionalShape ? never : K]: Infer<F[K]> } & {
-              [K in keyof F as F[K] extends OptionalShape ? K : never]?: Infer<F[K]>
-            }
-          : never
+    : S extends AttributeShape<infer A>
+      ? A
+      : S extends RefusedShape
+        ? undefined
+        : S extends ListShape<infer I>
+          ? Infer<I>[]
+          : S extends OptionalShape<infer O>
+            ? Infer<O> | undefined
+            : S extends StructShape<infer F>
+              ? { [K in keyof F as F[K] extends MayBeAbsent ? never : K]: Infer<F[K]> } & {
+                  [K in keyof F as F[K] extends MayBeAbsent ? K : never]?: Infer<F[K]>
+                }
+              : never
 
 const malformed = (name: string): S3Error => new S3Error('MalformedXML', { details: { Element: name } })
 
@@ -100,3 +121,9 @@ export function list<S extends Shape>(item: S): ListShape<S> {
 export function optional<S extends Shape>(of: S): OptionalShape<S> {
   return { kind: 'optional', of }
 }
+
+export function attribute<T>(text: TextShape<T>, namespace: string): AttributeShape<T> {
+  return { kind: 'attribute', text, namespace }
+}
+
+export const refusedElement: RefusedShape = { kind: 'refused' }

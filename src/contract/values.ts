@@ -1,4 +1,5 @@
 /** Parsers of the scalar values that headers, queries and XML texts carry. Each throws the S3 error a client expects. Pure. */
+import { isBase64Of } from '../checksums/checksums.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 
 /** `name` is what the client called the value; it goes into the error. */
@@ -55,8 +56,7 @@ export function isoInstant(raw: string): number | undefined {
 /** Base64 of exactly `bytes` bytes, kept as text. Anything else is InvalidDigest. */
 export function base64Digest(bytes: number): Parser<string> {
   return (raw, name) => {
-    const decoded = Buffer.from(raw, 'base64')
-    if (decoded.length === bytes && decoded.toString('base64') === raw) return raw
+    if (isBase64Of(bytes, raw)) return raw
     throw new S3Error('InvalidDigest', { message: `The value of ${name} is not a base64 digest of ${bytes} bytes.` })
   }
 }

@@ -7,9 +7,10 @@ import { type CipherGCM, createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 import { limits } from '../limits.ts'
 
-const plainBytes = limits.encryptionSegmentBytes
+/** A sealed segment is as large as a checksum block of the store, so that reading one reads no other. */
+const sealedBytes = limits.encryptionSegmentBytes
 const tagBytes = 16
-const sealedBytes = plainBytes + tagBytes
+const plainBytes = sealedBytes - tagBytes
 const nonceBytes = 12
 
 /** Thrown when a segment is not what was written there. */
@@ -38,6 +39,11 @@ export function sealedRange(range: Range, size: number): Range {
     start: Math.floor(range.start / plainBytes) * sealedBytes,
     end: Math.min(Math.ceil(range.end / plainBytes) * sealedBytes, sealedSize(size)),
   }
+}
+
+/** What a segment of a blob of `size` bytes of plaintext takes. */
+function sealedSizeOf(segment: number, size: number): number {
+  return Math.min(plainBytes, size - segment * plainBytes) + tagBytes
 }
 
 function nonceOf(segment: number): Buffer {
@@ -103,51 +109,29 @@ function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM)
  * Rejects with `SegmentDamaged`, having given nothing of that segment.
  */
 export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
-  const bound = boundTo(size)
   const first = Math.floor(range.start / plainBytes)
   const end = Math.ceil(range.end / plainBytes)
+  const bound = boundTo(size)
 
   const open = (segment: number, bytes: Buffer): Buffer => {
-    const start = segment * plainBytes
-    if (segment >= end || bytes.length !== Math.min(plainBytes, size - start) + tagBytes)
-      throw new SegmentDamaged(segment)
-    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
-    decipher.setAuthTag(bytes.subarray(bytes.length - tagBytes))
-    const plain = decipher.update(bytes.subarray(0, bytes.length - tagBytes))
+    const tagAt = bytes.length - tagBytes
+    if (segment >= end || bytes.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes })
+    decipher.setAAD(bound)
+    decipher.setAuthTag(bytes.subarray(tagAt))
+    const plain = decipher.update(bytes.subarray(0, tagAt))
     try {
       decipher.final()
     } catch {
       throw new SegmentDamaged(segment)
     }
+    const start = segment * plainBytes
     return plain.subarray(Math.max(0, range.start - start), Math.max(0, range.end - start))
   }
 
-  const drain = async (sink: ByteSink): Promise<void> => {
-    let segment = first
-    const gathered = Buffer.allocUnsafe(Math.min(sealedBytes, sealed.size))
-    let held = 0
-    await sealed.drain(async (chunk) => {
-      let at = 0
-      while (at < chunk.length) {
-        const wanted = Math.min(sealedBytes, sealedSize(size) - segment * sealedBytes) - held
-        const piece = chunk.subarray(at, at + wanted)
-        at += piece.length
-        if (held === 0 && piece.length === wanted) {
-          await sink(open(segment++, piece))
-          continue
-        }
-        piece.copy(gathered, held)
-        held += piece.length
-        if (piece.length < wanted) continue
-        await sink(open(segment++, gathered.subarray(0, held)))
-        held = 0
-      }
-    })
-    if (segment !== end) throw new SegmentDamaged(segment)
-  }
   return {
     size: range.end - range.start,
-    drain,
+    drain: (sink) => eachSegment(sealed, size, { first, end }, async (segment, bytes) => sink(open(segment, bytes))),
     read: async () => {
       const bytes = await sealed.read()
       const pieces: Buffer[] = []
@@ -159,4 +143,33 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
     },
     cancel: () => sealed.cancel(),
   }
+}
+
+/** Gives whole sealed segments from `first` to before `end`, whatever pieces the source comes in. `give` owns the bytes until it returns. */
+async function eachSegment(
+  sealed: ByteSource,
+  size: number,
+  { first, end }: { first: number; end: number },
+  give: (segment: number, bytes: Buffer) => Promise<void>,
+): Promise<void> {
+  const gathered = Buffer.allocUnsafe(Math.min(sealedBytes, sealed.size))
+  let segment = first
+  let held = 0
+  await sealed.drain(async (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      const missing = sealedSizeOf(segment, size) - held
+      const piece = chunk.subarray(at, at + missing)
+      at += piece.length
+      if (held === 0 && piece.length === missing) {
+        await give(segment++, piece)
+        continue
+      }
+      held += piece.copy(gathered, held)
+      if (piece.length < missing) continue
+      held = 0
+      await give(segment, gathered.subarray(0, sealedSizeOf(segment, size)))
+      segment++
+    }
+  })
+  if (segment !== end) throw new SegmentDamaged(segment)
 }

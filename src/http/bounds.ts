@@ -3,6 +3,7 @@ import { limits } from '../limits.ts'
 
 export interface HttpBounds {
   keepAliveMs: number
+  tlsHandshakeTimeoutMs: number
   headersTimeoutMs: number
   headerSectionBytesMax: number
   /** A body or an answer that the client stalls for so long ends the connection. */
@@ -21,6 +22,7 @@ export interface HttpBounds {
 
 export const defaultBounds: HttpBounds = {
   keepAliveMs: limits.keepAliveMs,
+  tlsHandshakeTimeoutMs: limits.tlsHandshakeTimeoutMs,
   headersTimeoutMs: limits.headersTimeoutMs,
   headerSectionBytesMax: limits.headerSectionBytesMax,
   idleBodyTimeoutMs: limits.idleBodyTimeoutMs,

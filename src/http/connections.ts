@@ -3,9 +3,14 @@ import type { Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 
-export class Connections {
+interface Connection {
   /** In the order in which the requests came. */
-  readonly #running = new Map<Socket, Set<Exchange>>()
+  running: Set<Exchange>
+  customerKeysMayTravel: boolean
+}
+
+export class Connections {
+  readonly #open = new Map<Socket, Connection>()
   #draining = false
   #onEmpty: (() => void) | undefined
 
@@ -13,23 +18,27 @@ export class Connections {
     return this.#draining
   }
 
-  opened(socket: Socket): void {
-    this.#running.set(socket, new Set())
+  opened(socket: Socket, customerKeysMayTravel: boolean): void {
+    this.#open.set(socket, { running: new Set(), customerKeysMayTravel })
     socket.once('close', () => {
-      this.#running.delete(socket)
-      if (this.#running.size === 0) this.#onEmpty?.()
+      this.#open.delete(socket)
+      if (this.#open.size === 0) this.#onEmpty?.()
     })
+  }
+
+  customerKeysMayTravel(socket: Socket): boolean {
+    return this.#open.get(socket)?.customerKeysMayTravel ?? false
   }
 
   /** Whether the last request that this connection will serve has come: what follows it must not be served. */
   ended(socket: Socket): boolean {
-    for (const { lastOnConnection } of this.#running.get(socket) ?? []) if (lastOnConnection) return true
+    for (const { lastOnConnection } of this.#open.get(socket)?.running ?? []) if (lastOnConnection) return true
     return false
   }
 
   /** An exchange runs until its response is closed: sent in full, or cut. */
   started(socket: Socket, exchange: Exchange): void {
-    const running = this.#running.get(socket)
+    const running = this.#open.get(socket)?.running
     if (running === undefined) return
     running.add(exchange)
     exchange.response.once('close', () => {
@@ -44,7 +53,7 @@ export class Connections {
    * nothing is read after them. False: no request is under way, so the caller must answer.
    */
   broke(socket: Socket, error: S3Error): boolean {
-    const running = this.#running.get(socket)
+    const running = this.#open.get(socket)?.running
     if (running === undefined || running.size === 0) return false
     for (const exchange of running) {
       exchange.lastOnConnection = true
@@ -56,18 +65,18 @@ export class Connections {
   /** Closes idle connections now and the others as their answers end. Resolves when all are closed. */
   drain(): Promise<void> {
     this.#draining = true
-    for (const [socket, running] of this.#running) {
+    for (const [socket, { running }] of this.#open) {
       if (running.size === 0) socket.destroy()
       for (const exchange of running) exchange.lastOnConnection = true
     }
-    if (this.#running.size === 0) return Promise.resolve()
+    if (this.#open.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onEmpty = resolve
     })
   }
 
   destroyAll(): void {
-    for (const socket of this.#running.keys()) socket.destroy()
+    for (const socket of this.#open.keys()) socket.destroy()
   }
 }
 

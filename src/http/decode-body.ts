@@ -4,7 +4,7 @@ import type { Payload } from '../auth/verify.ts'
 import { type ChecksumAlgorithm, checksumFields, createDigest } from '../checksums/checksums.ts'
 import type { InputBody, RequestBody } from '../contract/fields.ts'
 import { base64Digest } from '../contract/values.ts'
-import { S3Error } from '../errors.ts'
+import { notImplemented, S3Error } from '../errors.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import { openBody } from './request-body.ts'
@@ -28,9 +28,21 @@ interface SentDigest {
   expected: () => string | undefined
 }
 
-export function compileBody(declared: InputBody): BodyDecoder | undefined {
-  if (declared.kind === 'none') return undefined
+export function compileBody(declared: InputBody): BodyDecoder {
+  if (declared.kind === 'none') return checkNoBody
   return declared.kind === 'stream' ? openBody : compileXmlBody(declared)
+}
+
+/** What was sent all the same stays unread, so that its digests can't be held to it: they must be of nothing. */
+const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
+  const md5 = sentMd5(head)
+  if (md5 !== undefined) verifyDigest(md5, Buffer.alloc(0))
+  refuseTrailers(vendorValues)
+}
+
+function refuseTrailers(vendorValues: VendorValues): void {
+  const trailer = vendorValues.get('trailer')
+  if (trailer !== undefined) throw notImplemented(trailer.sentName)
 }
 
 function compileXmlBody(declared: XmlBody): BodyDecoder {
@@ -59,13 +71,10 @@ function sentDigests(
   vendorValues: VendorValues,
   body: RequestBody,
 ): SentDigest[] {
-  const digests: SentDigest[] = []
-  const md5 = headerValue(head, 'content-md5')
-  if (md5 !== undefined) {
-    const value = base64Digest(16)(md5, 'Content-MD5')
-    digests.push({ algorithm: 'MD5', expected: () => value })
-  }
+  const md5 = sentMd5(head)
+  const digests = md5 === undefined ? [] : [md5]
   if (checksumsOf === 'body') digests.push(...sentChecksums(vendorValues, body))
+  else refuseTrailers(vendorValues)
   if (digestRequired && digests.length === 0) {
     const { prefix } = head.dialect
     throw new S3Error('InvalidRequest', {
@@ -73,6 +82,13 @@ function sentDigests(
     })
   }
   return digests
+}
+
+function sentMd5(head: RequestHead): SentDigest | undefined {
+  const sent = headerValue(head, 'content-md5')
+  if (sent === undefined) return undefined
+  const value = base64Digest(16)(sent, 'Content-MD5')
+  return { algorithm: 'MD5', expected: () => value }
 }
 
 function sentChecksums(vendorValues: VendorValues, body: RequestBody): SentDigest[] {

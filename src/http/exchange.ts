@@ -14,6 +14,7 @@ export interface ExchangeParts {
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   lastOnConnection: boolean
+  customerKeysMayTravel: boolean
   refusal: S3Error | undefined
 }
 
@@ -33,6 +34,7 @@ export class Exchange {
   accessKeyId = ''
   /** No further request may come over this connection. */
   lastOnConnection: boolean
+  readonly customerKeysMayTravel: boolean
   /** Why the request is refused whatever it asks: the server is overloaded, or its expectation can't be met. */
   readonly refusal: S3Error | undefined
   status = 0
@@ -48,6 +50,7 @@ export class Exchange {
     this.hostId = parts.hostId
     this.bounds = parts.bounds
     this.lastOnConnection = parts.lastOnConnection
+    this.customerKeysMayTravel = parts.customerKeysMayTravel
     this.refusal = parts.refusal
     this.body = new WireBody(parts.request, parts.response, parts.awaitsContinue, parts.bounds)
     const url = parts.request.url ?? ''

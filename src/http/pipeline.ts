@@ -34,6 +34,8 @@ export interface PipelineOptions {
   credentials: Credentials
   /** Hosts below which buckets are named: `<bucket>.<domain>`. `localhost` is always one. */
   domains: readonly string[]
+  /** Of buckets that were made without one. */
+  region: string
   clock: Clock
   /** Whether requests can be served, for the health check. */
   ready(): boolean
@@ -43,7 +45,7 @@ export interface PipelineOptions {
 interface Endpoint {
   operation: Operation<OperationContext>
   fields: FieldDecoder
-  body: BodyDecoder | undefined
+  body: BodyDecoder
   encoders: Encoders
 }
 
@@ -54,9 +56,12 @@ interface Parsed {
   vendorValues: VendorValues
 }
 
-/** Serves one request to its end. Never rejects. Throws when the operations contradict each other. */
-export function compilePipeline(options: PipelineOptions): (exchange: Exchange) => Promise<void> {
-  const { store, credentials, clock, ready } = options
+/** Serves one request to its end. Never rejects. `scheme` is that of every URL. Throws when the operations contradict each other. */
+export function compilePipeline(
+  options: PipelineOptions,
+  scheme: 'http' | 'https',
+): (exchange: Exchange) => Promise<void> {
+  const { store, credentials, region, clock, ready } = options
   const endpoints = options.operations.map(compileEndpoint)
   const route = compileRoutes(endpoints, ({ operation }) => operation)
   const bucketOfHost = compileHosts(options.domains)
@@ -100,8 +105,9 @@ export function compilePipeline(options: PipelineOptions): (exchange: Exchange) 
       bucket: address.bucket,
       key: address.key,
       expectedBucketOwner: expectedOwner === undefined ? undefined : singleValue(expectedOwner),
-      resourceUrl: `http://${head.host}${head.rawPath}`,
-      customerKeysMayTravel: true,
+      resourceUrl: `${scheme}://${head.host}${head.rawPath}`,
+      region,
+      customerKeysMayTravel: exchange.customerKeysMayTravel,
     }
   }
 
@@ -154,7 +160,7 @@ async function decode(
 ): Promise<Input> {
   if (!operation.implemented) return {}
   const input = fields(head, query, vendorValues)
-  if (body !== undefined) input.body = await body(exchange, head, vendorValues, payload)
+  input.body = await body(exchange, head, vendorValues, payload)
   return input
 }
 

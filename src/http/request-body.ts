@@ -3,8 +3,9 @@ import { AwsChunkedDecoder, parseTrailerNames } from '../auth/aws-chunked.ts'
 import { awsChunkedSource, sha256Source } from '../auth/payload.ts'
 import type { Payload } from '../auth/verify.ts'
 import { type ByteSource, bytesSource } from '../byte-source.ts'
+import { checksumFields } from '../checksums/checksums.ts'
 import type { RequestBody } from '../contract/fields.ts'
-import { invalidArgument, S3Error } from '../errors.ts'
+import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import type { RequestHead } from './request-head.ts'
@@ -36,18 +37,30 @@ function openChunked(
   const { prefix } = head.dialect
   const decodedLength = readDecodedLength(vendorValues)
   const trailerNames = trailer ? parseTrailerNames(vendorValues.get('trailer')?.value) : undefined
+  for (const name of trailerNames ?? []) checkTrailerName(name, prefix)
   const decoder = new AwsChunkedDecoder({ decodedLength, signatures, trailerNames, prefix })
   // With chunked transfer the length on the wire is unknown; the decoder counts what comes out.
   const source = awsChunkedSource(wireSource(exchange, head.contentLength ?? 0), decoder)
-  const unprefixed = trailerNames?.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
   return {
     size: decodedLength,
     drain: (sink) => source.drain(sink),
     read: () => collect(source, decodedLength),
     cancel: () => source.cancel(),
-    trailerNames: unprefixed ?? [],
+    trailerNames: trailerNames?.map((name) => name.slice(prefix.length)) ?? [],
     trailer: (name) => decoder.trailers.get(prefix + name),
   }
+}
+
+const checksumTrailers: ReadonlySet<string> = new Set(Object.values(checksumFields).map(({ header }) => header))
+
+/** A trailer that nobody reads would be a check that the client counts on and that never happens. */
+function checkTrailerName(name: string, prefix: string): void {
+  const unprefixed = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+  if (checksumTrailers.has(unprefixed)) return
+  if (unprefixed.startsWith('checksum-')) throw notImplemented(name)
+  throw new S3Error('InvalidRequest', {
+    message: `The value specified in the ${prefix}trailer header is not supported: ${name}`,
+  })
 }
 
 function wireSource({ body }: Exchange, size: number): ByteSource {

@@ -46,7 +46,9 @@ export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => R
   for (const entry of entries) {
     const route = routeOf(entry)
     const candidate = candidateOf(entry, route)
-    for (const { name } of candidate.query) subResources.add(name)
+    // Further parameters tell apart what is done with the sub-resource; alone they mean nothing: `?id=` is any client's own.
+    const [subResource] = candidate.query
+    if (subResource !== undefined) subResources.add(subResource.name)
     addCandidate(table, route.method, route.target, candidate)
   }
   const router = new RouteTable(table, subResources)

@@ -1,17 +1,23 @@
 /** The S3 port: node:http, bounded in every direction, in front of the pipeline. Knows connections and requests, nothing of S3. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
+import { bothEndsLoopback } from './loopback.ts'
 import { compilePipeline, type PipelineOptions } from './pipeline.ts'
 import { refuseSocket } from './refuse.ts'
 import { logLine, type RequestLog } from './request-log.ts'
+import { type KeyPair, TlsFront } from './tls-front.ts'
 
 export interface HttpServerOptions extends PipelineOptions {
   /** Called once a request, when its answer has been handed to the connection or the client has gone. */
   log(line: RequestLog): void
+  /** Absent: plain HTTP. */
+  tls?: KeyPair | undefined
+  /** Customers' keys may come over plain HTTP from elsewhere too: a proxy in front ends TLS. */
+  allowCustomerKeysOverHttp?: boolean
   bounds?: Partial<HttpBounds>
 }
 
@@ -20,6 +26,8 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>
   /** Serves a connection that another process accepted. */
   accept(socket: Socket): void
+  /** New connections get this certificate. Throws unless the server speaks TLS, and when the pair can't be used. */
+  renewTls(pair: KeyPair): void
   /** Stops accepting, lets running requests end up to `drainOnShutdownMs`, then cuts what is left. Idempotent. */
   close(): Promise<void>
 }
@@ -30,7 +38,8 @@ export const socketBufferBytes = 1024 * 1024
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const bounds = { ...defaultBounds, ...options.bounds }
   const { clock } = options
-  const pipeline = compilePipeline(options)
+  const pipeline = compilePipeline(options, options.tls === undefined ? 'http' : 'https')
+  const keysMayTravelAnyhow = options.tls !== undefined || options.allowCustomerKeysOverHttp === true
   const connections = new Connections()
   const hostId = clock.random(24).toString('base64')
   const newRequestId = (): string => clock.random(8).toString('hex').toUpperCase()
@@ -51,6 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       bounds,
       awaitsContinue: how.awaitsContinue,
       lastOnConnection: connections.draining,
+      customerKeysMayTravel: connections.customerKeysMayTravel(request.socket),
       refusal: how.refusal ?? (inFlight >= bounds.requestsInFlightMax ? new S3Error('SlowDown') : undefined),
     })
     connections.started(request.socket, exchange)
@@ -66,6 +76,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     highWaterMark: socketBufferBytes,
     maxHeaderSize: bounds.headerSectionBytesMax,
     headersTimeout: bounds.headersTimeoutMs,
+    connectionsCheckingInterval: Math.ceil(bounds.headersTimeoutMs / 2),
     // No time limit on whole requests: bodies are watched for progress instead.
     requestTimeout: 0,
     keepAliveTimeout: bounds.keepAliveMs,
@@ -76,7 +87,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   // Node drops what exceeds its count of headers without a word, signed ones included. The section's size is the bound.
   server.maxHeadersCount = 0
-  server.on('connection', (socket: Socket) => connections.opened(socket))
+  // Node watches over the time of heads once a server listens. This one may never do so, and be given its connections.
+  server.emit('listening')
+  server.on('connection', (socket: Socket) =>
+    connections.opened(socket, keysMayTravelAnyhow || bothEndsLoopback(socket)),
+  )
   server.on('request', (request, response) => serve(request, response, { awaitsContinue: false }))
   server.on('checkContinue', (request, response) => serve(request, response, { awaitsContinue: true }))
   server.on('checkExpectation', (request, response) =>
@@ -94,17 +109,26 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     refuseSocket(socket, fault, { resource: '', requestId: newRequestId(), hostId }, bounds.lingerMs)
   }
 
+  const front =
+    options.tls === undefined
+      ? undefined
+      : new TlsFront(options.tls, bounds.tlsHandshakeTimeoutMs, (socket) => server.emit('connection', socket))
+  const listener = front?.server ?? server
   return {
-    listen: (host, port) => listen(server, host, port),
-    accept: (socket) => void server.emit('connection', socket),
-    close: () => close(server, connections, bounds),
+    listen: (host, port) => listen(listener, host, port),
+    accept: (socket) => void listener.emit('connection', socket),
+    renewTls: (pair) => {
+      if (front === undefined) throw new Error('this server speaks plain HTTP')
+      front.renew(pair)
+    },
+    close: () => close(server, front, connections, bounds),
   }
 }
 
 const unmetExpectation = (): S3Error =>
   new S3Error('BadRequest', { message: 'The only expectation that can be met is 100-continue.' })
 
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+function listen(server: NetServer, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port }, () => {
@@ -114,10 +138,18 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
   })
 }
 
-async function close(server: Server, connections: Connections, bounds: HttpBounds): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
+async function close(
+  server: Server,
+  front: TlsFront | undefined,
+  connections: Connections,
+  bounds: HttpBounds,
+): Promise<void> {
+  const stopped = Promise.all([
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+    }),
+    front?.close(),
+  ])
   const cut = setTimeout(() => connections.destroyAll(), bounds.drainOnShutdownMs)
   await connections.drain()
   clearTimeout(cut)

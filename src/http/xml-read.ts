@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { SaxesParser } from 'saxes'
 import type { Shape, TextShape } from '../contract/shapes.ts'
-import { S3Error } from '../errors.ts'
+import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 
 export type XmlReader = (document: Buffer) => unknown
@@ -10,7 +10,13 @@ export type XmlReader = (document: Buffer) => unknown
 /** Where an element may stand, and what it holds. */
 type ElementRule =
   | { kind: 'text'; parse: TextShape['parse'] }
-  | { kind: 'struct'; fields: ReadonlyMap<string, FieldRule> }
+  | {
+      kind: 'struct'
+      fields: ReadonlyMap<string, FieldRule>
+      /** Each must be there. Others mean nothing. */
+      attributes: ReadonlyMap<string, TextShape['parse']>
+    }
+  | { kind: 'refused' }
 
 interface FieldRule {
   element: ElementRule
@@ -20,16 +26,19 @@ interface FieldRule {
 /** An element whose end has not been read yet. */
 interface OpenElement {
   name: string
-  rule: ElementRule
+  rule: Exclude<ElementRule, { kind: 'refused' }>
   text: string
-  /** What its child elements gave, by name: a value, or an array where the element repeats. */
+  /** What its attributes and child elements gave, by name: a value, or an array where the element repeats. */
   children: Map<string, unknown> | undefined
 }
 
 const malformed = (details: Record<string, string> = {}, cause?: unknown): S3Error =>
   new S3Error('MalformedXML', { details, cause })
 
-/** Compiles a reader of documents whose root element is `root`. Whatever is wrong with a document is MalformedXML. */
+/**
+ * Compiles a reader of documents whose root element is `root`. Whatever is wrong with a document is MalformedXML; an element that is known and
+ * refused is NotImplemented.
+ */
 export function compileXmlReader(root: string, shape: Shape): XmlReader {
   const rule = elementRule(root, shape)
   return (document) => readDocument(decodeUtf8(document), root, rule)
@@ -38,15 +47,21 @@ export function compileXmlReader(root: string, shape: Shape): XmlReader {
 function elementRule(name: string, shape: Shape): ElementRule {
   // The shape's type ties `parse` to the value that the handler is given.
   if (shape.kind === 'text') return { kind: 'text', parse: shape.parse as TextShape['parse'] }
+  if (shape.kind === 'refused') return { kind: 'refused' }
   if (shape.kind !== 'struct') throw new Error(`${name}: a ${shape.kind} has no element of its own`)
-  const fields = Object.entries(shape.fields).map(([child, of]) => [child, fieldRule(child, of)] as const)
-  return { kind: 'struct', fields: new Map(fields) }
+  const fields = new Map<string, FieldRule>()
+  const attributes = new Map<string, TextShape['parse']>()
+  for (const [child, of] of Object.entries(shape.fields)) {
+    if (of.kind === 'attribute') attributes.set(child, of.text.parse)
+    else fields.set(child, fieldRule(child, of))
+  }
+  return { kind: 'struct', fields, attributes }
 }
 
 function fieldRule(name: string, shape: Shape): FieldRule {
   if (shape.kind === 'list') return { element: elementRule(name, shape.item), occurs: 'any number' }
   if (shape.kind === 'optional') return { element: elementRule(name, shape.of), occurs: 'at most once' }
-  return { element: elementRule(name, shape), occurs: 'once' }
+  return { element: elementRule(name, shape), occurs: shape.kind === 'refused' ? 'at most once' : 'once' }
 }
 
 function decodeUtf8(document: Buffer): string {
@@ -88,12 +103,13 @@ function readDocument(document: string, root: string, rule: ElementRule): unknow
   parser.on('processinginstruction', () => {
     throw malformed()
   })
-  parser.on('opentagstart', ({ name }) => {
+  parser.on('opentag', ({ name, attributes }) => {
     elements++
     if (elements > limits.xmlElementsMax || open.length >= limits.xmlDepthMax) throw malformed()
     const parent = open.at(-1)
     const ruleHere = parent === undefined ? rootRule(name, root, rule) : childRule(parent, name)
-    open.push({ name, rule: ruleHere, text: '', children: ruleHere.kind === 'text' ? undefined : new Map() })
+    if (ruleHere.kind === 'refused') throw notImplemented([...open.map((outer) => outer.name), name].join('/'))
+    open.push({ name, rule: ruleHere, text: '', children: readAttributes(ruleHere, attributes) })
   })
   const addText = (characters: string): void => {
     const element = open.at(-1)
@@ -129,6 +145,18 @@ function childRule(parent: OpenElement, name: string): ElementRule {
   return field.element
 }
 
+/** Where a struct's attributes and then its elements are gathered; a text has neither. */
+function readAttributes(rule: ElementRule, sent: Readonly<Record<string, string>>): OpenElement['children'] {
+  if (rule.kind !== 'struct') return undefined
+  const values = new Map<string, unknown>()
+  for (const [name, parse] of rule.attributes) {
+    const raw = sent[name]
+    if (raw === undefined) throw malformed({ Attribute: name })
+    values.set(name, parse(raw, name))
+  }
+  return values
+}
+
 function fieldOf(parent: OpenElement, name: string): FieldRule | undefined {
   return parent.rule.kind === 'struct' ? parent.rule.fields.get(name) : undefined
 }
@@ -149,6 +177,7 @@ function readValue(element: OpenElement): unknown {
   if (text.trim() !== '') throw malformed({ Element: name })
   // Names come from the shape, never from the document.
   const value: Record<string, unknown> = {}
+  for (const attribute of rule.attributes.keys()) value[attribute] = children?.get(attribute)
   for (const [child, field] of rule.fields) {
     const read = children?.get(child)
     if (read !== undefined) value[child] = read

@@ -15,11 +15,20 @@ export function compileXmlWriter(
   shape: Shape,
   namespace: 'with S3 namespace' | 'without namespace',
 ): XmlWriter {
-  const content = compileContent(shape, root)
-  const open = namespace === 'with S3 namespace' ? `<${root} xmlns="${s3Namespace}">` : `<${root}>`
-  const close = `</${root}>`
+  const element = compileElement(root, shape, namespace === 'with S3 namespace' ? ` xmlns="${s3Namespace}"` : '')
   // The operation's types tie the answer to the shape that was compiled.
-  return (value) => open + content(value as never) + close
+  return (value) => element(value as never)
+}
+
+/** One element, tags included. `declared` stands in its start tag whatever the value. */
+function compileElement(name: string, shape: Shape, declared = ''): Write {
+  const content = compileContent(shape, name)
+  const attributes = shape.kind === 'struct' ? compileAttributes(shape.fields) : undefined
+  const open = `<${name}${declared}`
+  const close = `</${name}>`
+  if (attributes !== undefined) return (value) => `${open}${attributes(value)}>${content(value)}${close}`
+  const start = `${open}>`
+  return (value) => start + content(value) + close
 }
 
 /** What stands between the tags of one element. */
@@ -34,8 +43,8 @@ function compileText(shape: TextShape): Write {
 }
 
 function compileStruct(fields: Record<string, Shape>): Write {
-  const names = Object.keys(fields)
-  const writers = names.map((name) => compileElement(name, fields[name] as Shape))
+  const names = Object.keys(fields).filter((name) => !['attribute', 'refused'].includes(fields[name]?.kind ?? ''))
+  const writers = names.map((name) => compileField(name, fields[name] as Shape))
   return (value: Record<string, never>) => {
     let xml = ''
     for (let i = 0; i < names.length; i++) {
@@ -46,21 +55,28 @@ function compileStruct(fields: Record<string, Shape>): Write {
   }
 }
 
-/** One element, or one for each entry of a list, tags included. */
-function compileElement(name: string, shape: Shape): Write {
-  if (shape.kind === 'optional') return compileElement(name, shape.of)
-  const open = `<${name}>`
-  const close = `</${name}>`
-  if (shape.kind === 'list') {
-    const item = compileContent(shape.item, name)
-    return (values: readonly never[]) => {
-      let xml = ''
-      for (const value of values) xml += open + item(value) + close
-      return xml
-    }
+/** One element, or one for each entry of a list. */
+function compileField(name: string, shape: Shape): Write {
+  if (shape.kind === 'optional') return compileField(name, shape.of)
+  if (shape.kind !== 'list') return compileElement(name, shape)
+  const item = compileElement(name, shape.item)
+  return (values: readonly never[]) => {
+    let xml = ''
+    for (const value of values) xml += item(value)
+    return xml
   }
-  const content = compileContent(shape, name)
-  return (value) => open + content(value) + close
+}
+
+/** The attributes of a start tag, each behind the declaration of its prefix; `undefined` when a struct has none. */
+function compileAttributes(fields: Record<string, Shape>): ((value: Record<string, never>) => string) | undefined {
+  const writers = Object.entries(fields).flatMap(([name, shape]) => {
+    if (shape.kind !== 'attribute') return []
+    const { text, namespace } = shape
+    const declared = ` xmlns:${name.slice(0, name.indexOf(':'))}="${namespace}" ${name}="`
+    return [(value: Record<string, never>) => `${declared}${escapeXml(text.print(value[name]))}"`]
+  })
+  if (writers.length === 0) return undefined
+  return (value) => writers.map((write) => write(value)).join('')
 }
 
 // XML 1.0 has no way to write most control characters. S3 writes them as references all the same, and its clients read them.

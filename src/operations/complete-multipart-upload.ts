@@ -2,7 +2,7 @@ import { customerKey, encryptionOutOfCompletion } from '../contract/encryption-f
 import { vendor } from '../contract/fields.ts'
 import { checksumsIn, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
-import { integer, oneOf } from '../contract/values.ts'
+import { integer } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { completeUpload, type ListedPart } from '../store/complete-upload.ts'
@@ -11,8 +11,9 @@ import {
   type ChecksumElements,
   checksumElementShapes,
   checksumElements,
-  checksumHeader,
-  listedChecksums,
+  checksumType,
+  listedChecksum,
+  objectChecksumHeader,
 } from './data-digests.ts'
 import { customerKeyOf, encryptionOutputs } from './encryption.ts'
 import { uploadId } from './upload-address.ts'
@@ -30,7 +31,7 @@ export const completeMultipartUploadOperation = defineOperation({
   input: {
     uploadId,
     ...objectChecksums,
-    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
+    checksumType: vendor('checksum-type', checksumType),
     objectSize: vendor('mp-object-size', integer({ min: 0 })),
     ...writeConditions,
     ...customerKey,
@@ -70,6 +71,7 @@ export const completeMultipartUploadOperation = defineOperation({
     'MalformedXML',
     'PreconditionFailed',
     'BadDigest',
+    'InvalidArgument',
     'InvalidRequest',
   ],
 
@@ -80,7 +82,7 @@ export const completeMultipartUploadOperation = defineOperation({
       parts: listedParts(input.body.Part),
       conditions: input,
       customerKey: customerKeyOf(input, { customerKeysMayTravel }),
-      expected: { checksum: checksumHeader(input), type: input.checksumType, size: input.objectSize },
+      expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
       versionId: result.versionId,
@@ -102,6 +104,6 @@ function listedParts(parts: readonly (ChecksumElements & { PartNumber: number; E
     const { PartNumber: number, ETag: etag } = part
     if (number < 1 || number > limits.partNumberMax)
       throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
-    return { number, etag, checksums: listedChecksums(part) }
+    return { number, etag, checksum: listedChecksum(part) }
   })
 }

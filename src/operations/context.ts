@@ -18,6 +18,8 @@ export interface OperationRequest {
   expectedBucketOwner: string | undefined
   /** URL by which the client addressed the bucket or object, without query: `http://host:port/bucket/key`. */
   resourceUrl: string
+  /** The region that this server says it is. */
+  region: string
   /** Keys of SSE-C may come over this connection: nobody reads along, or the operator vouches for that. */
   customerKeysMayTravel: boolean
 }

@@ -2,11 +2,12 @@ import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contrac
 import { outVendor, vendor } from '../contract/fields.ts'
 import { checksumAlgorithm, descriptive, keeping, lockRequest, objectAcl, ownership } from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
-import { oneOf, text } from '../contract/values.ts'
+import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { checksumTypeOf } from '../store/multipart-checksum.ts'
 import { createUpload } from '../store/uploads.ts'
 import { defineOperation } from './context.ts'
+import { checksumType } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
@@ -19,7 +20,7 @@ export const createMultipartUploadOperation = defineOperation({
   summary: 'Begins a multipart upload.',
   input: {
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
-    checksumType: vendor('checksum-type', oneOf('COMPOSITE', 'FULL_OBJECT')),
+    checksumType: vendor('checksum-type', checksumType),
     ...descriptive,
     tagging: vendor('tagging', text),
     ...lockRequest,

@@ -1,10 +1,11 @@
 /** The digests that a client sends with data, as header or trailer, and the answers that carry them back. */
-import { type ChecksumAlgorithm, checksumFields, createDigest } from '../checksums/checksums.ts'
+import { type ChecksumAlgorithm, checksumFields, createDigest, isBase64Of } from '../checksums/checksums.ts'
 import type { RequestBody } from '../contract/fields.ts'
 import { optional, string } from '../contract/shapes.ts'
-import { S3Error } from '../errors.ts'
+import type { Parser } from '../contract/values.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
 import type { ChecksumDemand, IncomingData } from '../store/incoming-data.ts'
-import type { Checksum } from '../store/records.ts'
+import type { Checksum, ObjectAttributes } from '../store/records.ts'
 
 export const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
 
@@ -26,8 +27,17 @@ const inputOf = {
   SHA256: 'checksumSha256',
 } as const satisfies Record<ChecksumAlgorithm, keyof ChecksumInputs>
 
-/** The one checksum sent as a header. Throws InvalidRequest when there are two, or when it is no digest of its algorithm. */
-export function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
+export const checksumType: Parser<Checksum['type']> = (raw, name) => {
+  const upper = raw.toUpperCase()
+  if (upper === 'COMPOSITE' || upper === 'FULL_OBJECT') return upper
+  throw invalidValue(name)
+}
+
+const invalidValue = (header: string): S3Error =>
+  new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
+
+/** The one checksum sent as a header. Throws InvalidRequest when there are two. */
+function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   const sent = checksumAlgorithms.flatMap((algorithm) => {
     const value = input[inputOf[algorithm]]
     return value === undefined ? [] : [{ algorithm, value }]
@@ -43,25 +53,32 @@ export function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm
 /** Throws InvalidRequest unless `value` is base64 of a digest of this algorithm. */
 export function checkDigestForm({ algorithm, value }: Pick<Checksum, 'algorithm' | 'value'>): void {
   const { header, bytes } = checksumFields[algorithm]
-  const decoded = Buffer.from(value, 'base64')
-  if (decoded.length !== bytes || decoded.toString('base64') !== value) {
-    throw new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
-  }
+  if (!isBase64Of(bytes, value)) throw invalidValue(header)
 }
 
-/** What to verify while the data is read. `otherwise`: an algorithm to compute when the client names none. */
-export function incomingData(
-  body: RequestBody,
-  input: ChecksumInputs,
-  presigned: boolean,
-  otherwise?: ChecksumAlgorithm,
-): IncomingData {
-  const demand = checksumDemand(body, input, presigned)
-  return {
-    body,
-    contentMd5: input.contentMd5,
-    checksum: demand ?? (otherwise === undefined ? undefined : { algorithm: otherwise, expected: () => undefined }),
-  }
+/** What a header says of an object made of parts: there a composite may have the number of parts behind it. Throws InvalidRequest. */
+export function objectChecksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
+  const sent = checksumHeader(input)
+  checkAnnounced(input.sdkChecksumAlgorithm, sent?.algorithm)
+  if (sent !== undefined) checkDigestForm({ ...sent, value: sent.value.replace(/-\d{1,5}$/, '') })
+  return sent
+}
+
+/** What to verify while the data is read. */
+export function incomingData(body: RequestBody, input: ChecksumInputs, presigned: boolean): IncomingData {
+  return { body, contentMd5: input.contentMd5, checksum: checksumDemand(body, input, presigned) }
+}
+
+/** What is to be locked must be known to have arrived whole. Throws InvalidRequest. */
+export function requireDigest(
+  request: 'Put Object' | 'Put Part',
+  { retention, legalHold }: Pick<ObjectAttributes, 'retention' | 'legalHold'>,
+  { contentMd5, checksum }: IncomingData,
+): void {
+  if ((retention === undefined && legalHold === undefined) || contentMd5 !== undefined || checksum !== undefined) return
+  throw new S3Error('InvalidRequest', {
+    message: `Content-MD5 OR a checksum HTTP header is required for ${request} requests with Object Lock parameters`,
+  })
 }
 
 function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boolean): ChecksumDemand | undefined {
@@ -130,12 +147,15 @@ export function checksumElements(checksum: Checksum | undefined): ChecksumElemen
   return { [checksumFields[checksum.algorithm].element]: checksum.value, ChecksumType: checksum.type }
 }
 
-/** The checksums that a client's element lists, by algorithm. */
-export function listedChecksums(elements: ChecksumElements): Partial<Record<ChecksumAlgorithm, string>> {
-  const listed: Partial<Record<ChecksumAlgorithm, string>> = {}
-  for (const algorithm of checksumAlgorithms) {
+/** The checksum that a client's element lists. Throws InvalidArgument when it lists two, or what is no digest of its algorithm. */
+export function listedChecksum(elements: ChecksumElements): Pick<Checksum, 'algorithm' | 'value'> | undefined {
+  const listed = checksumAlgorithms.flatMap((algorithm) => {
     const value = elements[checksumFields[algorithm].element]
-    if (value !== undefined) listed[algorithm] = value
-  }
-  return listed
+    return value === undefined ? [] : [{ algorithm, value }]
+  })
+  const [one] = listed
+  if (one === undefined) return undefined
+  if (listed.length === 1 && isBase64Of(checksumFields[one.algorithm].bytes, one.value)) return one
+  const all = listed.map(({ algorithm, value }) => `${algorithm}:${value};`).join('')
+  throw invalidArgument('Checksum', all, 'Invalid Base64 or multiple checksums present in request')
 }

@@ -16,8 +16,8 @@ export const headBucketOperation = defineOperation({
   },
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope }) {
+  async handle({ store, scope, region }) {
     const bucket = await findBucket(store, scope)
-    return { bucketRegion: regionOf(bucket.locationConstraint) }
+    return { bucketRegion: regionOf(bucket.locationConstraint, region) }
   },
 })

@@ -34,7 +34,7 @@ export const listBucketsOperation = defineOperation({
   },
   errors: ['InvalidArgument'],
 
-  async handle({ store, principal }, input) {
+  async handle({ store, principal, region }, input) {
     const start = input.continuationToken === undefined ? undefined : readPageToken(input.continuationToken)
     const page = await listBuckets(store, {
       owner: principal.accountId,
@@ -44,7 +44,7 @@ export const listBucketsOperation = defineOperation({
     })
     const shown = page.buckets.filter(
       ({ locationConstraint }) =>
-        input.bucketRegion === undefined || regionOf(locationConstraint) === input.bucketRegion,
+        input.bucketRegion === undefined || regionOf(locationConstraint, region) === input.bucketRegion,
     )
     return {
       body: {
@@ -53,7 +53,7 @@ export const listBucketsOperation = defineOperation({
           Bucket: shown.map((bucket) => ({
             Name: bucket.name,
             CreationDate: bucket.createdMs,
-            BucketRegion: regionOf(bucket.locationConstraint),
+            BucketRegion: regionOf(bucket.locationConstraint, region),
           })),
         },
         Prefix: input.prefix,

@@ -15,9 +15,7 @@ export function resolveLocation(
   return regionName.test(constraint) ? defaultLocation : undefined
 }
 
-const homeRegion = 'us-east-1'
-
-/** The region that clients are told: the one asked for when the bucket was made, else the home region. */
-export function regionOf(constraint: string | undefined): string {
+/** The region that clients are told: the one asked for when the bucket was made, else the server's own. */
+export function regionOf(constraint: string | undefined, homeRegion: string): string {
   return constraint !== undefined && regionName.test(constraint) ? constraint : homeRegion
 }

@@ -14,12 +14,10 @@ import {
 import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { IncomingData } from '../store/incoming-data.ts'
-import type { ObjectAttributes } from '../store/records.ts'
 import { shownVersionId } from '../store/versions.ts'
 import { writeObject } from '../store/write-object.ts'
 import { defineOperation } from './context.ts'
-import { checksumOutputs, incomingData } from './data-digests.ts'
+import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
@@ -48,6 +46,7 @@ export const putObjectOperation = defineOperation({
     'PreconditionFailed',
     'BadDigest',
     'InvalidDigest',
+    'InvalidRequest',
     'EntityTooLarge',
     'MetadataTooLarge',
     'InvalidTag',
@@ -57,7 +56,7 @@ export const putObjectOperation = defineOperation({
     checkObjectSize(input.body.size, limits.putBytesMax)
     const attributes = objectAttributes(input)
     const data = incomingData(input.body, input, presigned)
-    requireDigest(attributes, data)
+    requireDigest('Put Object', attributes, data)
     const version = await writeObject(store, scope, {
       key,
       attributes,
@@ -74,15 +73,6 @@ export const putObjectOperation = defineOperation({
     }
   },
 })
-
-/** What is to be locked must be known to have arrived whole. Throws InvalidRequest. */
-function requireDigest({ retention, legalHold }: ObjectAttributes, data: IncomingData): void {
-  if ((retention === undefined && legalHold === undefined) || data.contentMd5 !== undefined) return
-  if (data.checksum !== undefined) return
-  throw new S3Error('InvalidRequest', {
-    message: 'Content-MD5 OR a checksum HTTP header is required for Put Object requests with Object Lock parameters',
-  })
-}
 
 /** Throws EntityTooLarge. */
 export function checkObjectSize(size: number, bytesMax: number): void {

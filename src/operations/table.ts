@@ -1,6 +1,8 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
+import { absentConfigurations } from './absent-configurations.ts'
+import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
 import {
   deleteBucketEncryptionOperation,
   getBucketEncryptionOperation,
@@ -9,6 +11,7 @@ import {
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
 import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
+import { configurationsById } from './configurations-by-id.ts'
 import type { OperationContext } from './context.ts'
 import { copyObjectOperation } from './copy-object.ts'
 import { createBucketOperation } from './create-bucket.ts'
@@ -16,6 +19,7 @@ import { createMultipartUploadOperation } from './create-multipart-upload.ts'
 import { deleteBucketOperation } from './delete-bucket.ts'
 import { deleteObjectOperation } from './delete-object.ts'
 import { deleteObjectsOperation } from './delete-objects.ts'
+import { fixedConfigurations } from './fixed-configurations.ts'
 import { getBucketLocationOperation } from './get-bucket-location.ts'
 import { getObjectOperation } from './get-object.ts'
 import { headBucketOperation } from './head-bucket.ts'
@@ -26,6 +30,7 @@ import { listObjectVersionsOperation } from './list-object-versions.ts'
 import { listObjectsOperation } from './list-objects.ts'
 import { listObjectsV2Operation } from './list-objects-v2.ts'
 import { listPartsOperation } from './list-parts.ts'
+import { getObjectAclOperation, putObjectAclOperation } from './object-acl.ts'
 import { getObjectLegalHoldOperation, putObjectLegalHoldOperation } from './object-legal-hold.ts'
 import {
   getObjectLockConfigurationOperation,
@@ -54,6 +59,11 @@ export const operations: readonly Operation<OperationContext>[] = [
   deleteBucketEncryptionOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
+  putBucketAclOperation,
+  getBucketAclOperation,
+  ...fixedConfigurations,
+  ...absentConfigurations,
+  ...configurationsById,
   putObjectOperation,
   getObjectOperation,
   headObjectOperation,
@@ -67,6 +77,8 @@ export const operations: readonly Operation<OperationContext>[] = [
   getObjectLegalHoldOperation,
   putObjectRetentionOperation,
   getObjectRetentionOperation,
+  putObjectAclOperation,
+  getObjectAclOperation,
   listObjectsOperation,
   listObjectsV2Operation,
   listObjectVersionsOperation,

@@ -7,7 +7,7 @@ import type { IncomingData } from '../store/incoming-data.ts'
 import type { OpenUpload } from '../store/records.ts'
 import { writePart } from '../store/upload-parts.ts'
 import { defineOperation } from './context.ts'
-import { checksumOutputs, incomingData } from './data-digests.ts'
+import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { customerKeyOf, encryptionOutputs } from './encryption.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
@@ -39,19 +39,30 @@ export const uploadPartOperation = defineOperation({
       uploadId: input.uploadId,
       number: input.partNumber,
       customerKey: customerKeyOf(input, { customerKeysMayTravel }),
-      data: (upload) => matching(upload, incomingData(input.body, input, presigned, upload.checksum?.algorithm)),
+      data: (upload) => {
+        const data = incomingData(input.body, input, presigned)
+        requireDigest('Put Part', upload, data)
+        return matching(upload, data)
+      },
     })
     const { checksumType: _, ...checksum } = checksumOutputs(part.checksum)
     return { etag: `"${part.etag}"`, ...checksum, ...encryptionOutputs(encryption, input) }
   },
 })
 
-/** A part's checksum must be of the upload's algorithm, or the object's could not be made of it. Throws InvalidRequest. */
+/**
+ * A part's checksum must be of the upload's algorithm, or the object's could not be made of it. Whoever asks for a composite sends one with each part;
+ * for the full object's, which the client may check in the end, it is computed where none was sent. Throws InvalidRequest.
+ */
 function matching(upload: OpenUpload, data: IncomingData): IncomingData {
-  const expected = upload.checksum?.algorithm
+  if (upload.checksum === undefined) return data
+  const { algorithm: expected, type } = upload.checksum
   const actual = data.checksum?.algorithm
-  if (expected === undefined || expected === actual) return data
+  if (expected === actual) return data
+  if (actual === undefined && type === 'FULL_OBJECT') {
+    return { ...data, checksum: { algorithm: expected, expected: () => undefined } }
+  }
   throw new S3Error('InvalidRequest', {
-    message: `Checksum Type mismatch occurred, expected checksum Type: ${expected.toLowerCase()}, actual checksum Type: ${actual?.toLowerCase()}`,
+    message: `Checksum Type mismatch occurred, expected checksum Type: ${expected.toLowerCase()}, actual checksum Type: ${actual?.toLowerCase() ?? 'null'}`,
   })
 }

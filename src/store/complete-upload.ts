@@ -1,5 +1,4 @@
 /** Completes a multipart upload: metadata only. The parts stay where they are, and the object's record refers to them. */
-import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -22,8 +21,8 @@ import { shownVersionId, type VersionInBucket } from './versions.ts'
 export interface ListedPart {
   number: number
   etag: string
-  /** Checksums that the client lists for the part, by algorithm. */
-  checksums: Partial<Record<ChecksumAlgorithm, string>>
+  /** As the client lists it. */
+  checksum: Pick<Checksum, 'algorithm' | 'value'> | undefined
 }
 
 export interface Completion extends UploadAddress {
@@ -44,7 +43,7 @@ export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'che
 
 /**
  * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
- * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed.
+ * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed.
  */
 export async function completeUpload(
   store: Store,
@@ -74,11 +73,11 @@ export function chooseParts(
   checkOrder(listed)
   const chosen: StoredPart[] = []
   let size = 0
-  for (const [i, { number, etag, checksums }] of listed.entries()) {
+  for (const [i, wanted] of listed.entries()) {
+    const { number, etag } = wanted
     const part = stored.get(number)
-    if (part === undefined || unquote(etag.trim()) !== part.record.etag || !sameChecksums(part, checksums)) {
-      throw new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
-    }
+    if (part === undefined || unquote(etag.trim()) !== part.record.etag) throw invalidPart(wanted)
+    checkListedChecksum(wanted, part, upload)
     if (upload.checksum?.type === 'COMPOSITE' && number !== i + 1) {
       // S3 documents: with composite checksums, part numbers must be consecutive from 1.
       throw new S3Error('InvalidPartOrder', { message: 'Part numbers must be consecutive and begin with 1.' })
@@ -112,12 +111,26 @@ function checkOrder(listed: readonly ListedPart[]): void {
   }
 }
 
-function sameChecksums(part: StoredPart, listed: ListedPart['checksums']): boolean {
-  const { checksum } = part.record
-  return Object.entries(listed).every(
-    ([algorithm, value]) => value === undefined || (checksum?.algorithm === algorithm && checksum.value === value),
-  )
+/** A composite is made of checksums that the client lists; of the full object's, it may list those of the parts. */
+function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<OpenUpload, 'checksum'>): void {
+  const { number, checksum } = listed
+  if (checksum === undefined) {
+    if (upload.checksum?.type !== 'COMPOSITE') return
+    throw new S3Error('InvalidRequest', {
+      message: `The upload was created using a ${upload.checksum.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,
+    })
+  }
+  if (upload.checksum !== undefined && upload.checksum.algorithm !== checksum.algorithm) {
+    throw new S3Error('BadDigest', {
+      message: `The ${checksum.algorithm.toLowerCase()} you specified for part ${number} did not match what we received.`,
+    })
+  }
+  const { checksum: kept } = part.record
+  if (kept?.algorithm !== checksum.algorithm || kept.value !== checksum.value) throw invalidPart(listed)
 }
+
+const invalidPart = ({ number, etag }: ListedPart): S3Error =>
+  new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
 
 function assemble(upload: OpenUpload, completion: Completion, chosen: readonly StoredPart[]): NewRecord {
   const parts = chosen.map((part) => part.record)
@@ -150,7 +163,7 @@ function checkExpected(
     })
   }
   if (expected.type !== undefined && expected.type !== actual.type) {
-    throw new S3Error('InvalidRequest', {
+    throw new S3Error('BadDigest', {
       message: `The upload was created using the ${actual.type ?? 'no'} checksum type. The complete request must use the same checksum type.`,
     })
   }

@@ -1,6 +1,12 @@
 /** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
 import type { ByteSource } from '../byte-source.ts'
-import { type ChecksumAlgorithm, checksumFields, createDigest, digestingSource } from '../checksums/checksums.ts'
+import {
+  type ChecksumAlgorithm,
+  checksumFields,
+  createDigest,
+  digestingSource,
+  isBase64Of,
+} from '../checksums/checksums.ts'
 import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
@@ -96,7 +102,7 @@ export async function writeBlob(
 function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefined, computed: string): void {
   if (expected === undefined || expected === computed) return
   const { header, bytes } = checksumFields[algorithm]
-  if (Buffer.from(expected, 'base64').length !== bytes) {
+  if (!isBase64Of(bytes, expected)) {
     throw new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
   }
   throw new S3Error('BadDigest', {

@@ -25,6 +25,13 @@ describe('usage', () => {
     [['serve', 'surplus'], 2, /too many arguments/],
     [['--listen'], 2, /argument missing/],
     [['--listen', 'nonsense'], 2, /--listen: expects HOST:PORT/],
+    [['serve', '--allow-customer-keys-over-http', '--workers', 'many'], 2, /--workers: expects a whole number/],
+    [['serve', '--allow-customer-keys-over-http=false'], 2, /unknown option/],
+    [
+      ['serve', '--tls-key', 'key.pem'],
+      2,
+      /--tls-key is set, .* set one of --tls-cert, HOLDFAST_TLS_CERT, tls\.cert too/,
+    ],
     [['serve', '--workers', 'many'], 2, /--workers: expects a whole number/],
     [['serve', '--config', '/nonexistent.toml'], 2, /cannot read \/nonexistent\.toml/],
     [['server', '/d{1...4}'], 2, /one data directory/],

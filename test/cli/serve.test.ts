@@ -64,7 +64,7 @@ describe('starting', () => {
     const ready = await running.line((line) => line.startsWith('ready '))
     expect(ready).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+ accessKeyId=test-access-key workers=1 pid=\d+$/)
     expect(running.output.stdout).toContain(data)
-    expect(running.output.stdout).toContain("kept in HOLDFAST_ACCESS_KEY_ID's pair")
+    expect(running.output.stdout).toContain('secret key  kept in the environment variable HOLDFAST_SECRET_ACCESS_KEY\n')
     expect(running.output.stdout).not.toContain(environmentKey.secretAccessKey)
     running.child.kill('SIGINT')
     expect((await running.ended).code).toBe(0)

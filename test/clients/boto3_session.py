@@ -33,6 +33,25 @@ assert got["Body"].read() == b"x" * 1000
 assert (got["Metadata"], got["ContentType"], got["TagCount"]) == ({"color": "blue"}, "text/plain", 1)
 assert s3.get_object(Bucket=BUCKET, Key="käse/🦊", Range="bytes=-10")["ContentLength"] == 10
 
+# What a program asks before it uses a bucket, answered as for one that nobody configured.
+for place in ({}, {"Key": "käse/🦊"}):
+    acl = s3.get_object_acl(Bucket=BUCKET, **place) if place else s3.get_bucket_acl(Bucket=BUCKET)
+    (grant,) = acl["Grants"]
+    assert (grant["Permission"], grant["Grantee"]["Type"]) == ("FULL_CONTROL", "CanonicalUser")
+    assert grant["Grantee"]["ID"] == acl["Owner"]["ID"]
+    policy = {"Owner": acl["Owner"], "Grants": acl["Grants"]}
+    put_acl = s3.put_object_acl if place else s3.put_bucket_acl
+    put_acl(Bucket=BUCKET, AccessControlPolicy=policy, **place)
+    put_acl(Bucket=BUCKET, ACL="private", **place)
+    assert code_of(put_acl, Bucket=BUCKET, ACL="public-read", **place) == "AccessControlListNotSupported"
+assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NoSuchBucketPolicy"
+assert code_of(s3.get_bucket_cors, Bucket=BUCKET) == "NoSuchCORSConfiguration"
+assert code_of(s3.get_bucket_lifecycle_configuration, Bucket=BUCKET) == "NoSuchLifecycleConfiguration"
+assert s3.get_bucket_request_payment(Bucket=BUCKET)["Payer"] == "BucketOwner"
+assert "LoggingEnabled" not in s3.get_bucket_logging(Bucket=BUCKET)
+assert all(s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].values())
+assert s3.list_bucket_metrics_configurations(Bucket=BUCKET)["IsTruncated"] is False
+
 # Checksums of each algorithm that needs no extra package, and a wrong one.
 for algorithm in ("CRC32", "SHA1", "SHA256"):
     put = s3.put_object(Bucket=BUCKET, Key="sum", Body=b"123456789", ChecksumAlgorithm=algorithm)
@@ -68,7 +87,7 @@ assert [entry["Key"] for page in older for entry in page["Contents"]] == keys
 # What is not there, and what is not built.
 assert code_of(s3.get_object, Bucket=BUCKET, Key="nothing") == "NoSuchKey"
 assert code_of(s3.get_object, Bucket="no-such-bucket-here", Key="nothing") == "NoSuchBucket"
-assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NotImplemented"
+assert code_of(s3.put_bucket_policy, Bucket=BUCKET, Policy="{}") == "NotImplemented"
 assert code_of(s3.put_object, Bucket=BUCKET, Key="k", Body=b"", ServerSideEncryption="aws:kms:dsse") == "NotImplemented"
 
 # The resource interface, and the end.

@@ -1,10 +1,12 @@
 /** Runs the S3 clients that people use, as they are installed, against a server of this checkout. */
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { makeAuthority, opensslProbe } from '../support/authority.ts'
+import { describeInstalled } from '../support/installed.ts'
 
 export interface Workplace {
   endpoint: string
@@ -12,6 +14,8 @@ export interface Workplace {
   host: string
   /** An empty directory. */
   directory: string
+  /** PEM file of whom to trust, when the server speaks TLS; aws-cli and boto3 know it from their environment. */
+  authorityFile: string
   /** Runs a client; rejects with all it printed unless it ends well. Resolves with what it printed to stdout. */
   client(command: string, ...words: string[]): Promise<string>
   /** Like `client`, and resolves with what it printed to stderr too. */
@@ -28,19 +32,16 @@ const clientVariables = {
   AWS_SHARED_CREDENTIALS_FILE: '/nonexistent',
 }
 
-/** Says what `probe` needs to run, so that a machine without it reports a skip by name; CI has all of them, and there it fails. */
-function missing(probe: readonly string[]): boolean {
-  const [command = '', ...words] = probe
-  return spawnSync(command, words, { stdio: 'ignore' }).status !== 0
-}
-
 /** A suite that needs an installed client. `probe` is a command that succeeds where it is installed. */
-export function describeClient(name: string, probe: readonly string[], suite: (at: Workplace) => void): void {
-  const absent = missing(probe)
-  if (absent && process.env.HOLDFAST_CI_CLIENTS === '1') throw new Error(`${name} should be installed here`)
-  const title = absent ? `${name} (not installed)` : name
-  describe.skipIf(absent)(title, () => {
-    const at: Workplace = { endpoint: '', host: '', directory: '', client: succeed, output: speak, failing: fail }
+export function describeClient(
+  name: string,
+  probe: readonly string[],
+  suite: (at: Workplace) => void,
+  { tls = false }: { tls?: boolean } = {},
+): void {
+  describeInstalled(name, tls ? [probe, opensslProbe] : [probe], () => {
+    const calls = { client: succeed, output: speak, failing: fail }
+    const at: Workplace = { endpoint: '', host: '', directory: '', authorityFile: '', ...calls }
     let root: string
 
     async function succeed(command: string, ...words: string[]): Promise<string> {
@@ -67,6 +68,7 @@ export function describeClient(name: string, probe: readonly string[], suite: (a
         ...clientVariables,
         AWS_ENDPOINT_URL: at.endpoint,
         AWS_CONFIG_FILE: join(at.directory, 'aws-config'),
+        ...(tls ? { AWS_CA_BUNDLE: at.authorityFile } : {}),
       }
       return new Promise((resolve, reject) => {
         const child = spawn(command, words, { env, cwd: at.directory, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -84,11 +86,21 @@ export function describeClient(name: string, probe: readonly string[], suite: (a
 
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), 'holdfast-clients-'))
-      const server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0'])
+      const certificate = tls ? await certify() : []
+      const server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0', ...certificate])
       at.endpoint = server.ready.endpoint
       at.host = new URL(at.endpoint).host
       at.directory = await mkdtemp(join(root, 'files-'))
     })
+    async function certify(): Promise<string[]> {
+      const authority = makeAuthority(root)
+      const [certFile, keyFile] = [join(root, 'server-cert.pem'), join(root, 'server-key.pem')]
+      const { cert, key } = authority.issue('server')
+      await writeFile(certFile, cert)
+      await writeFile(keyFile, key)
+      at.authorityFile = authority.certFile
+      return ['--tls-cert', certFile, '--tls-key', keyFile]
+    }
     afterAll(async () => {
       killLeftovers()
       await rm(root, { recursive: true, force: true, maxRetries: 5 })

@@ -48,6 +48,25 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
     expect(await s3cmd('ls', 's3://bucket/copied')).toBe('')
   })
 
+  it('shows what a bucket and an object are, and who may use them', async () => {
+    await s3cmd('put', 'tree/plain.txt', 's3://bucket/shown')
+    for (const place of ['s3://bucket', 's3://bucket/shown']) {
+      const shown = await s3cmd('info', place)
+      expect(shown).toMatch(/ACL: +\S.*: FULL_CONTROL/)
+      expect(shown).not.toContain('ERROR')
+    }
+    expect(await s3cmd('info', 's3://bucket')).toMatch(/Payer: +BucketOwner/)
+    expect(await s3cmd('info', 's3://bucket')).toMatch(/Policy: +none/)
+  })
+
+  it('keeps what is private private, and cannot make it public', async () => {
+    for (const place of ['s3://bucket', 's3://bucket/shown']) {
+      await s3cmd('setacl', '--acl-private', place)
+      const refused = await at.failing('s3cmd', '--config', 's3cfg', 'setacl', '--acl-public', place)
+      expect(refused).toContain('AccessControlListNotSupported')
+    }
+  })
+
   it('deletes objects, one and many, and the bucket', async () => {
     await s3cmd('del', 's3://bucket/large')
     await s3cmd('del', '--recursive', '--force', 's3://bucket/')

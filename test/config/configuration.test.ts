@@ -61,6 +61,23 @@ describe('values', () => {
     ['domains in an array', { toml: 'domains = ["a.test"]' }, { domains: ['a.test'] }],
     ['a duration without unit, in seconds', { toml: '[reclaim]\ngrace = 90' }, { reclaimGraceMs: 90_000 }],
     ['a duration in days', { flags: { abandonedUploadMs: ['2d'] } }, { abandonedUploadMs: 172_800_000 }],
+    ['a switch by its flag', { flags: { allowCustomerKeysOverHttp: ['true'] } }, { allowCustomerKeysOverHttp: true }],
+    [
+      'a switch turned off by a variable that the file turns on',
+      {
+        environment: { HOLDFAST_ALLOW_CUSTOMER_KEYS_OVER_HTTP: 'false' },
+        toml: 'tls.allowCustomerKeysOverHttp = true',
+      },
+      { allowCustomerKeysOverHttp: false },
+    ],
+    ['a switch in the file', { toml: '[tls]\nallowCustomerKeysOverHttp = true' }, { allowCustomerKeysOverHttp: true }],
+    ['no switch', {}, { allowCustomerKeysOverHttp: false }],
+    ['no TLS', {}, { tls: undefined }],
+    [
+      'the files of TLS from two sources',
+      { flags: { tlsCert: ['/c.pem'] }, environment: { HOLDFAST_TLS_KEY: '/k.pem' }, toml: 'tls.key = "/other.pem"' },
+      { tls: { cert: '/c.pem', key: '/k.pem' } },
+    ],
     ['a count', { environment: { HOLDFAST_WORKERS: '4' } }, { workers: 4 }],
   ])('%s', async (_, sources, expected) => {
     expect(await load(sources)).toMatchObject(expected)
@@ -68,6 +85,8 @@ describe('values', () => {
 
   test('paths in the file are relative to the file, others to the working directory', async () => {
     expect((await load({ toml: 'data = "d"', directory: '/elsewhere' })).data).toBe(join(directory, 'd'))
+    const { tls } = await load({ toml: '[tls]\ncert = "c.pem"\nkey = "k.pem"', directory: '/elsewhere' })
+    expect(tls).toEqual({ cert: join(directory, 'c.pem'), key: join(directory, 'k.pem') })
     expect((await load({ flags: { data: ['d'] }, directory: '/elsewhere' })).data).toBe('/elsewhere/d')
   })
 
@@ -90,8 +109,21 @@ describe('values', () => {
     ['--reclaim-interval', { flags: { reclaimIntervalMs: ['0'] } }],
     ['--log-level', { flags: { logLevel: ['loud'] } }],
     ['--region', { flags: { region: ['us east'] } }],
+    ['HOLDFAST_ALLOW_CUSTOMER_KEYS_OVER_HTTP', { environment: { HOLDFAST_ALLOW_CUSTOMER_KEYS_OVER_HTTP: 'maybe' } }],
   ])('a bad value is refused by the name of its source: %s %j', async (place, sources) => {
     expect(await refusal(sources)).toMatch(new RegExp(`^${place}: expects`))
+  })
+})
+
+describe('half of what TLS needs is refused by the name of what is missing', () => {
+  test.each([
+    ['--tls-cert', '--tls-key', { flags: { tlsCert: ['c.pem'] } }],
+    ['HOLDFAST_TLS_KEY', 'HOLDFAST_TLS_CERT', { environment: { HOLDFAST_TLS_KEY: 'k.pem' } }],
+    ['tls.cert', 'tls.key', { toml: '[tls]\ncert = "c.pem"' }],
+    // An empty variable counts as not set.
+    ['--tls-cert', 'HOLDFAST_TLS_KEY', { flags: { tlsCert: ['c.pem'] }, environment: { HOLDFAST_TLS_KEY: '' } }],
+  ])('%s without %s', async (given, missing, sources) => {
+    expect(await refusal(sources)).toMatch(new RegExp(`${given} is set, .* set one of .*${missing}`))
   })
 })
 
@@ -102,6 +134,8 @@ describe('the file', () => {
     ["unknown key 'location'; did you mean 'locations'?", '[location]\nx = 1'],
     ["unknown key 'zzzzzz'", 'zzzzzz = 1'],
     ['workers: expects a string or a number', 'workers = true'],
+    ['tls.allowCustomerKeysOverHttp: expects true or false', '[tls]\nallowCustomerKeysOverHttp = "true"'],
+    ["unknown key 'tls.certificate'", '[tls]\ncertificate = "c.pem"'],
     ['domains: expects an array of strings', 'domains = [true]'],
     ['[stores.disk1] is not supported by this version', '[stores.disk1]\ntype = "directory"'],
     ['[locations.eu] is not supported by this version', '[locations.eu]\nscheme = "erasure"'],

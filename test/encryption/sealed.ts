@@ -2,9 +2,11 @@
 import fc from 'fast-check'
 import type { ByteSource } from '../../src/byte-source.ts'
 import { decrypting, encrypting, sealedRange } from '../../src/encryption/segments.ts'
-import { limits } from '../../src/limits.ts'
 
-const segment = limits.encryptionSegmentBytes
+const tagBytes = 16
+
+/** Of plaintext in a whole segment. */
+export const segmentBytes = wholeSegment()
 
 /** `HOLDFAST_ENCRYPTION_SEED` repeats a run. */
 export const seed = Number(process.env.HOLDFAST_ENCRYPTION_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -71,14 +73,17 @@ export function segmentsOf(size: number): { plain: [number, number]; sealed: [nu
   return found
 }
 
-const tagBytes = 16
+function wholeSegment(): number {
+  const { start, end } = sealedRange({ start: 0, end: 1 }, 2 ** 40)
+  return end - start - tagBytes
+}
 
 /** Sizes around the borders of segments, where mistakes live. */
 export const sizes = fc.oneof(
   fc
     .tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: -20, max: 20 }))
-    .map(([segments, by]) => Math.max(0, segments * segment + by)),
-  fc.nat(5 * segment),
+    .map(([segments, by]) => Math.max(0, segments * segmentBytes + by)),
+  fc.nat(5 * segmentBytes),
 )
 
 export const someSize = sizes.filter((size) => size > 0)
@@ -86,12 +91,14 @@ export const someSize = sizes.filter((size) => size > 0)
 /** A place in `0..size`, often near a border. */
 export function placeIn(size: number): fc.Arbitrary<number> {
   const near = fc
-    .tuple(fc.nat(Math.ceil(size / segment)), fc.integer({ min: -20, max: 20 }))
-    .map(([border, by]) => Math.min(size, Math.max(0, border * segment + by)))
+    .tuple(fc.nat(Math.ceil(size / segmentBytes)), fc.integer({ min: -20, max: 20 }))
+    .map(([border, by]) => Math.min(size, Math.max(0, border * segmentBytes + by)))
   return fc.oneof(near, fc.nat(size))
 }
 
 export const pieceSizes = fc.array(
-  fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3 * segment })).map((size) => Math.max(size, 1)),
+  fc
+    .oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3 * segmentBytes }))
+    .map((size) => Math.max(size, 1)),
   { minLength: 1, maxLength: 6 },
 )

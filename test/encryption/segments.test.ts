@@ -2,12 +2,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encrypting, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
-import { limits } from '../../src/limits.ts'
 import { patternBytes } from '../shards/seeded.ts'
-import { drained, inPieces, opened, pieceSizes, placeIn, sealed, seed, segmentsOf, sizes, someSize } from './sealed.ts'
+import {
+  drained,
+  inPieces,
+  opened,
+  pieceSizes,
+  placeIn,
+  sealed,
+  seed,
+  segmentBytes as segment,
+  segmentsOf,
+  sizes,
+  someSize,
+} from './sealed.ts'
 
 const key = patternBytes(99, 32)
-const segment = limits.encryptionSegmentBytes
 
 describe('what was encrypted', () => {
   it('is given back, any range of it, in whatever pieces it comes', async () => {

@@ -91,10 +91,10 @@ export function findErrorMismatches(files: readonly SourceFile[], table: readonl
   const thrown = new Set<string>()
   const mentioned = new Set<string>()
   for (const { path, code } of files) {
-    for (const [, name = ''] of code.matchAll(/\bnew S3Error\(\s*'(\w+)'/g)) thrown.add(name)
+    for (const [, name = ''] of code.matchAll(/\bnew S3Error\(\s*'([\w.]+)'/g)) thrown.add(name)
     if (path === 'errors.ts') continue
     const answers = code.replace(/\berrors: \[[^\]]*\]/g, '')
-    for (const [, name = ''] of answers.matchAll(/'(\w+)'/g)) mentioned.add(name)
+    for (const [, name = ''] of answers.matchAll(/'([\w.]+)'/g)) mentioned.add(name)
   }
   return [
     ...[...thrown]

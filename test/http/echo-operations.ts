@@ -134,6 +134,8 @@ export const listObjects = listing('ListObjects', [])
 const listObjectsV2 = listing('ListObjectsV2', ['list-type=2'])
 const getBucketLocation = listing('GetBucketLocation', ['location'])
 const getBucketAcl = listing('GetBucketAcl', ['acl'])
+const listConfigurations = listing('ListBucketMetricsConfigurations', ['metrics'])
+const getConfiguration = listing('GetBucketMetricsConfiguration', ['metrics', 'id'])
 
 const createBucket = defineOperation({
   name: 'CreateBucket',
@@ -230,6 +232,8 @@ export const echoOperations = [
   listObjectsV2,
   getBucketLocation,
   getBucketAcl,
+  listConfigurations,
+  getConfiguration,
   createBucket,
   deleteObjects,
   deleteObject,

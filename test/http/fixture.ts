@@ -7,9 +7,11 @@ import type { Operation } from '../../src/contract/operation.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
+import type { KeyPair } from '../../src/http/tls-front.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type RequestToSign, type SignedRequest, type SignOptions, sign } from '../support/signer.ts'
+import { giveConnections } from './given-connections.ts'
 
 export const key = { accessKeyId: 'AKTEST', secretAccessKey: 'a-secret-of-the-tests' }
 
@@ -42,11 +44,15 @@ export interface FixtureOptions {
   bounds?: Partial<HttpBounds>
   domains?: string[]
   ready?: () => boolean
+  tls?: KeyPair
+  allowCustomerKeysOverHttp?: boolean
+  /** The server never listens: it is given its connections, as a worker is by its primary. */
+  given?: boolean
 }
 
 export async function startFixture(
   operations: readonly Operation<OperationContext>[],
-  { bounds = {}, domains = ['s3.test', 'test'], ready = () => true }: FixtureOptions = {},
+  { bounds = {}, domains = ['s3.test', 'test'], ready = () => true, given = false, ...options }: FixtureOptions = {},
 ): Promise<Fixture> {
   const logs: RequestLog[] = []
   const waiting = new Set<() => void>()
@@ -56,6 +62,7 @@ export async function startFixture(
     store: {} as Store,
     credentials: openCredentials([{ id: 'main', name: 'Main', keys: [key] }]),
     domains,
+    region: 'us-east-1',
     clock: systemClock,
     ready,
     log: (line) => {
@@ -63,8 +70,10 @@ export async function startFixture(
       for (const look of waiting) look()
     },
     bounds: { lingerMs: 200, ...bounds },
+    ...options,
   })
-  const { port } = await server.listen('127.0.0.1', 0)
+  const giver = given ? await giveConnections(server, { port: 0, host: '127.0.0.1' }) : undefined
+  const { port } = giver ?? (await server.listen('127.0.0.1', 0))
   const host = `127.0.0.1:${port}`
   const sendSigned = (signed: SignedRequest): Promise<Reply> => exchange(port, signed)
   return {
@@ -87,7 +96,10 @@ export async function startFixture(
         waiting.add(look)
         look()
       }),
-    close: () => server.close(),
+    close: () => {
+      giver?.close()
+      return server.close()
+    },
   }
 }
 

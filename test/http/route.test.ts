@@ -35,6 +35,25 @@ const meant: Row[] = [
       ['partNumber', '1'],
     ],
   ],
+  ['a sub-resource alone', 'ListBucketMetricsConfigurations', 'GET', '/bucket', [['metrics', '']]],
+  [
+    'a sub-resource and which of them',
+    'GetBucketMetricsConfiguration',
+    'GET',
+    '/bucket',
+    [
+      ['id', 'one'],
+      ['metrics', ''],
+    ],
+  ],
+  ['which of nothing, so that it is the client’s own, of a bucket', 'ListObjects', 'GET', '/bucket', [['id', 'one']]],
+  [
+    'which of nothing, so that it is the client’s own, of an object',
+    'PutObject',
+    'PUT',
+    '/bucket/key',
+    [['id', 'one']],
+  ],
   ['a vendor header', 'CopyObject', 'PUT', '/bucket/key', [], [['x-amz-copy-source', '/a/b']]],
   ['a parameter that S3 does not know', 'PutObject', 'PUT', '/bucket/key', [['x-id', 'PutObject']]],
   [

@@ -1,6 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boolean, integer, list, optional, type Shape, string, struct, timestamp } from '../../src/contract/shapes.ts'
+import {
+  attribute,
+  boolean,
+  integer,
+  list,
+  optional,
+  refusedElement,
+  type Shape,
+  string,
+  struct,
+  timestamp,
+} from '../../src/contract/shapes.ts'
 import { S3Error } from '../../src/errors.ts'
 import { compileXmlReader } from '../../src/http/xml-read.ts'
 import { compileXmlWriter, xmlDeclaration } from '../../src/http/xml-write.ts'
@@ -182,5 +193,59 @@ describe('XML', () => {
   ])('a shape that no document has is refused at start: %s', (_what, impossible) => {
     expect(() => compileXmlReader('A', impossible)).toThrow('no element of its own')
     expect(() => compileXmlWriter('A', impossible, 'without namespace')).toThrow('no element of its own')
+  })
+})
+
+describe('attributes', () => {
+  const owned = struct({ By: struct({ 'p:kind': attribute(string, 'urn:p'), ID: string }), Others: list(string) })
+  const write = compileXmlWriter('Root', owned, 'without namespace')
+  const read = compileXmlReader('Root', owned)
+  const by = (kind: string) => ({ By: { 'p:kind': kind, ID: 'a' }, Others: [] })
+
+  it('are written in the start tag, behind what their prefix stands for', () => {
+    expect(write(by('x'))).toBe('<Root><By xmlns:p="urn:p" p:kind="x"><ID>a</ID></By></Root>')
+  })
+
+  it('are read as they were written, whatever is in them', () => {
+    for (const kind of ['', '"', "'", '<&>', 'ü🦊', '\t\n\r'])
+      expect(read(Buffer.from(write(by(kind))))).toEqual(by(kind))
+  })
+
+  it('are read in either quotes, beside others that mean nothing', () => {
+    expect(read(Buffer.from(`<Root q="1"><By id="2" p:kind='x'><ID r="3">a</ID></By></Root>`))).toEqual(by('x'))
+  })
+
+  it.each([
+    ['one that is missing', '<Root><By><ID>a</ID></By></Root>'],
+    ['one without its prefix', '<Root><By kind="x"><ID>a</ID></By></Root>'],
+    ['one that is an element', '<Root><By><p:kind>x</p:kind><ID>a</ID></By></Root>'],
+    ['one twice', '<Root><By p:kind="x" p:kind="x"><ID>a</ID></By></Root>'],
+    ['one that does not end', '<Root><By p:kind="x><ID>a</ID></By></Root>'],
+  ])('refuses %s as MalformedXML', (_what, document) => {
+    expect(() => read(Buffer.from(document))).toThrow(expect.objectContaining({ code: 'MalformedXML' }))
+  })
+})
+
+describe('an element that is known and refused', () => {
+  const shape = struct({ Outer: struct({ Refused: refusedElement, Name: optional(string) }) })
+  const read = compileXmlReader('Root', shape)
+
+  it('is refused by its path, whatever is in it', () => {
+    for (const element of ['<Refused/>', '<Refused>text</Refused>', '<Refused><Any x="y"/></Refused>'])
+      expect(() => read(Buffer.from(`<Root><Outer>${element}</Outer></Root>`))).toThrow(
+        expect.objectContaining({ code: 'NotImplemented', details: { NotImplemented: 'Root/Outer/Refused' } }),
+      )
+  })
+
+  it('is unknown elsewhere', () => {
+    expect(() => read(Buffer.from('<Root><Refused/></Root>'))).toThrow(
+      expect.objectContaining({ code: 'MalformedXML' }),
+    )
+  })
+
+  it('need not be there, and is never written', () => {
+    expect(read(Buffer.from('<Root><Outer><Name>a</Name></Outer></Root>'))).toEqual({ Outer: { Name: 'a' } })
+    const document = compileXmlWriter('Root', shape, 'without namespace')({ Outer: { Refused: undefined, Name: 'a' } })
+    expect(document).toBe('<Root><Outer><Name>a</Name></Outer></Root>')
   })
 })

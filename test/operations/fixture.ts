@@ -15,6 +15,7 @@ export function request({ store }: TestStore, over: Partial<OperationRequest> = 
     key: '',
     expectedBucketOwner: undefined,
     resourceUrl: 'http://localhost/bucket',
+    region: 'us-east-1',
     customerKeysMayTravel: true,
     ...over,
   }

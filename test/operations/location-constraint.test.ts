@@ -6,10 +6,10 @@ const isLocation = (name: string): boolean => name === 'default' || name === 'eu
 
 describe('a location constraint', () => {
   it.each([
-    [undefined, 'default', 'us-east-1'],
-    ['', 'default', 'us-east-1'],
-    ['default', 'default', 'us-east-1'],
-    ['eu-ec', 'eu-ec', 'us-east-1'],
+    [undefined, 'default', 'home-1'],
+    ['', 'default', 'home-1'],
+    ['default', 'default', 'home-1'],
+    ['eu-ec', 'eu-ec', 'home-1'],
     ['us-east-1', 'default', 'us-east-1'],
     ['eu-central-1', 'default', 'eu-central-1'],
     ['ap-southeast-12', 'default', 'ap-southeast-12'],
@@ -19,20 +19,20 @@ describe('a location constraint', () => {
     ['nl-ams-1', 'default', 'nl-ams-1'],
     // A location of the operator's counts more than a region of the name.
     ['eu-west-1', 'eu-west-1', 'eu-west-1'],
-    ['nowhere', undefined, 'us-east-1'],
-    ['Default', undefined, 'us-east-1'],
-    ['eu', undefined, 'us-east-1'],
-    ['eu-west', undefined, 'us-east-1'],
-    ['eu-west-', undefined, 'us-east-1'],
-    ['eu-west-123', undefined, 'us-east-1'],
-    ['-west-1', undefined, 'us-east-1'],
-    [' eu-west-1', undefined, 'us-east-1'],
-    ['eu-west-1\n', undefined, 'us-east-1'],
-    ['EU-WEST-1', undefined, 'us-east-1'],
-    ['../default', undefined, 'us-east-1'],
-    ['__proto__', undefined, 'us-east-1'],
+    ['nowhere', undefined, 'home-1'],
+    ['Default', undefined, 'home-1'],
+    ['eu', undefined, 'home-1'],
+    ['eu-west', undefined, 'home-1'],
+    ['eu-west-', undefined, 'home-1'],
+    ['eu-west-123', undefined, 'home-1'],
+    ['-west-1', undefined, 'home-1'],
+    [' eu-west-1', undefined, 'home-1'],
+    ['eu-west-1\n', undefined, 'home-1'],
+    ['EU-WEST-1', undefined, 'home-1'],
+    ['../default', undefined, 'home-1'],
+    ['__proto__', undefined, 'home-1'],
   ])('%j means location %s, in region %s', (constraint, location, region) => {
     expect(resolveLocation(constraint, isLocation)).toBe(location)
-    expect(regionOf(constraint)).toBe(region)
+    expect(regionOf(constraint, 'home-1')).toBe(region)
   })
 })

@@ -18,11 +18,13 @@ function stored(number: number, size = min, checksum: Checksum | undefined = crc
   ]
 }
 
-const listed = (number: number, etag = `"${etagOf(number)}"`, checksums: ListedPart['checksums'] = {}): ListedPart => ({
+const listed = (number: number, etag = `"${etagOf(number)}"`, checksum?: ListedPart['checksum']): ListedPart => ({
   number,
   etag,
-  checksums,
+  checksum,
 })
+
+const summed = (number: number): ListedPart => listed(number, undefined, crc)
 
 const composite: Pick<OpenUpload, 'checksum'> = { checksum: { algorithm: 'CRC32', type: 'COMPOSITE' } }
 const fullObject: Pick<OpenUpload, 'checksum'> = { checksum: { algorithm: 'CRC32', type: 'FULL_OBJECT' } }
@@ -50,12 +52,16 @@ const rows: Row[] = [
   { what: 'no entity tag', list: [listed(1, '')], expected: 'InvalidPart' },
   { what: 'any entity tag', list: [listed(1, '*')], expected: 'InvalidPart' },
   { what: 'any entity tag, with space', list: [listed(1, ' * ')], expected: 'InvalidPart' },
-  { what: 'the checksum of the part', list: [listed(1, undefined, { CRC32: crc.value })], expected: 'ok' },
-  { what: 'another checksum', list: [listed(1, undefined, { CRC32: 'AAAAAQ==' })], expected: 'InvalidPart' },
-  { what: 'a checksum of another kind', list: [listed(1, undefined, { CRC32C: crc.value })], expected: 'InvalidPart' },
+  { what: 'the checksum of the part', list: [listed(1, undefined, crc)], expected: 'ok' },
+  { what: 'another checksum', list: [listed(1, undefined, { ...crc, value: 'AAAAAQ==' })], expected: 'InvalidPart' },
+  {
+    what: 'a checksum of another kind',
+    list: [listed(1, undefined, { ...crc, algorithm: 'CRC32C' })],
+    expected: 'InvalidPart',
+  },
   {
     what: 'a checksum of a part without one',
-    list: [listed(1, undefined, { CRC32: crc.value })],
+    list: [listed(1, undefined, crc)],
     have: [[1, { ...stored(1)[1], record: { ...stored(1)[1].record, checksum: undefined } }]],
     expected: 'InvalidPart',
   },
@@ -73,9 +79,17 @@ const rows: Row[] = [
     have: Array.from({ length: 10_000 }, (_, i) => stored(i + 1, Math.ceil(limits.objectBytesMax / 10_000) + 1)),
     expected: 'EntityTooLarge',
   },
-  { what: 'a gap, for a composite', list: [listed(1), listed(3)], upload: composite, expected: 'InvalidPartOrder' },
-  { what: 'a late start, for a composite', list: [listed(2)], upload: composite, expected: 'InvalidPartOrder' },
-  { what: 'no gap, for a composite', list: [listed(1), listed(2)], upload: composite, expected: 'ok' },
+  { what: 'a gap, for a composite', list: [summed(1), summed(3)], upload: composite, expected: 'InvalidPartOrder' },
+  { what: 'a late start, for a composite', list: [summed(2)], upload: composite, expected: 'InvalidPartOrder' },
+  { what: 'no gap, for a composite', list: [summed(1), summed(2)], upload: composite, expected: 'ok' },
+  { what: 'no checksum, for a composite', list: [summed(1), listed(2)], upload: composite, expected: 'InvalidRequest' },
+  { what: 'no checksum, for the full object', list: [listed(1)], upload: fullObject, expected: 'ok' },
+  {
+    what: "another algorithm than the upload's",
+    list: [listed(1, undefined, { ...crc, algorithm: 'CRC32C' })],
+    upload: fullObject,
+    expected: 'BadDigest',
+  },
   { what: 'a gap, for the full object', list: [listed(1), listed(3)], upload: fullObject, expected: 'ok' },
 ]
 

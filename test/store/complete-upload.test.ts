@@ -124,7 +124,7 @@ describe('completing an upload', () => {
     ['the size', { size: 4 }, 'ok'],
     ['another size', { size: 5 }, 'InvalidRequest'],
     ['the type', { type: 'FULL_OBJECT' as const }, 'ok'],
-    ['another type', { type: 'COMPOSITE' as const }, 'InvalidRequest'],
+    ['another type', { type: 'COMPOSITE' as const }, 'BadDigest'],
     ['the checksum', { checksum: { algorithm: 'CRC32' as const, value: 'rfPzYw==' } }, 'ok'],
     ['another checksum', { checksum: { algorithm: 'CRC32' as const, value: 'AAAAAA==' } }, 'BadDigest'],
     ['a checksum of another kind', { checksum: { algorithm: 'CRC32C' as const, value: 'rfPzYw==' } }, 'BadDigest'],

@@ -195,16 +195,18 @@ export async function partNumbers({ store }: TestStore, address: UploadAddress):
   return parts.map(({ number }) => number)
 }
 
-export const listedPart = ({ number, etag }: Pick<PartRecord, 'number' | 'etag'>): ListedPart => ({
+type SentPart = Pick<PartRecord, 'number' | 'etag'> & Partial<Pick<PartRecord, 'checksum'>>
+
+export const listedPart = ({ number, etag, checksum }: SentPart): ListedPart => ({
   number,
   etag: `"${etag}"`,
-  checksums: {},
+  checksum,
 })
 
 export function complete(
   { store }: TestStore,
   address: UploadAddress,
-  parts: readonly Pick<PartRecord, 'number' | 'etag'>[],
+  parts: readonly SentPart[],
   conditions: WriteConditions = {},
 ) {
   return completeUpload(store, scope, { ...address, parts: parts.map(listedPart), conditions, expected: {} })

@@ -1,5 +1,6 @@
 /** One request of every operation, and what must be there for all of them to succeed: for tests that ask the same of each. */
 import { expect } from 'vitest'
+import type { ErrorCode } from '../../src/errors.ts'
 import { md5Base64 } from './wire-checksums.ts'
 import type { Ask, Wire } from './wire-client.ts'
 import { completeDocument, uploadOf } from './wire-uploads.ts'
@@ -21,8 +22,86 @@ const sent = (body: string) => ({ headers: { 'Content-MD5': md5Base64(body) }, b
 const held = { bucket: 'locked', key: 'held' } as const
 const listed = '<Delete><Object><Key>a</Key></Object></Delete>'
 
+/** How a request is answered when nothing is wrong with it. */
+export interface Succeeding extends Ask {
+  succeeds: number
+  /** Where what is asked for can never be there. */
+  code?: ErrorCode
+}
+
+const sub = (subResource: string): Pick<Ask, 'query'> => ({ query: { [subResource]: '' } })
+const configured = { method: 'PUT', succeeds: 200 } as const
+const answered = { method: 'GET', succeeds: 200 } as const
+const absent = { method: 'GET', succeeds: 404 } as const
+const removed = { method: 'DELETE', succeeds: 204 } as const
+const unknown = { succeeds: 404, code: 'NoSuchConfiguration' } as const
+const allBlocked = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets']
+  .map((name) => `<${name}>true</${name}>`)
+  .join('')
+
+/** What no bucket has configured: one request of each operation that reads it, removes it, or writes what holds anyway. */
+const unconfigured: Record<string, Succeeding> = {
+  GetBucketAcl: { ...answered, ...sub('acl') },
+  PutBucketAcl: { ...configured, ...sub('acl'), vendor: { acl: 'private' } },
+  GetObjectAcl: { ...answered, key: 'a', ...sub('acl') },
+  PutObjectAcl: { ...configured, key: 'a', ...sub('acl'), vendor: { acl: 'private' } },
+  GetBucketAccelerateConfiguration: { ...answered, ...sub('accelerate') },
+  PutBucketAccelerateConfiguration: {
+    ...configured,
+    ...sub('accelerate'),
+    body: '<AccelerateConfiguration><Status>Suspended</Status></AccelerateConfiguration>',
+  },
+  GetBucketRequestPayment: { ...answered, ...sub('requestPayment') },
+  PutBucketRequestPayment: {
+    ...configured,
+    ...sub('requestPayment'),
+    body: '<RequestPaymentConfiguration><Payer>BucketOwner</Payer></RequestPaymentConfiguration>',
+  },
+  GetBucketLogging: { ...answered, ...sub('logging') },
+  PutBucketLogging: { ...configured, ...sub('logging'), body: '<BucketLoggingStatus/>' },
+  GetBucketNotificationConfiguration: { ...answered, ...sub('notification') },
+  PutBucketNotificationConfiguration: { ...configured, ...sub('notification'), body: '<NotificationConfiguration/>' },
+  GetBucketOwnershipControls: { ...answered, ...sub('ownershipControls') },
+  PutBucketOwnershipControls: {
+    ...configured,
+    ...sub('ownershipControls'),
+    body: '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>',
+  },
+  GetPublicAccessBlock: { ...answered, ...sub('publicAccessBlock') },
+  PutPublicAccessBlock: {
+    ...configured,
+    ...sub('publicAccessBlock'),
+    body: `<PublicAccessBlockConfiguration>${allBlocked}</PublicAccessBlockConfiguration>`,
+  },
+  GetBucketAbac: { ...answered, ...sub('abac') },
+  GetBucketPolicy: { ...absent, ...sub('policy'), code: 'NoSuchBucketPolicy' },
+  DeleteBucketPolicy: { ...removed, ...sub('policy') },
+  GetBucketPolicyStatus: { ...absent, ...sub('policyStatus'), code: 'NoSuchBucketPolicy' },
+  GetBucketReplication: { ...absent, ...sub('replication'), code: 'ReplicationConfigurationNotFoundError' },
+  DeleteBucketReplication: { ...removed, ...sub('replication') },
+  GetBucketCors: { ...absent, ...sub('cors'), code: 'NoSuchCORSConfiguration' },
+  DeleteBucketCors: { ...removed, ...sub('cors') },
+  GetBucketLifecycleConfiguration: { ...absent, ...sub('lifecycle'), code: 'NoSuchLifecycleConfiguration' },
+  DeleteBucketLifecycle: { ...removed, ...sub('lifecycle') },
+  GetBucketWebsite: { ...absent, ...sub('website'), code: 'NoSuchWebsiteConfiguration' },
+  DeleteBucketWebsite: { ...removed, ...sub('website') },
+  ...byId('Analytics', 'analytics'),
+  ...byId('IntelligentTiering', 'intelligent-tiering'),
+  ...byId('Inventory', 'inventory'),
+  ...byId('Metrics', 'metrics'),
+}
+
+function byId(kind: string, subResource: string): Record<string, Succeeding> {
+  const one = { [subResource]: '', id: 'one' }
+  return {
+    [`ListBucket${kind}Configurations`]: { ...answered, ...sub(subResource) },
+    [`GetBucket${kind}Configuration`]: { method: 'GET', query: one, ...unknown },
+    [`DeleteBucket${kind}Configuration`]: { method: 'DELETE', query: one, ...unknown },
+  }
+}
+
 /** One request of each implemented operation on what is there: bucket `wire`, object `a`, an open upload of `big`, and more. Refused operations have none. */
-export function asks({ uploadId, etag }: OpenUpload): Record<string, Ask & { succeeds: number }> {
+export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding> {
   const part = { partNumber: '2', uploadId }
   return {
     ListBuckets: { method: 'GET', bucket: '', succeeds: 200 },
@@ -78,6 +157,7 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Ask & { suc
     AbortMultipartUpload: { method: 'DELETE', key: 'big', query: { uploadId }, succeeds: 204 },
     ListParts: { method: 'GET', key: 'big', query: { uploadId }, succeeds: 200 },
     ListMultipartUploads: { method: 'GET', query: { uploads: '' }, succeeds: 200 },
+    ...unconfigured,
   }
 }
 

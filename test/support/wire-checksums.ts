@@ -5,11 +5,11 @@ export type Algorithm = 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256'
 
 export const algorithms: readonly Algorithm[] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256']
 
-/** Reflected polynomials of the catalogue of CRC algorithms. */
+/** Reflected polynomials of the catalogue of CRC algorithms, in halves of 32 bits: the high one of 32-bit CRCs is empty. */
 const polynomials = {
-  CRC32: [0xedb88320n, 32n],
-  CRC32C: [0x82f63b78n, 32n],
-  CRC64NVME: [0x9a6c9329ac4bc9b5n, 64n],
+  CRC32: [0, 0xedb88320, 4],
+  CRC32C: [0, 0x82f63b78, 4],
+  CRC64NVME: [0x9a6c9329, 0xac4bc9b5, 8],
 } as const
 
 /** As S3 sends it: base64 of the digest, a CRC's in network byte order. */
@@ -19,15 +19,25 @@ export function referenceChecksum(algorithm: Algorithm, data: string | Buffer): 
 
 export function referenceDigest(algorithm: Algorithm, data: Buffer): Buffer {
   if (algorithm === 'SHA1' || algorithm === 'SHA256') return createHash(algorithm).update(data).digest()
-  const [polynomial, bits] = polynomials[algorithm]
-  const ones = (1n << bits) - 1n
-  let register = ones
+  const [polynomialHigh, polynomialLow, bytes] = polynomials[algorithm]
+  const ones = 0xffffffff
+  let high: number = bytes === 8 ? ones : 0
+  let low: number = ones
   for (const byte of data) {
-    register ^= BigInt(byte)
-    for (let bit = 0; bit < 8; bit++) register = (register & 1n) === 1n ? (register >> 1n) ^ polynomial : register >> 1n
+    low ^= byte
+    for (let bit = 0; bit < 8; bit++) {
+      const isOdd = (low & 1) === 1
+      low = (low >>> 1) | (high << 31)
+      high >>>= 1
+      if (!isOdd) continue
+      high ^= polynomialHigh
+      low ^= polynomialLow
+    }
   }
-  const hex = (register ^ ones).toString(16).padStart(Number(bits) / 4, '0')
-  return Buffer.from(hex, 'hex')
+  const register = Buffer.alloc(8)
+  register.writeUInt32BE((high ^ ones) >>> 0)
+  register.writeUInt32BE((low ^ ones) >>> 0, 4)
+  return register.subarray(8 - bytes)
 }
 
 /** The composite checksum of parts: the digest of their digests, and how many they are. */

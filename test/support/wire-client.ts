@@ -50,8 +50,8 @@ export interface Ask {
   vendor?: Record<string, string>
   body?: string | Buffer
   payload?: 'unsigned' | ChunkedPayload
-  /** Signed by the query. Vendor values go into it as well, as presigners hoist them. */
-  presigned?: boolean
+  /** Signed by the query. Vendor values go into it as well, as presigners hoist them, unless they are to stay headers. */
+  presigned?: boolean | 'with vendor headers'
   signedBy?: SigningKey
   /** As if it had been signed at another time than now. */
   signedAtMs?: number
@@ -113,7 +113,10 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
   const options = { key: signedBy, prefix, nowMs: ask.signedAtMs ?? Date.now() }
   if (ask.presigned) {
     const hoisted = { ...request, query: [...query, ...vendor], headers }
-    return presign(hoisted, { ...options, expiresSeconds: ask.expiresSeconds ?? 300 })
+    return presign(ask.presigned === true ? hoisted : request, {
+      ...options,
+      expiresSeconds: ask.expiresSeconds ?? 300,
+    })
   }
   if (payload === undefined) return sign(request, options)
   if (payload === 'unsigned') return sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' })

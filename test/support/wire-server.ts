@@ -32,6 +32,7 @@ export interface WireServer {
 export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
+  region?: string
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(store: Store): Store
 }
@@ -39,6 +40,7 @@ export interface WireServerOptions {
 export async function startWireServer({
   bounds = {},
   clock = systemClock,
+  region = 'us-east-1',
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryStore(['invoices'])
@@ -50,6 +52,7 @@ export async function startWireServer({
     store: over(memory.store),
     credentials: openCredentials(accounts),
     domains: [],
+    region,
     clock,
     ready: () => true,
     bounds: { lingerMs: 200, ...bounds },

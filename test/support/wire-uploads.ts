@@ -1,4 +1,5 @@
 /** Multipart uploads as tests prepare them. */
+import { algorithms, referenceChecksum } from './wire-checksums.ts'
 import type { Reply, Wire } from './wire-client.ts'
 import type { Facts } from './wire-rows.ts'
 
@@ -43,7 +44,7 @@ export function completeDocument(parts: readonly ListedPart[]): string {
   return `<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`
 }
 
-/** An open upload of `big` with these parts, numbered from 1. Facts: `uploadId`, `etag1`, `etag2`, and so on. */
+/** An open upload of `big` with these parts, numbered from 1, and the checksums that it asks for. Facts: `uploadId`, `etag1`, `etag2`, and so on. */
 export async function uploadOf(
   wire: Wire,
   parts: readonly (string | Buffer)[],
@@ -51,7 +52,11 @@ export async function uploadOf(
 ): Promise<Facts> {
   const uploadId = await beginUpload(wire, vendor)
   const facts: Facts = { uploadId }
-  for (const [i, part] of parts.entries()) facts[`etag${i + 1}`] = await putPart(wire, uploadId, i + 1, part)
+  const algorithm = algorithms.find((name) => name === vendor?.['checksum-algorithm'])
+  for (const [i, part] of parts.entries()) {
+    const sent = algorithm && { [`checksum-${algorithm.toLowerCase()}`]: referenceChecksum(algorithm, part) }
+    facts[`etag${i + 1}`] = await putPart(wire, uploadId, i + 1, part, sent)
+  }
   return facts
 }
 

@@ -1,6 +1,6 @@
 /** Reads the documents that the server answers, apart from src/http so that the two check each other. For well-formed answers only. */
 
-/** An element without children is its text; of children with one name, several are an array. */
+/** An element without attributes and children is its text; of children with one name, several are an array. Namespaces are no attributes. */
 export type XmlValue = string | { [element: string]: XmlValue | XmlValue[] }
 
 export interface XmlDocument {
@@ -34,7 +34,7 @@ export function readXml(body: Buffer): XmlDocument {
     else if (closes === '/') closeElement(open, name)
     else {
       if (open.length === 1) namespace = /xmlns="([^"]*)"/.exec(attributes)?.[1]
-      open.push({ name, text: '', children: [] })
+      open.push({ name, text: '', children: attributesIn(attributes) })
       if (closesItself === '/') closeElement(open, name)
     }
   }
@@ -42,6 +42,12 @@ export function readXml(body: Buffer): XmlDocument {
   if (root === undefined || open.length !== 1 || outermost.children.length !== 1)
     throw new Error(`not a document: ${text}`)
   return { root: root[0], namespace, value: root[1] }
+}
+
+function attributesIn(text: string): Open['children'] {
+  return [...text.matchAll(/\s([\w:]+)="([^"]*)"/g)].flatMap(([, name = '', value = '']): Open['children'] =>
+    name === 'xmlns' || name.startsWith('xmlns:') ? [] : [[name, unescapeXml(value)]],
+  )
 }
 
 function closeElement(open: Open[], name: string): void {

@@ -75,6 +75,7 @@ export class DirectClient {
       key,
       expectedBucketOwner,
       resourceUrl: `http://localhost/${bucket}/${key}`,
+      region: 'us-east-1',
       customerKeysMayTravel: true,
     }
     try {
@@ -97,7 +98,7 @@ export class DirectClient {
   async upload(key: string, bytes: Buffer, lock: Lock = {}, tagging?: string): Promise<Record<string, unknown>> {
     const begun = await this.must('CreateMultipartUpload', { key }, { ...lockInputs(lock), tagging })
     const { UploadId: uploadId } = begun.body as { UploadId: string }
-    const { etag } = await this.must('UploadPart', { key }, { uploadId, partNumber: 1, body: dataOf(bytes) })
+    const { etag } = await this.must('UploadPart', { key }, { uploadId, partNumber: 1, ...putInputs(bytes) })
     return { uploadId, body: { Part: [{ PartNumber: 1, ETag: etag }] } }
   }
 }

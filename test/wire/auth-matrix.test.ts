@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
-import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
+import { asks, nothingChanged, type OpenUpload, prepareAsks, type Succeeding } from '../support/wire-asks.ts'
 import {
   type Ask,
   exchange,
@@ -19,7 +19,7 @@ import { mainKey, otherKey, startWireServer, type WireServer } from '../support/
 
 /** By name, for what `asks` lacks. */
 const refused = new Map(
-  operations.flatMap(({ name, method, target, query, implemented }): [string, Ask & { succeeds: number }][] =>
+  operations.flatMap(({ name, method, target, query, implemented }): [string, Succeeding][] =>
     implemented
       ? []
       : [
@@ -30,6 +30,7 @@ const refused = new Map(
               ...(target === 'object' ? { key: 'a' } : {}),
               query: Object.fromEntries(query.map((text) => [text, ''])),
               succeeds: 501,
+              code: 'NotImplemented' as const,
             },
           ],
         ],
@@ -163,7 +164,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     open = await prepareAsks(wire)
   })
 
-  const askOf = (name: string): Ask & { succeeds: number } => {
+  const askOf = (name: string): Succeeding => {
     const ask = asks(open)[name] ?? refused.get(name)
     if (ask === undefined) throw new Error(`${name} is not in the matrix`)
     return ask
@@ -199,14 +200,12 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
   })
 
   it.each(names)('%s is answered to the owner', async (name) => {
-    const { succeeds, ...ask } = askOf(name)
-    const code = succeeds === 501 ? 'NotImplemented' : ''
+    const { succeeds, code = '', ...ask } = askOf(name)
     expect(await answer(signAsk(ask, server.port, style))).toEqual({ status: succeeds, code })
   })
 
   it.each(names)('%s is answered to the owner by a URL', async (name) => {
-    const { succeeds, ...ask } = askOf(name)
-    const code = succeeds === 501 ? 'NotImplemented' : ''
+    const { succeeds, code = '', ...ask } = askOf(name)
     expect(await answer(signAsk({ ...ask, presigned: true }, server.port, style))).toEqual({ status: succeeds, code })
   })
 })

@@ -151,7 +151,7 @@ const rows: Row[] = [
   },
   {
     it: 'refuses a type of checksum that it does not know',
-    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}checksum-type', ArgumentValue: 'HALF' }),
+    ...refusal('InvalidRequest', {}),
     ask: { ...ask, vendor: { 'checksum-algorithm': 'CRC32', 'checksum-type': 'HALF' } },
     afterwards: noneOpen,
   },

@@ -22,7 +22,7 @@ import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 
 const key = 'sealed'
 const size = sealedBody.length
-const border = 65_536
+const border = 65_520
 
 const stored =
   (vendor: VendorHeaders, body: Buffer | string = sealedBody) =>

@@ -12,7 +12,7 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
 const tested = new Set(
   files.flatMap((name) => {
     const source = readFileSync(new URL(name, folder), 'utf8')
-    return [...source.matchAll(/^wireTests\('(\w+)'/gm)].map(([, operation]) => operation)
+    return [...source.matchAll(/^wireTests\(\s*'(\w+)'/gm)].map(([, operation]) => operation)
   }),
 )
 const names = (some: typeof operations): string[] => some.map(({ name }) => name).sort()

@@ -318,7 +318,7 @@ const begin: Writing = {
 }
 const completed: NonNullable<Row['afterwards']> = async (wire, reply) => {
   const uploadId = textIn(reply, 'UploadId')
-  const etag = await putPart(wire, uploadId, 1, 'part', {}, 'a')
+  const etag = await putPart(wire, uploadId, 1, 'part', { 'checksum-crc32': referenceChecksum('CRC32', 'part') }, 'a')
   await wire.must({ method: 'POST', key: 'a', query: { uploadId }, body: completeDocument([[1, etag]]) })
 }
 

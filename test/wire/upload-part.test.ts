@@ -194,20 +194,6 @@ const checksums: Row[] = [
         vendor: { [name]: value },
         sdk: sdk(UploadPartCommand, { ...input, [`Checksum${algorithm}`]: value }, { [`Checksum${algorithm}`]: value }),
       },
-      {
-        it: `computes ${algorithm} when the client sends none`,
-        ...stored,
-        given,
-        ask: put(),
-        vendor: { [name]: value },
-      },
-      {
-        it: `refuses a wrong ${algorithm}, and keeps no part`,
-        ...refusal('BadDigest', {}),
-        given,
-        ask: put({ vendor: { [name]: referenceChecksum(algorithm, 'x') } }),
-        afterwards: partsHold(),
-      },
     ]
   }),
   {
@@ -217,22 +203,6 @@ const checksums: Row[] = [
     ask: put({ vendor: { 'checksum-sha1': referenceChecksum('SHA1', text) } }),
     afterwards: partsHold(),
     sdk: sdk(UploadPartCommand, { ...input, ChecksumSHA1: referenceChecksum('SHA1', text) }),
-  },
-  {
-    it: 'refuses two checksums',
-    ...refusal('InvalidRequest', {}),
-    given: begun(),
-    ask: put({
-      vendor: { 'checksum-sha1': referenceChecksum('SHA1', text), 'checksum-crc32': referenceChecksum('CRC32', text) },
-    }),
-    afterwards: partsHold(),
-  },
-  {
-    it: 'refuses a malformed checksum',
-    ...refusal('InvalidRequest', {}),
-    given: begun(),
-    ask: put({ vendor: { 'checksum-sha1': 'x' } }),
-    afterwards: partsHold(),
   },
 ]
 

@@ -48,7 +48,7 @@ export const badQueries: readonly BadInput[] = [
   object('an upload and no part number', 'MethodNotAllowed', 'PUT', ['uploadId', 'x']),
   object('a part number and no upload', 'MethodNotAllowed', 'PUT', ['partNumber', '1']),
   object('a part of an unknown upload', 'NoSuchUpload', 'PUT', ['partNumber', '1'], ['uploadId', 'x']),
-  object('acl, which would overwrite the object if it were not looked at', 'NotImplemented', 'PUT', ['acl', '']),
+  object('acl, which would overwrite the object if it were not looked at', 'MissingSecurityHeader', 'PUT', ['acl', '']),
   object('acl, which would remove the object if it were not looked at', 'MethodNotAllowed', 'DELETE', ['acl', '']),
   object('a sub-resource of buckets', 'MethodNotAllowed', 'PUT', ['policy', '']),
   object('a sub-resource of buckets to read', 'MethodNotAllowed', 'GET', ['location', '']),

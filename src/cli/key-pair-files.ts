@@ -1,0 +1,92 @@
+/**
+ * The files of a TLS certificate and its key: read at start, and again whenever they hold something else. They are read rather than watched: whatever
+ * puts new ones there (a rename, a link that points elsewhere, a mount), only what they hold counts.
+ */
+import { readFile } from 'node:fs/promises'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import type { TlsFiles } from '../config/options.ts'
+import type { KeyPair } from '../http/tls-front.ts'
+import { checkKeyPair } from '../key-pair.ts'
+import { limits } from '../limits.ts'
+import type { Log } from './log.ts'
+
+/** Throws `ConfigurationError`. */
+export async function openKeyPairFiles(files: TlsFiles, log: Log): Promise<KeyPairFiles> {
+  const pair = await readPair(files)
+  checkKeyPair(pair, files)
+  return new KeyPairFiles(files, pair, log)
+}
+
+export class KeyPairFiles {
+  readonly #files: TlsFiles
+  readonly #log: Log
+  #current: KeyPair
+  #renewed: (pair: KeyPair) => void = () => {}
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+  /** What was wrong when last looked: said once, not at every look. */
+  #complaint = ''
+
+  constructor(files: TlsFiles, pair: KeyPair, log: Log) {
+    this.#files = files
+    this.#current = pair
+    this.#log = log
+  }
+
+  /** The last pair that could be served. */
+  get current(): KeyPair {
+    return this.#current
+  }
+
+  /** From now on, `renewed` is given each new pair that can be served. Call it once. */
+  watch(renewed: (pair: KeyPair) => void): void {
+    this.#renewed = renewed
+    this.#lookLater()
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+  }
+
+  #lookLater(): void {
+    this.#timer = setTimeout(() => void this.#look(), limits.keyPairLookMs).unref()
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const pair = await readPair(this.#files)
+      if (this.#closed) return
+      if (pair.cert !== this.#current.cert || pair.key !== this.#current.key) this.#renew(pair)
+      this.#complaint = ''
+    } catch (error) {
+      this.#complain(error instanceof Error ? error.message : String(error))
+    }
+    if (!this.#closed) this.#lookLater()
+  }
+
+  #renew(pair: KeyPair): void {
+    checkKeyPair(pair, this.#files)
+    this.#current = pair
+    this.#renewed(pair)
+    this.#log.info({ certificate: this.#files.cert }, 'the new TLS certificate is in use')
+  }
+
+  #complain(message: string): void {
+    if (message === this.#complaint) return
+    this.#complaint = message
+    this.#log.error({ reason: message }, 'the new TLS certificate is not used, the old one goes on being used')
+  }
+}
+
+async function readPair({ cert, key }: TlsFiles): Promise<KeyPair> {
+  return { cert: await readPem(cert), key: await readPem(key) }
+}
+
+async function readPem(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,64 @@
+/** Lists, reads and removals of the configurations that a bucket may have many of, each with an id, and here has none of. */
+import { query, required } from '../contract/fields.ts'
+import { boolean, struct } from '../contract/shapes.ts'
+import { type Parser, text } from '../contract/values.ts'
+import { invalidArgument } from '../errors.ts'
+import { answersAlways, findsNothing } from './unconfigured-bucket.ts'
+
+/** A list that is empty never gave out a token. */
+const noToken: Parser<never> = (raw, name) => {
+  throw invalidArgument(name, raw, 'The continuation token provided is incorrect')
+}
+
+// The roots are those that S3 sends, which its documentation calls by other names.
+const rows = [
+  { kind: 'Analytics', subResource: 'analytics', root: 'ListBucketAnalyticsConfigurationsResult' },
+  {
+    kind: 'IntelligentTiering',
+    subResource: 'intelligent-tiering',
+    root: 'ListIntelligentTieringConfigurationsResult',
+  },
+  { kind: 'Inventory', subResource: 'inventory', root: 'ListInventoryConfigurationsResult' },
+  { kind: 'Metrics', subResource: 'metrics', root: 'ListMetricsConfigurationsResult' },
+] as const
+
+export const configurationsById = rows.flatMap(({ kind, subResource, root }) => {
+  const get = `s3:Get${kind}Configuration`
+  return [
+    answersAlways(
+      {
+        name: `ListBucket${kind}Configurations`,
+        query: [subResource],
+        permission: get,
+        summary: `Answers an empty list of ${subResource} configurations.`,
+        input: { continuationToken: query('continuation-token', noToken) },
+        errors: ['InvalidArgument'],
+      },
+      root,
+      struct({ IsTruncated: boolean }),
+      { IsTruncated: false },
+    ),
+    findsNothing(
+      'GET',
+      {
+        name: `GetBucket${kind}Configuration`,
+        query: [subResource, 'id'],
+        permission: get,
+        summary: `Answers that there is no such ${subResource} configuration.`,
+      },
+      'NoSuchConfiguration',
+    ),
+    findsNothing(
+      'DELETE',
+      {
+        name: `DeleteBucket${kind}Configuration`,
+        query: [subResource],
+        permission: `s3:Put${kind}Configuration`,
+        summary: `Answers that there is no such ${subResource} configuration.`,
+        input: { id: required(query('id', text)) },
+        errors: ['InvalidArgument'],
+      },
+      'NoSuchConfiguration',
+    ),
+  ]
+})

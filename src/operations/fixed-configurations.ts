@@ -1,0 +1,190 @@
+/** Configurations that are the same for every bucket here: read as what holds, written only as what holds. */
+import { vendor } from '../contract/fields.ts'
+import { boolean, list, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
+import { boolean as booleanValue } from '../contract/values.ts'
+import { notImplemented, S3Error } from '../errors.ts'
+import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
+
+const acceleration = struct({ Status: optional(oneOf('Enabled', 'Suspended')) })
+const payment = struct({ Payer: oneOf('BucketOwner', 'Requester') })
+const logging = struct({ LoggingEnabled: refusedElement })
+const notification = struct({
+  TopicConfiguration: refusedElement,
+  QueueConfiguration: refusedElement,
+  CloudFunctionConfiguration: refusedElement,
+  EventBridgeConfiguration: refusedElement,
+})
+const ownershipControls = struct({
+  Rule: list(struct({ ObjectOwnership: oneOf('BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter') })),
+})
+const publicAccessBlock = struct({
+  BlockPublicAcls: optional(boolean),
+  IgnorePublicAcls: optional(boolean),
+  BlockPublicPolicy: optional(boolean),
+  RestrictPublicBuckets: optional(boolean),
+})
+const blocks = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets'] as const
+
+export const fixedConfigurations = [
+  answersAlways(
+    {
+      name: 'GetBucketAccelerateConfiguration',
+      query: ['accelerate'],
+      permission: 's3:GetAccelerateConfiguration',
+      summary: 'Answers an empty configuration: transfers are never accelerated.',
+    },
+    'AccelerateConfiguration',
+    acceleration,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketAccelerateConfiguration',
+      query: ['accelerate'],
+      permission: 's3:PutAccelerateConfiguration',
+      summary: 'Accepts that acceleration is suspended; refuses to enable it.',
+    },
+    'AccelerateConfiguration',
+    acceleration,
+    ({ Status }) => {
+      if (Status === undefined) throw new S3Error('MalformedXML')
+      if (Status === 'Enabled') throw notImplemented('AccelerateConfiguration/Status=Enabled')
+    },
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketRequestPayment',
+      query: ['requestPayment'],
+      permission: 's3:GetBucketRequestPayment',
+      summary: 'Answers that the owner of the bucket pays.',
+    },
+    'RequestPaymentConfiguration',
+    payment,
+    { Payer: 'BucketOwner' },
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketRequestPayment',
+      query: ['requestPayment'],
+      permission: 's3:PutBucketRequestPayment',
+      summary: 'Accepts that the owner of the bucket pays; refuses that requesters do.',
+    },
+    'RequestPaymentConfiguration',
+    payment,
+    ({ Payer }) => {
+      if (Payer === 'Requester') throw notImplemented('RequestPaymentConfiguration/Payer=Requester')
+    },
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketLogging',
+      query: ['logging'],
+      permission: 's3:GetBucketLogging',
+      summary: 'Answers an empty status: access to the bucket is not logged into another.',
+    },
+    'BucketLoggingStatus',
+    logging,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketLogging',
+      query: ['logging'],
+      permission: 's3:PutBucketLogging',
+      summary: 'Accepts a status that turns logging off; refuses one that turns it on.',
+    },
+    'BucketLoggingStatus',
+    logging,
+    () => {},
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketNotificationConfiguration',
+      query: ['notification'],
+      permission: 's3:GetBucketNotification',
+      summary: 'Answers an empty configuration: nobody is notified.',
+    },
+    'NotificationConfiguration',
+    notification,
+    {},
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketNotificationConfiguration',
+      query: ['notification'],
+      permission: 's3:PutBucketNotification',
+      summary: 'Accepts a configuration that turns notifications off; refuses any that names a destination.',
+      // A configuration without destinations has none to validate, whether or not that is skipped.
+      input: { skipDestinationValidation: vendor('skip-destination-validation', booleanValue) },
+      errors: ['InvalidArgument'],
+    },
+    'NotificationConfiguration',
+    notification,
+    () => {},
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketOwnershipControls',
+      query: ['ownershipControls'],
+      permission: 's3:GetBucketOwnershipControls',
+      summary: 'Answers BucketOwnerEnforced: access control lists are disabled.',
+    },
+    'OwnershipControls',
+    ownershipControls,
+    { Rule: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+  ),
+  acceptsOnly(
+    {
+      name: 'PutBucketOwnershipControls',
+      query: ['ownershipControls'],
+      permission: 's3:PutBucketOwnershipControls',
+      summary: 'Accepts BucketOwnerEnforced; refuses what would enable access control lists.',
+    },
+    'OwnershipControls',
+    ownershipControls,
+    ({ Rule: [rule, ...more] }) => {
+      if (rule === undefined || more.length > 0) throw new S3Error('MalformedXML')
+      const { ObjectOwnership } = rule
+      if (ObjectOwnership === 'BucketOwnerEnforced') return
+      throw notImplemented(`OwnershipControls/Rule/ObjectOwnership=${ObjectOwnership}`)
+    },
+  ),
+  // S3 blocks all public access of a bucket as it is made. Here nothing could be public in the first place, so that the block cannot be lifted.
+  answersAlways(
+    {
+      name: 'GetPublicAccessBlock',
+      query: ['publicAccessBlock'],
+      permission: 's3:GetBucketPublicAccessBlock',
+      summary: 'Answers that all public access is blocked.',
+    },
+    'PublicAccessBlockConfiguration',
+    publicAccessBlock,
+    { BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true },
+  ),
+  acceptsOnly(
+    {
+      name: 'PutPublicAccessBlock',
+      query: ['publicAccessBlock'],
+      permission: 's3:PutBucketPublicAccessBlock',
+      summary: 'Accepts that all public access is blocked; refuses to lift any of it.',
+    },
+    'PublicAccessBlockConfiguration',
+    publicAccessBlock,
+    (block) => {
+      // To S3, what a document leaves out is false.
+      const lifted = blocks.find((name) => block[name] !== true)
+      if (lifted !== undefined) throw notImplemented(`PublicAccessBlockConfiguration/${lifted}=false`)
+    },
+  ),
+  answersAlways(
+    {
+      name: 'GetBucketAbac',
+      query: ['abac'],
+      permission: 's3:GetBucketABAC',
+      summary: 'Answers that tags of the bucket permit nothing.',
+    },
+    'AbacStatus',
+    struct({ Status: oneOf('Enabled', 'Disabled') }),
+    { Status: 'Disabled' },
+  ),
+]

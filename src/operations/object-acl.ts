@@ -1,0 +1,52 @@
+/** PutObjectAcl, GetObjectAcl. */
+import { ownership, versionId, versionIdOut } from '../contract/groups.ts'
+import { findVersion } from '../store/find-version.ts'
+import { shownVersionId } from '../store/versions.ts'
+import {
+  checkChangesNothing,
+  policyBody,
+  policyErrors,
+  policyInputs,
+  policyOf,
+  policyShape,
+} from './access-control-policy.ts'
+import { defineOperation } from './context.ts'
+
+export const putObjectAclOperation = defineOperation({
+  name: 'PutObjectAcl',
+  method: 'PUT',
+  target: 'object',
+  query: ['acl'],
+  permission: 's3:PutObjectAcl',
+  versionPermission: 's3:PutObjectVersionAcl',
+  summary: 'Accepts that the owner alone may use the object; refuses every other access control list.',
+  input: { versionId, ...policyInputs },
+  inputBody: policyBody,
+  output: { versionId: versionIdOut },
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', ...policyErrors],
+
+  async handle({ store, scope, key, principal }, { body, acl, versionId }) {
+    const { bucket, record } = await findVersion(store, scope, key, versionId)
+    checkChangesNothing(acl, body, principal)
+    return { versionId: shownVersionId({ bucket: bucket.record, record }) }
+  },
+})
+
+export const getObjectAclOperation = defineOperation({
+  name: 'GetObjectAcl',
+  method: 'GET',
+  target: 'object',
+  query: ['acl'],
+  permission: 's3:GetObjectAcl',
+  versionPermission: 's3:GetObjectVersionAcl',
+  summary: 'Answers that the owner of the bucket, and nobody else, has full control of the object.',
+  input: { versionId, ...ownership },
+  output: { versionId: versionIdOut },
+  outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
+  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
+
+  async handle({ store, scope, key, principal }, { versionId }) {
+    const { bucket, record } = await findVersion(store, scope, key, versionId)
+    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: policyOf(principal) }
+  },
+})

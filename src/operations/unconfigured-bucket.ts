@@ -1,0 +1,114 @@
+/** Builders of operations on what no bucket here has configured: each finds the bucket, then does what S3 does for a bucket as it was made. */
+import type { InputFields } from '../contract/fields.ts'
+import { checksumsIn, ownership } from '../contract/groups.ts'
+import type { Method, Operation } from '../contract/operation.ts'
+import type { Infer, Shape } from '../contract/shapes.ts'
+import { type ErrorCode, errorTable, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findBucket } from '../store/buckets.ts'
+import { defineOperation, type OperationContext } from './context.ts'
+
+interface Named {
+  name: string
+  query: readonly string[]
+  permission: string
+  summary: string
+  /** Beside what every operation on a bucket takes. */
+  input?: InputFields
+  /** What its input can be wrong in. */
+  errors?: readonly ErrorCode[]
+}
+
+/** A read that gives the same document for every bucket. */
+export function answersAlways<S extends Shape>(
+  { input, errors = [], ...named }: Named,
+  root: string,
+  shape: S,
+  body: NoInfer<Infer<S>>,
+): Operation<OperationContext> {
+  return defineOperation({
+    ...named,
+    method: 'GET',
+    target: 'bucket',
+    input: { ...input, ...ownership },
+    output: {},
+    outputBody: { kind: 'xml', root, shape: shape as Shape },
+    errors: ['NoSuchBucket', ...errors],
+
+    async handle({ store, scope }) {
+      await findBucket(store, scope)
+      return { body }
+    },
+  })
+}
+
+/** A read or a removal of what is not there. Its declared status is the error's: it has no other. */
+export function findsNothing(
+  method: Extract<Method, 'GET' | 'DELETE'>,
+  { input, errors = [], ...named }: Named,
+  code: ErrorCode,
+): Operation<OperationContext> {
+  return defineOperation({
+    ...named,
+    method,
+    target: 'bucket',
+    status: errorTable[code].status,
+    input: { ...input, ...ownership },
+    output: {},
+    errors: ['NoSuchBucket', code, ...errors],
+
+    async handle({ store, scope, bucket }) {
+      await findBucket(store, scope)
+      throw new S3Error(code, { details: { BucketName: bucket } })
+    },
+  })
+}
+
+/** A removal that S3 answers with 204 whether or not there was anything to remove. */
+export function removesNothing({ input, errors = [], ...named }: Named): Operation<OperationContext> {
+  return defineOperation({
+    ...named,
+    method: 'DELETE',
+    target: 'bucket',
+    status: 204,
+    input: { ...input, ...ownership },
+    output: {},
+    errors: ['NoSuchBucket', ...errors],
+
+    async handle({ store, scope }) {
+      await findBucket(store, scope)
+      return {}
+    },
+  })
+}
+
+/** A write of a document that may say only what holds anyway. `check` throws for whatever else it says. */
+export function acceptsOnly<S extends Shape>(
+  { input, errors = [], ...named }: Named,
+  root: string,
+  shape: S,
+  check: (document: NoInfer<Infer<S>>) => void,
+): Operation<OperationContext> {
+  return defineOperation({
+    ...named,
+    method: 'PUT',
+    target: 'bucket',
+    input: { ...input, ...checksumsIn, ...ownership },
+    inputBody: {
+      kind: 'xml',
+      root,
+      shape: shape as Shape,
+      required: true,
+      digestRequired: false,
+      bytesMax: limits.xmlBodyBytesMax,
+    },
+    output: {},
+    errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NotImplemented', ...errors],
+
+    async handle({ store, scope }, { body }) {
+      await findBucket(store, scope)
+      check(body as Infer<S>)
+      return {}
+    },
+  })
+}

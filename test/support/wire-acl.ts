@@ -1,0 +1,161 @@
+/** The access control policy that everything here has, and the rows that PutBucketAcl and PutObjectAcl share: what changes nothing, and all that would. */
+import type { AccessControlPolicy, Grant } from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+import type { Ask, Wire } from './wire-client.ts'
+import { documentRows, putDocument } from './wire-documents.ts'
+import { type Facts, type Row, refusal } from './wire-rows.ts'
+import type { SdkCall } from './wire-sdk.ts'
+import { readXml } from './wire-xml.ts'
+
+const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+
+export const ownersPolicy = {
+  AccessControlPolicy: {
+    Owner: { ID: 'main', DisplayName: 'Main' },
+    AccessControlList: {
+      Grant: {
+        Grantee: { 'xsi:type': 'CanonicalUser', ID: 'main', DisplayName: 'Main' },
+        Permission: 'FULL_CONTROL',
+      },
+    },
+  },
+}
+
+const sdkOwner = { ID: 'main', DisplayName: 'Main' }
+const sdkGrant: Grant = { Grantee: { ...sdkOwner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }
+/** As the AWS SDK reads it. */
+export const sdkPolicy = { Owner: sdkOwner, Grants: [sdkGrant] }
+
+const user = (id: string, type = 'CanonicalUser') => `<Grantee ${xsi} xsi:type="${type}"><ID>${id}</ID></Grantee>`
+const everyone = `<Grantee ${xsi} xsi:type="Group"><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee>`
+const byEmail = `<Grantee ${xsi} xsi:type="AmazonCustomerByEmail"><EmailAddress>a@example.com</EmailAddress></Grantee>`
+const grant = (grantee: string, permission = 'FULL_CONTROL') =>
+  `<Grant>${grantee}<Permission>${permission}</Permission></Grant>`
+const policy = (grants: string, owner = '<Owner><ID>main</ID></Owner>') =>
+  `<AccessControlPolicy>${owner}<AccessControlList>${grants}</AccessControlList></AccessControlPolicy>`
+const owners = grant(user('main'))
+
+const unsupported: readonly [what: string, document: string][] = [
+  ['a right for another account beside the owner', policy(owners + grant(user('other'), 'READ'))],
+  ['a right for everyone', policy(owners + grant(everyone, 'READ'))],
+  ['a right by electronic mail', policy(owners + grant(byEmail, 'READ'))],
+  ['less than all rights for the owner', policy(grant(user('main'), 'READ'))],
+  ['no rights at all', policy('')],
+  ['another owner', policy(owners, '<Owner><ID>other</ID></Owner>')],
+  [
+    'another owner whose name is that of the first',
+    policy(owners, '<Owner><ID>other</ID><DisplayName>Main</DisplayName></Owner>'),
+  ],
+]
+
+const malformed: readonly [what: string, document: string][] = [
+  ['without an owner', policy(owners, '')],
+  ['without the id of the owner', policy(owners, '<Owner><DisplayName>Main</DisplayName></Owner>')],
+  ['without a list', '<AccessControlPolicy><Owner><ID>main</ID></Owner></AccessControlPolicy>'],
+  ['with a right that is none', policy(grant(user('main'), 'EVERYTHING'))],
+  ['with a grant of nothing', policy(`<Grant>${user('main')}</Grant>`)],
+  ['with a grant to nobody', policy('<Grant><Permission>FULL_CONTROL</Permission></Grant>')],
+  ['with a grantee of an unknown type', policy(grant(user('main', 'Robot')))],
+  ['with a group that is named like a user', policy(grant(user('main', 'Group')))],
+  ['with a grantee of no name', policy(grant(`<Grantee ${xsi} xsi:type="CanonicalUser"/>`))],
+  [
+    'with a grantee of two names',
+    policy(grant(`<Grantee ${xsi} xsi:type="CanonicalUser"><ID>main</ID><URI>main</URI></Grantee>`)),
+  ],
+]
+
+export interface AclTarget {
+  key?: string
+  /** Makes what has the policy. */
+  given?: (wire: Wire) => Promise<Facts> | Promise<void>
+  call(input: {
+    ACL?: 'private' | 'public-read'
+    AccessControlPolicy?: AccessControlPolicy
+    GrantRead?: string
+  }): SdkCall
+}
+
+export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
+  const query = { acl: '' }
+  const prepared = given === undefined ? {} : { given }
+  const put = (document: string) => putDocument(query, document, key)
+  const headed = (vendor: Ask['vendor'] = {}): Ask => ({ method: 'PUT', key, query, vendor })
+  const unchanged = async (wire: Wire): Promise<void> => {
+    const { root, value } = readXml((await wire.must({ method: 'GET', key, query })).body)
+    expect({ [root]: value }).toEqual(ownersPolicy)
+  }
+  const accepted = { ...prepared, status: 200, vendor: {}, body: '', afterwards: unchanged }
+  const kept = { ...prepared, afterwards: unchanged }
+  const notSupported = { ...kept, ...refusal('AccessControlListNotSupported', {}) }
+  const whole = put(policy(owners))
+  return [
+    { it: 'accepts private', ...accepted, ask: headed({ acl: 'private' }), sdk: call({ ACL: 'private' }) },
+    { it: 'accepts bucket-owner-full-control', ...accepted, ask: headed({ acl: 'bucket-owner-full-control' }) },
+    { it: 'accepts the policy that holds', ...accepted, ask: whole, sdk: call({ AccessControlPolicy: sdkPolicy }) },
+    {
+      it: 'accepts the very document that it answers',
+      ...accepted,
+      given: async (wire) => {
+        const facts = await given?.(wire)
+        const { body } = await wire.must({ method: 'GET', key, query })
+        return { ...facts, answered: body.toString() }
+      },
+      ask: { method: 'PUT', key, query, body: '{{answered}}' },
+    },
+    {
+      it: 'accepts a policy that calls the owner by another name, as the id decides',
+      ...accepted,
+      ask: put(policy(owners, '<Owner><ID>main</ID><DisplayName>me</DisplayName></Owner>')),
+    },
+    {
+      it: 'refuses public-read',
+      ...notSupported,
+      ask: headed({ acl: 'public-read' }),
+      sdk: call({ ACL: 'public-read' }),
+    },
+    ...['public-read-write', 'authenticated-read', 'bucket-owner-read', 'log-delivery-write'].map(
+      (acl): Row => ({ it: `refuses ${acl}`, ...notSupported, ask: headed({ acl }) }),
+    ),
+    {
+      it: 'refuses a right to read, granted by a header',
+      ...notSupported,
+      ask: headed({ 'grant-read': 'id=other' }),
+      sdk: call({ GrantRead: 'id=other' }),
+    },
+    ...['grant-full-control', 'grant-read-acp', 'grant-write', 'grant-write-acp'].map(
+      (name): Row => ({ it: `refuses ${name}`, ...notSupported, ask: headed({ [name]: 'id=main' }) }),
+    ),
+    ...unsupported.map(
+      ([what, document]): Row => ({ it: `refuses a policy with ${what}`, ...notSupported, ask: put(document) }),
+    ),
+    ...malformed.map(
+      ([what, document]): Row => ({
+        it: `refuses a policy ${what}`,
+        ...kept,
+        ...refusal('MalformedACLError', {}),
+        ask: put(document),
+      }),
+    ),
+    {
+      it: 'refuses a grantee without a type',
+      ...kept,
+      ...refusal('MalformedXML', { Attribute: 'xsi:type' }),
+      ask: put(policy(grant('<Grantee><ID>main</ID></Grantee>'))),
+    },
+    {
+      it: 'refuses a policy beside a canned list',
+      ...kept,
+      ...refusal('UnexpectedContent', {}),
+      ask: { ...whole, vendor: { acl: 'private' } },
+      sdk: call({ ACL: 'private', AccessControlPolicy: sdkPolicy }),
+    },
+    {
+      it: 'refuses neither a policy nor a canned list',
+      ...kept,
+      ...refusal('MissingSecurityHeader', { MissingHeaderName: 'acl' }),
+      ask: headed(),
+    },
+    // Without a body there may be a canned list: see above.
+    ...documentRows(whole, given, unchanged, { digestRequired: false }).filter(({ it }) => it !== 'refuses no body'),
+  ]
+}

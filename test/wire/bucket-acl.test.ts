@@ -1,0 +1,26 @@
+/** PutBucketAcl and GetBucketAcl over the wire. */
+import { GetBucketAclCommand, PutBucketAclCommand } from '@aws-sdk/client-s3'
+import { ownersPolicy, putAclRows, sdkPolicy } from '../support/wire-acl.ts'
+import { wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { ownerRows } from '../support/wire-versions.ts'
+
+const get = { method: 'GET', query: { acl: '' } } as const
+
+wireTests('PutBucketAcl', [
+  ...putAclRows({ call: (input) => sdk(PutBucketAclCommand, { Bucket: 'wire', ...input }) }),
+  ...ownerRows({ method: 'PUT', query: { acl: '' }, vendor: { acl: 'private' } }),
+])
+
+wireTests('GetBucketAcl', [
+  {
+    it: 'answers that the owner alone may do everything',
+    status: 200,
+    ask: get,
+    headers: { 'Content-Type': 'application/xml' },
+    vendor: {},
+    xml: ownersPolicy,
+    sdk: sdk(GetBucketAclCommand, { Bucket: 'wire' }, sdkPolicy),
+  },
+  ...ownerRows(get),
+])

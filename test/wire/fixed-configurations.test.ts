@@ -1,0 +1,270 @@
+/** Configurations that are the same for every bucket, over the wire: what is read, which writes are accepted, and which are refused by name. */
+import {
+  GetBucketAbacCommand,
+  GetBucketAccelerateConfigurationCommand,
+  GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
+  GetBucketOwnershipControlsCommand,
+  GetBucketRequestPaymentCommand,
+  GetPublicAccessBlockCommand,
+  PutBucketAccelerateConfigurationCommand,
+  PutBucketLoggingCommand,
+  PutBucketNotificationConfigurationCommand,
+  PutBucketOwnershipControlsCommand,
+  PutBucketRequestPaymentCommand,
+  PutPublicAccessBlockCommand,
+} from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+import type { Wire } from '../support/wire-client.ts'
+import { documentRows, putDocument } from '../support/wire-documents.ts'
+import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { type SdkCall, sdk } from '../support/wire-sdk.ts'
+import { ownerRows } from '../support/wire-versions.ts'
+import { readXml } from '../support/wire-xml.ts'
+
+const Bucket = 'wire'
+
+interface Configuration {
+  subResource: string
+  root: string
+  /** What every bucket answers. */
+  holds: unknown
+}
+
+function reads({ subResource, root, holds }: Configuration, call: SdkCall): Row[] {
+  const ask = { method: 'GET', query: { [subResource]: '' } } as const
+  return [
+    {
+      it: 'answers what holds for every bucket',
+      status: 200,
+      ask,
+      headers: { 'Content-Type': 'application/xml' },
+      vendor: {},
+      xml: { [root]: holds },
+      sdk: call,
+    },
+    ...ownerRows(ask),
+  ]
+}
+
+/** Accepted is only the document `same`; of `refused`, each is a document, and what of it is refused by name. */
+function writes(
+  { subResource, root, holds }: Configuration,
+  same: string,
+  call: SdkCall,
+  refused: readonly [document: string, name: string, call?: SdkCall][],
+): Row[] {
+  const query = { [subResource]: '' }
+  const put = (inner: string) => putDocument(query, `<${root}>${inner}</${root}>`)
+  const ask = put(same)
+  const unchanged = async (wire: Wire): Promise<void> => {
+    expect(readXml((await wire.must({ method: 'GET', query })).body).value).toEqual(holds)
+  }
+  return [
+    { it: 'accepts what holds anyway', status: 200, ask, vendor: {}, body: '', afterwards: unchanged, sdk: call },
+    ...refused.map(
+      ([document, name, refusedCall]): Row => ({
+        it: `refuses ${name} by name: ${document}`,
+        ...refusal('NotImplemented', { NotImplemented: `${root}/${name}` }),
+        ask: put(document),
+        afterwards: unchanged,
+        ...(refusedCall === undefined ? {} : { sdk: refusedCall }),
+      }),
+    ),
+    ...documentRows(ask, undefined, unchanged, { digestRequired: false }),
+    ...ownerRows(ask),
+  ]
+}
+
+const malformed = ({ subResource, root }: Configuration, ...documents: string[]): Row[] =>
+  documents.map((document) => ({
+    it: `refuses as malformed: ${document}`,
+    ...refusal('MalformedXML'),
+    ask: putDocument({ [subResource]: '' }, `<${root}>${document}</${root}>`),
+  }))
+
+const acceleration = { subResource: 'accelerate', root: 'AccelerateConfiguration', holds: '' }
+wireTests(
+  'GetBucketAccelerateConfiguration',
+  reads(acceleration, sdk(GetBucketAccelerateConfigurationCommand, { Bucket }, { Status: undefined })),
+)
+wireTests('PutBucketAccelerateConfiguration', [
+  ...writes(
+    acceleration,
+    '<Status>Suspended</Status>',
+    sdk(PutBucketAccelerateConfigurationCommand, { Bucket, AccelerateConfiguration: { Status: 'Suspended' } }),
+    [
+      [
+        '<Status>Enabled</Status>',
+        'Status=Enabled',
+        sdk(PutBucketAccelerateConfigurationCommand, { Bucket, AccelerateConfiguration: { Status: 'Enabled' } }),
+      ],
+    ],
+  ),
+  ...malformed(acceleration, '', '<Status/>', '<Status>suspended</Status>'),
+])
+
+const payment = {
+  subResource: 'requestPayment',
+  root: 'RequestPaymentConfiguration',
+  holds: { Payer: 'BucketOwner' },
+}
+wireTests(
+  'GetBucketRequestPayment',
+  reads(payment, sdk(GetBucketRequestPaymentCommand, { Bucket }, { Payer: 'BucketOwner' })),
+)
+wireTests('PutBucketRequestPayment', [
+  ...writes(
+    payment,
+    '<Payer>BucketOwner</Payer>',
+    sdk(PutBucketRequestPaymentCommand, { Bucket, RequestPaymentConfiguration: { Payer: 'BucketOwner' } }),
+    [
+      [
+        '<Payer>Requester</Payer>',
+        'Payer=Requester',
+        sdk(PutBucketRequestPaymentCommand, { Bucket, RequestPaymentConfiguration: { Payer: 'Requester' } }),
+      ],
+    ],
+  ),
+  ...malformed(payment, '', '<Payer>Nobody</Payer>'),
+])
+
+const logging = { subResource: 'logging', root: 'BucketLoggingStatus', holds: '' }
+const loggedTo = { TargetBucket: 'logs', TargetPrefix: 'p/' }
+wireTests('GetBucketLogging', reads(logging, sdk(GetBucketLoggingCommand, { Bucket }, { LoggingEnabled: undefined })))
+wireTests(
+  'PutBucketLogging',
+  writes(logging, '', sdk(PutBucketLoggingCommand, { Bucket, BucketLoggingStatus: {} }), [
+    [
+      '<LoggingEnabled><TargetBucket>logs</TargetBucket><TargetPrefix>p/</TargetPrefix></LoggingEnabled>',
+      'LoggingEnabled',
+      sdk(PutBucketLoggingCommand, { Bucket, BucketLoggingStatus: { LoggingEnabled: loggedTo } }),
+    ],
+    ['<LoggingEnabled/>', 'LoggingEnabled'],
+  ]),
+)
+
+const notification = { subResource: 'notification', root: 'NotificationConfiguration', holds: '' }
+const toQueue = { QueueArn: 'arn:aws:sqs:us-east-1:1:q', Events: ['s3:ObjectCreated:*' as const] }
+wireTests(
+  'GetBucketNotificationConfiguration',
+  reads(
+    notification,
+    sdk(
+      GetBucketNotificationConfigurationCommand,
+      { Bucket },
+      { TopicConfigurations: undefined, QueueConfigurations: undefined, EventBridgeConfiguration: undefined },
+    ),
+  ),
+)
+wireTests('PutBucketNotificationConfiguration', [
+  ...writes(
+    notification,
+    '',
+    sdk(PutBucketNotificationConfigurationCommand, { Bucket, NotificationConfiguration: {} }),
+    [
+      [
+        '<QueueConfiguration><Queue>q</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration>',
+        'QueueConfiguration',
+        sdk(PutBucketNotificationConfigurationCommand, {
+          Bucket,
+          NotificationConfiguration: { QueueConfigurations: [toQueue] },
+        }),
+      ],
+      ['<TopicConfiguration/>', 'TopicConfiguration'],
+      ['<CloudFunctionConfiguration/>', 'CloudFunctionConfiguration'],
+      ['<EventBridgeConfiguration/>', 'EventBridgeConfiguration'],
+    ],
+  ),
+  {
+    it: 'accepts that destinations are not validated, as there are none',
+    status: 200,
+    ask: {
+      ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),
+      vendor: { 'skip-destination-validation': 'true' },
+    },
+  },
+  {
+    it: 'refuses to validate destinations maybe',
+    ...refusal('InvalidArgument'),
+    ask: {
+      ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),
+      vendor: { 'skip-destination-validation': 'maybe' },
+    },
+  },
+])
+
+const ownershipRule = (value: string) => `<Rule><ObjectOwnership>${value}</ObjectOwnership></Rule>`
+const ownershipCall = (ObjectOwnership: 'BucketOwnerEnforced' | 'ObjectWriter') =>
+  sdk(PutBucketOwnershipControlsCommand, { Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } })
+const ownership = {
+  subResource: 'ownershipControls',
+  root: 'OwnershipControls',
+  holds: { Rule: { ObjectOwnership: 'BucketOwnerEnforced' } },
+}
+wireTests(
+  'GetBucketOwnershipControls',
+  reads(
+    ownership,
+    sdk(
+      GetBucketOwnershipControlsCommand,
+      { Bucket },
+      { OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] } },
+    ),
+  ),
+)
+wireTests('PutBucketOwnershipControls', [
+  ...writes(ownership, ownershipRule('BucketOwnerEnforced'), ownershipCall('BucketOwnerEnforced'), [
+    [ownershipRule('ObjectWriter'), 'Rule/ObjectOwnership=ObjectWriter', ownershipCall('ObjectWriter')],
+    [ownershipRule('BucketOwnerPreferred'), 'Rule/ObjectOwnership=BucketOwnerPreferred'],
+  ]),
+  ...malformed(
+    ownership,
+    '',
+    '<Rule/>',
+    ownershipRule('Nobody'),
+    ownershipRule('BucketOwnerEnforced') + ownershipRule('BucketOwnerEnforced'),
+  ),
+])
+
+const names = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets'] as const
+const allTrue = Object.fromEntries(names.map((name) => [name, true]))
+const blockDocument = (block: Record<string, unknown>) =>
+  Object.entries(block)
+    .map(([name, value]) => `<${name}>${value}</${name}>`)
+    .join('')
+const block = {
+  subResource: 'publicAccessBlock',
+  root: 'PublicAccessBlockConfiguration',
+  holds: Object.fromEntries(names.map((name) => [name, 'true'])),
+}
+wireTests(
+  'GetPublicAccessBlock',
+  reads(block, sdk(GetPublicAccessBlockCommand, { Bucket }, { PublicAccessBlockConfiguration: allTrue })),
+)
+wireTests('PutPublicAccessBlock', [
+  ...writes(
+    block,
+    blockDocument(allTrue),
+    sdk(PutPublicAccessBlockCommand, { Bucket, PublicAccessBlockConfiguration: allTrue }),
+    [
+      ...names.map((name): [string, string, SdkCall] => {
+        const lifted = { ...allTrue, [name]: false }
+        const call = sdk(PutPublicAccessBlockCommand, { Bucket, PublicAccessBlockConfiguration: lifted })
+        return [blockDocument(lifted), `${name}=false`, call]
+      }),
+      // What is left out is false.
+      [blockDocument({ BlockPublicAcls: true }), 'IgnorePublicAcls=false'],
+      ['', 'BlockPublicAcls=false'],
+    ],
+  ),
+  ...malformed(block, '<BlockPublicAcls>yes</BlockPublicAcls>'),
+])
+
+wireTests(
+  'GetBucketAbac',
+  reads(
+    { subResource: 'abac', root: 'AbacStatus', holds: { Status: 'Disabled' } },
+    sdk(GetBucketAbacCommand, { Bucket }, { AbacStatus: { Status: 'Disabled' } }),
+  ),
+)

@@ -1,0 +1,58 @@
+/** PutObjectAcl and GetObjectAcl over the wire. */
+import { GetObjectAclCommand, PutObjectAclCommand } from '@aws-sdk/client-s3'
+import { ownersPolicy, putAclRows, sdkPolicy } from '../support/wire-acl.ts'
+import type { Ask, Wire } from '../support/wire-client.ts'
+import { type Row, wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { enabled, history, leaves, missingVersionRows, ownerRows, putVersion } from '../support/wire-versions.ts'
+
+const key = 'a'
+const input = { Bucket: 'wire', Key: key }
+const get = { method: 'GET', key, query: { acl: '' } } as const
+const put = { method: 'PUT', key, query: { acl: '' }, vendor: { acl: 'private' } } as const
+const of = (ask: Ask, versionId: string): Ask => ({ ...ask, query: { ...ask.query, versionId } })
+
+const stored = async (wire: Wire): Promise<void> => {
+  await putVersion(wire, key, 'x')
+}
+
+/** Of a bucket with versions: which one is meant, and that none came or went. */
+function versionRows(ask: Ask): Row[] {
+  const all = { status: 200, given: history, afterwards: leaves('v2*', 'v1', 'null') }
+  return [
+    { it: 'names the current version', ...all, ask, vendor: { 'version-id': '{{v2}}' } },
+    { it: 'takes another version', ...all, ask: of(ask, '{{v1}}'), vendor: { 'version-id': '{{v1}}' } },
+    { it: 'takes the null version', ...all, ask: of(ask, 'null'), vendor: { 'version-id': 'null' } },
+    ...missingVersionRows(ask, enabled),
+  ]
+}
+
+wireTests('PutObjectAcl', [
+  ...putAclRows({ key, given: stored, call: (acl) => sdk(PutObjectAclCommand, { ...input, ...acl }) }),
+  ...versionRows(put),
+  ...ownerRows(put),
+])
+
+wireTests('GetObjectAcl', [
+  {
+    it: 'answers that the owner of the bucket alone may do everything',
+    status: 200,
+    given: stored,
+    ask: get,
+    headers: { 'Content-Type': 'application/xml' },
+    vendor: {},
+    xml: ownersPolicy,
+    sdk: sdk(GetObjectAclCommand, input, sdkPolicy),
+  },
+  {
+    it: 'answers the same of a version',
+    status: 200,
+    given: history,
+    ask: of(get, '{{v1}}'),
+    vendor: { 'version-id': '{{v1}}' },
+    xml: ownersPolicy,
+    sdk: sdk(GetObjectAclCommand, { ...input, VersionId: '{{v1}}' }, sdkPolicy),
+  },
+  ...versionRows(get),
+  ...ownerRows(get),
+])
