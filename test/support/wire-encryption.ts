@@ -20,7 +20,7 @@ export const customerHeaders = (owner: string, prefix = ''): VendorHeaders => ({
 export const sourceHeaders = (owner: string): VendorHeaders => customerHeaders(owner, 'copy-source-')
 
 /** What an answer says of an object that is under a customer's key. */
-export const customerAnswer = (owner: string): VendorHeaders => ({
+const customerAnswer = (owner: string): VendorHeaders => ({
   'server-side-encryption-customer-algorithm': 'AES256',
   'server-side-encryption-customer-key-md5': md5Base64(secretOf(owner)),
 })
