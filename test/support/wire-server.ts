@@ -46,7 +46,7 @@ export async function startWireServer({
   keys = [],
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
-  const memory = openMemoryStore()
+  const memory = openMemoryStore(['invoices'])
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
