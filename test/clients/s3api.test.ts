@@ -8,6 +8,7 @@ import { describeClient, type Workplace } from './client-tools.ts'
 import { buckets } from './s3api/buckets.ts'
 import { type Call, fill, fillWords, pick, type Scenario } from './s3api/call.ts'
 import { documents } from './s3api/documents.ts'
+import { encryption } from './s3api/encryption.ts'
 import { files } from './s3api/files.ts'
 import { listings } from './s3api/listings.ts'
 import { locks } from './s3api/locks.ts'
@@ -21,7 +22,7 @@ import { versions } from './s3api/versions.ts'
 const atOnceMax = 2
 const timeout = 120_000
 
-const scenarios: readonly Scenario[] = [buckets, objects, listings, versions, locks, multipart, documents]
+const scenarios: readonly Scenario[] = [buckets, objects, listings, versions, locks, multipart, encryption, documents]
 
 /** Commands for other services, which AWS has on endpoints of their own, by the service that they are signed for. */
 const otherServices = new Map([

@@ -1,4 +1,4 @@
-/** Calls on what else a bucket or an object has: access control, encryption, attributes, and what nobody configured. */
+/** Calls on what else a bucket or an object has: access control, attributes, and what nobody configured. */
 import { type Call, owner, type Scenario, time } from './call.ts'
 import { digitsSums, etags } from './files.ts'
 
@@ -11,7 +11,6 @@ const blocks = {
   ...{ BlockPublicAcls: true, IgnorePublicAcls: true },
   ...{ BlockPublicPolicy: true, RestrictPublicBuckets: true },
 }
-const encryption = { Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }
 
 /** A read of what no bucket has from the start, and its removal. */
 const without = (get: string, fails: string, remove?: string): Call[] => [
@@ -41,7 +40,6 @@ const unconfigured: readonly Call[] = [
   ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
   ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
   ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
-  ...without('GetBucketEncryption', 'ServerSideEncryptionConfigurationNotFoundError'),
   ...byId,
 ]
 
@@ -159,29 +157,6 @@ const accessControl = (get: string, put: string, words: readonly string[]): Call
   },
 ]
 
-const encrypted: readonly Call[] = [
-  {
-    operation: 'PutBucketEncryption',
-    about: 'has what is put encrypted',
-    words: [...bucket, '--server-side-encryption-configuration', encryption],
-  },
-  {
-    operation: 'GetBucketEncryption',
-    about: 'says so',
-    words: [...bucket, '--query', 'ServerSideEncryptionConfiguration.Rules[].ApplyServerSideEncryptionByDefault'],
-    prints: [{ SSEAlgorithm: 'AES256' }],
-    needs: ['PutBucketEncryption'],
-  },
-  {
-    operation: 'PutObject',
-    about: 'says that what it stored is encrypted',
-    words: [...bucket, '--key', 'encrypted', '--body', 'letters', '--query', 'ServerSideEncryption'],
-    prints: 'AES256',
-    needs: ['PutBucketEncryption'],
-  },
-  { operation: 'DeleteBucketEncryption', about: 'ends it', words: bucket },
-]
-
 const attributes: Call = {
   operation: 'GetObjectAttributes',
   about: 'gives what is asked for',
@@ -207,6 +182,5 @@ export const documents: Scenario = {
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
     ...accessControl('GetObjectAcl', 'PutObjectAcl', object),
     attributes,
-    ...encrypted,
   ],
 }
