@@ -50,7 +50,7 @@ export const listings: Scenario = {
     {
       operation: 'ListObjectsV2',
       about: 'lists by prefix, with owners',
-      words: [...bucket, '--prefix', 'b/', '--fetch-owner'],
+      words: [...bucket, '--prefix', 'b/', '--fetch-owner', '--optional-object-attributes', 'RestoreStatus'],
       prints: { ...paged, Contents: ['b/1', 'b/2', 'b/3'].map(owned), Prefix: 'b/' },
     },
     {

@@ -18,7 +18,8 @@ const bareFound = {
   ContentType: 'binary/octet-stream',
   Metadata: {},
 }
-const richFound = {
+/** What a copy takes along, too. */
+const richCarried = {
   ...bareFound,
   CacheControl: 'no-cache',
   ContentDisposition: 'attachment',
@@ -30,10 +31,12 @@ const richFound = {
   Metadata: { a: 'b', 'two-words': 'c d' },
   TagCount: 2,
 }
+const richFound = { ...richCarried, StorageClass: 'STANDARD_IA', WebsiteRedirectLocation: '/elsewhere' }
 const described = [
   ...['--content-type', 'text/plain', '--content-encoding', 'br', '--content-language', 'de'],
   ...['--content-disposition', 'attachment', '--cache-control', 'no-cache', '--expires', '2030-01-02T03:04:05Z'],
-  ...['--metadata', 'a=b,two-words=c d', '--storage-class', 'STANDARD', '--tagging', 'k=v&x=y'],
+  ...['--metadata', 'a=b,two-words=c d', '--storage-class', 'STANDARD_IA', '--tagging', 'k=v&x=y'],
+  ...['--website-redirect-location', '/elsewhere'],
 ]
 const withSum = ['--checksum-mode', 'ENABLED']
 
@@ -171,7 +174,7 @@ export const objects: Scenario = {
     },
     {
       operation: 'CopyObject',
-      about: 'copies with all that the source carries',
+      about: 'copies with what the source carries',
       words: [...copied, '--copy-source', `${name}/dir/rich, käse`],
       prints: {
         CopyObjectResult: { ETag: etags.digits, LastModified: time, ...richSums },
@@ -179,9 +182,9 @@ export const objects: Scenario = {
     },
     {
       operation: 'HeadObject',
-      about: 'finds all of it at the copy',
+      about: 'finds it at the copy, but storage class and redirection',
       words: copied,
-      prints: richFound,
+      prints: richCarried,
     },
     {
       operation: 'CopyObject',
@@ -219,6 +222,25 @@ export const objects: Scenario = {
       about: 'refuses to copy an object onto itself unchanged',
       words: [...bare, '--copy-source', `${name}/bare`],
       fails: 'InvalidRequest',
+    },
+    {
+      operation: 'CopyObject',
+      about: 'moves an object to another storage class',
+      words: [...bare, '--copy-source', `${name}/bare`, '--storage-class', 'GLACIER_IR'],
+      prints: { CopyObjectResult: { ETag: etags.digits, LastModified: time, ...bareSums } },
+    },
+    {
+      operation: 'GetObject',
+      about: 'gives what is of that class',
+      words: [...bare, 'objects-11'],
+      prints: { ...bareFound, ...bareSums, StorageClass: 'GLACIER_IR' },
+      saves: '123456789',
+    },
+    {
+      operation: 'PutObject',
+      about: 'refuses a class that S3 does not have',
+      words: [...bare, '--storage-class', 'NONE'],
+      fails: 'InvalidStorageClass',
     },
     {
       operation: 'CopyObject',
