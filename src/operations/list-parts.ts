@@ -58,15 +58,10 @@ export const listPartsOperation = defineOperation({
   errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument', 'InvalidRequest'],
 
   async handle({ store, scope, bucket, key, principal, customerKeysMayTravel }, input) {
+    const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
     const marker = Math.min(input.partNumberMarker ?? 0, limits.partNumberMax)
-    const page = await listParts(store, scope, {
-      key,
-      uploadId: input.uploadId,
-      afterNumber: marker,
-      max,
-      customerKey: customerKeyOf(input, { customerKeysMayTravel }),
-    })
+    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max, customerKey })
     const owner = { ID: principal.accountId, DisplayName: principal.displayName }
     const { checksum } = page.upload.record
     return {

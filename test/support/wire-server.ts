@@ -17,7 +17,7 @@ export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleti
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
 /** A key for SSE-KMS, beside the default one. */
-export const kmsKeyName = 'wire-tests'
+export const kmsKeyName = 'invoices'
 
 const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
   { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }, ...mainKeys] },

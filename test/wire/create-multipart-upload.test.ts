@@ -2,7 +2,6 @@
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Reply, Wire } from '../support/wire-client.ts'
-import { unkeptHeaders } from '../support/wire-refused.ts'
 import { anId, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -187,14 +186,6 @@ const rows: Row[] = [
     afterwards: noneOpen,
     sdk: sdk(CreateMultipartUploadCommand, { ...input, StorageClass: 'COLD' as 'GLACIER' }),
   },
-  ...unkeptHeaders.map(
-    (name): Row => ({
-      it: `refuses ${name} by name`,
-      ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),
-      ask: { ...ask, vendor: { [name]: 'x' } },
-      afterwards: noneOpen,
-    }),
-  ),
   {
     it: 'answers NoSuchBucket where there is no bucket',
     withoutBucket: true,

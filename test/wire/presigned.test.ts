@@ -89,8 +89,8 @@ wireTests('PutObject', [
   },
   {
     it: 'is refused by a URL that asks for what is not kept',
-    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption' }),
-    ask: { method: 'PUT', key, presigned, body: text, vendor: { 'server-side-encryption': 'AES256' } },
+    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}website-redirect-location' }),
+    ask: { method: 'PUT', key, presigned, body: text, vendor: { 'website-redirect-location': '/x' } },
     afterwards: isNotThere,
   },
 ])
