@@ -20,6 +20,10 @@ export const errorTable = {
     message: 'The bucket that you tried to create already exists, and you own it.',
   },
   BucketNotEmpty: { status: 409, message: 'The bucket that you tried to delete is not empty.' },
+  ConditionalRequestConflict: {
+    status: 409,
+    message: 'The conditional request cannot succeed due to a conflicting operation against this resource.',
+  },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
   IncompleteBody: {

@@ -78,6 +78,7 @@ export const completeMultipartUploadOperation = defineOperation({
     'EntityTooLarge',
     'MalformedXML',
     'PreconditionFailed',
+    'ConditionalRequestConflict',
     'BadDigest',
     'InvalidArgument',
     'InvalidRequest',

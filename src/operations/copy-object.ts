@@ -75,6 +75,7 @@ export const copyObjectOperation = defineOperation({
     'NoSuchKey',
     'NoSuchVersion',
     'PreconditionFailed',
+    'ConditionalRequestConflict',
     'InvalidRequest',
     'InvalidArgument',
     'InvalidTag',

@@ -54,6 +54,7 @@ export const putObjectOperation = defineOperation({
     'NoSuchBucket',
     'NoSuchKey',
     'PreconditionFailed',
+    'ConditionalRequestConflict',
     'BadDigest',
     'InvalidDigest',
     'InvalidRequest',
