@@ -56,6 +56,10 @@ export const errorTable = {
     message: 'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
   },
   InvalidRange: { status: 416, message: 'The requested range is not satisfiable.' },
+  InvalidRedirectLocation: {
+    status: 400,
+    message: "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.",
+  },
   InvalidRequest: { status: 400, message: 'Invalid Request' },
   InvalidStorageClass: { status: 400, message: 'The storage class that you specified is not valid.' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },

@@ -9,24 +9,25 @@ export interface OwnedResource {
 }
 
 /**
- * Throws AccessDenied unless `principal` has `permission` (S3's name for it: `s3:GetObject`).
+ * Throws AccessDenied unless `principal` has `permission` (S3's name for it: `s3:GetObject`). Without `permission` it asks for the resource alone.
  * Without `resource` it asks whether the account may use the operation at all; ask again when the resource is known.
  * `expectedOwner` is the account that the client believes to own the resource.
  */
 export function permits(
   principal: Principal,
-  permission: string,
+  permission: string | undefined,
   resource: OwnedResource | undefined,
   expectedOwner?: string,
 ): void {
-  if (!keyPermits(principal, permission)) throw refusal(permission)
+  if (permission !== undefined && !keyPermits(principal, permission)) throw refusal(permission)
   if (resource === undefined) return
   if (expectedOwner !== undefined && expectedOwner !== resource.owner) throw new S3Error('AccessDenied')
   if (resource.owner === principal.accountId) return
   throw refusal(permission)
 }
 
-function refusal(permission: string): S3Error {
+function refusal(permission: string | undefined): S3Error {
+  if (permission === undefined) return new S3Error('AccessDenied')
   return new S3Error('AccessDenied', {
     message: `This access key is not permitted to perform ${permission} on this resource.`,
   })

@@ -123,9 +123,14 @@ function parameterTable(title: string, rows: readonly ParameterRow[]): string[] 
       code(nameText(row)) + (row.required ? ' (required)' : ''),
       row.in === 'query' ? 'query' : 'header',
       row.documented === undefined ? 'not named' : flagTexts[row.documented],
-      row.only === undefined ? row.here : `works for ${row.only}`,
+      hereText(row),
     ]),
   )
+}
+
+function hereText({ here, only, absentUnless }: ParameterRow): string {
+  if (absentUnless !== undefined) return `absent unless ${absentUnless}`
+  return only === undefined ? here : `works for ${only}`
 }
 
 function nameText({ in: place, name }: ParameterRow): string {

@@ -9,6 +9,8 @@ export interface Support {
   here: 'works' | 'refused'
   /** Where it works for some values only: which. The others are refused. */
   only?: string
+  /** What an answer carries only when this holds, which it never does here: `the bucket has lifecycle rules`. */
+  absentUnless?: string
 }
 
 /**
@@ -27,6 +29,8 @@ export interface FieldPlace {
 export interface InputField<T> extends FieldPlace {
   support: Support
   required: boolean
+  /** Permissions that a request needs which sends it (and not as `false`), beside the operation's own. */
+  permissions?: readonly string[]
   parse: Parser<T>
 }
 
@@ -88,6 +92,11 @@ export function worksOnly<T>(field: InputField<T>, only: string): InputField<T> 
   return { ...field, support: { ...field.support, only } }
 }
 
+/** The same field, for keys that have these permissions too. */
+export function needs<T>(field: InputField<T>, ...permissions: string[]): InputField<T> {
+  return { ...field, permissions }
+}
+
 export type InputFields = Record<string, InputField<unknown>>
 
 /** What a handler gets: the decoded value of every field. */
@@ -140,6 +149,11 @@ export function outHeader(name: string): OutputField<string> {
 
 export function outVendor(name: string): OutputField<string> {
   return { in: 'vendor', name, support: works, print: asIs }
+}
+
+/** A header that S3 sends of what no bucket here has: declared, so that the support table says why it is absent, and impossible to give a value. */
+export function absentUnless(name: string, when: string): OutputField<never> {
+  return { in: 'vendor', name, support: { here: 'works', absentUnless: when }, print: asIs }
 }
 
 /** A record sent as one vendor header an entry. Values are sent as the bytes that came in. */

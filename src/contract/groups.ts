@@ -1,12 +1,14 @@
 /** Fields that several operations share, declared once. */
 import { invalidArgument, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
 import {
+  absentUnless,
   header,
+  needs,
   outHeader,
   outVendor,
   outVendorPrefix,
   query,
-  refused,
   vendor,
   vendorPrefix,
   worksOnly,
@@ -31,8 +33,22 @@ export const descriptive = {
 } as const
 
 /** Buckets here have no access control lists; the two canned ones that change nothing are accepted, as in S3 with ACLs disabled. */
-const cannedAcl: Parser<string> = (raw) => {
-  if (raw === 'private' || raw === 'bucket-owner-full-control') return raw
+const cannedAclNames = [
+  'private',
+  'public-read',
+  'public-read-write',
+  'authenticated-read',
+  'aws-exec-read',
+  'bucket-owner-read',
+  'bucket-owner-full-control',
+  'log-delivery-write',
+] as const
+
+const cannedAclName = oneOf(...cannedAclNames)
+
+const cannedAclParser: Parser<string> = (raw, name) => {
+  const acl = cannedAclName(raw, name)
+  if (acl === 'private' || acl === 'bucket-owner-full-control') return acl
   throw new S3Error('AccessControlListNotSupported')
 }
 
@@ -45,25 +61,40 @@ const refusedGrant = (name: string) => ({
   support: { here: 'refused' as const },
 })
 
+export const cannedAcl = worksOnly(vendor('acl', cannedAclParser), 'private, bucket-owner-full-control')
+
 export const objectAcl = {
-  acl: worksOnly(vendor('acl', cannedAcl), 'private, bucket-owner-full-control'),
+  acl: needs(cannedAcl, 's3:PutObjectAcl'),
   grantFullControl: refusedGrant('grant-full-control'),
   grantRead: refusedGrant('grant-read'),
   grantReadAcp: refusedGrant('grant-read-acp'),
   grantWriteAcp: refusedGrant('grant-write-acp'),
 } as const
 
-export const bucketAcl = { ...objectAcl, grantWrite: refusedGrant('grant-write') } as const
+export const bucketAcl = {
+  ...objectAcl,
+  acl: needs(cannedAcl, 's3:PutBucketAcl'),
+  grantWrite: refusedGrant('grant-write'),
+} as const
 
-const standardClass: Parser<string> = (raw) => {
-  if (raw === 'STANDARD') return raw
-  throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: raw } })
+const redirectLocation: Parser<string> = (raw) => {
+  if (!/^(?:\/|https?:\/\/)/.test(raw)) throw new S3Error('InvalidRedirectLocation')
+  if (raw.length <= limits.redirectLocationBytesMax) return raw
+  throw new S3Error('InvalidRedirectLocation', {
+    message: 'The length of website redirect location cannot exceed 2,048 characters.',
+  })
 }
 
-/** How an object is kept, beside its bytes. */
+/** How an object is kept, beside its bytes. The class is checked where its names are known. */
 export const keeping = {
-  storageClass: worksOnly(vendor('storage-class', standardClass), 'STANDARD'),
-  websiteRedirectLocation: refused('vendor', 'website-redirect-location'),
+  storageClass: worksOnly(
+    vendor('storage-class', text),
+    'the names of S3’s classes, of which none is kept otherwise than STANDARD',
+  ),
+  websiteRedirectLocation: worksOnly(
+    vendor('website-redirect-location', redirectLocation),
+    'what begins with /, http:// or https://',
+  ),
 } as const
 
 const checksumNames = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const
@@ -131,6 +162,20 @@ export const responseOverrides = {
   responseExpires: query('response-expires', headerText),
 } as const
 
+/** What S3 says of a request that its sender pays for. */
+export const requestCharged = {
+  requestCharged: absentUnless('request-charged', 'the requester pays for the bucket'),
+} as const
+
+/** What S3 says of an object that lifecycle rules will remove. */
+export const expirationOut = absentUnless('expiration', 'the bucket has lifecycle rules')
+
+/** What S3 says of an upload that lifecycle rules will abort. */
+export const abortOut = {
+  abortDate: absentUnless('abort-date', 'the bucket has lifecycle rules'),
+  abortRuleId: absentUnless('abort-rule-id', 'the bucket has lifecycle rules'),
+} as const
+
 /** What GetObject and HeadObject say of an object. */
 export const objectHeaders = {
   contentLength: outHeader('Content-Length'),
@@ -151,6 +196,15 @@ export const objectHeaders = {
   objectLockMode: outVendor('object-lock-mode'),
   objectLockRetainUntilDate: outVendor('object-lock-retain-until-date'),
   objectLockLegalHold: outVendor('object-lock-legal-hold'),
+  storageClass: outVendor('storage-class'),
+  websiteRedirectLocation: outVendor('website-redirect-location'),
+  // Sent with the errors that tell of one.
+  deleteMarker: outVendor('delete-marker'),
+  missingMeta: absentUnless('missing-meta', 'metadata was written other than by headers'),
+  expiration: expirationOut,
+  restore: absentUnless('restore', 'the object was restored from an archive'),
+  replicationStatus: absentUnless('replication-status', 'the bucket is replicated'),
+  ...requestCharged,
   ...checksumsOut,
 } as const
 
@@ -173,9 +227,12 @@ const retainUntil: Parser<number> = (raw, name) => {
 
 /** Object Lock asked for with a write. */
 export const lockRequest = {
-  objectLockMode: vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')),
-  objectLockRetainUntilDate: vendor('object-lock-retain-until-date', retainUntil),
-  objectLockLegalHold: vendor('object-lock-legal-hold', oneOf('ON', 'OFF')),
+  objectLockMode: needs(vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')), 's3:PutObjectRetention'),
+  objectLockRetainUntilDate: needs(vendor('object-lock-retain-until-date', retainUntil), 's3:PutObjectRetention'),
+  objectLockLegalHold: needs(vendor('object-lock-legal-hold', oneOf('ON', 'OFF')), 's3:PutObjectLegalHold'),
 } as const
+
+/** Tags given with a write, encoded as the query of a URL. */
+export const tagging = needs(vendor('tagging', text), 's3:PutObjectTagging')
 
 export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean)

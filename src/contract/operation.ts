@@ -26,13 +26,15 @@ export interface Route {
   vendorHeaders: readonly string[]
 }
 
+export type Permissions = string | readonly string[]
+
 /** An operation with its types erased, as tables and the pipeline hold it. */
 export interface Operation<Context> extends Route {
   name: string
-  /** The permission that a key needs, by AWS's name: `s3:GetObject`. */
-  permission: string
-  /** Needed in its place when the request names a version, where AWS tells the two apart: `s3:GetObjectVersion`. */
-  versionPermission?: string
+  /** The permissions that a key needs, by AWS's names: `s3:GetObject`. None: the handler asks for each thing that it does. */
+  permission: Permissions
+  /** Needed in their place when the request names a version, where AWS tells the two apart: `s3:GetObjectVersion`. */
+  versionPermission?: Permissions
   summary: string
   /** Status of success when the handler gives none. */
   status: number
@@ -63,8 +65,8 @@ export interface Declaration<
   target: Target
   query?: readonly string[]
   vendorHeaders?: readonly string[]
-  permission: string
-  versionPermission?: string
+  permission: Permissions
+  versionPermission?: Permissions
   /** One line for the docs. */
   summary: string
   status?: number

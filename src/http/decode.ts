@@ -27,6 +27,9 @@ const listHeaders: ReadonlySet<string> = new Set([
   'if-none-match',
 ])
 
+/** Vendor headers that hold lists: clients may send an item a line. */
+const listVendorHeaders: ReadonlySet<string> = new Set(['object-attributes', 'optional-object-attributes'])
+
 /** Vendor names that mean something on every operation, declared or not. */
 const everywhere: readonly string[] = ['expected-bucket-owner', 'request-payer']
 
@@ -52,8 +55,10 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
     decodeParameters(input, parameters, query)
     for (const [name, sent] of vendorValues) {
       const known = vendors.get(name)
-      if (known !== undefined) input[known.key] = known.field.parse(singleValue(sent), sent.sentName)
-      else if (isTransportName(name) || accepted.has(name)) continue
+      if (known !== undefined) {
+        const value = listVendorHeaders.has(name) ? sent.value : singleValue(sent)
+        input[known.key] = known.field.parse(value, sent.sentName)
+      } else if (isTransportName(name) || accepted.has(name)) continue
       else addPrefixed(input, prefixes, name, sent.value, sent.sentName)
     }
     for (const missing of required) if (input[missing.key] === undefined) throw missingField(missing.field)

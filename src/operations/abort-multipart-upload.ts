@@ -1,5 +1,5 @@
 import { refused } from '../contract/fields.ts'
-import { ownership } from '../contract/groups.ts'
+import { ownership, requestCharged } from '../contract/groups.ts'
 import { abortUpload } from '../store/uploads.ts'
 import { defineOperation } from './context.ts'
 import { uploadId } from './upload-address.ts'
@@ -17,7 +17,7 @@ export const abortMultipartUploadOperation = defineOperation({
     ifMatchInitiatedTime: refused('vendor', 'if-match-initiated-time'),
     ...ownership,
   },
-  output: {},
+  output: requestCharged,
   errors: ['NoSuchBucket', 'NoSuchUpload'],
 
   async handle({ store, scope, key }, input) {

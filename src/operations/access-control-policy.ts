@@ -1,7 +1,7 @@
 /** The access control policy that every bucket and object here has, as S3 has it where access control lists are disabled: its owner may do everything. */
 import type { Principal } from '../auth/principal.ts'
 import type { InputBody } from '../contract/fields.ts'
-import { bucketAcl, checksumsIn, ownership } from '../contract/groups.ts'
+import { bucketAcl, cannedAcl, checksumsIn, ownership } from '../contract/groups.ts'
 import { attribute, type Infer, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -42,7 +42,8 @@ export function policyOf({ accountId, displayName }: Principal): Policy {
   }
 }
 
-export const policyInputs = { ...bucketAcl, ...checksumsIn, ...ownership } as const
+// The operation's own permission is all that setting a list takes.
+export const policyInputs = { ...bucketAcl, acl: cannedAcl, ...checksumsIn, ...ownership } as const
 
 export const policyBody = {
   kind: 'xml',

@@ -1,6 +1,13 @@
 import { customerKey, encryptionOutOfCompletion } from '../contract/encryption-fields.ts'
 import { vendor } from '../contract/fields.ts'
-import { checksumsIn, ownership, versionIdOut, writeConditions } from '../contract/groups.ts'
+import {
+  checksumsIn,
+  expirationOut,
+  ownership,
+  requestCharged,
+  versionIdOut,
+  writeConditions,
+} from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
@@ -48,7 +55,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: { versionId: versionIdOut, ...encryptionOutOfCompletion },
+  output: { versionId: versionIdOut, expiration: expirationOut, ...requestCharged, ...encryptionOutOfCompletion },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',

@@ -27,9 +27,11 @@ export interface OperationRequest {
 export interface OperationContext extends OperationRequest {
   /** The addressed bucket, as far as this request may use it. */
   scope: BucketScope
+  /** Throws AccessDenied unless the key may do this too: what a document asks for beside its operation. */
+  permit(permission: string): void
   /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted to the key. Throws AccessDenied when asked for and not permitted. */
   mayBypassGovernance(asked: boolean | undefined): boolean
-  /** Another bucket: the source of a copy. */
+  /** Another bucket, or the same for something else: the source of a copy. */
   scopeOf(bucket: string, permission: string, expectedOwner: string | undefined): BucketScope
 }
 

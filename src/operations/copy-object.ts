@@ -8,10 +8,13 @@ import { outVendor, required, vendor } from '../contract/fields.ts'
 import {
   checksumAlgorithm,
   descriptive,
+  expirationOut,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
+  requestCharged,
+  tagging,
   versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
@@ -43,7 +46,7 @@ export const copyObjectOperation = defineOperation({
     ...sourceCustomerKey,
     metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE')),
     taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE')),
-    tagging: vendor('tagging', text),
+    tagging,
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
     ...descriptive,
     ...writeConditions,
@@ -58,6 +61,8 @@ export const copyObjectOperation = defineOperation({
     versionId: versionIdOut,
     sourceVersionId: outVendor('copy-source-version-id'),
     ...encryptionOutOfWrite,
+    expiration: expirationOut,
+    ...requestCharged,
   },
   outputBody: {
     kind: 'xml',
@@ -65,15 +70,23 @@ export const copyObjectOperation = defineOperation({
     shape: struct({ LastModified: timestamp, ETag: string, ...checksumElementShapes, ChecksumType: optional(string) }),
   },
   slow: true,
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'InvalidRequest', 'InvalidArgument', 'NoSuchVersion'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'PreconditionFailed',
+    'InvalidRequest',
+    'InvalidArgument',
+    'NoSuchVersion',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+  ],
 
-  async handle({ store, scope, scopeOf, bucket, key, customerKeysMayTravel }, input) {
+  async handle({ store, scope, scopeOf, permit, bucket, key, customerKeysMayTravel }, input) {
     const connection = { customerKeysMayTravel }
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
     const encryption = encryptionRequestOf(input, connection)
-    const replacing =
-      input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE' || encryption !== undefined
-    if (source.bucket === bucket && source.key === key && source.versionId === undefined && !replacing) {
+    const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined
+    if (isItself && encryption === undefined && !changesObject(input)) {
       throw new S3Error('InvalidRequest', {
         message:
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -86,6 +99,11 @@ export const copyObjectOperation = defineOperation({
       return { range: { start: 0, end: record.size } }
     })
     try {
+      if (input.taggingDirective !== 'REPLACE' && opened.record.tags.length > 0) {
+        // To copy tags is to read them and to write them.
+        permit(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
+        permit('s3:PutObjectTagging')
+      }
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
       const version = await writeObject(store, scope, {
         key,
@@ -122,11 +140,17 @@ interface CopyDirectives extends AttributeInputs {
   taggingDirective?: 'COPY' | 'REPLACE' | undefined
 }
 
+/** Whether a copy of an object onto itself would be another object afterwards. */
+function changesObject(input: CopyDirectives): boolean {
+  if (input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE') return true
+  return input.storageClass !== undefined || input.websiteRedirectLocation !== undefined
+}
+
 /** Metadata and tags are each the source's, or the request's when its directive says so. */
 function copiedAttributes(input: CopyDirectives, source: ObjectRecord): ObjectAttributes {
   const own = objectAttributes({ ...input, tagging: undefined })
   const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
-  // A lock is never copied: it is the request's, or the bucket's.
-  return { headers, metadata, tags, retention: own.retention, legalHold: own.legalHold }
+  // Lock, storage class and redirect are never copied: they are the request's, or the bucket's.
+  return { ...own, headers, metadata, tags }
 }

@@ -1,13 +1,15 @@
-import { outHeader, vendor } from '../contract/fields.ts'
+import { needs, outHeader, vendor, worksOnly } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
-import { optional, string, struct } from '../contract/shapes.ts'
+import { list, optional, string, struct } from '../contract/shapes.ts'
 import { boolean, oneOf } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { createBucket } from '../store/buckets.ts'
+import { checkTags } from '../store/tag-set.ts'
 import { checkBucketName } from './bucket-name.ts'
 import { defineOperation } from './context.ts'
 import { resolveLocation } from './location-constraint.ts'
+import { tagShape, toTags } from './tagging-document.ts'
 
 export const createBucketOperation = defineOperation({
   name: 'CreateBucket',
@@ -16,8 +18,15 @@ export const createBucketOperation = defineOperation({
   permission: 's3:CreateBucket',
   summary: 'Makes a bucket. Its location says over which stores its data is sharded.',
   input: {
-    objectLockEnabled: vendor('bucket-object-lock-enabled', boolean),
-    objectOwnership: vendor('object-ownership', oneOf('BucketOwnerEnforced')),
+    objectLockEnabled: needs(
+      vendor('bucket-object-lock-enabled', boolean),
+      's3:PutBucketObjectLockConfiguration',
+      's3:PutBucketVersioning',
+    ),
+    objectOwnership: needs(
+      worksOnly(vendor('object-ownership', oneOf('BucketOwnerEnforced')), 'BucketOwnerEnforced'),
+      's3:PutBucketOwnershipControls',
+    ),
     ...bucketAcl,
   },
   inputBody: {
@@ -27,15 +36,22 @@ export const createBucketOperation = defineOperation({
       LocationConstraint: optional(string),
       Location: optional(struct({ Name: optional(string), Type: optional(string) })),
       Bucket: optional(struct({ DataRedundancy: optional(string), Type: optional(string) })),
+      Tags: optional(struct({ Tag: list(tagShape) })),
     }),
     required: false,
     digestRequired: false,
     bytesMax: limits.xmlBodyBytesMax,
   },
   output: { location: outHeader('Location') },
-  errors: ['BucketAlreadyExists', 'BucketAlreadyOwnedByYou', 'InvalidBucketName', 'InvalidLocationConstraint'],
+  errors: [
+    'BucketAlreadyExists',
+    'BucketAlreadyOwnedByYou',
+    'InvalidBucketName',
+    'InvalidLocationConstraint',
+    'InvalidTag',
+  ],
 
-  async handle({ store, principal, bucket }, input) {
+  async handle({ store, principal, bucket, permit }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -44,11 +60,14 @@ export const createBucketOperation = defineOperation({
     if (location === undefined) {
       throw new S3Error('InvalidLocationConstraint', { details: { LocationConstraint: locationConstraint ?? '' } })
     }
+    const tags = checkTags(input.body?.Tags === undefined ? [] : toTags({ TagSet: input.body.Tags }), 'bucket')
+    if (tags.length > 0) permit('s3:TagResource')
     await createBucket(store, {
       name: bucket,
       owner: principal.accountId,
       locationConstraint,
       location,
+      tags,
       objectLock: input.objectLockEnabled === true ? { defaultRetention: undefined } : undefined,
     })
     return { location: `/${bucket}` }

@@ -1,8 +1,17 @@
 import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outVendor, vendor } from '../contract/fields.ts'
-import { checksumAlgorithm, descriptive, keeping, lockRequest, objectAcl, ownership } from '../contract/groups.ts'
+import {
+  abortOut,
+  checksumAlgorithm,
+  descriptive,
+  keeping,
+  lockRequest,
+  objectAcl,
+  ownership,
+  requestCharged,
+  tagging,
+} from '../contract/groups.ts'
 import { string, struct } from '../contract/shapes.ts'
-import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { checksumTypeOf } from '../store/multipart-checksum.ts'
 import { createUpload } from '../store/uploads.ts'
@@ -22,7 +31,7 @@ export const createMultipartUploadOperation = defineOperation({
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
     checksumType: vendor('checksum-type', checksumType),
     ...descriptive,
-    tagging: vendor('tagging', text),
+    tagging,
     ...lockRequest,
     ...objectAcl,
     ...keeping,
@@ -34,13 +43,22 @@ export const createMultipartUploadOperation = defineOperation({
     checksumAlgorithm: outVendor('checksum-algorithm'),
     checksumType: outVendor('checksum-type'),
     ...encryptionOutOfWrite,
+    ...abortOut,
+    ...requestCharged,
   },
   outputBody: {
     kind: 'xml',
     root: 'InitiateMultipartUploadResult',
     shape: struct({ Bucket: string, Key: string, UploadId: string }),
   },
-  errors: ['NoSuchBucket', 'InvalidRequest', 'InvalidTag', 'MetadataTooLarge'],
+  errors: [
+    'NoSuchBucket',
+    'InvalidRequest',
+    'InvalidTag',
+    'MetadataTooLarge',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+  ],
 
   async handle({ store, scope, bucket, key, customerKeysMayTravel }, input) {
     const { checksumAlgorithm: algorithm } = input

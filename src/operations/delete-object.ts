@@ -1,5 +1,12 @@
 import { header, refused } from '../contract/fields.ts'
-import { bypassGovernanceRetention, deleteMarkerOut, ownership, versionId, versionIdOut } from '../contract/groups.ts'
+import {
+  bypassGovernanceRetention,
+  deleteMarkerOut,
+  ownership,
+  requestCharged,
+  versionId,
+  versionIdOut,
+} from '../contract/groups.ts'
 import { text } from '../contract/values.ts'
 import { deleteObject } from '../store/delete-object.ts'
 import { defineOperation } from './context.ts'
@@ -21,7 +28,7 @@ export const deleteObjectOperation = defineOperation({
     ifMatchSize: refused('vendor', 'if-match-size'),
     ...ownership,
   },
-  output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut },
+  output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut, ...requestCharged },
   errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'NoSuchVersion'],
 
   async handle({ store, scope, key, mayBypassGovernance }, input) {

@@ -1,5 +1,5 @@
 import { refused } from '../contract/fields.ts'
-import { bypassGovernanceRetention, checksumsIn, ownership, versionName } from '../contract/groups.ts'
+import { bypassGovernanceRetention, checksumsIn, ownership, requestCharged, versionName } from '../contract/groups.ts'
 import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -37,7 +37,8 @@ export const deleteObjectsOperation = defineOperation({
   method: 'POST',
   target: 'bucket',
   query: ['delete'],
-  permission: 's3:DeleteObject',
+  // Asked for each entry by itself.
+  permission: [],
   summary: 'Removes up to 1,000 objects; each is answered for itself.',
   input: {
     ...checksumsIn,
@@ -53,7 +54,7 @@ export const deleteObjectsOperation = defineOperation({
     digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: {},
+  output: requestCharged,
   outputBody: {
     kind: 'xml',
     root: 'DeleteResult',
@@ -76,8 +77,11 @@ export const deleteObjectsOperation = defineOperation({
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     await findBucket(store, scope)
     const bypass = mayBypassGovernance(bypassGovernanceRetention)
-    const ofVersions = context.scopeOf(scope.name, 's3:DeleteObjectVersion', context.expectedBucketOwner)
-    const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? scope : ofVersions)
+    const scopeFor = (permission: string): BucketScope =>
+      context.scopeOf(scope.name, permission, context.expectedBucketOwner)
+    const ofCurrent = scopeFor('s3:DeleteObject')
+    const ofVersions = scopeFor('s3:DeleteObjectVersion')
+    const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? ofCurrent : ofVersions)
     // The commits of one turn share one flush to disk, so all at once is also the cheapest way.
     const outcomes = await Promise.all(
       body.Object.map((object) => deleteNamed(store, scopeOfOne(object), object, bypass)),

@@ -1,4 +1,4 @@
-import { outVendor } from '../contract/fields.ts'
+import { absentUnless, outVendor } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
 import { findBucket } from '../store/buckets.ts'
 import { defineOperation } from './context.ts'
@@ -13,11 +13,16 @@ export const headBucketOperation = defineOperation({
   input: ownership,
   output: {
     bucketRegion: outVendor('bucket-region'),
+    accessPointAlias: outVendor('access-point-alias'),
+    bucketArn: absentUnless('bucket-arn', 'it is a directory bucket'),
+    bucketLocationName: absentUnless('bucket-location-name', 'it is a directory bucket'),
+    bucketLocationType: absentUnless('bucket-location-type', 'it is a directory bucket'),
   },
   errors: ['NoSuchBucket'],
 
   async handle({ store, scope, region }) {
     const bucket = await findBucket(store, scope)
-    return { bucketRegion: regionOf(bucket.locationConstraint, region) }
+    // There are no access points that a name could be an alias of.
+    return { bucketRegion: regionOf(bucket.locationConstraint, region), accessPointAlias: 'false' }
   },
 })

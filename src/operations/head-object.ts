@@ -1,4 +1,5 @@
 import { encryptionOut } from '../contract/encryption-fields.ts'
+import { absentUnless } from '../contract/fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
 import { findReadable } from '../store/read-object.ts'
 import { defineOperation } from './context.ts'
@@ -14,7 +15,11 @@ export const headObjectOperation = defineOperation({
   versionPermission: 's3:GetObjectVersion',
   summary: "Answers an object's headers without its bytes.",
   input: readInputs,
-  output: { ...objectHeaders, ...encryptionOut },
+  output: {
+    ...objectHeaders,
+    ...encryptionOut,
+    archiveStatus: absentUnless('archive-status', 'the object is archived by INTELLIGENT_TIERING'),
+  },
   errors: [
     'NoSuchBucket',
     'NoSuchKey',

@@ -1,10 +1,11 @@
 import { query } from '../contract/fields.ts'
-import { ownership } from '../contract/groups.ts'
+import { ownership, requestCharged } from '../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import { listUploads } from '../store/uploads.ts'
 import { defineOperation } from './context.ts'
+import { shownStorageClass } from './object-attributes.ts'
 import { commonPrefixesShape, textEncoder } from './object-listing.ts'
 
 const personShape = struct({ ID: string, DisplayName: string })
@@ -25,7 +26,7 @@ export const listMultipartUploadsOperation = defineOperation({
     encodingType: query('encoding-type', oneOf('url')),
     ...ownership,
   },
-  output: {},
+  output: requestCharged,
   outputBody: {
     kind: 'xml',
     root: 'ListMultipartUploadsResult',
@@ -93,7 +94,7 @@ export const listMultipartUploadsOperation = defineOperation({
                   UploadId: uploadId,
                   Initiator: owner,
                   Owner: owner,
-                  StorageClass: 'STANDARD',
+                  StorageClass: shownStorageClass(upload),
                   Initiated: upload.initiatedMs,
                   ChecksumAlgorithm: upload.checksum?.algorithm,
                   ChecksumType: upload.checksum?.type,

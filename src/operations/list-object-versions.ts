@@ -1,11 +1,13 @@
-import { query, refused } from '../contract/fields.ts'
-import { ownership, versionName } from '../contract/groups.ts'
+import { query } from '../contract/fields.ts'
+import { ownership, requestCharged, versionName } from '../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { invalidArgument } from '../errors.ts'
 import { type ListedVersion, listVersions } from '../store/list-versions.ts'
 import { defineOperation } from './context.ts'
+import { shownStorageClass } from './object-attributes.ts'
 import { commonPrefixesShape, pageSize, textEncoder } from './object-listing.ts'
+import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 
 const ownerShape = struct({ ID: string, DisplayName: string })
 const nameShapes = { Key: string, VersionId: string, IsLatest: boolean, LastModified: timestamp } as const
@@ -24,10 +26,10 @@ export const listObjectVersionsOperation = defineOperation({
     keyMarker: query('key-marker', text),
     versionIdMarker: query('version-id-marker', text),
     encodingType: query('encoding-type', oneOf('url')),
-    optionalObjectAttributes: refused('vendor', 'optional-object-attributes'),
+    optionalObjectAttributes,
     ...ownership,
   },
-  output: {},
+  output: requestCharged,
   outputBody: {
     kind: 'xml',
     root: 'ListVersionsResult',
@@ -51,6 +53,7 @@ export const listObjectVersionsOperation = defineOperation({
           Size: integerElement,
           StorageClass: string,
           Owner: ownerShape,
+          RestoreStatus: restoreStatusShape,
         }),
       ),
       DeleteMarker: list(struct({ ...nameShapes, Owner: ownerShape })),
@@ -107,7 +110,7 @@ export const listObjectVersionsOperation = defineOperation({
               ChecksumAlgorithm: version.checksum?.algorithm,
               ChecksumType: version.checksum?.type,
               Size: version.size,
-              StorageClass: 'STANDARD',
+              StorageClass: shownStorageClass(version),
             },
           ]
         }),

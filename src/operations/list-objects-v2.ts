@@ -1,4 +1,5 @@
 import { query } from '../contract/fields.ts'
+import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { boolean as booleanText, text } from '../contract/values.ts'
 import { listObjects, type PageStart } from '../store/list-objects.ts'
@@ -26,7 +27,7 @@ export const listObjectsV2Operation = defineOperation({
     fetchOwner: query('fetch-owner', booleanText),
     ...listingInputs,
   },
-  output: {},
+  output: requestCharged,
   outputBody: {
     kind: 'xml',
     root: 'ListBucketResult',

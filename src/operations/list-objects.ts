@@ -1,4 +1,5 @@
 import { query } from '../contract/fields.ts'
+import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { listObjects, type PageStart } from '../store/list-objects.ts'
@@ -20,7 +21,7 @@ export const listObjectsOperation = defineOperation({
   permission: 's3:ListBucket',
   summary: 'Lists keys, the older way: pages continue behind a marker.',
   input: { marker: query('marker', text), ...listingInputs },
-  output: {},
+  output: requestCharged,
   outputBody: {
     kind: 'xml',
     root: 'ListBucketResult',

@@ -1,6 +1,6 @@
 import { customerKey } from '../contract/encryption-fields.ts'
 import { query } from '../contract/fields.ts'
-import { ownership } from '../contract/groups.ts'
+import { abortOut, ownership, requestCharged } from '../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { limits } from '../limits.ts'
@@ -8,6 +8,7 @@ import { listParts } from '../store/upload-parts.ts'
 import { defineOperation } from './context.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { customerKeyOf } from './encryption.ts'
+import { shownStorageClass } from './object-attributes.ts'
 import { uploadId } from './upload-address.ts'
 
 const personShape = struct({ ID: string, DisplayName: string })
@@ -26,7 +27,7 @@ export const listPartsOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: {},
+  output: { ...abortOut, ...requestCharged },
   outputBody: {
     kind: 'xml',
     root: 'ListPartsResult',
@@ -70,7 +71,7 @@ export const listPartsOperation = defineOperation({
         UploadId: input.uploadId,
         Initiator: owner,
         Owner: owner,
-        StorageClass: 'STANDARD',
+        StorageClass: shownStorageClass(page.upload.record),
         ChecksumAlgorithm: checksum?.algorithm,
         ChecksumType: checksum?.type,
         PartNumberMarker: marker,

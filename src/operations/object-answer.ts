@@ -92,6 +92,8 @@ export function describeRead(input: ReadInputs, version: VersionInBucket, { rang
     versionId: shownVersionId(version),
     ...lockOutputs(record),
     ...shownEncryption(record, input),
+    storageClass: record.storageClass,
+    websiteRedirectLocation: record.websiteRedirectLocation,
     taggingCount: record.tags.length === 0 ? undefined : String(record.tags.length),
     // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
     ...(input.checksumMode === 'ENABLED' && !sized ? checksumOutputs(record.checksum) : {}),

@@ -1,7 +1,7 @@
 /** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { ObjectAttributes, RetentionMode } from '../store/records.ts'
+import { type ObjectAttributes, type RetentionMode, type StorageClass, storageClasses } from '../store/records.ts'
 import { parseTaggingHeader } from '../store/tag-set.ts'
 
 export interface AttributeInputs {
@@ -16,11 +16,13 @@ export interface AttributeInputs {
   objectLockMode?: RetentionMode | undefined
   objectLockRetainUntilDate?: number | undefined
   objectLockLegalHold?: 'ON' | 'OFF' | undefined
+  storageClass?: string | undefined
+  websiteRedirectLocation?: string | undefined
 }
 
 const defaultContentType = 'binary/octet-stream'
 
-/** Throws MetadataTooLarge, InvalidTag, InvalidArgument. */
+/** Throws MetadataTooLarge, InvalidTag, InvalidArgument, InvalidStorageClass. */
 export function objectAttributes(input: AttributeInputs): ObjectAttributes {
   return {
     headers: {
@@ -34,7 +36,21 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
     metadata: checkMetadata(input.metadata),
     tags: input.tagging === undefined ? [] : parseTaggingHeader(input.tagging),
     ...lockAttributes(input),
+    storageClass: storageClassOf(input.storageClass),
+    websiteRedirectLocation: input.websiteRedirectLocation,
   }
+}
+
+function storageClassOf(asked: string | undefined): StorageClass | undefined {
+  if (asked === undefined || asked === 'STANDARD') return undefined
+  const known = storageClasses.find((name) => name === asked)
+  if (known !== undefined && known !== 'STANDARD') return known
+  throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: asked } })
+}
+
+/** As documents and lists show it. */
+export function shownStorageClass({ storageClass }: Pick<ObjectAttributes, 'storageClass'>): string {
+  return storageClass ?? 'STANDARD'
 }
 
 /** Throws InvalidArgument when mode and date don't come together. */

@@ -1,5 +1,5 @@
 /** PutObjectLegalHold, GetObjectLegalHold. */
-import { checksumsIn, ownership, versionId } from '../contract/groups.ts'
+import { checksumsIn, ownership, requestCharged, versionId } from '../contract/groups.ts'
 import { oneOf, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -24,7 +24,7 @@ export const putObjectLegalHoldOperation = defineOperation({
     digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: {},
+  output: requestCharged,
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', 'InvalidRequest', 'MalformedXML'],
 
   async handle({ store, scope, key }, { body, versionId }) {

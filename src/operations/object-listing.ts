@@ -1,19 +1,21 @@
 /** What ListObjects and ListObjectsV2 have in common: their fields, their entries, and the encoding that a client may ask for. */
 
 import type { Principal } from '../auth/principal.ts'
-import { query, refused } from '../contract/fields.ts'
+import { query } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import type { ListedKey } from '../store/list-objects.ts'
+import { shownStorageClass } from './object-attributes.ts'
+import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 
 export const listingInputs = {
   prefix: query('prefix', text),
   delimiter: query('delimiter', text),
   maxKeys: query('max-keys', integer({ min: 0, max: 2 ** 31 - 1 })),
   encodingType: query('encoding-type', oneOf('url')),
-  optionalObjectAttributes: refused('vendor', 'optional-object-attributes'),
+  optionalObjectAttributes,
   ...ownership,
 } as const
 
@@ -29,6 +31,7 @@ export const contentsShape = list(
     Size: integerElement,
     Owner: optional(ownerShape),
     StorageClass: string,
+    RestoreStatus: restoreStatusShape,
   }),
 )
 
@@ -60,6 +63,6 @@ export function contentsOf(
     ChecksumType: entry.checksum?.type,
     Size: entry.size,
     Owner: ownerElement,
-    StorageClass: 'STANDARD',
+    StorageClass: shownStorageClass(entry),
   }))
 }

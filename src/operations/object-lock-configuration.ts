@@ -1,6 +1,6 @@
 /** PutObjectLockConfiguration, GetObjectLockConfiguration. */
 import { refused } from '../contract/fields.ts'
-import { checksumsIn, ownership } from '../contract/groups.ts'
+import { checksumsIn, ownership, requestCharged } from '../contract/groups.ts'
 import { integer, oneOf, optional, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -50,7 +50,7 @@ export const putObjectLockConfigurationOperation = defineOperation({
     digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: {},
+  output: requestCharged,
   errors: ['NoSuchBucket', 'InvalidBucketState', 'InvalidArgument', 'MalformedXML'],
 
   async handle({ store, scope }, { body }) {

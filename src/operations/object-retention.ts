@@ -1,5 +1,5 @@
 /** PutObjectRetention, GetObjectRetention. */
-import { bypassGovernanceRetention, checksumsIn, ownership, versionId } from '../contract/groups.ts'
+import { bypassGovernanceRetention, checksumsIn, ownership, requestCharged, versionId } from '../contract/groups.ts'
 import { oneOf, optional, struct, timestamp } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -28,7 +28,7 @@ export const putObjectRetentionOperation = defineOperation({
     digestRequired: true,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: {},
+  output: requestCharged,
   errors: [
     'NoSuchBucket',
     'NoSuchKey',

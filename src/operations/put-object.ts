@@ -1,17 +1,19 @@
 import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
-import { outHeader, vendor } from '../contract/fields.ts'
+import { outHeader } from '../contract/fields.ts'
 import {
   checksumsIn,
   checksumsOut,
   descriptive,
+  expirationOut,
   keeping,
   lockRequest,
   objectAcl,
   ownership,
+  requestCharged,
+  tagging,
   versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
-import { text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { shownVersionId } from '../store/versions.ts'
@@ -31,7 +33,7 @@ export const putObjectOperation = defineOperation({
     ...descriptive,
     ...writeConditions,
     ...checksumsIn,
-    tagging: vendor('tagging', text),
+    tagging,
     ...lockRequest,
     ...objectAcl,
     ...keeping,
@@ -40,7 +42,14 @@ export const putObjectOperation = defineOperation({
     ...ownership,
   },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), versionId: versionIdOut, ...checksumsOut, ...encryptionOutOfWrite },
+  output: {
+    etag: outHeader('ETag'),
+    versionId: versionIdOut,
+    expiration: expirationOut,
+    ...requestCharged,
+    ...checksumsOut,
+    ...encryptionOutOfWrite,
+  },
   errors: [
     'NoSuchBucket',
     'PreconditionFailed',
@@ -50,6 +59,9 @@ export const putObjectOperation = defineOperation({
     'EntityTooLarge',
     'MetadataTooLarge',
     'InvalidTag',
+    'InvalidStorageClass',
+    'InvalidRedirectLocation',
+    'InvalidRequest',
   ],
 
   async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {

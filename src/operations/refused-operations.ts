@@ -28,7 +28,6 @@ const rows: readonly Row[] = [
   ['PutBucketReplication', 'PUT', 'bucket', 'replication'],
   ['CreateSession', 'GET', 'bucket', 'session'],
   ['PutBucketWebsite', 'PUT', 'bucket', 'website'],
-  ['GetObjectAttributes', 'GET', 'object', 'attributes'],
   ['UpdateObjectEncryption', 'PUT', 'object', 'encryption'],
   ['RenameObject', 'PUT', 'object', 'renameObject'],
   ['RestoreObject', 'POST', 'object', 'restore'],

@@ -13,26 +13,50 @@ export async function run(
   input: Record<string, unknown>,
 ): Promise<Answer> {
   const { principal } = request
-  const permission = permissionFor(operation, input)
-  permits(principal, permission, undefined)
+  const permissions = permissionsFor(operation, input)
+  for (const permission of permissions) permits(principal, permission, undefined)
   if (!operation.implemented) throw notImplemented(operation.name)
 
-  const scopeOf = (name: string, permission: string, expectedOwner: string | undefined): BucketScope => {
+  const scopeFor = (
+    name: string,
+    asked: readonly (string | undefined)[],
+    expectedOwner: string | undefined,
+  ): BucketScope => {
     checkBucketNameLength(name)
-    return { name, admit: (bucket) => permits(principal, permission, bucket, expectedOwner) }
+    return {
+      name,
+      admit: (bucket) => {
+        for (const permission of asked) permits(principal, permission, bucket, expectedOwner)
+      },
+    }
   }
-  const scope = scopeOf(request.bucket, permission, request.expectedBucketOwner)
+  const scope = scopeFor(
+    request.bucket,
+    // Whose the bucket is must be right also where each thing is asked for by itself.
+    permissions.length === 0 ? [undefined] : permissions,
+    request.expectedBucketOwner,
+  )
+  const scopeOf: OperationContext['scopeOf'] = (name, permission, expectedOwner) =>
+    scopeFor(name, [permission], expectedOwner)
+  const permit = (permission: string): void => permits(principal, permission, undefined)
   const mayBypassGovernance = (asked: boolean | undefined): boolean => {
-    if (asked === true) permits(principal, 's3:BypassGovernanceRetention', undefined)
+    if (asked === true) permit('s3:BypassGovernanceRetention')
     return asked === true
   }
-  return operation.handle({ ...request, scope, scopeOf, mayBypassGovernance }, input)
+  return operation.handle({ ...request, scope, scopeOf, permit, mayBypassGovernance }, input)
 }
 
-/** To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. */
-function permissionFor(
-  { permission, versionPermission = permission }: Operation<OperationContext>,
-  { versionId }: Record<string, unknown>,
-): string {
-  return versionId === undefined ? permission : versionPermission
+/**
+ * To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. So is
+ * what a header asks for beside the operation: to lock, to tag.
+ */
+function permissionsFor(
+  { permission, versionPermission = permission, input: fields }: Operation<OperationContext>,
+  input: Record<string, unknown>,
+): readonly string[] {
+  const own = input.versionId === undefined ? permission : versionPermission
+  const more = Object.entries(input).flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : (fields[name]?.permissions ?? []),
+  )
+  return [own, more].flat()
 }

@@ -22,6 +22,7 @@ import { deleteObjectsOperation } from './delete-objects.ts'
 import { fixedConfigurations } from './fixed-configurations.ts'
 import { getBucketLocationOperation } from './get-bucket-location.ts'
 import { getObjectOperation } from './get-object.ts'
+import { getObjectAttributesOperation } from './get-object-attributes.ts'
 import { headBucketOperation } from './head-bucket.ts'
 import { headObjectOperation } from './head-object.ts'
 import { listBucketsOperation } from './list-buckets.ts'
@@ -67,6 +68,7 @@ export const operations: readonly Operation<OperationContext>[] = [
   putObjectOperation,
   getObjectOperation,
   headObjectOperation,
+  getObjectAttributesOperation,
   copyObjectOperation,
   deleteObjectOperation,
   deleteObjectsOperation,

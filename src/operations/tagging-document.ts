@@ -4,7 +4,8 @@ import { list, string, struct } from '../contract/shapes.ts'
 import { limits } from '../limits.ts'
 import type { Tag } from '../store/records.ts'
 
-export const taggingShape = struct({ TagSet: struct({ Tag: list(struct({ Key: string, Value: string })) }) })
+export const tagShape = struct({ Key: string, Value: string })
+export const taggingShape = struct({ TagSet: struct({ Tag: list(tagShape) }) })
 
 export const taggingBody = {
   kind: 'xml',

@@ -1,6 +1,6 @@
 import { customerKey, encryptionOut, sourceCustomerKey } from '../contract/encryption-fields.ts'
 import { outVendor, required, vendor } from '../contract/fields.ts'
-import { ownership } from '../contract/groups.ts'
+import { ownership, requestCharged } from '../contract/groups.ts'
 import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
@@ -40,7 +40,7 @@ export const uploadPartCopyOperation = defineOperation({
     ...customerKey,
     ...ownership,
   },
-  output: { sourceVersionId: outVendor('copy-source-version-id'), ...encryptionOut },
+  output: { sourceVersionId: outVendor('copy-source-version-id'), ...requestCharged, ...encryptionOut },
   outputBody: {
     kind: 'xml',
     root: 'CopyPartResult',

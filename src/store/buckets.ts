@@ -14,7 +14,7 @@ import {
   ownedBuckets,
 } from './keyspace.ts'
 import { bucketCodec } from './record-codecs.ts'
-import type { BucketRecord, ObjectLock } from './records.ts'
+import type { BucketRecord, ObjectLock, Tag } from './records.ts'
 import { admitted, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 
@@ -25,6 +25,7 @@ export interface NewBucket {
   locationConstraint: string | undefined
   /** The location that it means. */
   location: string
+  tags?: readonly Tag[]
   /** Object Lock turns versioning on. */
   objectLock: ObjectLock | undefined
 }
@@ -41,10 +42,10 @@ export async function createBucket(store: Store, bucket: NewBucket): Promise<Buc
       })
     }
     const record: BucketRecord = {
+      tags: [],
       ...bucket,
       id: randomId(store.clock),
       createdMs: store.clock.now(),
-      tags: [],
       versioning: bucket.objectLock === undefined ? 'unversioned' : 'enabled',
     }
     return {

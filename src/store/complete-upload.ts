@@ -144,6 +144,8 @@ function assemble(upload: OpenUpload, completion: Completion, chosen: readonly S
     tags: upload.tags,
     retention: upload.retention,
     legalHold: upload.legalHold,
+    storageClass: upload.storageClass,
+    websiteRedirectLocation: upload.websiteRedirectLocation,
     size,
     etag: multipartEtag(parts),
     checksum,

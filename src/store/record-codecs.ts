@@ -4,19 +4,20 @@
  */
 import { crc32c } from '@node-rs/crc32'
 import type { Key } from '../kv/kv.ts'
-import type {
-  BucketRecord,
-  DeleteMarker,
-  GarbageRecord,
-  ListedObject,
-  LockClockRecord,
-  NullVersionRecord,
-  ObjectAttributes,
-  ObjectRecord,
-  PartRecord,
-  UploadRecord,
-  VersionName,
-  VersionRecord,
+import {
+  type BucketRecord,
+  type DeleteMarker,
+  type GarbageRecord,
+  type ListedObject,
+  type LockClockRecord,
+  type NullVersionRecord,
+  type ObjectAttributes,
+  type ObjectRecord,
+  type PartRecord,
+  storageClasses,
+  type UploadRecord,
+  type VersionName,
+  type VersionRecord,
 } from './records.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
@@ -85,6 +86,9 @@ const restAt = checksumAt + 1
 // Bits of the kind.
 const markerBit = 1
 const nullBit = 2
+/** Above them, four bits of an object's storage class: its place in the list of classes. Records from before there were classes have zero, STANDARD. */
+const storageClassShift = 2
+const storageClassMask = 0b1111
 
 const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
   undefined,
@@ -99,7 +103,8 @@ function checksumCode(checksum: ListedObject['checksum']): number {
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
 }
 
-type RestOfObject = ObjectAttributes & Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
+type RestOfObject = Omit<ObjectAttributes, 'storageClass'> &
+  Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
   const isNull = record.versionId === nullVersionId
@@ -120,7 +125,13 @@ function decodeName(bytes: Buffer): VersionName {
   }
 }
 
-function decodeListedObject(bytes: Buffer): ListedObject {
+function decodeStorageClass(key: Key, bytes: Buffer): ListedObject['storageClass'] {
+  const name = storageClasses[((bytes[kindAt] ?? 0) >> storageClassShift) & storageClassMask]
+  if (name === undefined) throw new RecordDamaged(key, 'unknown storage class')
+  return name === 'STANDARD' ? undefined : name
+}
+
+function decodeListedObject(key: Key, bytes: Buffer): ListedObject {
   const parts = bytes.readUInt16LE(partCountAt)
   const md5 = bytes.toString('hex', etagAt, etagAt + 16)
   return {
@@ -129,6 +140,7 @@ function decodeListedObject(bytes: Buffer): ListedObject {
     size: bytes.readDoubleLE(sizeAt),
     etag: parts === 0 ? md5 : `${md5}-${parts}`,
     checksum: checksumCodes[bytes[checksumAt] ?? 0],
+    storageClass: decodeStorageClass(key, bytes),
   }
 }
 
@@ -147,6 +159,7 @@ export const versionCodec = {
       tags: record.tags,
       retention: record.retention,
       legalHold: record.legalHold,
+      websiteRedirectLocation: record.websiteRedirectLocation,
       data: record.data,
       encryption: record.encryption,
       checksumValue: record.checksum?.value,
@@ -154,6 +167,8 @@ export const versionCodec = {
     const json = JSON.stringify(rest)
     const bytes = Buffer.allocUnsafe(restAt + Buffer.byteLength(json))
     encodeName(bytes, record)
+    bytes[kindAt] =
+      (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
     bytes.writeDoubleLE(record.size, sizeAt)
     const [md5, parts] = record.etag.split('-')
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
@@ -166,7 +181,7 @@ export const versionCodec = {
   /** Only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
     unseal(key, bytes)
-    return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(bytes)
+    return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
   decode(key: Key, bytes: Buffer): VersionRecord {

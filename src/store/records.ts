@@ -102,6 +102,29 @@ export interface VersionName {
   modifiedMs: number
 }
 
+/**
+ * S3's names of where an object is kept. Here they are names: every class is kept alike, and readable at once. Append only, at most 16: records hold
+ * places in this list.
+ */
+export const storageClasses = [
+  'STANDARD',
+  'REDUCED_REDUNDANCY',
+  'STANDARD_IA',
+  'ONEZONE_IA',
+  'INTELLIGENT_TIERING',
+  'GLACIER',
+  'DEEP_ARCHIVE',
+  'OUTPOSTS',
+  'GLACIER_IR',
+  'SNOW',
+  'EXPRESS_ONEZONE',
+  'FSX_OPENZFS',
+  'FSX_ONTAP',
+] as const
+
+/** STANDARD is what is not said. */
+export type StorageClass = Exclude<(typeof storageClasses)[number], 'STANDARD'>
+
 /** What a listing shows of an object: decoded without touching the rest of its record. */
 export interface ListedObject extends VersionName {
   kind: 'object'
@@ -109,6 +132,8 @@ export interface ListedObject extends VersionName {
   /** Without quotes: MD5 in hex, with `-N` behind it after a multipart upload of N parts. */
   etag: string
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
+  /** Absent: STANDARD. */
+  storageClass?: StorageClass | undefined
 }
 
 /** Says that the key was deleted at its place in the order of versions. */
@@ -123,6 +148,10 @@ export interface ObjectAttributes {
   tags: readonly Tag[]
   retention?: Retention | undefined
   legalHold?: boolean | undefined
+  /** Absent: STANDARD. */
+  storageClass?: StorageClass | undefined
+  /** Where a website sends who asks for the object. Kept and given back; no website is served here. */
+  websiteRedirectLocation?: string | undefined
 }
 
 export interface ObjectRecord extends ListedObject, ObjectAttributes {

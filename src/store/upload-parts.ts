@@ -93,29 +93,35 @@ function partEncryption(
 }
 
 export interface PartPage {
-  upload: FoundUpload & { record: OpenUpload }
   parts: PartRecord[]
   truncated: boolean
 }
 
-export interface PartQuery extends UploadAddress {
-  afterNumber: number
-  max: number
-  /** Not needed; when it comes, it must be the upload's. */
-  customerKey?: CustomerKey | undefined
+/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload, InvalidRequest. */
+export async function listParts(
+  store: Store,
+  scope: BucketScope,
+  query: UploadAddress & PartQuery & { customerKey?: CustomerKey | undefined },
+): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
+  const upload = await findOpenUpload(store, scope, query)
+  // It is not needed here; when it comes, it must be the upload's.
+  if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
+  return { upload, ...(await readPartPage(store, query.uploadId, query)) }
 }
 
-/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload, InvalidRequest. */
-export async function listParts(store: Store, scope: BucketScope, query: PartQuery): Promise<PartPage> {
-  const upload = await findOpenUpload(store, scope, query)
-  if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
-  const { end } = partsOf(query.uploadId)
-  const start = keyAfter(partKey(query.uploadId, query.afterNumber))
-  const entries = await store.kv.range({ start, end, limit: query.max + 1 })
+export interface PartQuery {
+  afterNumber: number
+  max: number
+}
+
+/** A page of the parts under an upload's id: of an open upload, or of the object that it became. */
+export async function readPartPage(store: Store, uploadId: string, { afterNumber, max }: PartQuery): Promise<PartPage> {
+  const { end } = partsOf(uploadId)
+  const start = keyAfter(partKey(uploadId, afterNumber))
+  const entries = await store.kv.range({ start, end, limit: max + 1 })
   return {
-    upload,
-    parts: entries.slice(0, query.max).map((entry) => partCodec.decode(entry.key, entry.value)),
-    truncated: entries.length > query.max,
+    parts: entries.slice(0, max).map((entry) => partCodec.decode(entry.key, entry.value)),
+    truncated: entries.length > max,
   }
 }
 

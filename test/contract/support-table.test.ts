@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { apiPage, supportSummary } from '../../src/contract/api-page.ts'
-import { header, outVendor, query, refused, required, vendorPrefix, worksOnly } from '../../src/contract/fields.ts'
+import {
+  absentUnless,
+  header,
+  outVendor,
+  query,
+  refused,
+  required,
+  vendorPrefix,
+  worksOnly,
+} from '../../src/contract/fields.ts'
 import { operationsIn } from '../../src/contract/operation.ts'
 import { string, struct } from '../../src/contract/shapes.ts'
 import { supportTable } from '../../src/contract/support-table.ts'
@@ -29,7 +38,7 @@ const putThing = operationsIn<undefined>()({
     digestRequired: false,
     bytesMax: 1024,
   },
-  output: { version: outVendor('version-id') },
+  output: { version: outVendor('version-id'), expiry: absentUnless('expiry', 'things expire') },
   errors: ['NoSuchKey'],
   handle: async () => ({}),
 })
@@ -64,6 +73,15 @@ describe('the support table', () => {
       { message: 'request', in: 'vendor', name: 'lock', required: false, documented: undefined, here: 'refused' },
       { message: 'request', in: 'vendor-prefix', name: 'meta-', required: false, documented: undefined, here: 'works' },
       { message: 'answer', in: 'vendor', name: 'version-id', required: false, documented: undefined, here: 'works' },
+      {
+        message: 'answer',
+        in: 'vendor',
+        name: 'expiry',
+        required: false,
+        documented: undefined,
+        here: 'works',
+        absentUnless: 'things expire',
+      },
     ])
   })
 
@@ -79,6 +97,7 @@ describe('the support table', () => {
     expect(lines).toContain('Request body: XML `Thing`. Answer: 200. Errors: `NoSuchKey`.')
     expect(lines).toContain('| `thing-id` (required) | query | not named | works |')
     expect(lines).toContain('| `Mode` | header | not named | works for slow\\|steady |')
+    expect(lines).toContain('| `*-expiry` | header | not named | absent unless things expire |')
     expect(lines).toContain('| `*-lock` | header | not named | refused |')
     expect(lines).toContain('| `*-meta-<name>` | header | not named | works |')
     expect(lines).toContain('| LockThing | `PUT /{Bucket}?lock with *-thing-source` |')

@@ -12,13 +12,14 @@ import {
   uploadCodec,
   versionCodec,
 } from '../../src/store/record-codecs.ts'
-import type {
-  BucketRecord,
-  GarbageRecord,
-  ObjectRecord,
-  PartRecord,
-  UploadRecord,
-  VersionRecord,
+import {
+  type BucketRecord,
+  type GarbageRecord,
+  type ObjectRecord,
+  type PartRecord,
+  storageClasses,
+  type UploadRecord,
+  type VersionRecord,
 } from '../../src/store/records.ts'
 import { nullVersionId, versionIdOf, versionRandomBytes } from '../../src/store/version-id.ts'
 
@@ -47,12 +48,15 @@ const manifest = fc.record({
   size,
   shards: fc.array(fc.record({ storeId: name, id: name }), { maxLength: 3 }),
 })
+const storageClass = fc.constantFrom(...storageClasses).filter((name) => name !== 'STANDARD')
 const attributes = {
   headers: fc.record({ contentType: optional(text), cacheControl: optional(text), expires: optional(text) }),
   metadata: fc.dictionary(name, text),
   tags: fc.array(fc.record({ key: name, value: text }), { maxLength: 3 }),
   retention: optional(fc.record({ mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'), untilMs: time })),
   legalHold: optional(fc.boolean()),
+  storageClass: optional(storageClass),
+  websiteRedirectLocation: optional(text),
 }
 const versionName = fc
   .record({
@@ -235,7 +239,7 @@ describe('what a listing reads of an object', () => {
   it('is what the whole record says', () => {
     fc.assert(
       fc.property(object, (record) => {
-        const { kind, versionId, sequence, size, modifiedMs, etag, checksum } = record
+        const { kind, versionId, sequence, size, modifiedMs, etag, checksum, storageClass } = record
         expect(objectCodec.decodeListed(key, objectCodec.encode(key, record))).toEqual({
           kind,
           versionId,
@@ -244,6 +248,7 @@ describe('what a listing reads of an object', () => {
           modifiedMs,
           etag,
           checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
+          storageClass,
         })
       }),
     )
@@ -268,6 +273,47 @@ describe('what a listing reads of an object', () => {
     expect(objectCodec.decodeListed(key, bytes).etag).toBe(etag)
     expect(objectCodec.decode(key, bytes).etag).toBe(etag)
   })
+})
+
+describe('the storage class of a record', () => {
+  const key = objectKey('bucket', 'key')
+  const [record] = fc.sample(object, { numRuns: 1, seed: 3 })
+  const kindByte = 5
+
+  it('keeps its place in the byte of the kind for ever', () => {
+    if (record === undefined) throw new Error('no record')
+    const places = storageClasses.map((name) => {
+      const bytes = objectCodec.encode(key, { ...record, storageClass: name === 'STANDARD' ? undefined : name })
+      return `${name} ${((bytes[kindByte] ?? 0) >> 2) & 15}`
+    })
+    // What was written with these numbers must be read with them: only ever add to the end.
+    expect(places).toEqual([
+      'STANDARD 0',
+      'REDUCED_REDUNDANCY 1',
+      'STANDARD_IA 2',
+      'ONEZONE_IA 3',
+      'INTELLIGENT_TIERING 4',
+      'GLACIER 5',
+      'DEEP_ARCHIVE 6',
+      'OUTPOSTS 7',
+      'GLACIER_IR 8',
+      'SNOW 9',
+      'EXPRESS_ONEZONE 10',
+      'FSX_OPENZFS 11',
+      'FSX_ONTAP 12',
+    ])
+  })
+})
+
+/** As version 1 of the format wrote it under `objectKey('bucket', 'key')`. */
+const recordBeforeClasses =
+  'AWqh+voCAAAAAAAAAAAAAAEAAAAAAAAAgKptt3lCAAAAAAAAFEBdQUAqvEsqdrlxnZEQF8WSAAAAeyJoZWFkZXJzIjp7ImNvbnRlbnRUeXBlIjoidGV4dC9wbGFpbiJ9LCJtZXRhZGF0YSI6eyJjb2xvdXIiOiJyZWQifSwidGFncyI6W10sImRhdGEiOnsia2luZCI6ImJsb2IiLCJtYW5pZmVzdCI6eyJsb2NhdGlvbiI6ImRlZmF1bHQiLCJsb2NhdGlvblZlcnNpb24iOjEsInNjaGVtZSI6InJlcGxpY2EiLCJzaXplIjo1LCJzaGFyZHMiOlt7InN0b3JlSWQiOiJzIiwiaWQiOiJpIn1dfX19'
+
+it('an object’s record from before there were storage classes is read as of the standard one', () => {
+  const key = objectKey('bucket', 'key')
+  const bytes = Buffer.from(recordBeforeClasses, 'base64')
+  expect(objectCodec.decode(key, bytes)).toMatchObject({ size: 5, metadata: { colour: 'red' } })
+  expect(objectCodec.decodeListed(key, bytes).storageClass).toBeUndefined()
 })
 
 it('a record of a format that this version does not know is refused by name', () => {

@@ -115,6 +115,13 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },
     GetObject: { method: 'GET', key: 'a', succeeds: 200 },
     HeadObject: { method: 'HEAD', key: 'a', succeeds: 200 },
+    GetObjectAttributes: {
+      method: 'GET',
+      key: 'a',
+      query: { attributes: '' },
+      vendor: { 'object-attributes': 'ETag' },
+      succeeds: 200,
+    },
     CopyObject: { method: 'PUT', key: 'a', vendor: { 'copy-source': '/wire/b' }, succeeds: 200 },
     DeleteObject: { method: 'DELETE', key: 'a', succeeds: 204 },
     DeleteObjects: {

@@ -196,11 +196,6 @@ function refusedRows(listing: Listing): Row[] {
       }),
     ),
     {
-      it: 'refuses optional attributes by name',
-      ...refusal('NotImplemented', { NotImplemented: '{{prefix}}optional-object-attributes' }),
-      ask: ask({}, { vendor: { 'optional-object-attributes': 'RestoreStatus' } }),
-    },
-    {
       it: 'answers NoSuchBucket where there is no bucket',
       withoutBucket: true,
       ...refusal('NoSuchBucket', { BucketName: 'wire' }),

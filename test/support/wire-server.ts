@@ -1,5 +1,5 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
-import { type Account, openCredentials } from '../../src/auth/credentials.ts'
+import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { emptyStore } from '../../src/empty-store.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
@@ -13,8 +13,8 @@ import type { Store } from '../../src/store/store.ts'
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
-const accounts: readonly Account[] = [
-  { id: 'main', name: 'Main', keys: [mainKey] },
+const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
+  { id: 'main', name: 'Main', keys: [mainKey, ...mainKeys] },
   { id: 'other', name: 'Other', keys: [otherKey] },
 ]
 
@@ -33,6 +33,8 @@ export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
   region?: string
+  /** Further keys of the main account. */
+  keys?: readonly AccountKey[]
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(store: Store): Store
 }
@@ -41,6 +43,7 @@ export async function startWireServer({
   bounds = {},
   clock = systemClock,
   region = 'us-east-1',
+  keys = [],
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryStore(['invoices'])
@@ -50,7 +53,7 @@ export async function startWireServer({
   const server = createHttpServer({
     operations,
     store: over(memory.store),
-    credentials: openCredentials(accounts),
+    credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
     clock,

@@ -1,5 +1,5 @@
 /** Multipart uploads as tests prepare them. */
-import { algorithms, referenceChecksum } from './wire-checksums.ts'
+import { algorithms, md5Base64, referenceChecksum } from './wire-checksums.ts'
 import type { Reply, Wire } from './wire-client.ts'
 import type { Facts } from './wire-rows.ts'
 
@@ -31,7 +31,9 @@ export async function putPart(
   key = 'big',
 ): Promise<string> {
   const query = { partNumber: String(partNumber), uploadId }
-  const reply = await wire.must({ method: 'PUT', key, query, vendor, body, payload: 'unsigned' })
+  // With the digest that S3 asks for where the upload has a lock.
+  const headers = { 'Content-MD5': md5Base64(body) }
+  const reply = await wire.must({ method: 'PUT', key, query, headers, vendor, body, payload: 'unsigned' })
   return reply.headers.get('etag') ?? ''
 }
 

@@ -105,8 +105,14 @@ export class DirectClient {
 
 /** The inputs that make a PutObject. */
 export function putInputs(bytes: Buffer, lock: Lock = {}): Record<string, unknown> {
-  return { body: dataOf(bytes), contentMd5: createHash('md5').update(bytes).digest('base64'), ...lockInputs(lock) }
+  return { ...digested(bytes), ...lockInputs(lock) }
 }
+
+/** Data with the digest that S3 asks for where it is to be locked. */
+const digested = (bytes: Buffer): Record<string, unknown> => ({
+  body: dataOf(bytes),
+  contentMd5: createHash('md5').update(bytes).digest('base64'),
+})
 
 export function lockInputs({ retention, hold }: Lock): Record<string, unknown> {
   return {

@@ -31,7 +31,8 @@ const permitsUnless = (isIgnored: (permission: string, isOwner: boolean) => bool
   permissions: ({ permits }) => ({
     permits: (principal, permission, resource, expectedOwner) => {
       const isOwner = resource === undefined || resource.owner === principal.accountId
-      if (!isIgnored(permission, isOwner)) permits(principal, permission, resource, expectedOwner)
+      if (permission === undefined || !isIgnored(permission, isOwner))
+        permits(principal, permission, resource, expectedOwner)
     },
   }),
 })

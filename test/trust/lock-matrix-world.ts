@@ -50,7 +50,9 @@ export function isPossible({ byDefault }: LockState, place: Place): boolean {
 }
 
 const everyPermission = [
-  ...new Set(operations.flatMap(({ permission, versionPermission = permission }) => [permission, versionPermission])),
+  ...new Set(
+    operations.flatMap(({ permission, versionPermission = permission }) => [permission, versionPermission].flat()),
+  ),
   's3:BypassGovernanceRetention',
 ]
 

@@ -9,6 +9,9 @@ import { otherKey } from '../support/wire-server.ts'
 const configuration = (inside: string): string => `<CreateBucketConfiguration>${inside}</CreateBucketConfiguration>`
 const located = (constraint: string): string => configuration(`<LocationConstraint>${constraint}</LocationConstraint>`)
 
+const tags = (...pairs: [key: string, value: string][]): string =>
+  `<Tags>${pairs.map(([key, value]) => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`).join('')}</Tags>`
+
 const made = { status: 200, headers: { Location: '/wire', 'Content-Length': '0' }, withoutBucket: true }
 
 const isThere = async (wire: Wire): Promise<void> => {
@@ -191,6 +194,46 @@ const rows: Row[] = [
       method: 'PUT',
       body: configuration('<Bucket><DataRedundancy>SingleAvailabilityZone</DataRedundancy></Bucket>'),
     },
+  },
+  ...['<Location/>', '<Bucket/>', '<Location></Location>', '<Bucket><Type>Directory</Type></Bucket>'].map(
+    (inside): Row => {
+      const name = inside.startsWith('<L') ? 'Location' : 'Bucket'
+      return {
+        it: `refuses ${inside} by name`,
+        withoutBucket: true,
+        ...refusal('NotImplemented', { NotImplemented: `CreateBucketConfiguration/${name}` }),
+        ask: { method: 'PUT', body: configuration(inside) },
+        afterwards: isNotThere,
+      }
+    },
+  ),
+  {
+    it: 'tags the bucket',
+    ...made,
+    ask: { method: 'PUT', body: configuration(tags(['a', '1'], ['b', ''])) },
+    afterwards: async (wire) => {
+      const { body } = await wire.must({ method: 'GET', query: { tagging: '' } })
+      expect(body.toString()).toContain('<Tag><Key>a</Key><Value>1</Value></Tag><Tag><Key>b</Key><Value></Value></Tag>')
+    },
+    sdk: sdk(CreateBucketCommand, {
+      Bucket: 'wire',
+      CreateBucketConfiguration: { Tags: [{ Key: 'a', Value: '1' }] },
+    }),
+  },
+  {
+    it: 'takes no tags for none',
+    ...made,
+    ask: { method: 'PUT', body: configuration('<Tags/>') },
+    afterwards: async (wire) => {
+      expect((await wire.ask({ method: 'GET', query: { tagging: '' } })).status).toBe(404)
+    },
+  },
+  {
+    it: 'refuses a tag twice, and makes no bucket',
+    withoutBucket: true,
+    ...refusal('InvalidTag', { TagKey: 'a' }),
+    ask: { method: 'PUT', body: configuration(tags(['a', '1'], ['a', '2'])) },
+    afterwards: isNotThere,
   },
 ]
 

@@ -11,9 +11,9 @@ const rows: Row[] = [
     it: 'finds a bucket, and tells its region',
     status: 200,
     ask: { method: 'HEAD' },
-    vendor: { 'bucket-region': 'us-east-1' },
+    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false' },
     body: empty,
-    sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'us-east-1' }),
+    sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'us-east-1', AccessPointAlias: false }),
   },
   {
     it: 'tells the region that the bucket was made for',
@@ -25,7 +25,7 @@ const rows: Row[] = [
       await wire.must({ method: 'PUT', body })
     },
     ask: { method: 'HEAD' },
-    vendor: { 'bucket-region': 'ap-south-1' },
+    vendor: { 'bucket-region': 'ap-south-1', 'access-point-alias': 'false' },
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire' }, { BucketRegion: 'ap-south-1' }),
   },
   {
@@ -46,7 +46,7 @@ const rows: Row[] = [
     it: 'accepts the owner that is expected',
     status: 200,
     ask: { method: 'HEAD', vendor: { 'expected-bucket-owner': 'main' } },
-    vendor: { 'bucket-region': 'us-east-1' },
+    vendor: { 'bucket-region': 'us-east-1', 'access-point-alias': 'false' },
     sdk: sdk(HeadBucketCommand, { Bucket: 'wire', ExpectedBucketOwner: 'main' }),
   },
   {

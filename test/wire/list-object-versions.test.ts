@@ -382,11 +382,6 @@ const refused: Row[] = [
     ...refusal('InvalidArgument', { ArgumentName: 'encoding-type', ArgumentValue: 'base64' }),
     ask: ask({ 'encoding-type': 'base64' }),
   },
-  {
-    it: 'refuses optional attributes by name',
-    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}optional-object-attributes' }),
-    ask: { ...ask(), vendor: { 'optional-object-attributes': 'RestoreStatus' } },
-  },
   ...ownerRows(ask()),
 ]
 

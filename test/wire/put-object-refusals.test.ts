@@ -3,7 +3,6 @@ import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Base64, md5Hex } from '../support/wire-checksums.ts'
 import type { Reply, Wire } from '../support/wire-client.ts'
-import { unkeptHeaders } from '../support/wire-refused.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 
@@ -127,7 +126,7 @@ const lists: Row[] = [
 ]
 
 const refused: Row[] = [
-  ...[...unkeptHeaders, 'write-offset-bytes', 'made-up'].map(
+  ...['write-offset-bytes', 'made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name rather than ignoring it`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

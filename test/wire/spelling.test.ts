@@ -133,6 +133,18 @@ describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
       ),
       'a',
     ],
+    [
+      'a list that is sent an item a line',
+      signedThen({
+        path: '/wire/a',
+        query: [['attributes', '']],
+        vendor: [
+          ['object-attributes', 'ETag'],
+          ['object-attributes', 'ObjectSize'],
+        ],
+      }),
+      '</ETag><ObjectSize>1</ObjectSize>',
+    ],
     ['a bucket with a slash behind it', signedThen({ path: '/wire/', query: [['prefix', 'a']] }), '<Key>a</Key>'],
   ] as const)('understands %s', async (_, send, said) => {
     const reply = await sendRaw(server.port, send({ port: server.port, prefix }))
