@@ -104,7 +104,7 @@ export async function listParts(
   query: UploadAddress & PartQuery & { customerKey?: CustomerKey | undefined },
 ): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
   const upload = await findOpenUpload(store, scope, query)
-  // It is not needed here; when it comes, it must be the upload's.
+  // Not needed; when it comes, it must be the upload's.
   if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
   return { upload, ...(await readPartPage(store, query.uploadId, query)) }
 }
