@@ -70,6 +70,7 @@ export const completeMultipartUploadOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'NoSuchUpload',
     'InvalidPart',
     'InvalidPartOrder',

@@ -73,10 +73,12 @@ export const copyObjectOperation = defineOperation({
   errors: [
     'NoSuchBucket',
     'NoSuchKey',
+    'NoSuchVersion',
     'PreconditionFailed',
     'InvalidRequest',
     'InvalidArgument',
-    'NoSuchVersion',
+    'InvalidTag',
+    'MetadataTooLarge',
     'InvalidStorageClass',
     'InvalidRedirectLocation',
   ],

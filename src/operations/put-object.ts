@@ -52,6 +52,7 @@ export const putObjectOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'PreconditionFailed',
     'BadDigest',
     'InvalidDigest',
