@@ -161,6 +161,24 @@ describe('a key ring in the data directory', () => {
     })
   })
 
+  test('whose rotation is killed as soon as the new key is kept reads everything, and is rotated to the end', async () => {
+    await serving(write)
+    const before = await readFile(ringFile(), 'utf8')
+    const rotation = run(['keys', '--data', data, '--rotate', 'sse-s3'], keyVariables)
+    let running = true
+    void rotation.ended.then(() => {
+      running = false
+    })
+    while (running && (await readFile(ringFile(), 'utf8')) === before);
+    rotation.child.kill('SIGKILL')
+    await rotation.ended
+    expect(await readFile(ringFile(), 'utf8')).not.toBe(before)
+    await serving(expectAll)
+    expect(await keys('--rewrap', '--json')).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse((await keys('--rewrap', '--json')).stdout)).toMatchObject({ encrypted: 8, rewrapped: 0 })
+    await serving(expectAll)
+  })
+
   test.each([
     ['nobody', /no key named 'nobody'/],
     ['', /no key named ''/],

@@ -155,6 +155,13 @@ describe('what was touched is refused, and nothing of it is given out', () => {
     ['said to be one byte longer', () => sealed(patternBytes(1, 100), key), 101, key],
     ['said to be one byte shorter', () => sealed(patternBytes(1, 100), key), 99, key],
     ['whole segments said to be fewer', () => sealed(patternBytes(1, 2 * segment), key), segment, key],
+    [
+      'its last segments cut off and said never to have been',
+      () =>
+        sealed(patternBytes(1, 2 * segment), key).then((bytes) => bytes.subarray(0, segmentsOf(segment)[0]?.sealed[1])),
+      segment,
+      key,
+    ],
     ['whole segments said to be more', () => sealed(patternBytes(1, segment), key), 2 * segment, key],
     [
       'with bytes behind it',

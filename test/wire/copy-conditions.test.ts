@@ -205,6 +205,15 @@ const refused: Row[] = [
   ...['', 'copy-source-'].flatMap((prefix) =>
     thirdsOfCustomerKey((vendor) => ({ given: copySource, ask: copy(vendor), afterwards: isNotThere }), prefix),
   ),
+  ...['write-offset-bytes', 'made-up'].map(
+    (name): Row => ({
+      it: `refuses ${name} by name`,
+      ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),
+      given: copySource,
+      ask: copy({ [name]: 'x' }),
+      afterwards: isNotThere,
+    }),
+  ),
 ]
 
 wireTests('CopyObject', [...conditions, ...refused])

@@ -1,7 +1,9 @@
 /** CreateMultipartUpload over the wire. */
+
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Reply, Wire } from '../support/wire-client.ts'
+import { kmsHeaders, thirdsOfCustomerKey } from '../support/wire-encryption.ts'
 import { anId, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -186,6 +188,21 @@ const rows: Row[] = [
     afterwards: noneOpen,
     sdk: sdk(CreateMultipartUploadCommand, { ...input, StorageClass: 'COLD' as 'GLACIER' }),
   },
+  ...thirdsOfCustomerKey((vendor) => ({ ask: { ...ask, vendor }, afterwards: noneOpen })),
+  {
+    it: 'refuses a key that is not there',
+    ...refusal('KMS.NotFoundException', { KeyId: 'nobody' }),
+    ask: { ...ask, vendor: kmsHeaders('nobody') },
+    afterwards: noneOpen,
+  },
+  ...['write-offset-bytes', 'made-up'].map(
+    (name): Row => ({
+      it: `refuses ${name} by name`,
+      ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),
+      ask: { ...ask, vendor: { [name]: 'x' } },
+      afterwards: noneOpen,
+    }),
+  ),
   {
     it: 'answers NoSuchBucket where there is no bucket',
     withoutBucket: true,

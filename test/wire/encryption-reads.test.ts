@@ -171,3 +171,27 @@ for (const [operation, method] of [
 ] as const) {
   wireTests(operation, quiet([...encryptedModes.flatMap((mode) => rowsOf(method, mode)), ...refusals(method)]))
 }
+
+const attributes = (vendor: VendorHeaders) => ({
+  given: stored(customerMode.write),
+  ask: {
+    method: 'GET' as const,
+    key,
+    query: { attributes: '' },
+    vendor: { 'object-attributes': 'ObjectSize', ...vendor },
+  },
+})
+
+wireTests(
+  'GetObjectAttributes',
+  quiet([
+    {
+      it: 'tells of an object under the key that was given',
+      status: 200,
+      ...attributes(customerMode.read),
+      xml: { GetObjectAttributesResponse: { ObjectSize: String(size) } },
+    },
+    { it: 'tells another key nothing', ...refusal('AccessDenied', {}), ...attributes(customerHeaders('other')) },
+    { it: 'tells nothing without a key', ...refusal('InvalidRequest', {}), ...attributes({}) },
+  ]),
+)

@@ -34,8 +34,8 @@ const both = (name: string, amz: string, store: string) =>
 export const badHeaders: readonly BadInput[] = [
   vendor('acl twice', 'InvalidArgument', ['acl', 'private'], ['acl', 'private']),
   vendor('acl public-read', 'AccessControlListNotSupported', ['acl', 'public-read']),
-  vendor('an acl that nobody knows', 'AccessControlListNotSupported', ['acl', 'nonsense']),
-  vendor('an empty acl', 'AccessControlListNotSupported', ['acl', '']),
+  vendor('an acl that nobody knows', 'InvalidArgument', ['acl', 'nonsense']),
+  vendor('an empty acl', 'InvalidArgument', ['acl', '']),
   vendor('a grant', 'AccessControlListNotSupported', [
     'grant-read',
     'uri="http://acs.amazonaws.com/groups/global/AllUsers"',
