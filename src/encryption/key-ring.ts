@@ -87,3 +87,8 @@ export function withKeysFor(ring: KeyRing, names: readonly string[], random: (by
     ring,
   )
 }
+
+/** The same ring without the keys that only unwrap. */
+export function onlyNewest(ring: KeyRing): KeyRing {
+  return keyRing(ring.keys.filter((key) => ring.newest(key.name) === key))
+}

@@ -161,6 +161,18 @@ describe('a key ring in the data directory', () => {
     })
   })
 
+  test('loses its older keys when they are retired, and everything reads', async () => {
+    await serving(write)
+    const rotated = idsOf(await keys('--rotate', 'sse-s3', '--json'))
+    const retired = await keys('--retire', '--json')
+    const [newest = ''] = rotated
+    const old = rotated.filter((line) => line.startsWith('sse-s3') && line !== newest)
+    expect(old).toHaveLength(1)
+    expect(idsOf(retired)).toEqual(rotated.filter((line) => !old.includes(line)))
+    expect(parseKeyRing(await readFile(ringFile(), 'utf8')).keys).toHaveLength(rotated.length - 1)
+    await serving(expectAll)
+  })
+
   test('whose rotation is killed as soon as the new key is kept reads everything, and is rotated to the end', async () => {
     await serving(write)
     const before = await readFile(ringFile(), 'utf8')
