@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
 import { closingStack, opening } from './closing-stack.ts'
+import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
 import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
@@ -10,7 +11,8 @@ import { readRecord, systemRecord } from './instance/sealed-record.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
 import { memoryKv } from './kv/memory.ts'
-import { openBlobs } from './shards/blobs.ts'
+import { type OpenPlacement, openPlacement } from './open-placement.ts'
+import { type Location, openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { memoryShardStore } from './shards/memory.ts'
 import type { ShardStore } from './shards/shard-store.ts'
@@ -32,6 +34,8 @@ export interface DataStoreOptions {
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
   keys: KeyRingSources
+  /** Stores and locations beside those in the data directory. */
+  placement: Placement
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
   /** An engine can't go on: the process, or what uses the store, must stop. */
@@ -67,12 +71,22 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
     const shards = await openDefaultStore(kv, directory, options)
     opened.add(() => shards.close())
-    return { store: storeOver(kv, shards, ring), directory, instanceId: lock.id, close: opened.close }
+    const placed = await openPlacement(
+      kv,
+      // Only a start that may make a data directory may make stores.
+      { configured: options.placement, owner, adopt: options.create || !owner, clock, warn: options.warn },
+      opened,
+    )
+    return { store: storeOver(kv, shards, ring, placed), directory, instanceId: lock.id, close: opened.close }
   })
 }
 
-function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing): Store {
-  const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
+const nothingPlaced: OpenPlacement = { locations: [], stores: [] }
+
+function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, placed = nothingPlaced): Store {
+  const { locations, stores } = placed
+  const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
+  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores })
   return { kv, blobs, clock, keys }
 }
 

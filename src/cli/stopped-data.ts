@@ -14,6 +14,7 @@ export async function withStoppedData<T>(
     path: configuration.data,
     create: false,
     keys: configuration,
+    placement: configuration.placement,
     onFatal: (error) => exitOnFatal(log, error),
     warn: (message) => log.warn(message),
   })
