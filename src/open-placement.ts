@@ -13,10 +13,13 @@ import {
   readKnownPlacement,
 } from './instance/known-placement.ts'
 import { everyBucket, everyReference } from './jobs/blob-reference.ts'
-import type { Kv } from './kv/kv.ts'
+import type { Kv, Put } from './kv/kv.ts'
+import { limits } from './limits.ts'
 import type { Location } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { type GuardedStore, openGuardedStore } from './shards/guarded-store.ts'
+import { repairPut } from './store/repair-queue.ts'
+import type { Store } from './store/store.ts'
 
 export interface PlacementOptions {
   configured: Placement
@@ -135,8 +138,43 @@ async function nextPlacement(known: KnownPlacement, options: PlacementOptions): 
   return next
 }
 
+/**
+ * Puts a new, empty store in the place of one that is lost, and queues for repair what had copies there: resolves with how many blobs that is. Repeating it
+ * after a crash goes on. Nobody else may use the data meanwhile.
+ */
+export async function replaceStore(
+  { kv, blobs, clock }: Store,
+  settings: StoreSettings,
+  making: Pick<PlacementOptions, 'clock' | 'warn'>,
+): Promise<number> {
+  const { known, version } = await readKnownPlacement(kv)
+  const lost = known.stores[settings.name]?.storeId
+  if (blobs.stores.some(({ storeId }) => storeId === lost)) {
+    throw new PlacementRefused(`store ${settings.name} is there and in use: only one that is lost can be replaced`)
+  }
+  const storeId = await newStore(settings, making)
+  let queued = 0
+  let puts: Put[] = []
+  const flush = async (): Promise<void> => {
+    if (puts.length > 0) await kv.commit({ puts })
+    queued += puts.length
+    puts = []
+  }
+  for await (const { owner, manifest } of everyReference(kv)) {
+    if (!manifest.shards.some((shard) => shard.storeId === lost)) continue
+    puts.push(repairPut({ clock }, owner))
+    if (puts.length >= limits.reclaimBatch) await flush()
+  }
+  await flush()
+  await keepPlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
+  return queued
+}
+
 /** A store must be empty when it is first used: what it holds else would look like garbage. */
-async function newStore({ name, path }: StoreSettings, { clock, warn }: PlacementOptions): Promise<string> {
+async function newStore(
+  { name, path }: StoreSettings,
+  { clock, warn }: Pick<PlacementOptions, 'clock' | 'warn'>,
+): Promise<string> {
   const fatal: Error[] = []
   const store = await openDirectoryStore({
     path,

@@ -31,5 +31,5 @@ export function memberOf(store: ShardStore): Member {
   const condition: StoreCondition = { state: 'up', reason: undefined }
   const nothing = (): void => {}
   const whileInUse = { condition: () => condition, blame: nothing, takeOut: nothing }
-  return { storeId, domain: storeId, name: storeId, store, isVital: true, ...whileInUse }
+  return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
 }
