@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { configurationPage } from '../dist/src/config/page.js'
 import { apiPage, limitsSummary, supportSummary } from '../dist/src/contract/api-page.js'
+import { errorsPage } from '../dist/src/contract/errors-page.js'
 import { supportTable } from '../dist/src/contract/support-table.js'
-import { errorTable } from '../dist/src/errors.js'
 import { operations } from '../dist/src/operations/table.js'
 
 const root = new URL('../', import.meta.url)
@@ -11,7 +11,8 @@ const rows = supportTable(operations)
 
 mkdirSync(new URL('docs/', root), { recursive: true })
 writeFileSync(new URL('docs/configuration.md', root), configurationPage())
-writeFileSync(new URL('docs/api.md', root), apiPage(rows, Object.entries(errorTable)))
+writeFileSync(new URL('docs/api.md', root), apiPage(rows))
+writeFileSync(new URL('docs/errors.md', root), errorsPage(operations))
 replaceSection('README.md', 'support table', supportSummary(rows))
 replaceSection('README.md', 'limits', limitsSummary())
 

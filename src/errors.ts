@@ -20,6 +20,10 @@ export const errorTable = {
     message: 'The bucket that you tried to create already exists, and you own it.',
   },
   BucketNotEmpty: { status: 409, message: 'The bucket that you tried to delete is not empty.' },
+  ConditionalRequestConflict: {
+    status: 409,
+    message: 'The conditional request cannot succeed due to a conflicting operation against this resource.',
+  },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
   IncompleteBody: {
@@ -186,9 +190,10 @@ export class S3Error extends Error {
   }
 }
 
-/** `InvalidArgument` in the shape S3 gives it: the argument's name and value as elements. */
+/** `InvalidArgument` in the shape S3 gives it: the argument's name and value as elements. A customer's key is not told back: errors get logged. */
 export function invalidArgument(name: string, value: string, message: string): S3Error {
-  return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: value } })
+  const told = /-customer-key$/i.test(name) ? '' : value
+  return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: told } })
 }
 
 /** Refusal by name of what S3 knows and this server does not do (yet): promise 4, nothing is silently dropped. */

@@ -6,6 +6,7 @@ import { type ClosingStack, opening } from './closing-stack.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
 import { keyNames } from './config/kinds.ts'
+import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { emptyStore } from './empty-store.ts'
 import { openEndpoint } from './endpoint.ts'
 import { S3Error } from './errors.ts'
@@ -16,10 +17,11 @@ import { checkKeyPair } from './key-pair.ts'
 import { openDataStore, openMemoryStore } from './open.ts'
 import { checkBucketName } from './operations/bucket-name.ts'
 import { defaultLocation } from './operations/location-constraint.ts'
+import { operations } from './operations/table.ts'
 import { createBucket } from './store/buckets.ts'
 import type { Store } from './store/store.ts'
 
-export type { AccessKey, Account, KeyPair }
+export type { AccessKey, Account, KeyPair, OperationRow, ParameterRow }
 
 export interface StartOptions {
   /** 0, the default: the system picks one. */
@@ -69,6 +71,11 @@ export interface Server extends AsyncDisposable {
   reset(): Promise<void>
   /** Answers the requests under way, then lets go of everything. Idempotent. */
   close(): Promise<void>
+}
+
+/** What this version does with each operation of S3 and each of its parameters. Plain data, fit for JSON. */
+export function supportTable(): OperationRow[] {
+  return tableOf(operations)
 }
 
 export function startServer(options: StartOptions = {}): Promise<Server> {

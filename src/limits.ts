@@ -116,7 +116,8 @@ export const limits = {
   reclaimIntervalMs: 60_000,
   reclaimBatch: 256,
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
-  compactBelowLiveRatio: 0.5,
+  /** Bounds what deleted records take to a third of what lives. */
+  compactBelowLiveRatio: 0.75,
   compactMovesInFlightMax: 16,
   mergeSegmentsMin: 8,
 } as const

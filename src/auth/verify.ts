@@ -151,8 +151,8 @@ function mismatch(authorization: Authorization, canonical: string | undefined, t
     const message = 'The request signature cannot match: a header that SignedHeaders names is not in the request.'
     return new S3Error('SignatureDoesNotMatch', { message, details: { ...details, StringToSign: '' } })
   }
-  // Customer encryption keys travel in headers: they are the client's secret, and errors may be logged.
-  const holdsSecret = canonical.includes('-customer-key:')
+  // Customer encryption keys travel in headers or a presigned query: they are the client's secret, and errors may be logged.
+  const holdsSecret = /-customer-key[:=]/i.test(canonical)
   return new S3Error('SignatureDoesNotMatch', {
     details: holdsSecret ? details : { ...details, CanonicalRequest: canonical },
   })

@@ -77,6 +77,10 @@ export const commands: readonly CommandDeclaration[] = [
     extraFlags: [
       { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
       { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
+      {
+        flags: '--retire',
+        summary: 'The same, then remove the older keys: whoever has one of them can open nothing more.',
+      },
     ],
     run: keys,
   },

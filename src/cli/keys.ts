@@ -1,7 +1,7 @@
 /** `holdfast keys`: shows the key ring of a stopped server's data directory, or replaces the newest key of a name and wraps objects' keys with it. */
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { isKeyName, type KeyRing, withNewKey } from '../encryption/key-ring.ts'
+import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
 import { keepKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
 import type { OpenDataStore } from '../open.ts'
@@ -17,6 +17,7 @@ export async function keys(invocation: Invocation): Promise<number> {
   const { configuration, extra, json, print } = invocation
   const { ring, report } = await withStoppedData(invocation, (data) => {
     if (typeof extra.rotate === 'string') return rotate(data, extra.rotate, configuration.keyRing === undefined)
+    if (extra.retire === true) return retire(data, configuration.keyRing === undefined)
     return extra.rewrap === true ? rewrap(data) : Promise.resolve<Result>({ ring: data.store.keys })
   })
   const shown = ring.keys.map(({ name, id }, i) => ({
@@ -45,6 +46,14 @@ async function rotate({ store, directory }: OpenDataStore, name: string, hasFile
   const ring = withNewKey(store.keys, name, (bytes) => Buffer.from(systemClock.random(bytes)))
   await keepKeyRing(store.kv, directory.keyRing, ring)
   return { ring, report: await rewrapKeys({ ...store, keys: ring }) }
+}
+
+/** Once the newest keys wrap everything, nothing needs the older ones. */
+async function retire(data: OpenDataStore, hasFile: boolean): Promise<Result> {
+  const { report } = await rewrap(data)
+  const ring = onlyNewest(data.store.keys)
+  await keepKeyRing(data.store.kv, hasFile ? data.directory.keyRing : undefined, ring)
+  return { ring, report }
 }
 
 async function rewrap({ store }: OpenDataStore): Promise<Result> {

@@ -1,10 +1,9 @@
 /** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of the README. Knows no operation. */
 import { limits } from '../limits.ts'
+import { documentedRules } from './interface-document/rules.ts'
 import type { DocumentedFlag } from './interface-document.ts'
+import { code, page, table } from './markdown.ts'
 import type { OperationRow, ParameterRow } from './support-table.ts'
-
-/** An error code, its status and its message. */
-export type ErrorRow = readonly [code: string, entry: { status: number; message: string }]
 
 const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
   supported: 'Supported',
@@ -19,7 +18,7 @@ const byTarget = [
   ['object', 'Objects'],
 ] as const
 
-export function apiPage(rows: readonly OperationRow[], errors: readonly ErrorRow[]): string {
+export function apiPage(rows: readonly OperationRow[]): string {
   const working = rows.filter((row) => row.here === 'works')
   const refused = rows.filter((row) => row.here === 'refused')
   return page([
@@ -29,9 +28,9 @@ export function apiPage(rows: readonly OperationRow[], errors: readonly ErrorRow
     '',
     'Vendor headers are written with `*-`: each works as `x-amz-*` and as `x-store-*`, and answers come in the dialect of the request.',
     'The column *Interface document* repeats the flag that the S3 interface document gives a parameter; *Here* says what this',
-    'server does with it. What is refused is answered by name with 501 `NotImplemented`, or with the 400 that S3 itself gives where access',
-    'control lists are disabled. So is any vendor header that an operation does not list; other headers and query parameters that it does not',
-    'list have no effect, unless they name another operation.',
+    'server does with it. What is refused is answered with the error that stands beside it: `NotImplemented` names it, other codes are S3’s own for it.',
+    'Any vendor header that an operation does not list is refused by name, too; other headers and query parameters that it does not',
+    'list have no effect, unless they name another operation. XML elements are given by their path.',
     '',
     `## Operations (${working.length} work, ${refused.length} are refused by name)`,
     '',
@@ -45,13 +44,14 @@ export function apiPage(rows: readonly OperationRow[], errors: readonly ErrorRow
       refused.map((row) => [row.name, code(requestLine(row))]),
     ),
     '',
-    '## Errors',
+    '## Errors, limits and rules',
     '',
-    'Any request can be answered with the errors of authentication, addressing and overload; each operation names its own above.',
+    'The interface document says these besides; each has a test that asks for it. Every error, its status and its message stands in',
+    '[errors.md](errors.md).',
     '',
     ...table(
-      ['Code', 'Status', 'Message'],
-      errors.map(([name, { status, message }]) => [code(name), String(status), message]),
+      ['', 'Interface document', 'Here'],
+      documentedRules.map(({ kind, says }) => [kind, says, 'works']),
     ),
   ])
 }
@@ -111,8 +111,8 @@ function operationSection(row: OperationRow): string[] {
     '',
     bodies.join(' '),
     '',
-    ...(request.length === 0 ? [] : [...parameterTable('Request parameter', request), '']),
-    ...(answer.length === 0 ? [] : [...parameterTable('Answer header', answer), '']),
+    ...(request.length === 0 ? [] : [...parameterTable('Request', request), '']),
+    ...(answer.length === 0 ? [] : [...parameterTable('Answer', answer), '']),
   ]
 }
 
@@ -121,16 +121,28 @@ function parameterTable(title: string, rows: readonly ParameterRow[]): string[] 
     [title, 'In', 'Interface document', 'Here'],
     rows.map((row) => [
       code(nameText(row)) + (row.required ? ' (required)' : ''),
-      row.in === 'query' ? 'query' : 'header',
+      placeTexts[row.in],
       row.documented === undefined ? 'not named' : flagTexts[row.documented],
       hereText(row),
     ]),
   )
 }
 
-function hereText({ here, only, absentUnless }: ParameterRow): string {
+const placeTexts: Readonly<Record<ParameterRow['in'], string>> = {
+  address: 'address',
+  header: 'header',
+  vendor: 'header',
+  'vendor-prefix': 'header',
+  query: 'query',
+  element: 'XML',
+  data: 'body',
+}
+
+function hereText({ here, only, refusal, absentUnless }: ParameterRow): string {
   if (absentUnless !== undefined) return `absent unless ${absentUnless}`
-  return only === undefined ? here : `works for ${only}`
+  const otherwise = refusal === undefined ? '' : code(refusal)
+  if (here === 'refused') return `refused: ${otherwise}`
+  return only === undefined ? 'works' : `works for ${only}; otherwise ${otherwise}`
 }
 
 function nameText({ in: place, name }: ParameterRow): string {
@@ -150,12 +162,6 @@ function bodyText(body: string): string {
   return body === 'data' ? 'data' : `XML \`${body}\``
 }
 
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)]
-}
-
 function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   const power = units.findLastIndex((_, i) => bytes % 1024 ** i === 0)
@@ -163,7 +169,3 @@ function sizeText(bytes: number): string {
 }
 
 const countText = (count: number): string => count.toLocaleString('en-US')
-
-const code = (text: string): string => `\`${text}\``
-
-const page = (lines: readonly string[]): string => `${lines.join('\n')}\n`

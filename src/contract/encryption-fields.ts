@@ -57,11 +57,16 @@ export const sourceCustomerKey = {
   sourceCustomerKeyMd5: vendor('copy-source-server-side-encryption-customer-key-MD5', text),
 } as const
 
-/** How an object is encrypted, as answers tell it. */
-export const encryptionOut = {
+/** How the server encrypts an object: all that completing an upload answers. */
+export const encryptionOutOfCompletion = {
   serverSideEncryption: outVendor('server-side-encryption'),
   kmsKeyId: outVendor('server-side-encryption-aws-kms-key-id'),
   bucketKeyEnabled: outVendor('server-side-encryption-bucket-key-enabled'),
+} as const
+
+/** How an object is encrypted, as answers tell it. */
+export const encryptionOut = {
+  ...encryptionOutOfCompletion,
   customerAlgorithm: outVendor('server-side-encryption-customer-algorithm'),
   customerKeyMd5: outVendor('server-side-encryption-customer-key-MD5'),
 } as const

@@ -1,17 +1,9 @@
 /** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it reads. */
 import type { ByteSource } from '../byte-source.ts'
-import { notImplemented } from '../errors.ts'
+import { type ErrorCode, notImplemented, S3Error } from '../errors.ts'
 import type { Infer, Shape } from './shapes.ts'
+import { type Support, works } from './support.ts'
 import type { Parser } from './values.ts'
-
-export interface Support {
-  /** What this server does with it. Refused: its presence is answered with NotImplemented, by name. */
-  here: 'works' | 'refused'
-  /** Where it works for some values only: which. The others are refused. */
-  only?: string
-  /** What an answer carries only when this holds, which it never does here: `the bucket has lifecycle rules`. */
-  absentUnless?: string
-}
 
 /**
  * Where a field lies.
@@ -33,8 +25,6 @@ export interface InputField<T> extends FieldPlace {
   permissions?: readonly string[]
   parse: Parser<T>
 }
-
-const works: Support = { here: 'works' }
 
 export function header<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
   return { in: 'header', name, parse, required: false, support: works }
@@ -74,22 +64,30 @@ export function required<T>(field: InputField<T | undefined>): InputField<T> {
   }
 }
 
-/** A field that S3 knows and this server refuses by name (promise 4). */
-export function refused(place: 'header' | 'vendor' | 'query', name: string): InputField<undefined> {
+/** A field that S3 knows and this server refuses (promise 4): by name, or with the error that S3 itself has for it. */
+export function refused(
+  place: 'header' | 'vendor' | 'query',
+  name: string,
+  refusal: ErrorCode = 'NotImplemented',
+): InputField<undefined> {
   return {
     in: place,
     name,
     required: false,
-    support: { here: 'refused' },
+    support: { here: 'refused', refusal },
     parse: (_raw, sentName) => {
-      throw notImplemented(sentName)
+      throw refusal === 'NotImplemented' ? notImplemented(sentName) : new S3Error(refusal)
     },
   }
 }
 
-/** The same field, with the docs saying which of its values work. */
-export function worksOnly<T>(field: InputField<T>, only: string): InputField<T> {
-  return { ...field, support: { ...field.support, only } }
+/** The same field, with the docs saying which of its values work, and how its parser refuses the others. */
+export function worksOnly<T>(
+  field: InputField<T>,
+  only: string,
+  refusal: ErrorCode = 'InvalidArgument',
+): InputField<T> {
+  return { ...field, support: { ...field.support, only, refusal } }
 }
 
 /** The same field, for keys that have these permissions too. */

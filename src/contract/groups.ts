@@ -9,6 +9,7 @@ import {
   outVendor,
   outVendorPrefix,
   query,
+  refused,
   vendor,
   vendorPrefix,
   worksOnly,
@@ -52,16 +53,13 @@ const cannedAclParser: Parser<string> = (raw, name) => {
   throw new S3Error('AccessControlListNotSupported')
 }
 
-const noGrants: Parser<undefined> = () => {
-  throw new S3Error('AccessControlListNotSupported')
-}
+const refusedGrant = (name: string) => refused('vendor', name, 'AccessControlListNotSupported')
 
-const refusedGrant = (name: string) => ({
-  ...vendor(name, noGrants),
-  support: { here: 'refused' as const },
-})
-
-export const cannedAcl = worksOnly(vendor('acl', cannedAclParser), 'private, bucket-owner-full-control')
+export const cannedAcl = worksOnly(
+  vendor('acl', cannedAclParser),
+  'private, bucket-owner-full-control',
+  'AccessControlListNotSupported',
+)
 
 export const objectAcl = {
   acl: needs(cannedAcl, 's3:PutObjectAcl'),
@@ -90,10 +88,12 @@ export const keeping = {
   storageClass: worksOnly(
     vendor('storage-class', text),
     'the names of S3’s classes, of which none is kept otherwise than STANDARD',
+    'InvalidStorageClass',
   ),
   websiteRedirectLocation: worksOnly(
     vendor('website-redirect-location', redirectLocation),
     'what begins with /, http:// or https://',
+    'InvalidRedirectLocation',
   ),
 } as const
 
@@ -122,14 +122,16 @@ function algorithmName(raw: string): (typeof checksumNames)[number] {
 
 export const checksumAlgorithm: Parser<(typeof checksumNames)[number]> = algorithmName
 
-export const checksumsOut = {
+/** What is said of a part: only the whole object's checksum is of one type or the other. */
+export const partChecksumsOut = {
   checksumCrc32: outVendor('checksum-crc32'),
   checksumCrc32c: outVendor('checksum-crc32c'),
   checksumCrc64nvme: outVendor('checksum-crc64nvme'),
   checksumSha1: outVendor('checksum-sha1'),
   checksumSha256: outVendor('checksum-sha256'),
-  checksumType: outVendor('checksum-type'),
 } as const
+
+export const checksumsOut = { ...partChecksumsOut, checksumType: outVendor('checksum-type') } as const
 
 export const readConditions = {
   ifMatch: header('If-Match', text),

@@ -1,5 +1,6 @@
 /** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
 import { S3Error } from '../errors.ts'
+import { type Support, works } from './support.ts'
 import { isoInstant, type Parser } from './values.ts'
 
 export interface TextShape<T = unknown> {
@@ -25,6 +26,8 @@ export interface ListShape<S extends Shape = Shape> {
 export interface OptionalShape<S extends Shape = Shape> {
   kind: 'optional'
   of: S
+  /** What becomes of it where it is sent. Refused ones are read all the same: the handler refuses them. */
+  support: Support
 }
 
 /** A struct's field that stands in the start tag of its element, under a prefixed name: `xsi:type`. */
@@ -118,8 +121,13 @@ export function list<S extends Shape>(item: S): ListShape<S> {
   return { kind: 'list', item }
 }
 
-export function optional<S extends Shape>(of: S): OptionalShape<S> {
-  return { kind: 'optional', of }
+export function optional<S extends Shape>(of: S, support: Support = works): OptionalShape<S> {
+  return { kind: 'optional', of, support }
+}
+
+/** An element that is read, and that the operation's handler refuses by name: for what is within it, or for one entry of several. */
+export function refusedByHandler<S extends Shape>(of: S): OptionalShape<S> {
+  return optional(of, refusedHere)
 }
 
 export function attribute<T>(text: TextShape<T>, namespace: string): AttributeShape<T> {
@@ -127,3 +135,46 @@ export function attribute<T>(text: TextShape<T>, namespace: string): AttributeSh
 }
 
 export const refusedElement: RefusedShape = { kind: 'refused' }
+
+const refusedHere: Support = { here: 'refused', refusal: 'NotImplemented' }
+
+/** One element of a shape. */
+export interface ShapeElement {
+  /** From the root, with slashes; of an attribute with an @ before its name. */
+  path: string
+  /** It holds other elements rather than text. */
+  container: boolean
+  required: boolean
+  support: Support
+}
+
+/** The elements of a document: the root and all that lies under it, each parent before its children. */
+export function elementsOf(root: string, shape: Shape): ShapeElement[] {
+  return elementsAt(root, shape, { required: true, support: works })
+}
+
+function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'required' | 'support'>): ShapeElement[] {
+  // What is within a refused element is refused with it.
+  const within = (support: Support): Support => (how.support.here === 'refused' ? how.support : support)
+  switch (shape.kind) {
+    case 'text':
+    case 'attribute':
+      return [{ path, container: false, ...how }]
+    case 'refused':
+      return [{ path, container: false, required: false, support: refusedHere }]
+    case 'list':
+      return elementsAt(path, shape.item, { ...how, required: false })
+    case 'optional':
+      return elementsAt(path, shape.of, { required: false, support: within(shape.support) })
+    case 'struct':
+      return [
+        { path, container: true, ...how },
+        ...Object.entries(shape.fields).flatMap(([name, field]) =>
+          elementsAt(`${path}/${field.kind === 'attribute' ? '@' : ''}${name}`, field, {
+            required: how.required,
+            support: within(works),
+          }),
+        ),
+      ]
+  }
+}

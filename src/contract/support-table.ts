@@ -1,23 +1,42 @@
 /** What this server does with each operation and each of its parameters, as rows: read off the declarations, so that it cannot differ from them. Pure. */
-import type { FieldPlace, InputBody, OutputBody, Support } from './fields.ts'
-import { type DocumentedFlag, documentedFlag } from './interface-document.ts'
+import { checksumFields } from '../checksums/checksums.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { FieldPlace, InputBody, OutputBody } from './fields.ts'
+import { type DocumentedFlag, documentedFlag, type Message } from './interface-document.ts'
 import type { Method, Operation, Target } from './operation.ts'
+import { elementsOf } from './shapes.ts'
+import { firstVersion, type Support, works } from './support.ts'
 
-export interface ParameterRow extends Support {
+export interface ParameterRow {
   /** In which message, and where in it. */
-  message: 'request' | 'answer'
-  in: FieldPlace['in']
-  /** As documented; vendor names without prefix. */
+  message: Message
+  /** Beside the places of fields: Host and path, the XML document, the bytes of an object or a part. */
+  in: FieldPlace['in'] | 'address' | 'element' | 'data'
+  /** As documented; vendor names without prefix, elements by their path from the root: `Delete/Object/Key`. */
   name: string
   required: boolean
+  /** An element that holds others. */
+  container: boolean
   /** The flag that the interface document gives it there. Absent: it does not name it. */
-  documented: DocumentedFlag | undefined
+  documented?: DocumentedFlag
+  here: Support['here']
+  /** Where it works for some values only: which. */
+  only?: string
+  /** What an answer carries only when this holds, which it never does here. */
+  absentUnless?: string
+  /** The code that is answered when it is refused, or to a value that does not work. */
+  refusal?: ErrorCode
+  /** The first version that does so. */
+  since: string
 }
 
 export interface OperationRow {
   name: string
   summary: string
   here: Support['here']
+  /** The code that a refused operation answers. */
+  refusal?: ErrorCode
+  since: string
   method: Method
   target: Target
   /** What a request must hold besides: query parameters, and vendor headers without prefix. */
@@ -26,17 +45,25 @@ export interface OperationRow {
   requestBody: string
   answerBody: string
   status: number
-  errors: readonly string[]
+  /** What it can answer beyond what any request can. */
+  errors: readonly ErrorCode[]
   parameters: readonly ParameterRow[]
 }
 
 export type DeclaredOperation = Omit<Operation<never>, 'handle'>
 
+/** A row before the operation and its document are known. */
+type Described = Pick<ParameterRow, 'in' | 'name'> &
+  Partial<Pick<ParameterRow, 'required' | 'container'>> & {
+    support?: Support
+  }
+
 export function supportTable(operations: readonly DeclaredOperation[]): OperationRow[] {
   return operations.map((operation) => ({
     name: operation.name,
     summary: operation.summary,
-    here: operation.implemented ? 'works' : 'refused',
+    ...(operation.implemented ? { here: 'works' } : { here: 'refused', refusal: 'NotImplemented' }),
+    since: firstVersion,
     method: operation.method,
     target: operation.target,
     query: operation.query,
@@ -45,23 +72,83 @@ export function supportTable(operations: readonly DeclaredOperation[]): Operatio
     answerBody: bodyOf(operation.outputBody),
     status: operation.status,
     errors: operation.errors,
-    parameters: [
-      ...Object.values(operation.input).map(
-        (field): ParameterRow => parameterRow(operation, 'request', field, field.required),
-      ),
-      ...Object.values(operation.output).map((field): ParameterRow => parameterRow(operation, 'answer', field, false)),
-    ],
+    parameters: operation.implemented ? parametersOf(operation) : [],
   }))
 }
 
-function parameterRow(
-  operation: DeclaredOperation,
-  message: ParameterRow['message'],
-  field: FieldPlace & { support: Support },
-  required: boolean,
-): ParameterRow {
-  const documented = documentedFlag(operation.name, message, field)
-  return { message, in: field.in, name: field.name, required, documented, ...field.support }
+function parametersOf(operation: DeclaredOperation): ParameterRow[] {
+  const request = [...addresses[operation.target], ...Object.values(operation.input), ...requestBody(operation)]
+  const answer = [...Object.values(operation.output), ...answerBody(operation.outputBody)]
+  return [
+    ...request.map((row) => parameterRow(operation, 'request', row)),
+    ...answer.map((row) => parameterRow(operation, 'answer', row)),
+  ]
+}
+
+function parameterRow({ name: operation }: DeclaredOperation, message: Message, row: Described): ParameterRow {
+  const { in: place, name, required = false, container = false, support = works } = row
+  const documented = documentedFlag(operation, message, row)
+  return {
+    message,
+    in: place,
+    name,
+    required: message === 'request' && required,
+    container,
+    ...(documented === undefined ? {} : { documented }),
+    ...(message === 'request' ? support : answeredAs(support)),
+    since: support.since ?? firstVersion,
+  }
+}
+
+/** Values that a request of the same shape is refused for are no matter of the answer. */
+function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
+  return rest
+}
+
+const addresses: Readonly<Record<Target, readonly Described[]>> = {
+  service: [],
+  bucket: [{ in: 'address', name: 'Bucket', required: true }],
+  object: [
+    { in: 'address', name: 'Bucket', required: true },
+    { in: 'address', name: 'Key', required: true },
+  ],
+}
+
+function requestBody({ input, inputBody }: DeclaredOperation): Described[] {
+  if (inputBody.kind === 'none') return []
+  if (inputBody.kind === 'stream') {
+    return [
+      { in: 'header', name: 'Content-Length' },
+      { in: 'data', name: 'body', required: true },
+    ]
+  }
+  const declared = new Set(Object.values(input).map(({ name }) => name))
+  return [
+    ...documentDigests(inputBody).filter(({ name }) => !declared.has(name)),
+    ...elementsOf(inputBody.root, inputBody.shape).map(
+      ({ path, required, ...rest }): Described => ({
+        ...rest,
+        in: 'element',
+        name: path,
+        required: required && inputBody.required,
+      }),
+    ),
+  ]
+}
+
+/** Digests of a document, which are verified whether or not the operation declares them. */
+function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'xml' }>): Described[] {
+  const md5: Described = { in: 'header', name: 'Content-MD5' }
+  if (checksumsOf === 'object') return [md5]
+  const names = [...Object.values(checksumFields).map(({ header }) => header), 'sdk-checksum-algorithm']
+  return [md5, ...names.map((name): Described => ({ in: 'vendor', name }))]
+}
+
+function answerBody(body: OutputBody): Described[] {
+  if (body.kind === 'none') return []
+  if (body.kind === 'stream') return [{ in: 'data', name: 'body' }]
+  const answered = elementsOf(body.root, body.shape).filter(({ support }) => support.here === 'works')
+  return answered.map(({ path, ...rest }): Described => ({ ...rest, in: 'element', name: path }))
 }
 
 /** The root of the document, `data`, or nothing. */

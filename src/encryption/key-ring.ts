@@ -51,15 +51,19 @@ export const isKeyName = (name: string): boolean => keyName.test(name)
 /** Reads `name secret` by line, or `name:secret` by comma; secrets are 32 bytes in base64. Throws `KeyRingInvalid`. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text
-    .split(/[\n,]/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
+    .split('\n')
+    // Before commas part anything: a comment may have some.
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .flatMap((line) => line.split(','))
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
   const keys = entries.map((entry, i) => {
     const [name = '', secret = '', ...rest] = entry.split(/[\s:]+/)
     const bytes = Buffer.from(secret, 'base64')
     if (rest.length > 0 || !isKeyName(name)) throw new KeyRingInvalid(`key ${i + 1} is not 'NAME SECRET'`)
     if (bytes.length !== keyBytes || bytes.toString('base64') !== secret) {
-      throw new KeyRingInvalid(`the secret of key ${i + 1} (${name}) is not ${keyBytes} bytes in base64`)
+      // Without the name: where the two were exchanged, it is the secret.
+      throw new KeyRingInvalid(`the secret of key ${i + 1} is not ${keyBytes} bytes in base64`)
     }
     return ringKey(name, bytes)
   })
@@ -82,4 +86,9 @@ export function withKeysFor(ring: KeyRing, names: readonly string[], random: (by
     (extended, name) => (extended.newest(name) === undefined ? withNewKey(extended, name, random) : extended),
     ring,
   )
+}
+
+/** The same ring without the keys that only unwrap. */
+export function onlyNewest(ring: KeyRing): KeyRing {
+  return keyRing(ring.keys.filter((key) => ring.newest(key.name) === key))
 }

@@ -110,11 +110,12 @@ function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM)
  */
 export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
   const first = Math.floor(range.start / plainBytes)
+  const end = Math.ceil(range.end / plainBytes)
   const bound = boundTo(size)
 
   const open = (segment: number, bytes: Buffer): Buffer => {
     const tagAt = bytes.length - tagBytes
-    if (bytes.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
+    if (segment >= end || bytes.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
     const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes })
     decipher.setAAD(bound)
     decipher.setAuthTag(bytes.subarray(tagAt))
@@ -130,24 +131,25 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
 
   return {
     size: range.end - range.start,
-    drain: (sink) => eachSegment(sealed, size, first, async (segment, bytes) => sink(open(segment, bytes))),
+    drain: (sink) => eachSegment(sealed, size, { first, end }, async (segment, bytes) => sink(open(segment, bytes))),
     read: async () => {
       const bytes = await sealed.read()
       const pieces: Buffer[] = []
       for (let at = 0; at < bytes.length; at += sealedBytes) {
         pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
       }
+      if (first + pieces.length !== end) throw new SegmentDamaged(first + pieces.length)
       return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
     },
     cancel: () => sealed.cancel(),
   }
 }
 
-/** Gives whole sealed segments, whatever pieces the source comes in. `give` owns the bytes until it returns. */
+/** Gives whole sealed segments from `first` to before `end`, whatever pieces the source comes in. `give` owns the bytes until it returns. */
 async function eachSegment(
   sealed: ByteSource,
   size: number,
-  first: number,
+  { first, end }: { first: number; end: number },
   give: (segment: number, bytes: Buffer) => Promise<void>,
 ): Promise<void> {
   const gathered = Buffer.allocUnsafe(Math.min(sealedBytes, sealed.size))
@@ -169,5 +171,5 @@ async function eachSegment(
       segment++
     }
   })
-  if (held > 0) throw new SegmentDamaged(segment)
+  if (segment !== end) throw new SegmentDamaged(segment)
 }

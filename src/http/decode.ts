@@ -30,9 +30,6 @@ const listHeaders: ReadonlySet<string> = new Set([
 /** Vendor headers that hold lists: clients may send an item a line. */
 const listVendorHeaders: ReadonlySet<string> = new Set(['object-attributes', 'optional-object-attributes'])
 
-/** Vendor names that mean something on every operation, declared or not. */
-const everywhere: readonly string[] = ['expected-bucket-owner', 'request-payer']
-
 /** Vendor names that describe a body which is verified before the handler sees it. */
 const bodyDigests: readonly string[] = [
   'sdk-checksum-algorithm',
@@ -46,7 +43,7 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
   const vendors = fieldsIn(named, 'vendor', lowerCase)
   const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
   const required = named.filter(({ field }) => field.required)
-  const accepted = new Set(operation.inputBody.kind === 'xml' ? [...everywhere, ...bodyDigests] : everywhere)
+  const accepted = new Set(operation.inputBody.kind === 'xml' ? bodyDigests : [])
 
   return (head, query, vendorValues) => {
     const input: Input = {}

@@ -62,10 +62,12 @@ export async function openKeyRing(
   }
   const names = [storeKeyName, defaultKmsKeyName, ...kmsKeys]
   const ring = withKeysFor(kept ?? parseKeyRing(''), names, (bytes) => Buffer.from(clock.random(bytes)))
-  if (given !== undefined && ring.keys.length > (kept?.keys.length ?? 0)) {
-    const missing = names.filter((name) => kept?.newest(name) === undefined)
-    throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing.join(', nor ')}`)
+  const missing = names.filter((name) => kept?.newest(name) === undefined).join(', nor ')
+  if (given !== undefined && missing !== '') {
+    throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing}`)
   }
+  // What a worker made, no other process would have.
+  if (!owner && missing !== '') throw new KeyRingRefused(`${file} has no key named ${missing}`)
   if (owner) await keepKeyRing(kv, given === undefined ? file : undefined, ring)
   return ring
 }

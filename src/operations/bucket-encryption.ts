@@ -4,9 +4,8 @@ import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { changeBucket, findBucket } from '../store/buckets.ts'
-import { kmsKeyName } from '../store/encryption.ts'
+import { kmsKey } from '../store/encryption.ts'
 import type { DefaultEncryption } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
 import { defineOperation } from './context.ts'
 
 const configurationShape = struct({
@@ -42,7 +41,8 @@ export const putBucketEncryptionOperation = defineOperation({
     const asked = rule?.ApplyServerSideEncryptionByDefault
     if (rule === undefined || more.length > 0 || asked === undefined) throw new S3Error('MalformedXML')
     const encryption = defaultEncryption(asked, rule.BucketKeyEnabled)
-    checkKmsKey(store, encryption)
+    // A key that is missing would refuse every write later.
+    if (encryption.by === 'kms') kmsKey(store, encryption.kmsKeyId)
     await changeBucket(store, scope, (bucket) => ({ ...bucket, encryption }))
     return {}
   },
@@ -107,10 +107,4 @@ function defaultEncryption(
     })
   }
   return { by: 'store', bucketKeyEnabled }
-}
-
-/** A key that is missing would refuse every write later. */
-function checkKmsKey(store: Store, { by, kmsKeyId }: DefaultEncryption): void {
-  if (by !== 'kms' || store.keys.newest(kmsKeyName(kmsKeyId)) !== undefined) return
-  throw new S3Error('KMS.NotFoundException', { details: { KeyId: kmsKeyId ?? '' } })
 }

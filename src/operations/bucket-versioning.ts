@@ -9,7 +9,7 @@ import { defineOperation } from './context.ts'
 
 const versioningShape = struct({
   Status: optional(oneOf('Enabled', 'Suspended')),
-  MfaDelete: optional(oneOf('Enabled', 'Disabled')),
+  MfaDelete: optional(oneOf('Enabled', 'Disabled'), { here: 'works', only: 'Disabled', refusal: 'NotImplemented' }),
 })
 
 export const putBucketVersioningOperation = defineOperation({

@@ -1,4 +1,4 @@
-import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
+import { customerKey, encryptionOutOfCompletion } from '../contract/encryption-fields.ts'
 import { vendor } from '../contract/fields.ts'
 import {
   checksumsIn,
@@ -55,7 +55,7 @@ export const completeMultipartUploadOperation = defineOperation({
     bytesMax: limits.completeBodyBytesMax,
     checksumsOf: 'object',
   },
-  output: { versionId: versionIdOut, expiration: expirationOut, ...requestCharged, ...encryptionOut },
+  output: { versionId: versionIdOut, expiration: expirationOut, ...requestCharged, ...encryptionOutOfCompletion },
   outputBody: {
     kind: 'xml',
     root: 'CompleteMultipartUploadResult',
@@ -70,6 +70,7 @@ export const completeMultipartUploadOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'NoSuchUpload',
     'InvalidPart',
     'InvalidPartOrder',
@@ -77,6 +78,7 @@ export const completeMultipartUploadOperation = defineOperation({
     'EntityTooLarge',
     'MalformedXML',
     'PreconditionFailed',
+    'ConditionalRequestConflict',
     'BadDigest',
     'InvalidArgument',
     'InvalidRequest',

@@ -1,6 +1,6 @@
 import { needs, outHeader, vendor, worksOnly } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
-import { list, optional, string, struct } from '../contract/shapes.ts'
+import { list, optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
 import { boolean, oneOf } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -34,8 +34,8 @@ export const createBucketOperation = defineOperation({
     root: 'CreateBucketConfiguration',
     shape: struct({
       LocationConstraint: optional(string),
-      Location: optional(struct({ Name: optional(string), Type: optional(string) })),
-      Bucket: optional(struct({ DataRedundancy: optional(string), Type: optional(string) })),
+      Location: refusedByHandler(struct({ Name: optional(string), Type: optional(string) })),
+      Bucket: refusedByHandler(struct({ DataRedundancy: optional(string), Type: optional(string) })),
       Tags: optional(struct({ Tag: list(tagShape) })),
     }),
     required: false,

@@ -29,7 +29,7 @@ export const deleteObjectOperation = defineOperation({
     ...ownership,
   },
   output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut, ...requestCharged },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'NoSuchVersion'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchVersion'],
 
   async handle({ store, scope, key, mayBypassGovernance }, input) {
     const { versionId, deleteMarker } = await deleteObject(store, scope, {

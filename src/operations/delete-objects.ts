@@ -1,6 +1,6 @@
 import { refused } from '../contract/fields.ts'
 import { bypassGovernanceRetention, checksumsIn, ownership, requestCharged, versionName } from '../contract/groups.ts'
-import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
+import { boolean, list, optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { findBucket } from '../store/buckets.ts'
@@ -13,8 +13,8 @@ const named = struct({
   Key: string,
   VersionId: optional(string),
   ETag: optional(string),
-  LastModifiedTime: optional(string),
-  Size: optional(string),
+  LastModifiedTime: refusedByHandler(string),
+  Size: refusedByHandler(string),
 })
 
 interface NamedObject {
@@ -70,7 +70,7 @@ export const deleteObjectsOperation = defineOperation({
       Error: list(struct({ Key: string, VersionId: optional(string), Code: string, Message: string })),
     }),
   },
-  errors: ['NoSuchBucket', 'MalformedXML'],
+  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'MalformedXML'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
     const { store, scope, mayBypassGovernance } = context

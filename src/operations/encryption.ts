@@ -30,7 +30,7 @@ export function encryptionRequestOf(input: EncryptionInputs, connection: Connect
   const { serverSideEncryption: method, kmsKeyId, bucketKeyEnabled, encryptionContext: context } = input
   const customerKey = customerKeyOf(input, connection)
   if (customerKey !== undefined) {
-    if (method !== undefined) {
+    if (method !== undefined || kmsKeyId !== undefined || context !== undefined || bucketKeyEnabled === true) {
       throw refusal(
         'Server Side Encryption with Customer provided key is incompatible with the encryption method specified',
       )

@@ -7,6 +7,7 @@ import { limits } from '../limits.ts'
 import { listParts } from '../store/upload-parts.ts'
 import { defineOperation } from './context.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
+import { customerKeyOf } from './encryption.ts'
 import { shownStorageClass } from './object-attributes.ts'
 import { uploadId } from './upload-address.ts'
 
@@ -54,12 +55,13 @@ export const listPartsOperation = defineOperation({
       ),
     }),
   },
-  errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument'],
+  errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument', 'InvalidRequest'],
 
-  async handle({ store, scope, bucket, key, principal }, input) {
+  async handle({ store, scope, bucket, key, principal, customerKeysMayTravel }, input) {
+    const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
     const marker = Math.min(input.partNumberMarker ?? 0, limits.partNumberMax)
-    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max })
+    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max, customerKey })
     const owner = { ID: principal.accountId, DisplayName: principal.displayName }
     const { checksum } = page.upload.record
     return {

@@ -52,7 +52,9 @@ export const putObjectOperation = defineOperation({
   },
   errors: [
     'NoSuchBucket',
+    'NoSuchKey',
     'PreconditionFailed',
+    'ConditionalRequestConflict',
     'BadDigest',
     'InvalidDigest',
     'InvalidRequest',

@@ -1,6 +1,6 @@
 import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
 import { outHeader } from '../contract/fields.ts'
-import { checksumsIn, checksumsOut, ownership, requestCharged } from '../contract/groups.ts'
+import { checksumsIn, ownership, partChecksumsOut, requestCharged } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { IncomingData } from '../store/incoming-data.ts'
@@ -21,7 +21,7 @@ export const uploadPartOperation = defineOperation({
   summary: 'Uploads one part. A part sent again replaces the one before.',
   input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
-  output: { etag: outHeader('ETag'), ...requestCharged, ...checksumsOut, ...encryptionOut },
+  output: { etag: outHeader('ETag'), ...requestCharged, ...partChecksumsOut, ...encryptionOut },
   errors: [
     'NoSuchBucket',
     'NoSuchUpload',

@@ -2,14 +2,14 @@
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import { commitKeyDecision, garbagePut } from './commit.ts'
+import { commitKeyDecision, type Decision, garbagePut } from './commit.ts'
 import { type CustomerKey, uploadKeyOf } from './encryption.ts'
 import { readHistory } from './key-history.ts'
 import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
 import { type NewRecord, placeObject } from './new-version.ts'
 import { toRuns } from './object-parts.ts'
-import { checkWrite, unquote, type WriteConditions } from './preconditions.ts'
+import { checkWrite, conditionally, unquote, type WriteConditions } from './preconditions.ts'
 import { uploadCodec } from './record-codecs.ts'
 import type { Checksum, CompletedUpload, Encryption, OpenUpload } from './records.ts'
 import type { BucketScope } from './scope.ts'
@@ -43,14 +43,15 @@ export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'che
 
 /**
  * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
- * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed.
+ * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed,
+ * ConditionalRequestConflict.
  */
 export async function completeUpload(
   store: Store,
   scope: BucketScope,
   completion: Completion,
 ): Promise<CompletionResult> {
-  return commitKeyDecision<CompletionResult>(store, scope.name, completion.key, async () => {
+  const decide = async (): Promise<Decision<CompletionResult>> => {
     const upload = await findUpload(store, scope, completion)
     if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
     if (completion.customerKey !== undefined) uploadKeyOf(store, upload.record, completion, completion.customerKey)
@@ -61,7 +62,8 @@ export async function completeUpload(
     const placed = await placeObject(store, history, assemble(upload.record, completion, chosen))
     const result = completedUpload(upload.record, { bucket: history.bucket.record, record: placed.object })
     return { result, commit: completeCommit(store, upload, upload.record, placed.commit, result, stored, chosen) }
-  })
+  }
+  return conditionally(completion.conditions, () => commitKeyDecision(store, scope.name, completion.key, decide))
 }
 
 /** The stored parts that the client lists, in order. Everything that can be wrong with the list is found here. Pure. */

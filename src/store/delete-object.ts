@@ -3,7 +3,7 @@ import { S3Error } from '../errors.ts'
 import { commitKeyDecision, type Decision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, readHistory, versionNamed } from './key-history.ts'
 import { placeMarker } from './new-version.ts'
-import { etagListed } from './preconditions.ts'
+import { conditionally, etagListed } from './preconditions.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { removeCurrent, removeVersion } from './versions.ts'
@@ -30,12 +30,13 @@ export interface DeletionResult {
  * and NoSuchKey.
  */
 export async function deleteObject(store: Store, scope: BucketScope, deletion: Deletion): Promise<DeletionResult> {
-  return commitKeyDecision(store, scope.name, deletion.key, async () => {
+  const decide = async (): Promise<Decision<DeletionResult>> => {
     const history = await readHistory(store, scope, deletion.key)
     checkCondition(history, deletion)
     if (deletion.versionId !== undefined) return removeNamed(store, history, deletion.versionId, deletion)
     return history.bucket.record.versioning === 'unversioned' ? removeOnly(store, history) : hide(store, history)
-  })
+  }
+  return conditionally(deletion, () => commitKeyDecision(store, scope.name, deletion.key, decide))
 }
 
 function checkCondition({ key, versions }: KeyHistory, { ifMatch }: Deletion): void {

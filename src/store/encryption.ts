@@ -1,5 +1,5 @@
 /** Encryption at rest: the keys of objects, made for what a request asks, kept wrapped in records, and found again for reading. */
-import { defaultKmsKeyName, storeKeyName } from '../encryption/key-ring.ts'
+import { defaultKmsKeyName, type RingKey, storeKeyName } from '../encryption/key-ring.ts'
 import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
 import { S3Error } from '../errors.ts'
 import type { BlobEncryption } from './incoming-data.ts'
@@ -33,12 +33,13 @@ export interface NewObjectKey {
 
 const nonceBytes = 12
 
-/** What the request asks for, or else the bucket's default. */
+/** What the request asks for, or else the bucket's default. Of a bucket key, the default also says what a request for SSE-KMS leaves open. */
 export function encryptionFor(
   { encryption }: BucketRecord,
   request: EncryptionRequest | undefined,
 ): EncryptionRequest | undefined {
-  return request ?? encryption
+  if (request?.by !== 'kms' || encryption?.by !== 'kms') return request ?? encryption
+  return { ...request, bucketKeyEnabled: request.bucketKeyEnabled ?? encryption.bucketKeyEnabled }
 }
 
 /** Throws KMS.NotFoundException when no key has the name asked for. */
@@ -51,9 +52,7 @@ export function newObjectKey(store: Store, request: EncryptionRequest): NewObjec
     const { customerKey } = request
     return { secret, by, wrap: (binding) => ({ by, wrappedKey: wrapped(customerKey.secret, binding) }) }
   }
-  const name = by === 'store' ? storeKeyName : kmsKeyName(request.kmsKeyId)
-  const ringKey = by === 'kms' && name === storeKeyName ? undefined : store.keys.newest(name)
-  if (ringKey === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
+  const ringKey = by === 'store' ? storeKey(store) : kmsKey(store, request.kmsKeyId)
   const asked = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
   return {
     secret,
@@ -67,9 +66,23 @@ export function newObjectKey(store: Store, request: EncryptionRequest): NewObjec
   }
 }
 
+function storeKey({ keys }: Store): RingKey {
+  const key = keys.newest(storeKeyName)
+  if (key === undefined) throw new ObjectKeyLost(`the key ring has no key named ${storeKeyName}`)
+  return key
+}
+
+/** The key that a client means. Throws KMS.NotFoundException. */
+export function kmsKey({ keys }: Store, kmsKeyId: string | undefined): RingKey {
+  const name = kmsKeyId === undefined ? defaultKmsKeyName : kmsKeyName(kmsKeyId)
+  // The key of SSE-S3 is nobody's to name.
+  const key = name === storeKeyName ? undefined : keys.newest(name)
+  if (key === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
+  return key
+}
+
 /** Clients name a key by itself, as an alias, or by an ARN that ends with either. */
-export function kmsKeyName(kmsKeyId: string | undefined): string {
-  if (kmsKeyId === undefined) return defaultKmsKeyName
+function kmsKeyName(kmsKeyId: string): string {
   return kmsKeyId.replace(/^arn:[^:]*:kms:[^:]*:[^:]*:/, '').replace(/^(?:key|alias)\//, '')
 }
 
@@ -110,7 +123,7 @@ export function objectKeyOf(
         'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
     })
   }
-  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, undefined))
+  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, encryption.context))
   if (secret === undefined) throw new S3Error('AccessDenied')
   return secret
 }

@@ -34,6 +34,20 @@ export function unquote(etag: string): string {
   return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
 }
 
+/** Runs a commit. That others kept getting in its way has a name of its own where the write was conditional: ConditionalRequestConflict. */
+export async function conditionally<T>(
+  { ifMatch, ifNoneMatch }: WriteConditions,
+  commit: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await commit()
+  } catch (error) {
+    const isConditional = ifMatch !== undefined || ifNoneMatch !== undefined
+    if (!isConditional || !(error instanceof S3Error) || error.code !== 'OperationAborted') throw error
+    throw new S3Error('ConditionalRequestConflict', { cause: error })
+  }
+}
+
 /** HTTP dates have whole seconds; a stored time within that second counts as not later. */
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000
 

@@ -101,13 +101,15 @@ export interface PartPage {
   truncated: boolean
 }
 
-/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload. */
+/** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload, InvalidRequest. */
 export async function listParts(
   store: Store,
   scope: BucketScope,
-  query: UploadAddress & PartQuery,
+  query: UploadAddress & PartQuery & { customerKey?: CustomerKey | undefined },
 ): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
   const upload = await findOpenUpload(store, scope, query)
+  // Not needed; when it comes, it must be the upload's.
+  if (query.customerKey !== undefined) uploadKeyOf(store, upload.record, query, query.customerKey)
   return { upload, ...(await readPartPage(store, query.uploadId, query)) }
 }
 

@@ -7,7 +7,7 @@ import { type IncomingData, writeBlob } from './incoming-data.ts'
 import { readHistory } from './key-history.ts'
 import { checkLockRequest } from './lock-request.ts'
 import { commitObject } from './new-version.ts'
-import { checkWrite, type WriteConditions } from './preconditions.ts'
+import { checkWrite, conditionally, type WriteConditions } from './preconditions.ts'
 import type { ObjectAttributes } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
@@ -55,7 +55,9 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     encryptionAt,
   }
   return keepingNoOrphan(store, manifest, () =>
-    commitObject(store, scope, before, record, (current) => checkWrite(object.conditions, current)),
+    conditionally(object.conditions, () =>
+      commitObject(store, scope, before, record, (current) => checkWrite(object.conditions, current)),
+    ),
   )
 }
 

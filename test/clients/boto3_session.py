@@ -88,7 +88,7 @@ assert [entry["Key"] for page in older for entry in page["Contents"]] == keys
 assert code_of(s3.get_object, Bucket=BUCKET, Key="nothing") == "NoSuchKey"
 assert code_of(s3.get_object, Bucket="no-such-bucket-here", Key="nothing") == "NoSuchBucket"
 assert code_of(s3.put_bucket_policy, Bucket=BUCKET, Policy="{}") == "NotImplemented"
-assert code_of(s3.put_object, Bucket=BUCKET, Key="k", Body=b"", ServerSideEncryption="AES256") == "NotImplemented"
+assert code_of(s3.put_object, Bucket=BUCKET, Key="k", Body=b"", ServerSideEncryption="aws:kms:dsse") == "NotImplemented"
 
 # The resource interface, and the end.
 resource = boto3.resource("s3").Bucket(BUCKET)

@@ -12,6 +12,7 @@ export interface Workplace {
   endpoint: string
   /** `127.0.0.1:54321`. */
   host: string
+  tls: boolean
   /** An empty directory. */
   directory: string
   /** PEM file of whom to trust, when the server speaks TLS; aws-cli and boto3 know it from their environment. */
@@ -41,7 +42,7 @@ export function describeClient(
 ): void {
   describeInstalled(name, tls ? [probe, opensslProbe] : [probe], () => {
     const calls = { client: succeed, output: speak, failing: fail }
-    const at: Workplace = { endpoint: '', host: '', directory: '', authorityFile: '', ...calls }
+    const at: Workplace = { endpoint: '', host: '', tls, directory: '', authorityFile: '', ...calls }
     let root: string
 
     async function succeed(command: string, ...words: string[]): Promise<string> {

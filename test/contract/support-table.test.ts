@@ -11,9 +11,11 @@ import {
   worksOnly,
 } from '../../src/contract/fields.ts'
 import { operationsIn } from '../../src/contract/operation.ts'
-import { string, struct } from '../../src/contract/shapes.ts'
+import { list, optional, refusedByHandler, string, struct } from '../../src/contract/shapes.ts'
 import { supportTable } from '../../src/contract/support-table.ts'
 import { text } from '../../src/contract/values.ts'
+import { supportTable as libraryTable } from '../../src/index.ts'
+import { operations } from '../../src/operations/table.ts'
 
 const putThing = operationsIn<undefined>()({
   name: 'PutThing',
@@ -26,14 +28,18 @@ const putThing = operationsIn<undefined>()({
   input: {
     id: required(query('thing-id', text)),
     md5: header('Content-MD5', text),
-    mode: worksOnly(header('Mode', text), 'slow|steady'),
+    mode: worksOnly(header('Mode', text), 'slow|steady', 'InvalidArgument'),
     lock: refused('vendor', 'lock'),
     metadata: vendorPrefix('meta-'),
   },
   inputBody: {
     kind: 'xml',
     root: 'Thing',
-    shape: struct({ Name: string }),
+    shape: struct({
+      Name: string,
+      Part: list(struct({ Id: string })),
+      Old: refusedByHandler(struct({ Id: optional(string) })),
+    }),
     required: true,
     digestRequired: false,
     bytesMax: 1024,
@@ -58,50 +64,70 @@ describe('the support table', () => {
       answerBody: '',
       status: 200,
     })
+    const fixed = { required: false, container: false, here: 'works', since: '0.1.0' }
+    const asked = { ...fixed, message: 'request' }
+    const digests = ['crc32', 'crc32c', 'crc64nvme', 'sha1', 'sha256']
+    const refusal = { here: 'refused', refusal: 'NotImplemented' }
     expect(row?.parameters).toEqual([
-      { message: 'request', in: 'query', name: 'thing-id', required: true, documented: undefined, here: 'works' },
-      { message: 'request', in: 'header', name: 'Content-MD5', required: false, documented: undefined, here: 'works' },
-      {
-        message: 'request',
-        in: 'header',
-        name: 'Mode',
-        required: false,
-        documented: undefined,
-        here: 'works',
-        only: 'slow|steady',
-      },
-      { message: 'request', in: 'vendor', name: 'lock', required: false, documented: undefined, here: 'refused' },
-      { message: 'request', in: 'vendor-prefix', name: 'meta-', required: false, documented: undefined, here: 'works' },
-      { message: 'answer', in: 'vendor', name: 'version-id', required: false, documented: undefined, here: 'works' },
-      {
-        message: 'answer',
-        in: 'vendor',
-        name: 'expiry',
-        required: false,
-        documented: undefined,
-        here: 'works',
-        absentUnless: 'things expire',
-      },
+      { ...asked, in: 'address', name: 'Bucket', required: true },
+      { ...asked, in: 'address', name: 'Key', required: true },
+      { ...asked, in: 'query', name: 'thing-id', required: true },
+      { ...asked, in: 'header', name: 'Content-MD5' },
+      { ...asked, in: 'header', name: 'Mode', only: 'slow|steady', refusal: 'InvalidArgument' },
+      { ...asked, in: 'vendor', name: 'lock', ...refusal },
+      { ...asked, in: 'vendor-prefix', name: 'meta-' },
+      ...digests.map((name) => ({ ...asked, in: 'vendor', name: `checksum-${name}` })),
+      { ...asked, in: 'vendor', name: 'sdk-checksum-algorithm' },
+      { ...asked, in: 'element', name: 'Thing', required: true, container: true },
+      { ...asked, in: 'element', name: 'Thing/Name', required: true },
+      { ...asked, in: 'element', name: 'Thing/Part', container: true },
+      { ...asked, in: 'element', name: 'Thing/Part/Id' },
+      { ...asked, in: 'element', name: 'Thing/Old', container: true, ...refusal },
+      { ...asked, in: 'element', name: 'Thing/Old/Id', ...refusal },
+      { ...fixed, message: 'answer', in: 'vendor', name: 'version-id' },
+      { ...fixed, message: 'answer', in: 'vendor', name: 'expiry', absentUnless: 'things expire' },
     ])
   })
 
-  it('says which operations are refused', () => {
-    expect(supportTable([refusedThing])[0]?.here).toBe('refused')
+  it('repeats the flag that the interface document gives a name in that operation', () => {
+    const rows = supportTable(operations)
+    const flagOf = (operation: string, name: string) =>
+      rows.find((row) => row.name === operation)?.parameters.find((row) => row.name === name)?.documented
+    expect(flagOf('PutBucketTagging', 'Content-MD5')).toBe('supported')
+    expect(flagOf('PutObjectLegalHold', 'Content-MD5')).toBe('not-supported')
+    expect(flagOf('UploadPart', 'Content-MD5')).toBe('not-supported')
+    expect(flagOf('CreateBucket', 'CreateBucketConfiguration')).toBe('partially-supported')
+    expect(flagOf('DeleteObjectTagging', 'versionId')).toBe('unflagged')
+    expect(flagOf('CopyObject', 'copy-source')).toBeUndefined()
   })
 
-  it('becomes a page on which every parameter, refusal and error can be found', () => {
-    const page = apiPage(supportTable([putThing, refusedThing]), [['NoSuchKey', { status: 404, message: 'No key.' }]])
+  it('can be had from the library, as it goes through JSON', () => {
+    const rows = libraryTable()
+    expect(rows).toEqual(supportTable(operations))
+    expect(JSON.parse(JSON.stringify(rows))).toEqual(rows)
+  })
+
+  it('says which operations are refused', () => {
+    expect(supportTable([refusedThing])[0]).toMatchObject({
+      here: 'refused',
+      refusal: 'NotImplemented',
+      parameters: [],
+    })
+  })
+
+  it('becomes a page on which every parameter and refusal can be found', () => {
+    const page = apiPage(supportTable([putThing, refusedThing]))
     const lines = page.split('\n')
     expect(lines).toContain('## Operations (1 work, 1 are refused by name)')
     expect(lines).toContain('`PUT /{Bucket}/{Key}?thing with *-thing-source`: Puts a thing.')
     expect(lines).toContain('Request body: XML `Thing`. Answer: 200. Errors: `NoSuchKey`.')
     expect(lines).toContain('| `thing-id` (required) | query | not named | works |')
-    expect(lines).toContain('| `Mode` | header | not named | works for slow\\|steady |')
+    expect(lines).toContain('| `Mode` | header | not named | works for slow\\|steady; otherwise `InvalidArgument` |')
+    expect(lines).toContain('| `*-lock` | header | not named | refused: `NotImplemented` |')
     expect(lines).toContain('| `*-expiry` | header | not named | absent unless things expire |')
-    expect(lines).toContain('| `*-lock` | header | not named | refused |')
     expect(lines).toContain('| `*-meta-<name>` | header | not named | works |')
     expect(lines).toContain('| LockThing | `PUT /{Bucket}?lock with *-thing-source` |')
-    expect(lines).toContain('| `NoSuchKey` | 404 | No key. |')
+    expect(lines).toContain('| `Thing/Part/Id` | XML | not named | works |')
   })
 
   it('has a summary that names what works and counts the rest', () => {

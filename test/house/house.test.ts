@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
-import { findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
+import { findForbiddenBenchImports, findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
 import {
   findBadNames,
   findBrokenRules,
@@ -16,6 +16,7 @@ import { readSources } from './source-file.ts'
 const root = (name: string): string => fileURLToPath(new URL(`../../${name}/`, import.meta.url))
 const sources = readSources(root('src'))
 const tests = readSources(root('test'))
+const bench = readSources(root('bench'))
 const scripts = readSources(root('scripts'), '.mjs')
 
 /** What scripts load of the compiled code, as source paths. */
@@ -31,13 +32,15 @@ describe('the house rules', () => {
 
   it.each([
     ['every import is one that its room may make', findForbiddenImports(sources)],
-    ['no import leads back to where it came from', findImportCycles(sources)],
+    ['the bench measures from outside', findForbiddenBenchImports(bench)],
+    ['no import leads back to where it came from', [...findImportCycles(sources), ...findImportCycles(bench)]],
     ['every source file is used', findUnimported(sources, loadedByScripts)],
     ['sources keep the rules of the language', findBrokenRules(sources, [...rules, ...sourceRules])],
     ['tests keep the rules of the language', findBrokenRules(tests, rules)],
-    ['every source file says first what it owns', findHeadless(sources)],
-    ['no source file is too long to read in one sitting', findLongFiles(sources)],
-    ['names of files say something', findBadNames([...sources, ...tests, ...scripts])],
+    ['the bench keeps the rules of the language', findBrokenRules(bench, rules)],
+    ['every source file says first what it owns', findHeadless([...sources, ...bench])],
+    ['no source file is too long to read in one sitting', findLongFiles([...sources, ...bench])],
+    ['names of files say something', findBadNames([...sources, ...tests, ...bench, ...scripts])],
     ['errors and the error table agree', findErrorMismatches(sources, Object.keys(errorTable))],
   ])('%s', (_, findings) => {
     expect(findings).toEqual([])

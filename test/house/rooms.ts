@@ -90,6 +90,22 @@ function forbiddenPackage(path: string, specifier: string): string[] {
   return isIn(path, adapters[name] ?? []) ? [] : [`${path} must not import the library ${specifier}`]
 }
 
+/** All that bench/ sees of src/, and what it starts: it measures from outside, and signs as clients do. */
+const seenByBench = ['../src/auth/sigv4.ts', '../src/auth/canonical-request.ts', '../src/version.ts']
+const startedByBench = '../src/cli/main.ts'
+
+export function findForbiddenBenchImports(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map((file) => file.path))
+  return files.flatMap((file) =>
+    file.imports.flatMap(({ specifier, target, starts }) => {
+      if (target === undefined)
+        return specifier.startsWith('node:') ? [] : [`${file.path} must not import ${specifier}`]
+      if (known.has(target) || seenByBench.includes(target) || (starts && target === startedByBench)) return []
+      return [`${file.path} must not import ${target}`]
+    }),
+  )
+}
+
 /** One finding for each cycle met, as its path. Type imports count: a cycle of types is two files that are one. */
 export function findImportCycles(files: readonly SourceFile[]): string[] {
   const targets = new Map(

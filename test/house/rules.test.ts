@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
+import { findForbiddenBenchImports, findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
 import {
   findBadNames,
   findBrokenRules,
@@ -63,6 +63,19 @@ describe('the import table', () => {
     ['cli/serve.ts', 'http/server.ts'],
   ])('lets %s import %s', (path, target) => {
     expect(findForbiddenImports(importing(path, target))).toEqual([])
+  })
+
+  it.each([
+    ['the store', "import { keyspace } from '../src/store/keyspace.ts'", '../src/store/keyspace.ts'],
+    ['a library', "import { open } from 'lmdb'", 'lmdb'],
+    ['what tests share', "import { sign } from '../test/support/signer.ts'", '../test/support/signer.ts'],
+  ])('keeps the bench from %s', (_, text, what) => {
+    expect(findForbiddenBenchImports(tree({ 'main.ts': text }))).toEqual([`main.ts must not import ${what}`])
+  })
+
+  it('lets the bench sign, and start the command', () => {
+    const text = "import { signature } from '../src/auth/sigv4.ts'\nnew URL('../src/cli/main.js', import.meta.url)"
+    expect(findForbiddenBenchImports(tree({ 'main.ts': text }))).toEqual([])
   })
 
   it.each([

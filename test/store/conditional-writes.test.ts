@@ -1,5 +1,6 @@
 /** Conditional writes, deletions and tags among others that change the same key: exactly one winner. */
 import { describe, expect, it } from 'vitest'
+import type { Kv } from '../../src/kv/kv.ts'
 import { setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
@@ -28,6 +29,22 @@ describe('conditional writes', () => {
     expect(count(outcomes, 'PreconditionFailed')).toBe(63)
     expect((await read(made, 'key')).toString()).toBe(`data ${outcomes.indexOf('ok')}`)
     expect(await shardsOf(made)).toHaveLength(2)
+  })
+
+  it.each([
+    ['with If-None-Match', { ifNoneMatch: '*' }, 'ConditionalRequestConflict'],
+    ['without', {}, 'OperationAborted'],
+  ])('%s, which others outrun again and again, is told so and leaves nothing', async (_, conditions, code) => {
+    const made = await storeWithBucket()
+    const kv: Kv = {
+      get: (keys) => made.kv.get(keys),
+      range: (query) => made.kv.range(query),
+      commit: async () => false,
+      close: async () => {},
+    }
+    const store = { ...made.store, kv }
+    expect(await outcome(put({ ...made, store }, 'key', 'data', conditions))).toBe(code)
+    expect(await shardsOf(made)).toEqual([])
   })
 
   it('64 without conditions all succeed, and hardly one has to try again', async () => {

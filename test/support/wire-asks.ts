@@ -14,6 +14,8 @@ export interface OpenUpload {
 const tagging = '<Tagging><TagSet/></Tagging>'
 const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'
 const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
+const encryption =
+  '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>'
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
 const lockedUntil = '2099-01-01T00:00:00.000Z'
 const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
@@ -144,6 +146,15 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
       succeeds: 200,
     },
     GetObjectLockConfiguration: { method: 'GET', bucket: 'locked', query: { 'object-lock': '' }, succeeds: 200 },
+    PutBucketEncryption: {
+      method: 'PUT',
+      bucket: 'encrypted',
+      query: { encryption: '' },
+      body: encryption,
+      succeeds: 200,
+    },
+    GetBucketEncryption: { method: 'GET', bucket: 'encrypted', query: { encryption: '' }, succeeds: 200 },
+    DeleteBucketEncryption: { method: 'DELETE', bucket: 'encrypted', query: { encryption: '' }, succeeds: 204 },
     PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
     GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
     PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
@@ -170,7 +181,8 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
 
 /** Makes in an empty server what `asks` is about. */
 export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
-  for (const bucket of ['wire', 'empty']) await wire.must({ method: 'PUT', bucket })
+  for (const bucket of ['wire', 'empty', 'encrypted']) await wire.must({ method: 'PUT', bucket })
+  await wire.must({ method: 'PUT', bucket: 'encrypted', query: { encryption: '' }, body: encryption })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
   const heldVendor = {
     'object-lock-mode': 'GOVERNANCE',
@@ -201,7 +213,13 @@ export async function nothingChanged(wire: Wire, { uploadId }: OpenUpload): Prom
   expect([...uploads.matchAll(/<UploadId>(\w+)</g)].map(([, id]) => id)).toEqual([uploadId])
   await wire.must({ method: 'GET', query: { tagging: '' } })
   const buckets = (await wire.must({ method: 'GET', bucket: '' })).body.toString()
-  expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual(['empty', 'locked', 'wire'])
+  expect([...buckets.matchAll(/<Name>(.*?)</g)].map(([, name]) => name)).toEqual([
+    'empty',
+    'encrypted',
+    'locked',
+    'wire',
+  ])
+  await wire.must({ method: 'GET', bucket: 'encrypted', query: { encryption: '' } })
   const { headers: lockHeaders } = await wire.must({ method: 'HEAD', ...held })
   const locks = ['mode', 'retain-until-date', 'legal-hold']
   expect(locks.map((name) => lockHeaders.get(`${prefix}object-lock-${name}`))).toEqual([

@@ -72,7 +72,7 @@ function readRaw(all: string): RawReply {
     status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0),
     head,
     body,
-    code: /<Code>(\w+)<\/Code>/.exec(body)?.[1] ?? '',
+    code: /<Code>([\w.]+)<\/Code>/.exec(body)?.[1] ?? '',
     all,
   }
 }

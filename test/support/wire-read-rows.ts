@@ -1,7 +1,9 @@
 /** Rows that GetObject and HeadObject share: what HEAD answers is what GET answers, without the bytes. */
+
 import { md5Hex, referenceChecksum } from './wire-checksums.ts'
 import type { Wire } from './wire-client.ts'
 import { conditionRows } from './wire-condition-rows.ts'
+import { thirdsOfCustomerKey } from './wire-encryption.ts'
 import { emptyFox, fox, foxEtag, foxText, type ReadMethod } from './wire-fox.ts'
 import { rangeRows } from './wire-range-rows.ts'
 import { anHttpDate, type Row, refusal } from './wire-rows.ts'
@@ -67,14 +69,7 @@ export function readRows(method: ReadMethod): Row[] {
       given: fox,
       ask: { ...ask, vendor: { 'checksum-mode': 'MAYBE' } },
     },
-    ...['algorithm', 'key', 'key-MD5'].map(
-      (part): Row => ({
-        it: `refuses server-side-encryption-customer-${part} by name`,
-        ...refusal('NotImplemented', { NotImplemented: `{{prefix}}server-side-encryption-customer-${part}` }),
-        given: fox,
-        ask: { ...ask, vendor: { [`server-side-encryption-customer-${part}`]: 'AES256' } },
-      }),
-    ),
+    ...thirdsOfCustomerKey((vendor) => ({ given: fox, ask: { ...ask, vendor } })),
   ]
 }
 

@@ -2,7 +2,7 @@
  * Runs rows: what is asked, and what must be answered. Every row runs raw and signed by hand in both dialects and both address styles unless it is said which, and through the
  * AWS SDK where it has a command for it. Bucket `wire` is there before each run, and nothing else.
  *
- * `{{name}}` in a row stands for a fact that its `given` found out; `{{prefix}}` is the dialect's.
+ * `{{name}}` in a row stands for a fact that its `given` found out; `{{prefix}}` is the dialect's, and `{{kmsKeyId}}` its header of that meaning.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
@@ -123,8 +123,12 @@ function sdkTests(hosting: Style['hosting'], rows: readonly Row[], stage: () => 
 
 async function prepare(row: Row, wire: Wire): Promise<Facts> {
   if (!row.withoutBucket) await wire.must({ method: 'PUT' })
-  return { prefix: wire.style.prefix, ...(await row.given?.(wire)) }
+  return { prefix: wire.style.prefix, kmsKeyId: kmsKeyHeader(wire.style.prefix), ...(await row.given?.(wire)) }
 }
+
+/** Without prefix. The interface document calls it otherwise than AWS does. */
+export const kmsKeyHeader = (prefix: Style['prefix']): string =>
+  prefix === 'x-store-' ? 'server-side-encryption-kms-key-id' : 'server-side-encryption-aws-kms-key-id'
 
 /** Resolves either way. */
 const settle = (call: Promise<object>): Promise<object> => call.catch((error: object) => error)
@@ -158,7 +162,9 @@ function filler(facts: Facts): <T>(value: T) => T {
     if (typeof value === 'string') return fillText(value)
     if (Array.isArray(value)) return value.map(fill)
     const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-    return isPlain ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fill(part)])) : value
+    return isPlain
+      ? Object.fromEntries(Object.entries(value).map(([name, part]) => [fillText(name), fill(part)]))
+      : value
   }
   return (value) => fill(value) as typeof value
 }

@@ -1,6 +1,7 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
 import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
+import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import { emptyStore } from '../../src/empty-store.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
@@ -11,10 +12,15 @@ import type { Store } from '../../src/store/store.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
+/** Of the same account, for deleting alone: it may pass over no lock. */
+export const deletingKey = { accessKeyId: 'AKDELETING', secretAccessKey: 'deleting-secret-of-the-wire-tests' }
 export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'other-secret-of-the-wire-tests' }
 
+/** A key for SSE-KMS, beside the default one. */
+export const kmsKeyName = 'invoices'
+
 const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
-  { id: 'main', name: 'Main', keys: [mainKey, ...mainKeys] },
+  { id: 'main', name: 'Main', keys: [mainKey, { ...deletingKey, permissions: ['s3:DeleteObject*'] }, ...mainKeys] },
   { id: 'other', name: 'Other', keys: [otherKey] },
 ]
 
@@ -26,6 +32,7 @@ export interface WireServer {
   unexpected: unknown[]
   /** Removes all buckets. */
   empty(): Promise<void>
+  /** Throws when an operation answered an error that it does not declare. */
   close(): Promise<void>
 }
 
@@ -39,6 +46,17 @@ export interface WireServerOptions {
   over?(store: Store): Store
 }
 
+const answerable = new Map<string, ReadonlySet<string>>(
+  operations.map((operation) => [operation.name, codesOf(operation)]),
+)
+
+/** Operation and code of an error that the documentation would not lead a client to expect. */
+function undeclared({ operation, code }: RequestLog): string | undefined {
+  if (code === '' || code === 'ClientGone') return undefined
+  const codes: ReadonlySet<string> = answerable.get(operation) ?? codesOfAnyRequest
+  return codes.has(code) ? undefined : `${operation === '' ? 'a request of no operation' : operation}: ${code}`
+}
+
 export async function startWireServer({
   bounds = {},
   clock = systemClock,
@@ -46,10 +64,11 @@ export async function startWireServer({
   keys = [],
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
-  const memory = openMemoryStore()
+  const memory = openMemoryStore([kmsKeyName])
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
+  const surprises = new Set<string>()
   const server = createHttpServer({
     operations,
     store: over(memory.store),
@@ -61,6 +80,8 @@ export async function startWireServer({
     bounds: { lingerMs: 200, ...bounds },
     log: (line) => {
       if (line.error !== undefined) unexpected.push(line.error)
+      const surprise = undeclared(line)
+      if (surprise !== undefined) surprises.add(surprise)
       lines.set(line.requestId, line)
       waiting.get(line.requestId)?.(line)
     },
@@ -79,6 +100,7 @@ export async function startWireServer({
     close: async () => {
       await server.close()
       await memory.close()
+      if (surprises.size > 0) throw new Error(`errors that are not declared: ${[...surprises].join(', ')}`)
     },
   }
 }

@@ -46,6 +46,9 @@ export function completeDocument(parts: readonly ListedPart[]): string {
   return `<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`
 }
 
+const algorithmOf = (vendor: Record<string, string> = {}) =>
+  algorithms.find((name) => name === vendor['checksum-algorithm'])
+
 /** An open upload of `big` with these parts, numbered from 1, and the checksums that it asks for. Facts: `uploadId`, `etag1`, `etag2`, and so on. */
 export async function uploadOf(
   wire: Wire,
@@ -54,7 +57,7 @@ export async function uploadOf(
 ): Promise<Facts> {
   const uploadId = await beginUpload(wire, vendor)
   const facts: Facts = { uploadId }
-  const algorithm = algorithms.find((name) => name === vendor?.['checksum-algorithm'])
+  const algorithm = algorithmOf(vendor)
   for (const [i, part] of parts.entries()) {
     const sent = algorithm && { [`checksum-${algorithm.toLowerCase()}`]: referenceChecksum(algorithm, part) }
     facts[`etag${i + 1}`] = await putPart(wire, uploadId, i + 1, part, sent)
@@ -69,7 +72,10 @@ export async function multipartObject(
   vendor?: Record<string, string>,
 ): Promise<Facts> {
   const facts = await uploadOf(wire, parts, vendor)
-  const body = completeDocument(parts.map((_, i) => [i + 1, facts[`etag${i + 1}`] ?? '']))
+  const algorithm = algorithmOf(vendor)
+  const checksumOf = (part: string | Buffer): string =>
+    algorithm === undefined ? '' : `<Checksum${algorithm}>${referenceChecksum(algorithm, part)}</Checksum${algorithm}>`
+  const body = completeDocument(parts.map((part, i) => [i + 1, facts[`etag${i + 1}`] ?? '', checksumOf(part)]))
   await wire.must({ method: 'POST', key: 'big', query: { uploadId: facts.uploadId ?? '' }, body })
   return facts
 }

@@ -1,4 +1,5 @@
 /** CompleteMultipartUpload over the wire. Conditions and checksums, and answers that take long, have tests of their own. */
+
 import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { multipartEtag } from '../support/wire-checksums.ts'
@@ -18,6 +19,7 @@ import {
   smallInput,
   two,
 } from '../support/wire-completions.ts'
+import { thirdsOfCustomerKey } from '../support/wire-encryption.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -297,15 +299,7 @@ const wrong: Row[] = [
     ask: complete(only, { vendor: { 'expected-bucket-owner': 'other' } }),
     afterwards: isOpen,
   },
-  ...['algorithm', 'key', 'key-MD5'].map(
-    (part): Row => ({
-      it: `refuses server-side-encryption-customer-${part} by name`,
-      ...refusal('NotImplemented', { NotImplemented: `{{prefix}}server-side-encryption-customer-${part}` }),
-      given: small,
-      ask: complete(only, { vendor: { [`server-side-encryption-customer-${part}`]: 'x' } }),
-      afterwards: isOpen,
-    }),
-  ),
+  ...thirdsOfCustomerKey((vendor) => ({ given: small, ask: complete(only, { vendor }), afterwards: isOpen })),
 ]
 
 wireTests('CompleteMultipartUpload', [...rows, ...wrong])

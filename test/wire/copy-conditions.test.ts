@@ -1,4 +1,5 @@
 /** CopyObject under conditions, and what it refuses. */
+
 import { CopyObjectCommand } from '@aws-sdk/client-s3'
 import type { Wire } from '../support/wire-client.ts'
 import {
@@ -12,7 +13,7 @@ import {
   isCopy,
   isNotThere,
 } from '../support/wire-copies.ts'
-import { unkeptHeaders } from '../support/wire-refused.ts'
+import { thirdsOfCustomerKey } from '../support/wire-encryption.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -201,12 +202,10 @@ const refused: Row[] = [
     ask: copy({ 'storage-class': 'COLD' }),
     afterwards: isNotThere,
   },
-  ...[
-    ...unkeptHeaders,
-    'copy-source-server-side-encryption-customer-algorithm',
-    'copy-source-server-side-encryption-customer-key',
-    'copy-source-server-side-encryption-customer-key-MD5',
-  ].map(
+  ...['', 'copy-source-'].flatMap((prefix) =>
+    thirdsOfCustomerKey((vendor) => ({ given: copySource, ask: copy(vendor), afterwards: isNotThere }), prefix),
+  ),
+  ...['write-offset-bytes', 'made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

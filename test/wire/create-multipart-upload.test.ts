@@ -1,8 +1,9 @@
 /** CreateMultipartUpload over the wire. */
+
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Reply, Wire } from '../support/wire-client.ts'
-import { unkeptHeaders } from '../support/wire-refused.ts'
+import { kmsHeaders, thirdsOfCustomerKey } from '../support/wire-encryption.ts'
 import { anId, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -187,7 +188,14 @@ const rows: Row[] = [
     afterwards: noneOpen,
     sdk: sdk(CreateMultipartUploadCommand, { ...input, StorageClass: 'COLD' as 'GLACIER' }),
   },
-  ...unkeptHeaders.map(
+  ...thirdsOfCustomerKey((vendor) => ({ ask: { ...ask, vendor }, afterwards: noneOpen })),
+  {
+    it: 'refuses a key that is not there',
+    ...refusal('KMS.NotFoundException', { KeyId: 'nobody' }),
+    ask: { ...ask, vendor: kmsHeaders('nobody') },
+    afterwards: noneOpen,
+  },
+  ...['write-offset-bytes', 'made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

@@ -1,7 +1,6 @@
-/** Closes the wire tests: an operation in the table without one fails here, and so does a test of what is no operation. */
+/** Closes the wire tests: an operation in the table without one fails here, and so does a test of what is no operation. Refused ones are in every-refused-row. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { refusedOperations } from '../../src/operations/refused-operations.ts'
 import { operations } from '../../src/operations/table.ts'
 import { styles } from '../support/wire-client.ts'
 
@@ -20,10 +19,6 @@ const names = (some: typeof operations): string[] => some.map(({ name }) => name
 it('tests every implemented operation by rows', () => {
   const untested = operations.filter(({ name, implemented }) => implemented && !tested.has(name))
   expect(names(untested)).toEqual([])
-})
-
-it('tests every refused operation, as refused-operations runs all of their list', () => {
-  expect(names(operations.filter(({ implemented }) => !implemented))).toEqual(names(refusedOperations))
 })
 
 it('tests nothing that is no operation', () => {

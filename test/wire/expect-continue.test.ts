@@ -1,6 +1,8 @@
 /** `Expect: 100-continue`: a body is asked for only when it would be taken. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ask, openWire, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { kmsHeaders } from '../support/wire-encryption.ts'
 import { requestBytes, sendRaw } from '../support/wire-raw.ts'
 import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
 
@@ -50,7 +52,8 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     ['a condition fails', 'PreconditionFailed', { key: 'there', headers: { 'If-None-Match': '*' } }],
     ['the digest is none', 'InvalidDigest', { headers: { 'Content-MD5': 'x' } }],
     ['the tags are none', 'InvalidTag', { vendor: { tagging: 'a=1&a=2' } }],
-    ['encryption is asked for', 'NotImplemented', { vendor: { 'server-side-encryption': 'AES256' } }],
+    ['the encryption is none', 'InvalidArgument', { vendor: { 'server-side-encryption': 'none' } }],
+    ['there is no such key', 'KMS.NotFoundException', { vendor: kmsHeaders('nobody') }],
     ['there is no upload', 'NoSuchUpload', { query: { partNumber: '1', uploadId: 'nothing' } }],
     ['the part number is none', 'InvalidArgument', { query: { partNumber: '0', uploadId: 'nothing' } }],
     ['the key is too long', 'KeyTooLongError', { key: 'k'.repeat(1025) }],

@@ -89,8 +89,8 @@ wireTests('PutObject', [
   },
   {
     it: 'is refused by a URL that asks for what is not kept',
-    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption' }),
-    ask: { method: 'PUT', key, presigned, body: text, vendor: { 'server-side-encryption': 'AES256' } },
+    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}write-offset-bytes' }),
+    ask: { method: 'PUT', key, presigned, body: text, vendor: { 'write-offset-bytes': '1' } },
     afterwards: isNotThere,
   },
 ])

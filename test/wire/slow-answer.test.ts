@@ -1,87 +1,24 @@
 /** Operations that take longer than clients wait: 200 and white space while they work, then the result or the error. */
-import { Agent, request as httpRequest } from 'node:http'
 import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Kv } from '../../src/kv/kv.ts'
 import { md5Hex, multipartEtag } from '../support/wire-checksums.ts'
-import { type Ask, openWire, type Style, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { type Ask, openWire, styleName, styles, type Wire } from '../support/wire-client.ts'
 import { openSdk } from '../support/wire-sdk.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import type { WireServer } from '../support/wire-server.ts'
+import { askSlowly, Gate, startSlowServer } from '../support/wire-slow.ts'
 import { completeDocument, uploadOf } from '../support/wire-uploads.ts'
 import { readXml } from '../support/wire-xml.ts'
-
-/** Keeps everything that would be read or written waiting while it is shut. */
-class Gate {
-  #opened: Promise<void> = Promise.resolve()
-  #open: () => void = () => {}
-
-  shut(): void {
-    this.#opened = new Promise((resolve) => {
-      this.#open = resolve
-    })
-  }
-
-  open(): void {
-    this.#open()
-  }
-
-  before(kv: Kv): Kv {
-    return {
-      get: async (keys) => this.#opened.then(() => kv.get(keys)),
-      range: async (query) => this.#opened.then(() => kv.range(query)),
-      commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
-      close: () => kv.close(),
-    }
-  }
-}
 
 const gate = new Gate()
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startWireServer({
-    bounds: { slowAnswerAfterMs: 5, slowAnswerEveryMs: 2 },
-    over: (store) => ({ ...store, kv: gate.before(store.kv) }),
-  })
+  server = await startSlowServer(gate)
 })
 afterAll(async () => {
   await server.close()
   expect(server.unexpected).toEqual([])
 })
-
-interface SlowReply {
-  status: number
-  /** What came before the gate was opened. */
-  early: string
-  whole: Buffer
-}
-
-/** Opens the gate when the status and some white space have come. */
-function askSlowly(ask: Ask, style: Style): Promise<SlowReply> {
-  const { method, target: path, headers, body } = signAsk(ask, server.port, style)
-  return new Promise((resolve, reject) => {
-    const agent = new Agent()
-    const request = httpRequest({ agent, port: server.port, host: '127.0.0.1', method, path, headers: headers.flat() })
-    request.on('error', reject)
-    request.on('response', (response) => {
-      const chunks: Buffer[] = []
-      let early: string | undefined
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
-        const text = Buffer.concat(chunks).toString()
-        if (early !== undefined || !/\n {3}/.test(text)) return
-        early = text
-        gate.open()
-      })
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, early: early ?? '', whole: Buffer.concat(chunks) }),
-      )
-      response.on('error', reject)
-    })
-    gate.shut()
-    request.end(body)
-  })
-}
 
 /** In a bucket of its own, as the server goes on from test to test. */
 async function prepared(wire: Wire, bucket: string): Promise<{ uploadId: string; etag: string }> {
@@ -107,7 +44,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     const bucket = newBucket()
     const { uploadId, etag } = await prepared(wire, bucket)
     const body = completeDocument([[1, etag]])
-    const reply = await askSlowly({ method: 'POST', bucket, key: 'big', query: { uploadId }, body }, style)
+    const reply = await askSlowly({ method: 'POST', bucket, key: 'big', query: { uploadId }, body }, wire, gate)
     expect(reply.status).toBe(200)
     expect(reply.early).toMatch(/^<\?xml [^>]*\?>\n +$/)
     expect(readXml(reply.whole)).toMatchObject({
@@ -122,7 +59,7 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     const bucket = newBucket()
     const { uploadId } = await prepared(wire, bucket)
     const body = completeDocument([[1, '"another"']])
-    const reply = await askSlowly({ method: 'POST', bucket, key: 'big', query: { uploadId }, body }, style)
+    const reply = await askSlowly({ method: 'POST', bucket, key: 'big', query: { uploadId }, body }, wire, gate)
     expect(reply.status).toBe(200)
     expect(readXml(reply.whole)).toMatchObject({
       root: 'Error',
@@ -136,13 +73,13 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     await wire.must({ method: 'PUT', bucket })
     await wire.must({ method: 'PUT', bucket, key: 'from', body: 'x' })
     const copy = (source: string): Ask => ({ method: 'PUT', bucket, key: 'to', vendor: { 'copy-source': source } })
-    const reply = await askSlowly(copy(`/${bucket}/from`), style)
+    const reply = await askSlowly(copy(`/${bucket}/from`), wire, gate)
     expect(readXml(reply.whole)).toMatchObject({
       root: 'CopyObjectResult',
       namespace,
       value: { ETag: `"${md5Hex('x')}"` },
     })
-    const failed = await askSlowly(copy(`/${bucket}/nothing`), style)
+    const failed = await askSlowly(copy(`/${bucket}/nothing`), wire, gate)
     expect(failed.status).toBe(200)
     expect(readXml(failed.whole)).toMatchObject({ root: 'Error', value: { Code: 'NoSuchKey' } })
   })

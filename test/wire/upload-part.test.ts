@@ -1,8 +1,10 @@
 /** UploadPart over the wire. */
+
 import { UploadPartCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Base64, md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
+import { storeHeaders, thirdsOfCustomerKey } from '../support/wire-encryption.ts'
 import { type Facts, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -204,12 +206,15 @@ const checksums: Row[] = [
   },
 ]
 
-const refused: Row[] = ['algorithm', 'key', 'key-MD5'].map((part) => ({
-  it: `refuses server-side-encryption-customer-${part} by name`,
-  ...refusal('NotImplemented', { NotImplemented: `{{prefix}}server-side-encryption-customer-${part}` }),
-  given: begun(),
-  ask: put({ vendor: { [`server-side-encryption-customer-${part}`]: 'AES256' } }),
-  afterwards: partsHold(),
-}))
+const refused: Row[] = [
+  ...thirdsOfCustomerKey((vendor) => ({ given: begun(), ask: put({ vendor }), afterwards: partsHold() })),
+  {
+    it: 'refuses an encryption method by name: the upload has one',
+    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption' }),
+    given: begun(),
+    ask: put({ vendor: storeHeaders }),
+    afterwards: partsHold(),
+  },
+]
 
 wireTests('UploadPart', [...rows, ...addresses, ...checksums, ...refused])

@@ -33,7 +33,7 @@ export const badQueries: readonly BadInput[] = [
   listing('fetch-owner yes', 'InvalidArgument', ['list-type', '2'], ['fetch-owner', 'yes']),
   listing('max-uploads -1', 'InvalidArgument', ['uploads', ''], ['max-uploads', '-1']),
   listing('versions behind a version of no key', 'InvalidArgument', ['versions', ''], ['version-id-marker', 'null']),
-  listing('encryption, which is not kept', 'NotImplemented', ['encryption', '']),
+  listing('metadata configuration, which is not kept', 'NotImplemented', ['metadataConfiguration', '']),
   object('part number 0', 'InvalidArgument', 'GET', ['partNumber', '0']),
   object('part number 10001', 'InvalidArgument', 'GET', ['partNumber', '10001']),
   object('part number one', 'InvalidArgument', 'GET', ['partNumber', 'one']),

@@ -1,0 +1,161 @@
+/** What the figures are to reach, and whether they do. Ratios are inside one run: medians of the rounds' own ratios. */
+import type { BenchResults, Measurement, ScaleResults, WorkResult } from './results.ts'
+import { serverNames } from './servers/server-names.ts'
+import { median, pairedRatios } from './statistics.ts'
+
+export interface GoalResult {
+  title: string
+  /** `at least 0.40`. */
+  goal: string
+  measured: string
+  met: boolean
+  /** How far it is missed, in percent of the goal; 0 when it is met. */
+  missedPercent: number
+}
+
+interface Bound {
+  most?: number
+  least?: number
+  unit?: string
+}
+
+interface Goal<Results> extends Bound {
+  title: string
+  /** `undefined`: not measured in this run. */
+  measure(results: Results): number | undefined
+}
+
+const MiB = 1024 * 1024
+
+const workGoals: readonly Goal<BenchResults>[] = [
+  { title: 'GET 4 KiB over bare node:http', least: 0.4, measure: (all) => rateOver(all, 'get-4k', 'node-http') },
+  { title: 'HEAD over bare node:http', least: 0.6, measure: (all) => rateOver(all, 'head-4k', 'node-http') },
+  {
+    title: 'PUT 4 KiB, durable, over bare node:http PUT',
+    least: 0.2,
+    measure: (all) => rateOver(all, 'put-4k', 'node-http'),
+  },
+  { title: 'PUT 4 KiB: p99 over p50', most: 6, measure: (all) => tailOf(all, 'put-4k') },
+  { title: 'LIST of 1,000: server CPU a page', most: 2.2, unit: 'ms', measure: (all) => cpuMs(all, 'list') },
+  { title: 'PUT 64 MiB x 8 over MD5 of one core', least: 0.8, measure: (all) => bytesOverMd5(all, 'put-64m') },
+  {
+    title: 'GET 64 MiB x 8, verified, over nginx sendfile',
+    least: 0.5,
+    measure: (all) => rateOver(all, 'get-64m', 'nginx'),
+  },
+  { title: 'memory that 32 slow clients cost', most: 200, unit: 'MiB', measure: memoryGrowth },
+  { title: 'memory when idle, after any of the work', most: 120, unit: 'MiB', measure: idleMemory },
+  { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
+  { title: 'two workers: LIST over one', least: 1.6, measure: (all) => twoWorkers(all, 'list') },
+  { title: 'two workers: GET 4 KiB over one', least: 1.15, measure: (all) => twoWorkers(all, 'get-4k') },
+  { title: 'two workers: PUT 4 KiB over one', least: 1, measure: (all) => twoWorkers(all, 'put-4k') },
+]
+
+const scaleGoals: readonly Goal<ScaleResults>[] = [
+  ...['first page', 'deep page', 'delimiter page'].map((name) => ({
+    title: `LIST, ${name}: server CPU over that with few keys`,
+    most: 1.2,
+    measure: ({ pages }: ScaleResults) => {
+      const page = pages.find((candidate) => candidate.name === name)
+      return page === undefined ? undefined : page.largeCpuUs / page.smallCpuUs
+    },
+  })),
+  {
+    title: 'disk over logical, 4 KiB objects, after compaction',
+    most: 1.35,
+    measure: ({ diskRatio }) => diskRatio.reclaimed,
+  },
+  {
+    title: 'start after kill -9 over a start with an empty store',
+    most: 2,
+    measure: ({ startsAfterKill, startsEmpty }) => median(startsAfterKill) / median(startsEmpty),
+  },
+]
+
+export function workGoalResults(results: BenchResults): GoalResult[] {
+  return judge(workGoals, results)
+}
+
+export function scaleGoalResults(results: ScaleResults): GoalResult[] {
+  return judge(scaleGoals, results)
+}
+
+function judge<Results>(goals: readonly Goal<Results>[], results: Results): GoalResult[] {
+  return goals.flatMap((goal) => {
+    const measured = goal.measure(results)
+    return measured === undefined || Number.isNaN(measured) ? [] : [judgeOne(goal.title, goal, measured)]
+  })
+}
+
+export function judgeOne(title: string, { least, most, unit }: Bound, measured: number): GoalResult {
+  const bound = least ?? most ?? 0
+  const met = least === undefined ? measured <= bound : measured >= bound
+  const inUnit = (value: number): string =>
+    `${value.toFixed(unit === 'MiB' ? 0 : 2)}${unit === undefined ? '' : ` ${unit}`}`
+  return {
+    title,
+    goal: `${least === undefined ? 'at most' : 'at least'} ${inUnit(bound)}`,
+    measured: inUnit(measured),
+    met,
+    missedPercent: met ? 0 : (Math.abs(measured - bound) / bound) * 100,
+  }
+}
+
+function workNamed({ work }: BenchResults, name: string): WorkResult | undefined {
+  return work.find(({ workload }) => workload.name === name)
+}
+
+function measurementOf(all: BenchResults, name: string, server: string): Measurement | undefined {
+  return workNamed(all, name)?.measurements.find((measurement) => measurement.server === server)
+}
+
+export function ratesOf({ rounds }: Measurement): number[] {
+  return rounds.map(({ requests, seconds }) => requests / seconds)
+}
+
+function ratioOf(measurement: Measurement | undefined, reference: Measurement | undefined): number | undefined {
+  if (measurement === undefined || reference === undefined) return undefined
+  return median(pairedRatios(ratesOf(measurement), ratesOf(reference)))
+}
+
+function rateOver(all: BenchResults, name: string, reference: string): number | undefined {
+  return ratioOf(measurementOf(all, name, serverNames.one), measurementOf(all, name, reference))
+}
+
+function twoWorkers(all: BenchResults, name: string): number | undefined {
+  return ratioOf(measurementOf(all, name, serverNames.two), measurementOf(all, name, serverNames.one))
+}
+
+function tailOf(all: BenchResults, name: string): number | undefined {
+  const rounds = measurementOf(all, name, serverNames.one)?.rounds
+  return rounds === undefined ? undefined : median(rounds.map(({ latencyMs }) => latencyMs.p99 / latencyMs.p50))
+}
+
+function cpuMs(all: BenchResults, name: string): number | undefined {
+  const cpuUs = measurementOf(all, name, serverNames.one)?.serverCpuUs
+  return cpuUs === undefined ? undefined : cpuUs.median / 1000
+}
+
+function bytesOverMd5(all: BenchResults, name: string): number | undefined {
+  const work = workNamed(all, name)
+  const md5 = work?.alone.find(({ reference }) => reference === 'md5')
+  const measurement = measurementOf(all, name, serverNames.one)
+  if (work === undefined || md5 === undefined || measurement === undefined) return undefined
+  const bytes = ratesOf(measurement).map((rate) => rate * work.workload.objectBytes)
+  return median(pairedRatios(bytes, md5.rounds))
+}
+
+function memoryGrowth(all: BenchResults): number | undefined {
+  const rounds = measurementOf(all, 'slow-clients', serverNames.one)?.rounds.flatMap(({ resident }) => resident ?? [])
+  if (rounds === undefined || rounds.length === 0) return undefined
+  // What a round leaves behind is growth, too.
+  const least = Math.min(...rounds.map(({ before }) => before))
+  return (Math.max(...rounds.map(({ peak }) => peak)) - least) / MiB
+}
+
+function idleMemory({ work }: BenchResults): number | undefined {
+  const idle = work.flatMap(({ measurements }) =>
+    measurements.flatMap(({ server, resident }) => (server === serverNames.one ? (resident?.before ?? []) : [])),
+  )
+  return idle.length === 0 ? undefined : Math.max(...idle) / MiB
+}

@@ -1,0 +1,80 @@
+/** The lean generator: each connection sends its next request when it has the answer to the one before. Measures itself, too. */
+import { percentile } from '../statistics.ts'
+import { type Answer, Connection } from './connection.ts'
+import type { Load } from './order.ts'
+import { type PreparedRequest, type PreparedRequests, requestLine } from './requests.ts'
+
+export interface LoopOptions {
+  host: string
+  port: number
+  connections: number
+  prepared: PreparedRequests
+  /** Infinity: until the requests are used up. */
+  seconds: number
+}
+
+/** Rejects with the first answer that is no success. */
+export async function closedLoop(options: LoopOptions): Promise<Load> {
+  const { host, port, seconds, prepared } = options
+  const count = Math.max(
+    1,
+    prepared.cyclic ? options.connections : Math.min(options.connections, prepared.requests.length),
+  )
+  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(host, port)))
+  try {
+    const latencies: number[] = []
+    const cpuBefore = process.cpuUsage()
+    const beganMs = performance.now()
+    const next = takeTurns(prepared, beganMs + seconds * 1000)
+    await Promise.all(connections.map((connection) => keepBusy(connection, next, latencies)))
+    const elapsedMs = performance.now() - beganMs
+    const cpu = process.cpuUsage(cpuBefore)
+    return summary(latencies, elapsedMs, cpu.user + cpu.system)
+  } finally {
+    for (const connection of connections) connection.close()
+  }
+}
+
+export function summary(latenciesMs: readonly number[], elapsedMs: number, cpuUs: number): Load {
+  const counts = latenciesMs.map((latencyMs) => [latencyMs, 1] as const)
+  return {
+    requests: latenciesMs.length,
+    seconds: elapsedMs / 1000,
+    latencyMs: { p50: percentile(counts, 0.5), p99: percentile(counts, 0.99) },
+    generatorCpuUs: cpuUs / latenciesMs.length,
+  }
+}
+
+function takeTurns({ requests, cyclic }: PreparedRequests, endMs: number): () => PreparedRequest | undefined {
+  let at = 0
+  return () => {
+    if (performance.now() >= endMs) return undefined
+    if (cyclic && at === requests.length) at = 0
+    return requests[at++]
+  }
+}
+
+function keepBusy(connection: Connection, next: () => PreparedRequest | undefined, latencies: number[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let sentMs = 0
+    let request = next()
+    const send = (): void => {
+      if (request === undefined) resolve()
+      else {
+        sentMs = performance.now()
+        connection.send(request, onAnswer, reject)
+      }
+    }
+    const onAnswer = ({ status, text }: Answer): void => {
+      if (status >= 300) {
+        const sent = request === undefined ? 'a request' : requestLine(request)
+        reject(new Error(`${sent} was answered ${status}: ${text.slice(0, 500)}`))
+        return
+      }
+      latencies.push(performance.now() - sentMs)
+      request = next()
+      send()
+    }
+    send()
+  })
+}

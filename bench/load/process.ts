@@ -1,0 +1,99 @@
+/** The process that makes load: takes orders over its channel, one at a time, and answers what it measured. */
+import { usageOf, watchResident } from '../process-tree.ts'
+import { closedLoop } from './closed-loop.ts'
+import { Connection } from './connection.ts'
+import { uploadInParts } from './multipart.ts'
+import type { Endpoint, GeneratorName, Load, Order, Reply, RunResult } from './order.ts'
+import { fillRequests, RequestMaker, runSet, standingSet, workRequests } from './requests.ts'
+import { slowClients } from './slow-clients.ts'
+import { checkAnswer } from './sound-answer.ts'
+import { canWrkDo, wrkLoad } from './wrk.ts'
+
+const fillConnections = 64
+
+/** How many objects of a set a server was given. */
+const filled = new Map<string, number>()
+const buckets = new Set<string>()
+
+process.on('message', (order: Order) => {
+  run(order).then(
+    (result) => reply({ result }),
+    (error) => reply({ error: error instanceof Error ? error.message : String(error) }),
+  )
+})
+// The bench ended: there is nothing more to measure.
+process.on('disconnect', () => process.exit())
+
+function reply(message: Reply): void {
+  process.send?.(message)
+}
+
+async function run(order: Order): Promise<RunResult> {
+  const { workload, endpoint } = order
+  if (endpoint.stores) await layOut(order)
+  switch (workload.kind) {
+    case 'multipart':
+      return measured(order, 'own', () => uploadInParts(order))
+    case 'slow':
+      return measured(order, 'own', () => slowClients(order))
+    default: {
+      const { host, port } = endpoint
+      const { connections } = workload
+      const prepared = workRequests(order)
+      await checkAnswer(order, prepared)
+      const loop = { host, port, connections, seconds: order.seconds, prepared }
+      if (order.generator === 'wrk' && canWrkDo(workload.kind, workload.objectBytes)) {
+        return measured(order, 'wrk', () => wrkLoad(loop, order.scratch))
+      }
+      return measured(order, 'own', () => closedLoop(loop))
+    }
+  }
+}
+
+async function measured(order: Order, generator: GeneratorName, makeLoad: () => Promise<Load>): Promise<RunResult> {
+  const { pid } = order
+  const before = pid === undefined ? undefined : usageOf(pid)
+  if (pid === undefined || before === undefined) return { generator, ...(await makeLoad()) }
+  // Looking at a process costs: often enough for flows that take seconds, seldom enough for the rest.
+  const watch = watchResident(pid, order.workload.kind === 'slow' ? 50 : 250)
+  try {
+    const load = await makeLoad()
+    const after = usageOf(pid)
+    const serverCpuUs = after === undefined ? undefined : (after.cpuUs - before.cpuUs) / load.requests
+    return { generator, ...load, serverCpuUs, resident: { before: before.residentBytes, peak: watch.stop() } }
+  } finally {
+    watch.stop()
+  }
+}
+
+/** The bucket, and what the work reads or deletes. */
+async function layOut(order: Order): Promise<void> {
+  const { endpoint, workload, numbers } = order
+  await createBucket(endpoint)
+  if (workload.objects === 0 || numbers !== undefined) return
+  const set = workload.kind === 'delete' ? runSet(workload, order.run) : standingSet(workload)
+  const name = `${addressOf(endpoint)}/${set}`
+  if ((filled.get(name) ?? 0) >= workload.objects) return
+  const connections = workload.objectBytes > 1024 * 1024 ? 8 : fillConnections
+  const prepared = fillRequests(order, set, workload.objects)
+  await closedLoop({ host: endpoint.host, port: endpoint.port, connections, prepared, seconds: Infinity })
+  filled.set(name, workload.objects)
+}
+
+async function createBucket(endpoint: Endpoint): Promise<void> {
+  const name = addressOf(endpoint)
+  if (buckets.has(name)) return
+  const connection = await Connection.open(endpoint.host, endpoint.port)
+  try {
+    const { status, text } = await connection.ask(new RequestMaker(endpoint, []).createBucket())
+    // A peer may have it from a run before.
+    if (status !== 200 && status !== 409) throw new Error(`CreateBucket was answered ${status}: ${text}`)
+  } finally {
+    connection.close()
+  }
+  buckets.add(name)
+}
+
+function addressOf({ host, port, bucket }: Endpoint): string {
+  return `${host}:${port}/${bucket}`
+}

@@ -1,0 +1,74 @@
+/** `npm run bench`: measures, shows what it measured, and keeps it where it is told to. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { scaleGoalResults, workGoalResults } from './goals.ts'
+import { measureWork } from './measure.ts'
+import { type BenchOptions, parseOptions, UsageError, usage } from './options.ts'
+import { keepResults, writePage } from './report/page.ts'
+import {
+  generatorBoundNote,
+  goalTable,
+  machineLine,
+  scaleTables,
+  type Table,
+  terminalText,
+  workTable,
+} from './report/table.ts'
+import type { BenchResults, ScaleResults } from './results.ts'
+import { measureScale } from './scale.ts'
+import { PeerError } from './servers/peers.ts'
+
+/** Progress, apart from results. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  const options = parseOptions(words)
+  switch (options.command) {
+    case 'help':
+      process.stdout.write(usage)
+      return
+    case 'page':
+      writePage(options.docs ?? 'docs')
+      return
+    case 'scale': {
+      const results = await measureScale(options, say)
+      show(results, [...scaleTables(results), goalTable(scaleGoalResults(results))])
+      keep(options, 'scale', results)
+      return
+    }
+    case 'work': {
+      const results = await measureWork(options, say)
+      show(results, [...results.work.map(workTable), goalTable(workGoalResults(results))])
+      keep(options, 'work', results)
+      return
+    }
+  }
+}
+
+function show({ machine }: BenchResults | ScaleResults, tables: readonly Table[]): void {
+  const shown = tables.filter(({ rows }) => rows.length > 0)
+  process.stdout.write(`${[machineLine(machine), '', ...shown.map(terminalText), generatorBoundNote].join('\n')}\n`)
+}
+
+function keep({ json, docs }: BenchOptions, kind: 'work' | 'scale', results: BenchResults | ScaleResults): void {
+  if (json !== undefined) {
+    mkdirSync(dirname(json), { recursive: true })
+    writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
+  }
+  if (docs === undefined) return
+  keepResults(docs, kind, results)
+  writePage(docs)
+}
+
+// Ends by way of `exit`, which ends servers and removes their directories.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  const isUsage = error instanceof UsageError || error instanceof PeerError
+  say(isUsage ? `${error.message}\n\n${usage}` : String(error instanceof Error ? error.message : error))
+  process.exitCode = isUsage ? 2 : 1
+}

@@ -1,0 +1,181 @@
+/** Runs the workloads: every server in each round, one after the other, each workload on servers and directories of its own. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Generator, startGenerator } from './load/generator.ts'
+import type { Order, RunResult } from './load/order.ts'
+import { wrkInstalled } from './load/wrk.ts'
+import { bytesOnDisk, describeMachine, settleDisk, withScratch } from './machine.ts'
+import type { BenchOptions } from './options.ts'
+import {
+  type AloneMeasurement,
+  type BenchResults,
+  formatVersion,
+  type Measurement,
+  type WorkResult,
+} from './results.ts'
+import { startHoldfast } from './servers/holdfast.ts'
+import { measureLog, measureMd5, nginxInstalled, startNginx, startNodeHttp } from './servers/references.ts'
+import type { Server } from './servers/server.ts'
+import { serverNames } from './servers/server-names.ts'
+import { spread } from './statistics.ts'
+import { inLittle, type ReferenceName, type Workload, workloads } from './workloads.ts'
+
+const warmUpSecondsMax = 2
+
+export type Say = (line: string) => void
+
+interface Bench {
+  options: BenchOptions
+  generator: Generator
+  hasNginx: boolean
+  say: Say
+}
+
+export async function measureWork(options: BenchOptions, say: Say): Promise<BenchResults> {
+  const chosen = workloads.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+  if (options.generator === 'wrk' && !(await wrkInstalled())) throw new Error('wrk is not installed')
+  const generator = startGenerator()
+  const bench = { options, generator, hasNginx: nginxInstalled(), say }
+  if (!bench.hasNginx) say('nginx is not installed: it is left out')
+  try {
+    const work: WorkResult[] = []
+    for (const workload of chosen) {
+      const row = options.quick ? inLittle(workload) : workload
+      work.push(await withScratch(options.directory, (directory) => measureOne(bench, row, directory)))
+    }
+    const { rounds, seconds, quick } = options
+    return { format: formatVersion, machine: describeMachine(options.directory), rounds, seconds, quick, work }
+  } finally {
+    await generator.close()
+  }
+}
+
+async function measureOne(bench: Bench, workload: Workload, directory: string): Promise<WorkResult> {
+  bench.say(workload.title)
+  settleDisk()
+  const servers: Server[] = []
+  try {
+    for await (const server of startServers(bench, workload, directory)) servers.push(server)
+    const { runs, alone } = await runRounds(bench, workload, directory, servers)
+    return {
+      workload,
+      measurements: [...runs].map(([server, { rounds, storedBytes }]) =>
+        summarise(server, rounds, diskRatioOf(server, workload, directory, storedBytes)),
+      ),
+      alone: [...alone].map(([reference, rounds]): AloneMeasurement => ({ reference, rounds, rate: spread(rounds) })),
+    }
+  } finally {
+    for (const server of servers) await server.close()
+  }
+}
+
+interface ServerRuns {
+  rounds: RunResult[]
+  /** Of every run, the one that warmed it up included. */
+  storedBytes: number
+}
+
+interface Rounds {
+  runs: Map<Server, ServerRuns>
+  alone: Map<ReferenceName, number[]>
+}
+
+async function runRounds(
+  bench: Bench,
+  workload: Workload,
+  directory: string,
+  servers: readonly Server[],
+): Promise<Rounds> {
+  const { rounds, seconds } = bench.options
+  const runs = new Map(servers.map((server): [Server, ServerRuns] => [server, { rounds: [], storedBytes: 0 }]))
+  const alone = new Map<ReferenceName, number[]>()
+  // The memory that slow clients cost is that of a server that has not served any.
+  if (workload.kind !== 'slow') {
+    for (const [server, done] of runs) {
+      const order = orderFor(bench, workload, directory, server, 'warm-up')
+      const { requests } = await bench.generator.run({ ...order, seconds: Math.min(seconds, warmUpSecondsMax) })
+      done.storedBytes += requests * workload.objectBytes
+    }
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const [server, done] of runs) {
+      const result = await bench.generator.run(orderFor(bench, workload, directory, server, `round-${round}`))
+      done.rounds.push(result)
+      done.storedBytes += result.requests * workload.objectBytes
+      const rate = (result.requests / result.seconds).toFixed(1)
+      bench.say(`  round ${round}  ${server.name.padEnd(20)} ${rate.padStart(9)} /s`)
+    }
+    for (const reference of workload.references) {
+      const rate = await measureAlone(reference, workload, directory, seconds)
+      if (rate !== undefined) alone.set(reference, [...(alone.get(reference) ?? []), rate])
+    }
+  }
+  return { runs, alone }
+}
+
+function orderFor({ options }: Bench, workload: Workload, scratch: string, server: Server, run: string): Order {
+  return {
+    endpoint: server.endpoint,
+    pid: server.pid,
+    workload,
+    seconds: options.seconds,
+    // Peers keep what earlier runs wrote.
+    run: `${run}-${process.pid}-${Date.now()}`,
+    generator: options.generator,
+    scratch,
+  }
+}
+
+async function* startServers(bench: Bench, workload: Workload, directory: string): AsyncGenerator<Server> {
+  const { references } = workload
+  yield startHoldfast(serverNames.one, { data: dataOf(directory, serverNames.one) })
+  if (workload.twoWorkers) {
+    yield startHoldfast(serverNames.two, { data: dataOf(directory, serverNames.two), workers: 2 })
+  }
+  if (references.includes('node-http')) yield startNodeHttp()
+  if (references.includes('nginx') && bench.hasNginx) {
+    const files = join(directory, 'nginx')
+    mkdirSync(files)
+    yield startNginx(files, workload)
+  }
+  for (const peer of bench.options.peers) yield peer
+}
+
+function dataOf(directory: string, name: string): string {
+  return join(directory, name === serverNames.one ? 'one' : 'two')
+}
+
+async function measureAlone(
+  reference: ReferenceName,
+  { objectBytes }: Workload,
+  directory: string,
+  seconds: number,
+): Promise<number | undefined> {
+  if (reference === 'md5') return measureMd5(objectBytes, seconds)
+  if (reference === 'log') return measureLog(directory, objectBytes, seconds)
+  return undefined
+}
+
+function diskRatioOf({ name }: Server, { kind }: Workload, directory: string, storedBytes: number): number | undefined {
+  const isOurs = name === serverNames.one || name === serverNames.two
+  if (!isOurs || kind !== 'put') return undefined
+  return bytesOnDisk(dataOf(directory, name)) / storedBytes
+}
+
+function summarise({ name }: Server, rounds: RunResult[], diskRatio: number | undefined): Measurement {
+  const cpu = rounds.flatMap(({ serverCpuUs }) => serverCpuUs ?? [])
+  const resident = rounds.flatMap((round) => round.resident ?? [])
+  const [first] = resident
+  return {
+    server: name,
+    rounds,
+    rate: spread(rounds.map(({ requests, seconds }) => requests / seconds)),
+    p50Ms: spread(rounds.map(({ latencyMs }) => latencyMs.p50)),
+    p99Ms: spread(rounds.map(({ latencyMs }) => latencyMs.p99)),
+    serverCpuUs: cpu.length === 0 ? undefined : spread(cpu),
+    generatorCpuUs: spread(rounds.map(({ generatorCpuUs }) => generatorCpuUs)),
+    resident:
+      first === undefined ? undefined : { before: first.before, peak: Math.max(...resident.map(({ peak }) => peak)) },
+    diskRatio,
+  }
+}

@@ -1,0 +1,113 @@
+/** The command line of the bench. Starts nothing. */
+import { parseArgs } from 'node:util'
+import type { GeneratorName } from './load/order.ts'
+import { parsePeer } from './servers/peers.ts'
+import type { Server } from './servers/server.ts'
+import { workloads } from './workloads.ts'
+
+export interface BenchOptions {
+  command: 'work' | 'scale' | 'page' | 'help'
+  rounds: number
+  seconds: number
+  /** Names of workloads; all when empty. */
+  only: readonly string[]
+  quick: boolean
+  /** Where data directories are made. */
+  directory: string
+  json: string | undefined
+  /** Where the page and its charts are written. */
+  docs: string | undefined
+  peers: readonly Server[]
+  generator: GeneratorName
+  /** Of `scale`. */
+  objects: number
+}
+
+export const usage = `npm run bench -- [scale | page] [flags]
+
+  (nothing)           every workload, in rounds that alternate between the server and what it is held against
+  scale               many objects: rate by decile, listings, start after kill -9, memory, disk, reclaim
+  page                writes the page from the results that --docs kept
+
+  --rounds N          rounds of each workload (5)
+  --seconds N         seconds of each server in a round (5)
+  --only NAME,...     ${workloads.map(({ name }) => name).join(', ')}
+  --quick             small and short: shows that the bench works, not how fast anything is
+  --dir PATH          where data directories are made (the working directory): their file system is what is measured.
+                      PUTs of 64 MiB take up to 30 GB for each server while they are measured
+  --json FILE         keeps the results
+  --docs [PATH]       keeps the results in PATH/benchmarks (docs/benchmarks) and writes PATH/benchmarks.md
+  --peer NAME=URL,KEY,SECRET   another server of S3 on the same work; may be repeated. Its bucket holdfast-bench is made and left
+  --generator NAME    own, or wrk for the work that it can do (own): they should find the same
+  --objects N         objects of scale (1,000,000)
+`
+
+export class UsageError extends Error {}
+
+/** Throws `UsageError`, and `PeerError` for what is no peer. */
+export function parseOptions(words: readonly string[]): BenchOptions {
+  const { values, positionals } = parsed(words)
+  const quick = values.quick ?? false
+  const command = values.help ? 'help' : (positionals[0] ?? 'work')
+  if (command !== 'work' && command !== 'scale' && command !== 'page' && command !== 'help') {
+    throw new UsageError(`'${command}' is nothing that the bench does`)
+  }
+  const only = values.only?.split(',') ?? []
+  const known = workloads.map(({ name }) => name)
+  const unknown = only.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new UsageError(`--only knows ${known.join(', ')}; not ${unknown.join(', ')}`)
+  return {
+    command,
+    rounds: number('--rounds', values.rounds, quick ? 1 : 5, 1, 100),
+    seconds: number('--seconds', values.seconds, quick ? 1 : 5, 0.1, 300),
+    only,
+    quick,
+    directory: values.dir ?? process.cwd(),
+    json: values.json,
+    docs: values.docs,
+    peers: (values.peer ?? []).map(parsePeer),
+    generator: generatorNamed(values.generator),
+    objects: number('--objects', values.objects, quick ? 4_000 : 1_000_000, 2_000, 1_000_000_000),
+  }
+}
+
+function parsed(words: readonly string[]) {
+  // `--docs` alone means the folder of this checkout.
+  const args = words.flatMap((word, index) => {
+    const next = words[index + 1]
+    return word === '--docs' && (next === undefined || next.startsWith('--')) ? ['--docs', 'docs'] : [word]
+  })
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean' },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        only: { type: 'string' },
+        quick: { type: 'boolean' },
+        dir: { type: 'string' },
+        json: { type: 'string' },
+        docs: { type: 'string' },
+        peer: { type: 'string', multiple: true },
+        generator: { type: 'string' },
+        objects: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function number(flag: string, text: string | undefined, initial: number, least: number, most: number): number {
+  if (text === undefined) return initial
+  const value = Number(text)
+  if (!(value >= least && value <= most)) throw new UsageError(`${flag} expects ${least} to ${most}, not '${text}'`)
+  return value
+}
+
+function generatorNamed(name = 'own'): GeneratorName {
+  if (name === 'own' || name === 'wrk') return name
+  throw new UsageError(`--generator expects own or wrk, not '${name}'`)
+}

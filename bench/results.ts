@@ -1,0 +1,83 @@
+/** What a run of the bench leaves: the shape of its JSON file, from which tables and pages are made. */
+import type { Resident, RunResult } from './load/order.ts'
+import type { Spread } from './statistics.ts'
+import type { ReferenceName, Workload } from './workloads.ts'
+
+export const formatVersion = 1
+
+export interface Machine {
+  /** ISO 8601. */
+  measured: string
+  version: string
+  node: string
+  kernel: string
+  cpu: string
+  cores: number
+  memoryBytes: number
+  fileSystem: string
+}
+
+/** One server on one workload. */
+export interface Measurement {
+  server: string
+  rounds: RunResult[]
+  /** Of the rounds, requests a second. */
+  rate: Spread
+  p50Ms: Spread
+  p99Ms: Spread
+  serverCpuUs: Spread | undefined
+  generatorCpuUs: Spread
+  resident: Resident | undefined
+  /** Of its data directory over what was stored, after the rounds. */
+  diskRatio: number | undefined
+}
+
+/** What was measured without a server, in the same rounds: bytes a second for MD5, records a second for the log. */
+export interface AloneMeasurement {
+  reference: ReferenceName
+  rounds: number[]
+  rate: Spread
+}
+
+export interface WorkResult {
+  workload: Workload
+  measurements: Measurement[]
+  alone: AloneMeasurement[]
+}
+
+export interface BenchResults {
+  format: typeof formatVersion
+  machine: Machine
+  rounds: number
+  seconds: number
+  /** The work was made small, to see whether the bench works. */
+  quick: boolean
+  work: WorkResult[]
+}
+
+export interface ScalePage {
+  name: string
+  /** Server CPU of one page. */
+  smallCpuUs: number
+  largeCpuUs: number
+}
+
+export interface ScaleResults {
+  format: typeof formatVersion
+  machine: Machine
+  objects: number
+  /** How many keys the listings of the large set are held against. */
+  smallObjects: number
+  objectBytes: number
+  /** Objects a second, each for a tenth of the objects. */
+  putRates: number[]
+  pages: ScalePage[]
+  /** Milliseconds of each start. */
+  startsAfterKill: number[]
+  startsEmpty: number[]
+  residentBytes: { empty: number; filled: number; afterKill: number }
+  /** Bytes on disk over bytes of objects. */
+  diskRatio: { filled: number; halfDeleted: number; reclaimed: number }
+  deleteRate: number
+  reclaim: { seconds: number; runs: number; blobsRemoved: number; freedBytes: number; movedShards: number }
+}

@@ -1,0 +1,125 @@
+/** Starts what the server is held against in the same run: bare node:http, nginx with sendfile, MD5 alone, a log alone. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as passes } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Endpoint } from '../load/order.ts'
+import { keyOf, standingSet } from '../load/requests.ts'
+import type { Workload } from '../workloads.ts'
+import { type Server, startChild } from './server.ts'
+
+const bucket = 'bench'
+const startSecondsMax = 10
+
+const script = (name: string): string => fileURLToPath(new URL(`../references/${name}.js`, import.meta.url))
+
+/** Says it in the terms of a server of S3, whose signatures nobody checks. */
+function plainEndpoint(port: number): Endpoint {
+  const [accessKeyId, secretAccessKey] = ['nobody', 'nothing']
+  return { host: '127.0.0.1', port, region: 'us-east-1', accessKeyId, secretAccessKey, bucket, stores: false }
+}
+
+export async function startNodeHttp(): Promise<Server> {
+  const child = await startChild(process.execPath, [script('http-process')])
+  return {
+    name: 'node-http',
+    endpoint: plainEndpoint(Number(child.firstLine)),
+    pid: child.pid,
+    close: () => child.stop(),
+  }
+}
+
+export function nginxInstalled(): boolean {
+  try {
+    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Serves the objects that the work reads as files. */
+export async function startNginx(directory: string, workload: Workload): Promise<Server> {
+  const body = Buffer.alloc(workload.objectBytes, 'nginx')
+  for (let number = 0; number < workload.objects; number++) {
+    const file = join(directory, 'root', bucket, keyOf(standingSet(workload), number))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, body)
+  }
+  const port = await freePort()
+  const configuration = join(directory, 'nginx.conf')
+  writeFileSync(configuration, nginxConfiguration(directory, port))
+  // It says nothing when it is ready: a shell says the first line, and becomes it.
+  const start = 'echo starting; exec nginx -p "$1" -c "$2" -e "$1/error.log"'
+  const child = await startChild('sh', ['-c', start, 'nginx', directory, configuration])
+  await untilAnswering(port)
+  return { name: 'nginx', endpoint: plainEndpoint(port), pid: child.pid, close: () => child.stop() }
+}
+
+function nginxConfiguration(directory: string, port: number): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `  ${kind}_temp_path ${directory}/${kind};`,
+  )
+  // Started by root, it would give its rights away, and could not read files that root keeps to itself.
+  const user = process.getuid?.() === 0 ? ['user root;'] : []
+  return [
+    ...user,
+    'daemon off;',
+    'worker_processes 1;',
+    `pid ${directory}/nginx.pid;`,
+    'events { worker_connections 1024; }',
+    'http {',
+    ...temporary,
+    '  access_log off;',
+    '  sendfile on;',
+    '  tcp_nopush on;',
+    '  keepalive_requests 1000000000;',
+    '  open_file_cache max=20000 inactive=1h;',
+    '  default_type application/octet-stream;',
+    '  server {',
+    `    listen 127.0.0.1:${port};`,
+    `    root ${directory}/root;`,
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+async function untilAnswering(port: number): Promise<void> {
+  for (let tries = 0; tries < startSecondsMax * 20; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer !== undefined) return
+    await passes(50)
+  }
+  throw new Error('nginx does not answer')
+}
+
+/** Bytes a second. */
+export async function measureMd5(bytes: number, seconds: number): Promise<number> {
+  return measureAlone('md5-process', [bytes, seconds])
+}
+
+/** Durable records a second. */
+export async function measureLog(directory: string, recordBytes: number, seconds: number): Promise<number> {
+  return measureAlone('log-process', [directory, recordBytes, seconds])
+}
+
+async function measureAlone(name: string, words: readonly (string | number)[]): Promise<number> {
+  const child = await startChild(process.execPath, [script(name), ...words.map(String)])
+  await child.ended
+  return Number(child.firstLine)
+}

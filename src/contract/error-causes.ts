@@ -1,0 +1,93 @@
+/** Which errors a request can be answered with whatever operation it asks for; what one operation adds is in its declaration. Pure. */
+import type { ErrorCode } from '../errors.ts'
+import type { DeclaredOperation } from './support-table.ts'
+
+/** Errors of one cause, which any request with that cause can meet. */
+export interface ErrorCause {
+  /** Which requests: `any request` and what narrows it. */
+  of: string
+  why: string
+  codes: readonly ErrorCode[]
+  meets(operation: DeclaredOperation): boolean
+}
+
+const everyOperation = (): boolean => true
+
+export const errorCauses: readonly ErrorCause[] = [
+  {
+    of: 'any request',
+    why: 'authentication and permission',
+    codes: [
+      'AccessDenied',
+      'AuthorizationHeaderMalformed',
+      'AuthorizationQueryParametersError',
+      'InvalidAccessKeyId',
+      'InvalidToken',
+      'RequestTimeTooSkewed',
+      'SignatureDoesNotMatch',
+    ],
+    meets: everyOperation,
+  },
+  {
+    of: 'any request',
+    why: 'addressing and routing',
+    codes: ['AccessForbidden', 'InvalidBucketName', 'InvalidURI', 'KeyTooLongError', 'MethodNotAllowed'],
+    meets: everyOperation,
+  },
+  {
+    of: 'any request',
+    why: 'headers and parameters that are malformed, that contradict each other, or that are refused by name',
+    codes: ['BadRequest', 'InvalidArgument', 'InvalidRequest', 'NotImplemented', 'RequestHeaderSectionTooLarge'],
+    meets: everyOperation,
+  },
+  {
+    of: 'any request',
+    why: 'overload, and failures of the server’s own',
+    codes: ['InternalError', 'OperationAborted', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown'],
+    meets: everyOperation,
+  },
+  {
+    of: 'any request with a body',
+    why: 'a body that breaks off, or is not what its signature and its digests say',
+    codes: [
+      'BadDigest',
+      'EntityTooLarge',
+      'IncompleteBody',
+      'InvalidChunkSizeError',
+      'InvalidDigest',
+      'MalformedTrailerError',
+      'MissingContentLength',
+      'XAmzContentSHA256Mismatch',
+    ],
+    meets: ({ inputBody }) => inputBody.kind !== 'none',
+  },
+  {
+    of: 'any request with an XML document',
+    why: 'a document that is missing or malformed',
+    codes: ['MalformedXML', 'MissingRequestBodyError'],
+    meets: ({ inputBody }) => inputBody.kind === 'xml',
+  },
+  {
+    of: 'any request that asks for encryption',
+    why: 'a method or a key that is not there',
+    codes: ['InvalidEncryptionAlgorithmError', 'KMS.NotFoundException'],
+    meets: ({ input }) => Object.values(input).some(({ name }) => name.startsWith('server-side-encryption')),
+  },
+]
+
+/** What an operation adds of its own: what it declares, and how it refuses what it refuses. */
+export function ownCodesOf({ errors, input }: DeclaredOperation): ReadonlySet<ErrorCode> {
+  const refusals = Object.values(input).flatMap(({ support }) => support.refusal ?? [])
+  return new Set([...errors, ...refusals])
+}
+
+/** Every code that an operation can answer. */
+export function codesOf(operation: DeclaredOperation): ReadonlySet<ErrorCode> {
+  const met = errorCauses.filter(({ meets }) => meets(operation))
+  return new Set([...ownCodesOf(operation), ...met.flatMap(({ codes }) => codes)])
+}
+
+/** The codes that answer a request before anything of it is known. */
+export const codesOfAnyRequest: ReadonlySet<ErrorCode> = new Set(
+  errorCauses.flatMap(({ of, codes }) => (of === 'any request' ? codes : [])),
+)

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { judgeOne, workGoalResults } from '../../bench/goals.ts'
+import type { RunResult } from '../../bench/load/order.ts'
+import { type BenchResults, formatVersion, type Measurement } from '../../bench/results.ts'
+import { serverNames } from '../../bench/servers/server-names.ts'
+import { spread } from '../../bench/statistics.ts'
+import { workloads } from '../../bench/workloads.ts'
+
+describe('a goal', () => {
+  it.each([
+    [{ least: 0.4 }, 0.5, { goal: 'at least 0.40', measured: '0.50', met: true, missedPercent: 0 }],
+    [{ least: 0.4 }, 0.4, { met: true }],
+    [{ least: 0.4 }, 0.3, { met: false, missedPercent: 25 }],
+    [{ most: 2.2, unit: 'ms' }, 3.3, { goal: 'at most 2.20 ms', measured: '3.30 ms', met: false, missedPercent: 50 }],
+    [{ most: 200, unit: 'MiB' }, 100, { measured: '100 MiB', met: true }],
+  ])('%j with %d measured', (bound, measured, expected) => {
+    const result = judgeOne('work', bound, measured)
+    expect({ ...result, missedPercent: Math.round(result.missedPercent) }).toMatchObject(expected)
+  })
+})
+
+describe('the goals of a run', () => {
+  const round = (requests: number): RunResult => ({
+    generator: 'own',
+    requests,
+    seconds: 1,
+    latencyMs: { p50: 1, p99: 7 },
+    generatorCpuUs: 10,
+    serverCpuUs: 30,
+    resident: { before: 100 * 1024 * 1024, peak: 110 * 1024 * 1024 },
+  })
+  const measured = (server: string, requests: readonly number[]): Measurement => {
+    const rounds = requests.map(round)
+    const one = spread([1])
+    const figures = { p50Ms: one, p99Ms: one, serverCpuUs: one, generatorCpuUs: one }
+    return { server, rounds, rate: spread(requests), ...figures, resident: undefined, diskRatio: undefined }
+  }
+  const resultsOf = (name: string, measurements: Measurement[]): BenchResults => ({
+    format: formatVersion,
+    machine: { measured: '', version: '', node: '', kernel: '', cpu: '', cores: 2, memoryBytes: 0, fileSystem: '' },
+    rounds: 3,
+    seconds: 1,
+    quick: false,
+    work: workloads.flatMap((workload) => (workload.name === name ? [{ workload, measurements, alone: [] }] : [])),
+  })
+
+  it('are held against the median of the ratios inside rounds', () => {
+    // The rates' own medians would give 50 / 100.
+    const results = resultsOf('get-4k', [
+      measured(serverNames.one, [10, 50, 90]),
+      measured('node-http', [100, 1000, 100]),
+    ])
+    expect(workGoalResults(results)).toContainEqual(
+      expect.objectContaining({ title: 'GET 4 KiB over bare node:http', measured: '0.10', met: false }),
+    )
+  })
+
+  it('that were not measured are not judged', () => {
+    const titles = workGoalResults(resultsOf('put-4k', [measured(serverNames.one, [10])])).map(({ title }) => title)
+    expect(titles).toEqual(['PUT 4 KiB: p99 over p50'])
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { parseOptions, UsageError } from '../../bench/options.ts'
+import { PeerError } from '../../bench/servers/peers.ts'
+
+describe('the command line of the bench', () => {
+  it('names a peer by its address and key', () => {
+    const { peers } = parseOptions(['--peer', 'other=http://10.0.0.1:9000,key,se,cr=et'])
+    expect(peers).toMatchObject([
+      { name: 'other', endpoint: { host: '10.0.0.1', port: 9000, accessKeyId: 'key', secretAccessKey: 'se,cr=et' } },
+    ])
+  })
+
+  it.each([['nothing'], ['a=https://x,key,secret'], ['a=http://x,key'], ['a=x,key,secret']])(
+    'refuses the peer %s',
+    (peer) => {
+      expect(() => parseOptions(['--peer', peer])).toThrow(PeerError)
+    },
+  )
+
+  it.each([
+    [['run']],
+    [['--only', 'put-4k,nope']],
+    [['--rounds', '0']],
+    [['--seconds', 'x']],
+    [['--generator', 'ab']],
+    [['--fast']],
+  ])('refuses %j', (words) => {
+    expect(() => parseOptions(words)).toThrow(UsageError)
+  })
+
+  it('writes the page of this checkout when --docs stands alone', () => {
+    expect(parseOptions(['--docs', '--quick'])).toMatchObject({ docs: 'docs', quick: true })
+    expect(parseOptions(['--docs'])).toMatchObject({ docs: 'docs' })
+    expect(parseOptions(['--docs', 'elsewhere']).docs).toBe('elsewhere')
+    expect(parseOptions([]).docs).toBeUndefined()
+  })
+})

@@ -1,0 +1,186 @@
+/** Calls on what else a bucket or an object has: access control, attributes, and what nobody configured. */
+import { type Call, owner, type Scenario, time } from './call.ts'
+import { digitsSums, etags } from './files.ts'
+
+const name = 's3api-documents'
+const bucket = ['--bucket', name]
+const object = [...bucket, '--key', 'k']
+
+const grants = { Grants: [{ Grantee: { ...owner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }], Owner: owner }
+const blocks = {
+  ...{ BlockPublicAcls: true, IgnorePublicAcls: true },
+  ...{ BlockPublicPolicy: true, RestrictPublicBuckets: true },
+}
+
+/** A read of what no bucket has from the start, and its removal. */
+const without = (get: string, fails: string, remove?: string): Call[] => [
+  { operation: get, about: 'says that there is none', words: bucket, fails },
+  ...(remove ? [{ operation: remove, about: 'has nothing to remove', words: bucket }] : []),
+]
+
+const byId = ['Analytics', 'IntelligentTiering', 'Inventory', 'Metrics'].flatMap((kind): Call[] => {
+  const none = { words: [...bucket, '--id', 'none'], fails: 'NoSuchConfiguration' }
+  return [
+    {
+      operation: `ListBucket${kind}Configurations`,
+      about: 'lists none',
+      words: bucket,
+      prints: { IsTruncated: false },
+    },
+    { operation: `GetBucket${kind}Configuration`, about: 'finds none', ...none },
+    { operation: `DeleteBucket${kind}Configuration`, about: 'finds none', ...none },
+  ]
+})
+
+const unconfigured: readonly Call[] = [
+  ...without('GetBucketPolicy', 'NoSuchBucketPolicy', 'DeleteBucketPolicy'),
+  ...without('GetBucketPolicyStatus', 'NoSuchBucketPolicy'),
+  ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
+  ...without('GetBucketCors', 'NoSuchCORSConfiguration', 'DeleteBucketCors'),
+  ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
+  ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
+  ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
+  ...byId,
+]
+
+const fixed: readonly Call[] = [
+  { operation: 'GetBucketAccelerateConfiguration', about: 'prints nothing', words: bucket },
+  {
+    operation: 'PutBucketAccelerateConfiguration',
+    about: 'accepts that nothing is accelerated',
+    words: [...bucket, '--accelerate-configuration', 'Status=Suspended'],
+  },
+  {
+    operation: 'PutBucketAccelerateConfiguration',
+    about: 'refuses to accelerate',
+    words: [...bucket, '--accelerate-configuration', 'Status=Enabled'],
+    fails: 'NotImplemented',
+  },
+  {
+    operation: 'GetBucketRequestPayment',
+    about: 'says that the owner pays',
+    words: bucket,
+    prints: { Payer: 'BucketOwner' },
+  },
+  {
+    operation: 'PutBucketRequestPayment',
+    about: 'accepts that the owner pays',
+    words: [...bucket, '--request-payment-configuration', 'Payer=BucketOwner'],
+  },
+  {
+    operation: 'PutBucketRequestPayment',
+    about: 'refuses that others pay',
+    words: [...bucket, '--request-payment-configuration', 'Payer=Requester'],
+    fails: 'NotImplemented',
+  },
+  { operation: 'GetBucketLogging', about: 'prints nothing', words: bucket },
+  {
+    operation: 'PutBucketLogging',
+    about: 'accepts that nothing is logged',
+    words: [...bucket, '--bucket-logging-status', {}],
+  },
+  {
+    operation: 'PutBucketLogging',
+    about: 'refuses to log',
+    words: [...bucket, '--bucket-logging-status', { LoggingEnabled: { TargetBucket: name, TargetPrefix: 'log/' } }],
+    fails: 'NotImplemented',
+  },
+  { operation: 'GetBucketNotificationConfiguration', about: 'prints nothing', words: bucket },
+  { operation: 'GetBucketNotification', about: 'prints nothing', words: bucket },
+  {
+    operation: 'PutBucketNotificationConfiguration',
+    about: 'accepts that nobody is notified',
+    words: [...bucket, '--notification-configuration', {}, '--skip-destination-validation'],
+  },
+  {
+    operation: 'PutBucketNotificationConfiguration',
+    about: 'refuses to notify',
+    words: [...bucket, '--notification-configuration', { EventBridgeConfiguration: {} }],
+    fails: 'NotImplemented',
+  },
+  {
+    operation: 'PutBucketNotification',
+    about: 'accepts that nobody is notified',
+    words: [...bucket, '--notification-configuration', {}],
+  },
+  {
+    operation: 'GetBucketOwnershipControls',
+    about: 'says that the owner of the bucket owns all',
+    words: bucket,
+    prints: { OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] } },
+  },
+  {
+    operation: 'PutBucketOwnershipControls',
+    about: 'accepts just that',
+    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=BucketOwnerEnforced}]'],
+  },
+  {
+    operation: 'PutBucketOwnershipControls',
+    about: 'refuses other owners',
+    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=ObjectWriter}]'],
+    fails: 'NotImplemented',
+  },
+  {
+    operation: 'GetPublicAccessBlock',
+    about: 'says that all of it is blocked',
+    words: bucket,
+    prints: { PublicAccessBlockConfiguration: blocks },
+  },
+  {
+    operation: 'PutPublicAccessBlock',
+    about: 'accepts just that',
+    words: [...bucket, '--public-access-block-configuration', blocks],
+  },
+  {
+    operation: 'PutPublicAccessBlock',
+    about: 'refuses to lift any of it',
+    words: [...bucket, '--public-access-block-configuration', { ...blocks, BlockPublicPolicy: false }],
+    fails: 'NotImplemented',
+  },
+  {
+    operation: 'GetBucketAbac',
+    about: 'says that tags permit nothing',
+    words: bucket,
+    prints: { AbacStatus: { Status: 'Disabled' } },
+  },
+]
+
+const accessControl = (get: string, put: string, words: readonly string[]): Call[] => [
+  { operation: get, about: 'gives all to the owner', words, prints: grants },
+  { operation: put, about: 'accepts that', words: [...words, '--acl', 'private'] },
+  { operation: put, about: 'accepts it grant by grant', words: [...words, '--access-control-policy', grants] },
+  {
+    operation: put,
+    about: 'gives nothing to others',
+    words: [...words, '--acl', 'public-read'],
+    fails: 'AccessControlListNotSupported',
+  },
+]
+
+const attributes: Call = {
+  operation: 'GetObjectAttributes',
+  about: 'gives what is asked for',
+  words: [...object, '--object-attributes', 'ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'],
+  prints: {
+    ...{ LastModified: time, ETag: etags.digits.replaceAll('"', ''), StorageClass: 'STANDARD', ObjectSize: 9 },
+    Checksum: { ChecksumCRC32: digitsSums.crc32, ChecksumType: 'FULL_OBJECT' },
+  },
+}
+
+export const documents: Scenario = {
+  name: 'what else there is',
+  calls: [
+    { operation: 'CreateBucket', about: 'makes room', words: bucket, prints: { Location: `/${name}` } },
+    {
+      operation: 'PutObject',
+      about: 'stores an object',
+      words: [...object, '--body', 'digits', '--checksum-algorithm', 'CRC32', '--query', 'ETag'],
+      prints: etags.digits,
+    },
+    ...unconfigured,
+    ...fixed,
+    ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
+    ...accessControl('GetObjectAcl', 'PutObjectAcl', object),
+    attributes,
+  ],
+}

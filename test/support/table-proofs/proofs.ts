@@ -1,0 +1,29 @@
+/** All proofs, family by family. A new operation adds its own here. */
+import { attributeProofs } from './attributes.ts'
+import { bucketProofs } from './buckets.ts'
+import { copyProofs } from './copies.ts'
+import { digestProofs } from './digests.ts'
+import { encryptionProofs } from './encryption.ts'
+import { everywhereProofs } from './everywhere.ts'
+import { listingProofs } from './listings.ts'
+import type { Proof } from './proof.ts'
+import { readProofs } from './reads.ts'
+import { unconfiguredProofs } from './unconfigured.ts'
+import { uploadProofs } from './uploads.ts'
+import { versionProofs } from './versions.ts'
+import { writeProofs } from './writes.ts'
+
+export const proofs: readonly Proof[] = [
+  ...everywhereProofs,
+  ...digestProofs,
+  ...bucketProofs,
+  ...writeProofs,
+  ...readProofs,
+  ...copyProofs,
+  ...versionProofs,
+  ...uploadProofs,
+  ...listingProofs,
+  ...attributeProofs,
+  ...encryptionProofs,
+  ...unconfiguredProofs,
+]
