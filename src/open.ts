@@ -34,8 +34,8 @@ export interface DataStoreOptions {
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
   keys: KeyRingSources
-  /** Stores and locations beside those in the data directory. */
-  placement: Placement
+  /** Stores and locations beside those in the data directory. Absent: none. */
+  placement?: Placement
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
   /** Only reads, beside the owner if there is one. */
@@ -74,7 +74,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       kv,
       // Only a start that may make a data directory may make stores.
       {
-        configured: options.placement,
+        configured: options.placement ?? { stores: [], locations: [] },
         owner,
         adopt: options.create || options.workerOf !== undefined,
         clock,
