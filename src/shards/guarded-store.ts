@@ -2,6 +2,7 @@
  * A store that may fail without taking the service along: after errors it is left out, looked at again and again, and used once it is itself again.
  * Everything asked of it while it is out is refused at once, with nothing tried.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
@@ -60,6 +61,8 @@ export class GuardedStore implements ShardStore {
   #errorsInARow = 0
   #fullUntilMs = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
+  /** Of what was taken out: writes under way end first, unless they hang. */
+  readonly #closing = new Set<Promise<void>>()
   #closed = false
 
   constructor(options: GuardOptions) {
@@ -109,8 +112,12 @@ export class GuardedStore implements ShardStore {
     this.#reason ??= reason
     const inner = this.#inner
     this.#inner = undefined
-    // It may hang; nobody waits for it.
-    inner?.close().catch(() => {})
+    if (inner === undefined) return
+    const closing = inner
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
   }
 
   async put({ payload, describe }: NewShard): Promise<ShardId> {
@@ -172,6 +179,7 @@ export class GuardedStore implements ShardStore {
     clearInterval(this.#probes)
     await this.#looking
     await this.#inner?.close()
+    await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
   }
 
   async #look(first: boolean): Promise<void> {

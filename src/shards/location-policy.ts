@@ -26,7 +26,7 @@ export interface ErasurePolicy extends Spread {
 
 export type LocationPolicy = ReplicaPolicy | ErasurePolicy
 
-export function shardsOf(policy: LocationPolicy): number {
+function shardsOf(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies : policy.data + policy.parity
 }
 

@@ -5,7 +5,8 @@ import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
-import { damages, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
+import { filesBelow } from '../shards/directory/opened-store.ts'
+import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
 import { graceMs } from './fixture.ts'
@@ -73,7 +74,7 @@ describe('a disk that is away', () => {
   it('is left out: reads and writes go on, and what lacks a copy gets it when the disk is back', async () => {
     made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
     await put(made, 'before', 'written before')
-    const [away, here] = made.disks.all as [(typeof made.disks.all)[0], (typeof made.disks.all)[0]]
+    const [away, here] = made.disks.all as [Disk, Disk]
     await unmount(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('out')
@@ -125,6 +126,24 @@ describe('a disk that is away', () => {
     expect((await made.manifestOf('during')).shards).toHaveLength(1)
     await repairBlobs(made.store)
     expect(await made.manifestOf('key')).toMatchObject({ shards: [{}, {}] })
+  })
+
+  it('is not written to, nor read, where another store is mounted', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    for (let i = 0; i < 6; i++) await put(made, `key-${i}`, patternBytes(i, 300_000))
+    const [one, other, third] = made.disks.all as [Disk, Disk, Disk]
+    const held = await filesBelow(one.path)
+    await exchange(one, other)
+    await one.store.probe()
+    await other.store.probe()
+    expect(one.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('another store') })
+    expect(await outcome(put(made, 'new', 'value'))).toBe('ServiceUnavailable')
+    expect(third.store.condition().state).toBe('up')
+    await exchange(one, other)
+    expect(await filesBelow(one.path)).toEqual(held)
+    await one.store.probe()
+    await other.store.probe()
+    for (let i = 0; i < 6; i++) expect((await read(made, `key-${i}`)).equals(patternBytes(i, 300_000))).toBe(true)
   })
 
   it('keeps garbage waiting: it is deleted when the disk is back', async () => {

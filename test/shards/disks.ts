@@ -117,6 +117,13 @@ export async function mountEmpty(disk: Disk): Promise<void> {
   await mkdir(disk.path)
 }
 
+/** Each is mounted where the other was. */
+export async function exchange(one: Disk, other: Disk): Promise<void> {
+  await unmount(one)
+  await rename(other.path, one.path)
+  await rename(`${one.path}.away`, other.path)
+}
+
 export const damages = ['lost', 'flipped', 'cut', 'zeroed'] as const
 export type Damage = (typeof damages)[number]
 
