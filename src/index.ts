@@ -142,7 +142,14 @@ async function openStore(
     return { store: memory.store }
   }
   const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
-  const kept = await openDataStore({ path: data, create: true, keys, onFatal, warn: (message) => log.warn(message) })
+  const kept = await openDataStore({
+    path: data,
+    create: true,
+    keys,
+    placement: { stores: [], locations: [] },
+    onFatal,
+    warn: (message) => log.warn(message),
+  })
   opened.add(kept.close)
   return { store: kept.store, credentialsFile: kept.directory.credentials }
 }

@@ -82,6 +82,19 @@ export const limits = {
   batchFilesMax: 4096,
   batchIdleMs: 60 * 60 * 1000,
 
+  // Stores and locations.
+  storesMax: 256,
+  locationShardsMax: 32,
+  /** Errors in a row after which a store is left out. */
+  storeErrorsMax: 3,
+  storeProbeMs: 5_000,
+  /** A store that was full is asked again after this. */
+  storeFullMs: 10_000,
+  /** A store that takes or gives nothing for so long is left out, if others can do without it. */
+  storeStallMs: 30_000,
+  /** A copy that has not begun to answer by then is raced by another. */
+  readRaceMs: 250,
+
   // Metadata.
   commitRetriesMax: 200,
   kvKeyBytesMax: 1978,

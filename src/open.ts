@@ -2,15 +2,17 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
 import { closingStack, opening } from './closing-stack.ts'
+import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
-import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
+import { acquireInstanceLock, type InstanceLock, joinInstance } from './instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from './instance/key-ring-file.ts'
 import { readRecord, systemRecord } from './instance/sealed-record.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
 import { memoryKv } from './kv/memory.ts'
-import { openBlobs } from './shards/blobs.ts'
+import { type OpenPlacement, openPlacement } from './open-placement.ts'
+import { type Location, openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { memoryShardStore } from './shards/memory.ts'
 import type { ShardStore } from './shards/shard-store.ts'
@@ -32,8 +34,12 @@ export interface DataStoreOptions {
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
   keys: KeyRingSources
+  /** Stores and locations beside those in the data directory. Absent: none. */
+  placement?: Placement
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
+  /** Only reads, beside the owner if there is one. */
+  beside?: boolean
   /** An engine can't go on: the process, or what uses the store, must stop. */
   onFatal(error: Error): void
   /** Tells the operator about what is wrong and harms nobody yet. */
@@ -58,21 +64,44 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     const directory = await prepareDataDirectory(options.path, options)
     const kv = await openLmdb({ path: directory.meta, onFatal: options.onFatal })
     opened.add(() => kv.close())
-    const lock =
-      options.workerOf === undefined
-        ? await acquireInstanceLock(kv, directory.path, clock)
-        : await joinInstance(kv, directory.path, options.workerOf)
+    const lock = await joined(kv, directory, options)
     opened.add(() => lock.release())
-    const owner = options.workerOf === undefined
+    const owner = lock.owns
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
-    const shards = await openDefaultStore(kv, directory, options)
+    const shards = await openDefaultStore(kv, directory, owner, options)
     opened.add(() => shards.close())
-    return { store: storeOver(kv, shards, ring), directory, instanceId: lock.id, close: opened.close }
+    const placed = await openPlacement(
+      kv,
+      // Only a start that may make a data directory may make stores.
+      {
+        configured: options.placement ?? { stores: [], locations: [] },
+        owner,
+        adopt: options.create || options.workerOf !== undefined,
+        clock,
+        warn: options.warn,
+      },
+      opened,
+    )
+    return { store: storeOver(kv, shards, ring, placed), directory, instanceId: lock.id, close: opened.close }
   })
 }
 
-function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing): Store {
-  const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
+async function joined(
+  kv: Kv,
+  { path }: DataDirectory,
+  { workerOf, beside = false }: DataStoreOptions,
+): Promise<InstanceLock & { owns: boolean }> {
+  if (beside) return { id: '', owns: false, release: async () => {} }
+  if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
+  return { ...(await acquireInstanceLock(kv, path, clock)), owns: true }
+}
+
+const nothingPlaced: OpenPlacement = { locations: [], stores: [] }
+
+function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, placed = nothingPlaced): Store {
+  const { locations, stores } = placed
+  const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
+  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores })
   return { kv, blobs, clock, keys }
 }
 
@@ -85,13 +114,18 @@ function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
 /** The store that the metadata refers to. Another one, or none, must never be taken for it: all of its data would look like garbage. */
 const defaultStoreRecord = systemRecord('default-store', z.object({ storeId: z.string() }))
 
-async function openDefaultStore(kv: Kv, directory: DataDirectory, options: DataStoreOptions): Promise<ShardStore> {
+async function openDefaultStore(
+  kv: Kv,
+  directory: DataDirectory,
+  owner: boolean,
+  options: DataStoreOptions,
+): Promise<ShardStore> {
   const known = await readRecord(kv, defaultStoreRecord)
   const shards = await openDirectoryStore({
     path: directory.store,
     clock,
     create: known === undefined,
-    firstOpener: options.workerOf === undefined,
+    firstOpener: owner,
     onFatal: options.onFatal,
     warn: options.warn,
   })

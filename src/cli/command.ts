@@ -19,6 +19,8 @@ export interface CommandDeclaration {
   extraFlags?: readonly ExtraFlag[]
   /** Placeholder of positional arguments, and the option that they give. */
   argument?: { placeholder: string; summary: string; option: OptionName }
+  /** Placeholder of words that say what to do, given to `run` as they are. */
+  words?: { placeholder: string; summary: string }
   /** Where its initial values differ from the table's. */
   initial?: Partial<Record<OptionName, string[]>>
   /** Resolves with the exit code. */
@@ -27,6 +29,8 @@ export interface CommandDeclaration {
 
 export interface Invocation {
   configuration: Configuration
+  /** What stands on the command line beside the flags; empty for a command that takes no words. */
+  words: readonly string[]
   /** Output is for programs. */
   json: boolean
   /** Values of the extra flags that are no option's other name, by attribute name: `consoleAddress`. */

@@ -3,6 +3,7 @@ import type { OptionName } from '../config/options.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
+import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
 import { serve } from './serve.ts'
 
@@ -82,5 +83,16 @@ export const commands: readonly CommandDeclaration[] = [
       },
     ],
     run: keys,
+  },
+  {
+    name: 'locations',
+    summary: 'Show how the locations and their stores are, or put a new store in the place of a lost one.',
+    options: ['config', 'data', 'logLevel'],
+    words: {
+      placeholder: 'ACTION',
+      summary:
+        "'status' (initially), also beside a running server, or 'replace STORE', which needs it stopped, and an empty directory at the store's path.",
+    },
+    run: locations,
   },
 ]

@@ -4,9 +4,18 @@ import { ListenFailed } from '../endpoint.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
 import { KeyRingRefused } from '../instance/key-ring-file.ts'
+import { PlacementRefused } from '../instance/known-placement.ts'
 import { WorkerFailed } from './crew.ts'
 
-const foreseen = [ConfigurationError, DataDirectoryRefused, InstanceInUse, KeyRingRefused, ListenFailed, WorkerFailed]
+const foreseen = [
+  ConfigurationError,
+  DataDirectoryRefused,
+  InstanceInUse,
+  KeyRingRefused,
+  ListenFailed,
+  PlacementRefused,
+  WorkerFailed,
+]
 
 /** One line for what was foreseen; a stack for what was not, so that it can be reported. */
 export function messageOf(error: unknown): string {

@@ -35,6 +35,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       path: configuration.data,
       create: true,
       keys: configuration,
+      placement: configuration.placement,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),
     })

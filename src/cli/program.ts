@@ -51,8 +51,9 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
   for (const name of declaration.options) command.addOption(tableOption(name, flags))
   for (const extra of declaration.extraFlags ?? []) command.addOption(extraOption(extra, flags))
   command.option('--json', 'Write output for programs: one JSON object a line.')
-  const { argument } = declaration
+  const { argument, words } = declaration
   if (argument !== undefined) command.argument(`[${argument.placeholder}...]`, argument.summary)
+  if (words !== undefined) command.argument(`[${words.placeholder}...]`, words.summary)
 
   command.action(async () => {
     if (argument !== undefined && command.args.length > 0) flags[argument.option] = [onlyOne(command.args)]
@@ -63,7 +64,8 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
       ...(declaration.initial === undefined ? {} : { initial: declaration.initial }),
     })
     const extra: Record<string, unknown> = command.opts()
-    done(await declaration.run({ configuration, json: extra.json === true, extra, print, notice }))
+    const given = words === undefined ? [] : command.args
+    done(await declaration.run({ configuration, words: given, json: extra.json === true, extra, print, notice }))
   })
 }
 

@@ -29,6 +29,7 @@ function reportLine(report: JobsReport): string {
     `${report.blobsRemoved} blobs removed;`,
     `${report.orphansFound} orphans found;`,
     `${report.expiredUploads} abandoned uploads ended;`,
+    `${report.repairedBlobs} blobs repaired, ${report.degradedBlobs + report.lostBlobs} still lack copies;`,
     `${report.removedBatches} batches removed, ${report.movedShards} shards moved`,
   ].join(' ')
 }

@@ -57,6 +57,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       path: configuration.data,
       create: false,
       keys: configuration,
+      placement: configuration.placement,
       workerOf: instanceId,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),

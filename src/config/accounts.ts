@@ -4,7 +4,7 @@ import type { Account } from '../auth/credentials.ts'
 import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { credentialPairs } from './options.ts'
-import { didYouMean } from './suggestion.ts'
+import { parseWith } from './parse-with.ts'
 
 export interface AccessKey {
   accessKeyId: string
@@ -38,9 +38,14 @@ const accountList = z.array(
   }),
 )
 
+const accountKeys = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
+
 /** The accounts of a TOML file. `value` is what stands under `accounts`. */
 export function parseAccounts(value: unknown): Account[] {
-  const accounts = parseWith(accountList, value, 'accounts').map((account) => ({ name: account.id, ...account }))
+  const accounts = parseWith(accountList, value, 'accounts', accountKeys).map((account) => ({
+    name: account.id,
+    ...account,
+  }))
   refuseRepeated(
     'account id',
     accounts.map((account) => account.id),
@@ -54,7 +59,7 @@ export function parseAccounts(value: unknown): Account[] {
 
 /** `where` names the source in messages. */
 export function parseAccessKey(value: unknown, where: string): AccessKey {
-  return parseWith(accessKey, value, where)
+  return parseWith(accessKey, value, where, accountKeys)
 }
 
 export interface RootAccessKey extends AccessKey {
@@ -98,23 +103,4 @@ export function withRootKey(accounts: readonly Account[], root: AccessKey): Acco
 function refuseRepeated(what: string, values: readonly string[]): void {
   const repeated = values.find((value, index) => values.indexOf(value) !== index)
   if (repeated !== undefined) throw new ConfigurationError(`accounts: ${what} '${repeated}' appears twice`)
-}
-
-/** Messages name the key and what is wrong with it, never its value. */
-function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const { issues } = result.error
-  // A mistyped key is often why others are missing.
-  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-  const place = issue?.path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
-    where,
-  )
-  if (issue?.code === 'unrecognized_keys') {
-    const unknown = issue.keys[0] ?? ''
-    const known = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
-    throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
-  }
-  throw new ConfigurationError(`${place}: ${issue?.message}`)
 }

@@ -3,6 +3,7 @@ import type { Account } from '../auth/credentials.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { keyRingOf } from './key-ring.ts'
+import { type Placement, refuseStoresAround } from './locations.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
@@ -13,6 +14,8 @@ export interface Configuration extends Settings {
   root: RootAccessKey | undefined
   /** The key ring as text, when the environment gives it. */
   keyRing: string | undefined
+  /** Stores and locations beside those in the data directory. */
+  placement: Placement
 }
 
 export interface Sources {
@@ -30,11 +33,15 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
   const accounts = toml?.accounts ?? []
   const root = accessKeyOf(sources.environment)
+  const settings = settingsOf(sources, toml)
+  const placement = toml?.placement ?? { stores: [], locations: [] }
+  refuseStoresAround(placement.stores, settings.data)
   return {
-    ...settingsOf(sources, toml),
+    ...settings,
     accounts: root === undefined ? accounts : withRootKey(accounts, root),
     root,
     keyRing: keyRingOf(sources.environment),
+    placement,
   }
 }
 

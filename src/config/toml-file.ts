@@ -1,10 +1,11 @@
-/** Reads the TOML file into texts per option, and its accounts. Refuses what it does not know, by name. */
+/** Reads the TOML file into texts per option, its accounts, stores and locations. Refuses what it does not know, by name. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import type { Account } from '../auth/credentials.ts'
 import { parseAccounts } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
+import { type Placement, parsePlacement } from './locations.ts'
 import { type OptionName, optionNames, options } from './options.ts'
 import { didYouMean } from './suggestion.ts'
 
@@ -13,6 +14,7 @@ export interface TomlFile {
   directory: string
   texts: Map<OptionName, { texts: string[]; place: string }>
   accounts: Account[]
+  placement: Placement
 }
 
 type Table = Record<string, unknown>
@@ -22,9 +24,9 @@ for (const name of optionNames) {
   const { toml } = options[name]
   if (toml !== undefined) optionByPath.set(toml, name)
 }
-/** Tables of later versions: their names are taken, and what they ask for is refused rather than ignored. */
-const laterTables = ['stores', 'locations']
-const topLevelKeys = [...optionByPath.keys()].map((path) => path.split('.')[0] ?? path).concat('accounts', laterTables)
+const topLevelKeys = [...optionByPath.keys()]
+  .map((path) => path.split('.')[0] ?? path)
+  .concat('accounts', 'stores', 'locations')
 
 export async function readTomlFile(file: string): Promise<TomlFile> {
   let text: string
@@ -33,24 +35,26 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
   } catch (error) {
     throw new ConfigurationError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`)
   }
-  return { directory: dirname(file), ...parseToml(text, file) }
+  return parseToml(text, file)
 }
 
 /** `file` names the source in messages. */
-function parseToml(text: string, file: string): Pick<TomlFile, 'texts' | 'accounts'> {
-  const { accounts, ...rest } = parseTable(text, file)
+function parseToml(text: string, file: string): TomlFile {
+  const directory = dirname(file)
+  const { accounts, stores, locations, ...rest } = parseTable(text, file)
   const texts: TomlFile['texts'] = new Map()
   try {
-    for (const name of laterTables) {
-      refuseLaterTable(name, rest[name])
-      delete rest[name]
-    }
     for (const [path, value] of leaves(rest, '')) {
       const name = optionByPath.get(path)
       if (name === undefined) throw new ConfigurationError(unknownKey(path))
       texts.set(name, { texts: textsOf(name, path, value), place: `${file}: ${path}` })
     }
-    return { texts, accounts: accounts === undefined ? [] : parseAccounts(accounts) }
+    return {
+      directory,
+      texts,
+      accounts: accounts === undefined ? [] : parseAccounts(accounts),
+      placement: parsePlacement({ stores, locations }, directory),
+    }
   } catch (error) {
     if (error instanceof ConfigurationError) throw new ConfigurationError(`${file}: ${error.message}`)
     throw error
@@ -70,14 +74,6 @@ function parseTable(text: string, file: string): Table {
 
 function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-}
-
-function refuseLaterTable(name: string, value: unknown): void {
-  if (value === undefined || (isTable(value) && Object.keys(value).length === 0)) return
-  const entry = isTable(value) ? `[${name}.${Object.keys(value)[0]}]` : `[${name}]`
-  throw new ConfigurationError(
-    `${entry} is not supported by this version: all data lies in one store, in the data directory. Remove [${name}].`,
-  )
 }
 
 /** Dotted paths and values. A path that is an option, or is unknown, ends the descent. */

@@ -2,16 +2,17 @@
 import type { CompactResult, FoundShard, ShardStore } from '../shards/shard-store.ts'
 import { garbagePut } from '../store/commit.ts'
 import type { Store } from '../store/store.ts'
+import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
 export async function compactStores(store: Store, { graceMs }: { graceMs: number }): Promise<CompactResult> {
   const total: CompactResult = { removedBatches: 0, movedShards: 0, freedBytes: 0 }
-  for (const shards of store.blobs.stores) {
+  await inEachStore(store, async (shards) => {
     const result = await shards.compact({ graceMs, move: (shard) => moveShard(store, shards, shard) })
     total.removedBatches += result.removedBatches
     total.movedShards += result.movedShards
     total.freedBytes += result.freedBytes
-  }
+  })
   return total
 }
 

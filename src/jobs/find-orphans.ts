@@ -4,20 +4,21 @@ import { limits } from '../limits.ts'
 import type { ShardStore } from '../shards/shard-store.ts'
 import { garbagePut } from '../store/commit.ts'
 import type { Store } from '../store/store.ts'
+import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
 /** Resolves with the number of orphans found; they become garbage, to be reclaimed after the grace like any other. */
 export async function findOrphans(store: Store, { graceMs }: { graceMs: number }): Promise<number> {
   const writtenBefore = store.clock.now() - graceMs
   let found = 0
-  for (const shards of store.blobs.stores) {
+  await inEachStore(store, async (shards) => {
     for (const batch of await shards.unchecked()) {
       // A shard younger than the grace may belong to a request that has yet to commit.
       if (!batch.closed || batch.newestMs > writtenBefore) continue
       found += await checkBatch(store, shards, batch.id)
       await shards.markChecked(batch.id)
     }
-  }
+  })
   return found
 }
 

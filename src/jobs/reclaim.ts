@@ -1,9 +1,10 @@
 /** Wins back what commits left unreferenced: deletes the shards first, then forgets that they were garbage, so that a crash repeats and loses nothing. */
 import { timeOfId } from '../clock.ts'
-import type { Entry } from '../kv/kv.ts'
+import type { Entry, Put } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { garbagePut } from '../store/commit.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../store/keyspace.ts'
 import { garbageCodec, partCodec, uploadCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
@@ -33,9 +34,14 @@ async function reclaimBatch(store: Store, batch: readonly Entry[]): Promise<numb
     else if (record.kind === 'parts') removed += await removeParts(store, record.uploadId)
     else await abortUploadsOf(store, record.bucketId)
   }
-  await store.blobs.remove(manifests)
-  if (batch.length > 0) await store.kv.commit({ deletes: batch.map((entry) => entry.key) })
+  const left = await store.blobs.remove(manifests)
+  if (batch.length > 0) await store.kv.commit({ puts: asGarbage(store, left), deletes: batch.map(({ key }) => key) })
   return removed + manifests.length
+}
+
+/** What lies in stores that are out of use is garbage of its own, until they are back. */
+function asGarbage(store: Store, manifests: readonly Manifest[]): Put[] {
+  return manifests.map((manifest) => garbagePut(store, { kind: 'blob', manifest }))
 }
 
 async function removeParts(store: Store, uploadId: string): Promise<number> {
@@ -43,8 +49,8 @@ async function removeParts(store: Store, uploadId: string): Promise<number> {
   while (true) {
     const parts = await store.kv.range({ ...partsOf(uploadId), limit: limits.reclaimBatch })
     if (parts.length === 0) return removed
-    await store.blobs.remove(parts.map((entry) => partCodec.decode(entry.key, entry.value).manifest))
-    await store.kv.commit({ deletes: parts.map((entry) => entry.key) })
+    const left = await store.blobs.remove(parts.map((entry) => partCodec.decode(entry.key, entry.value).manifest))
+    await store.kv.commit({ puts: asGarbage(store, left), deletes: parts.map(({ key }) => key) })
     removed += parts.length
   }
 }

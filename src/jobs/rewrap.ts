@@ -1,11 +1,13 @@
 /** Wraps the keys of objects anew, after a key of the ring was replaced. Bytes stay as they are: only records change. */
 import type { Entry, Put } from '../kv/kv.ts'
-import { type KeyRange, keyAfter, rangeOf } from '../kv/ordered-key.ts'
+import type { KeyRange } from '../kv/ordered-key.ts'
 import { bindingOf, rewrapped } from '../store/encryption.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, uploadIdOf, uploads } from '../store/keyspace.ts'
-import { bucketCodec, uploadCodec, versionCodec } from '../store/record-codecs.ts'
+import { uploadCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord, Encryption } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { everyBucket } from './blob-reference.ts'
+import { everyEntry } from './every-entry.ts'
 
 const pageEntries = 500
 
@@ -22,8 +24,7 @@ type Change = (entry: Entry) => { encryption: Encryption; changed: Buffer | unde
 /** Nobody else may write meanwhile. Repeating it after a crash goes on. Throws `ObjectKeyLost` when a key does not open. */
 export async function rewrapKeys(store: Store): Promise<RewrapReport> {
   const report = { encrypted: 0, rewrapped: 0 }
-  for await (const entry of entriesOf(store, buckets)) {
-    const bucket = bucketCodec.decode(entry.key, entry.value)
+  for await (const bucket of everyBucket(store.kv)) {
     const objects = new ObjectKeys(bucket.name)
     await change(
       store,
@@ -36,8 +37,6 @@ export async function rewrapKeys(store: Store): Promise<RewrapReport> {
   await change(store, uploads, changeUpload(store), report)
   return report
 }
-
-const buckets = rangeOf('b')
 
 function changeVersion(store: Store, bucket: BucketRecord, objectKeyOf: (key: Buffer) => string): Change {
   return ({ key, value }) => {
@@ -67,7 +66,7 @@ async function change(store: Store, range: KeyRange, changeOf: Change, report: R
     report.rewrapped += puts.length
     puts = []
   }
-  for await (const entry of entriesOf(store, range)) {
+  for await (const entry of everyEntry(store.kv, range)) {
     const found = changeOf(entry)
     if (found === undefined || found.encryption.by === 'customer') continue
     report.encrypted += 1
@@ -76,15 +75,4 @@ async function change(store: Store, range: KeyRange, changeOf: Change, report: R
     if (puts.length >= pageEntries) await flush()
   }
   await flush()
-}
-
-async function* entriesOf(store: Store, { start, end }: KeyRange): AsyncGenerator<Entry> {
-  let from = start
-  for (;;) {
-    const page = await store.kv.range({ start: from, end, limit: pageEntries })
-    yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < pageEntries) return
-    from = keyAfter(last.key)
-  }
 }

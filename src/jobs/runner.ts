@@ -6,6 +6,7 @@ import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { reclaimGarbage } from './reclaim.ts'
+import { type RepairReport, repairBlobs } from './repair.ts'
 
 export interface JobsOptions {
   store: Store
@@ -20,7 +21,7 @@ export interface JobsOptions {
   monotonicMs?(): number
 }
 
-export interface JobsReport extends CompactResult {
+export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
   orphansFound: number
   blobsRemoved: number
@@ -68,9 +69,11 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-async function runJobs({ store, graceMs, abandonedUploadMs }: JobsOptions): Promise<JobsReport> {
+async function runJobs({ store, graceMs, abandonedUploadMs, onError }: JobsOptions): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const repair = await repairBlobs(store)
+  if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
   const blobsRemoved = await reclaimGarbage(store, { graceMs })
-  return { expiredUploads, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
 }

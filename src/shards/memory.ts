@@ -93,6 +93,12 @@ export function memoryShardStore({ clock = systemClock, bytesMax = Infinity }: M
       return copyingSource(kept.payload, range)
     },
 
+    async description(id) {
+      const kept = shards.get(id)
+      if (kept === undefined) throw new ShardMissing(id)
+      return Buffer.from(kept.description)
+    },
+
     async delete(ids) {
       for (const id of ids) {
         const kept = shards.get(id)
@@ -120,6 +126,10 @@ export function memoryShardStore({ clock = systemClock, bytesMax = Infinity }: M
     async compact() {
       closeBatch()
       return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
+    },
+
+    async check() {
+      if (closed) throw new Error('the store is closed')
     },
 
     async usage() {

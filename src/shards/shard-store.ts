@@ -61,6 +61,14 @@ export class StoreFull extends Error {
   }
 }
 
+/** Thrown by a store that can't be used now. Nothing was tried; another store, or another time, may do. */
+export class StoreOut extends Error {
+  constructor(name: string, reason: string) {
+    super(`store ${name} is out of use: ${reason}`)
+    this.name = 'StoreOut'
+  }
+}
+
 export interface ShardStore {
   /** From the identity file: the same for the life of the store's data. */
   readonly storeId: string
@@ -79,6 +87,9 @@ export interface ShardStore {
    */
   get(id: ShardId, range: ShardRange): Promise<ByteSource>
 
+  /** The description that a shard was stored with. Errors: `ShardMissing`, `ShardDamaged`. */
+  description(id: ShardId): Promise<Buffer>
+
   /** Forgets a shard; its room is won back now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error. */
   delete(ids: readonly ShardId[]): Promise<void>
 
@@ -94,6 +105,9 @@ export interface ShardStore {
    * and swaps the reference; it answers false when it could not, and then the batch stays as it is. Shards written within `graceMs` stay.
    */
   compact(options: { graceMs: number; move: (shard: FoundShard) => Promise<boolean> }): Promise<CompactResult>
+
+  /** Rejects when what was opened is no longer there: its place is gone, empty, or holds another store. */
+  check(): Promise<void>
 
   /** Bytes used on disk by this store's files, and bytes free for new data. */
   usage(): Promise<{ usedBytes: number; freeBytes: number }>

@@ -11,6 +11,8 @@
  *     i uploadId                      UploadRecord   in order of initiation, across buckets
  *     p uploadId partNumber           PartRecord     parts, of open uploads and of objects made from them
  *     g id                            GarbageRecord  in order of the time it became garbage
+ *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
+ *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
@@ -91,8 +93,31 @@ export const uploads: KeyRange = rangeOf('i')
 export const uploadIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
 
 export const partKey = (uploadId: string, number: number): Key => packKey('p', uploadId, number)
+export const parts: KeyRange = rangeOf('p')
+export function partOf(packed: Key): { uploadId: string; number: number } {
+  const [, uploadId, number] = unpackKey(packed, ['string', 'string', 'number'])
+  return { uploadId, number }
+}
 export const partsOf = (uploadId: string): KeyRange => rangeOf('p', uploadId)
 
 export const garbageKey = (id: string): Key => packKey('g', id)
 export const garbage: KeyRange = rangeOf('g')
 export const garbageIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
+
+/** What a blob is of. */
+export type BlobOwner =
+  | { kind: 'version'; bucket: string; key: string; sequence: number }
+  | { kind: 'part'; uploadId: string; number: number }
+
+// No bucket has an empty name.
+export const repairKey = (owner: BlobOwner): Key =>
+  owner.kind === 'version'
+    ? packKey('r', owner.bucket, owner.key, owner.sequence)
+    : packKey('r', '', owner.uploadId, owner.number)
+export const repairs: KeyRange = rangeOf('r')
+export function repairOwnerOf(packed: Key): BlobOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  return bucket === ''
+    ? { kind: 'part', uploadId: name, number }
+    : { kind: 'version', bucket, key: name, sequence: number }
+}

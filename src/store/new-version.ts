@@ -3,6 +3,7 @@ import { commitKeyDecision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from './records.ts'
+import { repairPuts } from './repair-queue.ts'
 import { retentionFrom } from './retention.ts'
 import type { BucketScope, FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
@@ -46,7 +47,11 @@ export async function placeObject(store: Store, history: KeyHistory, { encryptio
     encryption: encryptionAt?.(sequence),
   }
   const claim = await lockClaim(store, history.bucket, false)
-  return { object, commit: historyCommit(store, history, placeVersion(history.versions, object), claim) }
+  const commit = historyCommit(store, history, placeVersion(history.versions, object), claim)
+  const { data } = object
+  const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
+  const queued = data.kind === 'blob' ? repairPuts(store, owner, data.manifest) : []
+  return { object, commit: { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
 async function lockedAsBucketSays(

@@ -119,6 +119,7 @@ async function openPart(
     if (entry === undefined) throw new ShardMissing(`part ${place.number} of ${uploadId}`)
     const { manifest, size, salt = '' } = partCodec.decode(key, entry.value)
     return openBlob(store, manifest, wanted, {
+      owner: { kind: 'part', uploadId, number: place.number },
       size,
       key: objectKey && blobKey(objectKey, partBlob(place.number, salt)),
     })

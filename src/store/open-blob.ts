@@ -3,15 +3,18 @@ import type { ByteSource } from '../byte-source.ts'
 import { decrypting, sealedRange } from '../encryption/segments.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import type { ByteRange } from './byte-range.ts'
+import type { BlobOwner } from './keyspace.ts'
+import { reportingDamage } from './repair-queue.ts'
 import type { Store } from './store.ts'
 
-/** `size`: of the plaintext. `key`: of this blob; absent when it is not encrypted. Throws what `Blobs.read` throws. */
+/** `owner`: what the blob is of. `size`: of the plaintext. `key`: of this blob; absent when it is not encrypted. Throws what `Blobs.read` throws. */
 export async function openBlob(
   store: Store,
   manifest: Manifest,
   range: ByteRange,
-  { size, key }: { size: number; key: Buffer | undefined },
+  { owner, size, key }: { owner: BlobOwner; size: number; key: Buffer | undefined },
 ): Promise<ByteSource> {
-  if (key === undefined) return store.blobs.read(manifest, range)
-  return decrypting(await store.blobs.read(manifest, sealedRange(range, size)), key, range, size)
+  const damaged = reportingDamage(store, owner)
+  if (key === undefined) return store.blobs.read(manifest, range, damaged)
+  return decrypting(await store.blobs.read(manifest, sealedRange(range, size), damaged), key, range, size)
 }

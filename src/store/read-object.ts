@@ -57,7 +57,7 @@ export async function openObject<P extends { range: ByteRange }>(
     const { bucket, record, objectKey } = await findReadable(store, scope, address)
     const planned = plan(record)
     try {
-      const body = await openData(store, record, planned.range, objectKey)
+      const body = await openData(store, { bucket: scope.name, key: address.key }, record, planned.range, objectKey)
       return { bucket: bucket.record, record, planned, body }
     } catch (error) {
       if (!(error instanceof ShardMissing) || attempt === moveRetriesMax) throw error
@@ -67,6 +67,7 @@ export async function openObject<P extends { range: ByteRange }>(
 
 async function openData(
   store: Store,
+  name: { bucket: string; key: string },
   record: ObjectRecord,
   range: ByteRange,
   objectKey: Buffer | undefined,
@@ -74,5 +75,9 @@ async function openData(
   if (range.end === range.start) return bytesSource(Buffer.alloc(0))
   const { data, size } = record
   if (data.kind === 'parts') return openParts(store, data, range, objectKey)
-  return openBlob(store, data.manifest, range, { size, key: objectKey && blobKey(objectKey, wholeBlob) })
+  return openBlob(store, data.manifest, range, {
+    owner: { kind: 'version', ...name, sequence: record.sequence },
+    size,
+    key: objectKey && blobKey(objectKey, wholeBlob),
+  })
 }

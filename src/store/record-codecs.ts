@@ -14,6 +14,7 @@ import {
   type ObjectAttributes,
   type ObjectRecord,
   type PartRecord,
+  type RepairRecord,
   storageClasses,
   type UploadRecord,
   type VersionName,
@@ -68,6 +69,7 @@ export const bucketCodec = jsonCodec<BucketRecord>()
 export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
+export const repairCodec = jsonCodec<RepairRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()

@@ -215,3 +215,8 @@ export type GarbageRecord =
   | { kind: 'parts'; uploadId: string }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
+
+/** A blob that lacks copies. What it is of stands in the key. */
+export interface RepairRecord {
+  queuedMs: number
+}

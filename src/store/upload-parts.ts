@@ -9,6 +9,7 @@ import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-da
 import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { partCodec } from './record-codecs.ts'
 import type { OpenUpload, PartRecord } from './records.ts'
+import { repairPuts } from './repair-queue.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.ts'
@@ -60,7 +61,10 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
         manifest,
         salt,
       }
-      const puts = [{ key, value: partCodec.encode(key, record) }]
+      const puts = [
+        { key, value: partCodec.encode(key, record) },
+        ...repairPuts(store, { kind: 'part', uploadId, number }, manifest),
+      ]
       if (replaced !== undefined) {
         const { manifest: old } = partCodec.decode(key, replaced.value)
         puts.push(garbagePut(store, { kind: 'blob', manifest: old }))

@@ -137,9 +137,6 @@ describe('the file', () => {
     ['tls.allowCustomerKeysOverHttp: expects true or false', '[tls]\nallowCustomerKeysOverHttp = "true"'],
     ["unknown key 'tls.certificate'", '[tls]\ncertificate = "c.pem"'],
     ['domains: expects an array of strings', 'domains = [true]'],
-    ['[stores.disk1] is not supported by this version', '[stores.disk1]\ntype = "directory"'],
-    ['[locations.eu] is not supported by this version', '[locations.eu]\nscheme = "erasure"'],
-    ['[stores] is not supported by this version', 'stores = 1'],
     ["accounts[0]: unknown key 'nam'; did you mean 'name'?", '[[accounts]]\nid = "a"\nnam = "x"\nkeys = []'],
     ['accounts[0].keys: must hold at least one key', '[[accounts]]\nid = "a"\nkeys = []'],
     ['accounts[0].id: must be', '[[accounts]]\nid = "a b"\nkeys = [{accessKeyId="aaa",secretAccessKey="12345678"}]'],
@@ -160,10 +157,6 @@ describe('the file', () => {
     [':2:', 'data = "x"\nlisten = '],
   ])('is refused: %s', async (message, toml) => {
     expect(await refusal({ toml })).toContain(message)
-  })
-
-  test('empty tables of later versions are accepted', async () => {
-    await expect(load({ toml: '[stores]\n[locations]' })).resolves.toBeDefined()
   })
 
   test('that is missing is refused', async () => {

@@ -27,7 +27,10 @@ const rooms: readonly Room[] = [
   },
   { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/'] },
   { holds: ['jobs/'], mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface] },
-  { holds: ['config/'], mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts'] },
+  {
+    holds: ['config/'],
+    mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'shards/location-policy.ts'],
+  },
   {
     holds: ['instance/'],
     mayImport: [
@@ -35,7 +38,9 @@ const rooms: readonly Room[] = [
       ...kvInterface,
       'config/accounts.ts',
       'config/configuration-error.ts',
+      'config/locations.ts',
       'encryption/key-ring.ts',
+      'shards/location-policy.ts',
     ],
   },
   { holds: ['cli/'], mayImport: [''] },

@@ -106,6 +106,11 @@ export function describeShardStore(name: string, open: () => Promise<StoreUnderT
         expect(await get(store, id, size, size)).toHaveLength(0)
       })
 
+      test.each([10, small + 1])('gives the description of %i bytes as it was stored', async (size) => {
+        const id = await put(store, patternBytes(1, size), 'what it is')
+        expect((await store.description(id)).toString()).toBe('what it is')
+      })
+
       test('gives ranges on and around the borders of blocks and chunks', async () => {
         const payload = patternBytes(1, 3 * chunk + 17)
         const id = await put(store, payload)

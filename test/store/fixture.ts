@@ -4,7 +4,7 @@ import { keyRing, withKeysFor } from '../../src/encryption/key-ring.ts'
 import { S3Error } from '../../src/errors.ts'
 import type { Commit, Entry, Key, Kv, RangeQuery } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
-import { openBlobs } from '../../src/shards/blobs.ts'
+import { type Blobs, openBlobs } from '../../src/shards/blobs.ts'
 import { memoryShardStore } from '../../src/shards/memory.ts'
 import type { FoundShard, ShardStore } from '../../src/shards/shard-store.ts'
 import { createBucket } from '../../src/store/buckets.ts'
@@ -33,9 +33,13 @@ export function memoryStore({ clock = seededClock(seededRandom(1)), bytesMax = I
 }
 
 export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
-  const kv = new WatchedKv(memoryKv())
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-  return { store: { kv, blobs, clock, keys: testKeys }, kv, shards, clock }
+  return { ...storeOfBlobs(blobs, clock), shards }
+}
+
+export function storeOfBlobs(blobs: Blobs, clock: TestClock): Omit<TestStore, 'shards'> {
+  const kv = new WatchedKv(memoryKv())
+  return { store: { kv, blobs, clock, keys: testKeys }, kv, clock }
 }
 
 /** A ring whose keys are the same in every run. */

@@ -134,6 +134,11 @@ class DirectoryStore implements ShardStore {
     return bytesSource(payload.subarray(range.start, range.end))
   }
 
+  async description(id: ShardId): Promise<Buffer> {
+    const address = parseShardId(id)
+    return address.kind === 'file' ? this.#files.description(id, address) : this.#reads.description(id, address)
+  }
+
   async delete(ids: readonly ShardId[]): Promise<void> {
     const addresses = ids.flatMap(addressOf)
     await this.#change(async () => {
@@ -174,6 +179,12 @@ class DirectoryStore implements ShardStore {
 
   compact(options: CompactOptions): Promise<CompactResult> {
     return this.#change(() => this.#compaction.run(options))
+  }
+
+  async check(): Promise<void> {
+    const { fs, layout, clock } = this.#context
+    const found = await openIdentity(fs, layout, clock, false)
+    if (found !== this.storeId) throw new Error(`${layout.root} holds another store than before`)
   }
 
   async usage(): Promise<{ usedBytes: number; freeBytes: number }> {

@@ -53,6 +53,17 @@ export class LargeFiles {
     return readLargeFile(file, { id, address }, range, this.#chunks, sizes)
   }
 
+  async description(id: ShardId, address: FileAddress): Promise<Buffer> {
+    const { fs, layout, sizes } = this.#context
+    const file = await unlessMissing(fs.open(layout.file(address.batch, address.file), 'read'))
+    if (file === undefined) throw new ShardMissing(id)
+    try {
+      return (await readFooterOf(id, file, address, sizes.checksumBlockBytes)).description
+    } finally {
+      await closeQuietly(file)
+    }
+  }
+
   /** Every directory is synced, also where the file was gone already: an earlier removal may not be durable. */
   async delete(addresses: readonly FileAddress[]): Promise<void> {
     const { fs, layout, directories } = this.#context

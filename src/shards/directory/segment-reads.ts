@@ -4,7 +4,7 @@ import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, ShardMissing } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { isMissing, storeFailure, unreadable } from './failures.ts'
-import { readPayload } from './segment-record.ts'
+import { readDescription, readPayload } from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
 
 interface OpenSegment {
@@ -24,7 +24,16 @@ export class SegmentReads {
   }
 
   /** The verified payload. Errors: `ShardMissing`, `ShardDamaged`. */
-  async payload(id: ShardId, { segment, offset, bytes }: RecordAddress): Promise<Buffer> {
+  async payload(id: ShardId, address: RecordAddress): Promise<Buffer> {
+    return checked(id, readPayload(await this.#record(id, address), address.segment, address.offset))
+  }
+
+  /** The verified description. Errors: `ShardMissing`, `ShardDamaged`. */
+  async description(id: ShardId, address: RecordAddress): Promise<Buffer> {
+    return checked(id, readDescription(await this.#record(id, address), address.segment, address.offset))
+  }
+
+  async #record(id: ShardId, { segment, offset, bytes }: RecordAddress): Promise<Buffer> {
     const record = Buffer.allocUnsafe(bytes)
     const opened = this.#acquire(segment)
     try {
@@ -37,9 +46,7 @@ export class SegmentReads {
     } finally {
       this.#release(segment, opened)
     }
-    const payload = readPayload(record, segment, offset)
-    if (typeof payload === 'string') throw new ShardDamaged(id, payload)
-    return payload
+    return record
   }
 
   /** Lets go of segments that nobody read since the last sweep: a removed one takes its room until it is closed. */
@@ -92,4 +99,9 @@ export class SegmentReads {
   #closeUnread(opened: OpenSegment): void {
     if (opened.readers === 0) opened.file.then(closeQuietly, () => {})
   }
+}
+
+function checked(id: ShardId, read: Buffer | string): Buffer {
+  if (typeof read === 'string') throw new ShardDamaged(id, read)
+  return read
 }

@@ -140,13 +140,25 @@ export function descriptionOf(bytes: Buffer, header: RecordHeader): Buffer {
 
 /** The verified payload of the whole record in `bytes`, or the reason why there is none. */
 export function readPayload(bytes: Buffer, segment: string, offset: number): Buffer | string {
-  const header = readHeader(bytes, segment, offset)
-  if (header === undefined) return 'no record of this segment and offset is there'
-  if (!headIntact(bytes, header)) return 'the header is damaged'
-  if (header.kind !== 'shard' || totalBytesOf(header) !== bytes.length) return 'the record is another one'
+  const header = readShardHeader(bytes, segment, offset)
+  if (typeof header === 'string') return header
   const headBytes = headBytesOf(header)
   const payload = bytes.subarray(headBytes, headBytes + header.payloadBytes)
   const table = bytes.subarray(recordHeaderBytes + header.descriptionBytes, headBytes)
   const damaged = damagedBlock(payload, header.blockBytes, table)
   return damaged === undefined ? payload : `block ${damaged} is damaged`
+}
+
+/** The verified description of the whole record in `bytes`, or the reason why there is none. */
+export function readDescription(bytes: Buffer, segment: string, offset: number): Buffer | string {
+  const header = readShardHeader(bytes, segment, offset)
+  return typeof header === 'string' ? header : descriptionOf(bytes, header)
+}
+
+function readShardHeader(bytes: Buffer, segment: string, offset: number): RecordHeader | string {
+  const header = readHeader(bytes, segment, offset)
+  if (header === undefined) return 'no record of this segment and offset is there'
+  if (!headIntact(bytes, header)) return 'the header is damaged'
+  if (header.kind !== 'shard' || totalBytesOf(header) !== bytes.length) return 'the record is another one'
+  return header
 }

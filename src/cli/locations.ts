@@ -1,0 +1,51 @@
+/** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
+import { systemClock } from '../clock.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { type LocationStatus, locationStatuses, type StoreStatus } from '../jobs/location-status.ts'
+import { replaceStore } from '../open-placement.ts'
+import type { Invocation } from './command.ts'
+import { withDataBeside, withStoppedData } from './stopped-data.ts'
+
+export async function locations(invocation: Invocation): Promise<number> {
+  const [word = 'status', ...rest] = invocation.words
+  if (word === 'status' && rest.length === 0) return status(invocation)
+  const [name] = rest
+  if (word === 'replace' && name !== undefined && rest.length === 1) return replace(invocation, name)
+  throw new ConfigurationError('expects `locations status` or `locations replace STORE`')
+}
+
+async function status(invocation: Invocation): Promise<number> {
+  const statuses = await withDataBeside(invocation, ({ store }) => locationStatuses(store))
+  if (invocation.json) invocation.print(JSON.stringify({ event: 'locations', locations: statuses }))
+  else for (const line of statuses.flatMap(linesOf)) invocation.print(line)
+  return 0
+}
+
+function linesOf(location: LocationStatus): string[] {
+  const { name, version, scheme, copies, writeAck, degradedBlobs, failuresSurvived } = location
+  const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
+  const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
+  return [
+    `${name}  version ${version}  ${scheme}, ${count(copies, 'copy', 'copies')}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
+    ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
+  ]
+}
+
+function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {
+  const room = usedBytes === undefined ? '' : `  ${usedBytes} bytes used, ${freeBytes} free`
+  return `${state}${reason === undefined ? '' : `: ${reason}`}${room}`
+}
+
+const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`
+
+async function replace(invocation: Invocation, name: string): Promise<number> {
+  const { configuration, json, print, notice } = invocation
+  const settings = configuration.placement.stores.find((store) => store.name === name)
+  if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
+  const queued = await withStoppedData(invocation, ({ store }) =>
+    replaceStore(store, settings, { clock: systemClock, warn: notice }),
+  )
+  if (json) print(JSON.stringify({ event: 'replaced', store: name, queuedBlobs: queued }))
+  else print(`store ${name} is a new one; ${count(queued, 'blob')} will be repaired when the server runs`)
+  return 0
+}

@@ -1,0 +1,151 @@
+/** The stores and locations of the TOML file: what each entry may say, and whether all of it holds together. Opens nothing. */
+import { resolve, sep } from 'node:path'
+import { z } from 'zod'
+import { limits } from '../limits.ts'
+import { type LocationPolicy, policyFault, type ReplicaPolicy, usualWriteAck } from '../shards/location-policy.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { parseWith } from './parse-with.ts'
+import { didYouMean } from './suggestion.ts'
+
+/** A directory that keeps shards. */
+export interface StoreSettings {
+  name: string
+  /** Absolute. */
+  path: string
+  domain: string
+}
+
+export interface LocationSettings {
+  name: string
+  policy: ReplicaPolicy
+}
+
+export interface Placement {
+  stores: StoreSettings[]
+  locations: LocationSettings[]
+}
+
+/** The location in the data directory, and its store. */
+const reserved = 'default'
+
+const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: 1 to 63 of a-z, 0-9, . and -')
+const shardCount = z.int().min(1).max(limits.locationShardsMax)
+
+const store = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('directory'), path: z.string().min(1), domain: name.optional() }),
+  z.strictObject({ type: z.literal('memory'), domain: name.optional() }),
+  z.strictObject({
+    type: z.literal('s3'),
+    endpoint: z.string().min(1),
+    bucket: z.string().min(1),
+    prefix: z.string().optional(),
+    domain: name.optional(),
+  }),
+])
+const storeKeys = ['type', 'path', 'domain', 'endpoint', 'bucket', 'prefix']
+
+const spread = {
+  stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
+  maxPerDomain: shardCount.optional(),
+  writeAck: shardCount.optional(),
+}
+const location = z.discriminatedUnion('scheme', [
+  z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),
+  z.strictObject({
+    scheme: z.literal('erasure'),
+    data: shardCount,
+    parity: shardCount,
+    replicateBelow: z.int().min(0).optional(),
+    ...spread,
+  }),
+])
+const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 'data', 'parity', 'replicateBelow']
+
+const table = z.record(z.string(), z.unknown())
+
+/** `stores` and `locations` are what stands under those keys. `directory`: what relative paths are relative to. */
+export function parsePlacement(given: { stores: unknown; locations: unknown }, directory: string): Placement {
+  const stores = entriesOf(given.stores, 'stores').map(([key, value]) => parseStore(key, value, directory))
+  refuseOverlaps(stores)
+  const domains = new Map(stores.map((known) => [known.name, known.domain]))
+  const locations = entriesOf(given.locations, 'locations').map(([key, value]) => parseLocation(key, value, domains))
+  return { stores, locations }
+}
+
+/** A store must lie apart from the data directory: neither may be taken for a part of the other. */
+export function refuseStoresAround(stores: readonly StoreSettings[], data: string): void {
+  for (const { name: storeName, path } of stores) {
+    if (isWithin(path, data) || isWithin(data, path)) {
+      throw new ConfigurationError(`stores.${storeName}: ${path} and the data directory ${data} lie one in the other`)
+    }
+  }
+}
+
+function entriesOf(value: unknown, where: string): [string, unknown][] {
+  if (value === undefined) return []
+  const entries = Object.entries(parseWith(table, value, where, []))
+  for (const [key] of entries) {
+    const place = `${where}.${key}`
+    parseWith(name, key, place, [])
+    if (key === reserved) {
+      throw new ConfigurationError(`${place}: the name is taken by what lies in the data directory. Choose another`)
+    }
+  }
+  return entries
+}
+
+function parseStore(key: string, value: unknown, directory: string): StoreSettings {
+  const where = `stores.${key}`
+  const settings = parseWith(store, value, where, storeKeys)
+  if (settings.type === 's3') {
+    throw new ConfigurationError(`${where}: stores of type s3 come in a later version; this one knows directory`)
+  }
+  if (settings.type === 'memory') {
+    throw new ConfigurationError(
+      `${where}: a store of type memory would be empty after each start, while the metadata remembers its data. Use directory`,
+    )
+  }
+  return { name: key, path: resolve(directory, settings.path), domain: settings.domain ?? key }
+}
+
+function refuseOverlaps(stores: readonly StoreSettings[]): void {
+  for (const [i, one] of stores.entries()) {
+    for (const other of stores.slice(i + 1)) {
+      const names = `stores.${one.name} and stores.${other.name}`
+      if (one.path === other.path) throw new ConfigurationError(`${names} have the same path ${one.path}`)
+      if (isWithin(one.path, other.path) || isWithin(other.path, one.path)) {
+        throw new ConfigurationError(`${names}: ${one.path} and ${other.path} lie one in the other`)
+      }
+    }
+  }
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(outer.endsWith(sep) ? outer : outer + sep)
+}
+
+function parseLocation(key: string, value: unknown, domains: ReadonlyMap<string, string>): LocationSettings {
+  const where = `locations.${key}`
+  const policy = policyOf(parseWith(location, value, where, locationKeys))
+  const unknown = policy.stores.find((storeName) => !domains.has(storeName))
+  if (unknown !== undefined) {
+    throw new ConfigurationError(`${where}: there is no store '${unknown}'${didYouMean(unknown, domains.keys())}`)
+  }
+  const fault = policyFault(policy, domains)
+  if (fault !== undefined) throw new ConfigurationError(`${where}: ${fault}`)
+  if (policy.scheme === 'erasure') {
+    throw new ConfigurationError(`${where}: scheme erasure comes in a later version; this one knows replica`)
+  }
+  return { name: key, policy }
+}
+
+function policyOf(settings: z.output<typeof location>): LocationPolicy {
+  const { stores, maxPerDomain = 1 } = settings
+  if (settings.scheme === 'replica') {
+    const { scheme, copies, writeAck = usualWriteAck(copies) } = settings
+    return { scheme, copies, stores, maxPerDomain, writeAck }
+  }
+  const { scheme, data, parity, replicateBelow = limits.smallShardBytesMax } = settings
+  const { writeAck = Math.min(data + 1, data + parity) } = settings
+  return { scheme, data, parity, stores, maxPerDomain, writeAck, replicateBelow }
+}

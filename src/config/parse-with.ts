@@ -1,0 +1,22 @@
+/** Holds a part of the configuration against its schema. Messages name the key and what is wrong with it, never its value: that may be a secret. */
+import type { z } from 'zod'
+import { ConfigurationError } from './configuration-error.ts'
+import { didYouMean } from './suggestion.ts'
+
+/** `where` names the source in messages; `known` are the keys that a mistyped one may have meant. */
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string, known: readonly string[]): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { issues } = result.error
+  // A mistyped key is often why others are missing.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
+  const place = issue?.path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
+    where,
+  )
+  if (issue?.code === 'unrecognized_keys') {
+    const unknown = issue.keys[0] ?? ''
+    throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
+  }
+  throw new ConfigurationError(`${place}: ${issue?.message}`)
+}

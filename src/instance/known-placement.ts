@@ -1,0 +1,66 @@
+/** What the metadata remembers of stores and locations, and what a changed configuration makes of it. Pure but for reading and keeping the record. */
+import { z } from 'zod'
+import type { LocationSettings } from '../config/locations.ts'
+import type { Kv } from '../kv/kv.ts'
+import type { ReplicaPolicy } from '../shards/location-policy.ts'
+import { readRecord, systemRecord } from './sealed-record.ts'
+
+const policy = z.object({
+  scheme: z.literal('replica'),
+  copies: z.number(),
+  stores: z.array(z.string()).readonly(),
+  maxPerDomain: z.number(),
+  writeAck: z.number(),
+})
+
+/** By name. A store is known by what its identity file said when it was first used; a location by its definition, counted from 1. */
+const placementRecord = systemRecord(
+  'placement',
+  z.object({
+    stores: z.record(z.string(), z.object({ storeId: z.string() })),
+    locations: z.record(z.string(), z.object({ version: z.number(), policy })),
+  }),
+)
+
+export interface KnownPlacement {
+  stores: Record<string, { storeId: string }>
+  locations: Record<string, { version: number; policy: ReplicaPolicy }>
+}
+
+/** The configured stores and locations can't be used with this data. The message says why and what to do. */
+export class PlacementRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'PlacementRefused'
+  }
+}
+
+export async function readKnownPlacement(kv: Kv): Promise<{ known: KnownPlacement; version: number | undefined }> {
+  const found = await readRecord(kv, placementRecord)
+  return { known: found?.value ?? { stores: {}, locations: {} }, version: found?.version }
+}
+
+export async function keepPlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
+  const { key } = placementRecord
+  const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
+  const kept = await kv.commit({ checks: [check], puts: [{ key, value: placementRecord.seal(placement) }] })
+  if (!kept) throw new Error('another process changed the metadata of an owned data directory')
+}
+
+/** A location that is defined otherwise than before gets the next version; one that was not there begins with 1. */
+export function nextLocations(
+  known: KnownPlacement['locations'],
+  configured: readonly LocationSettings[],
+): KnownPlacement['locations'] {
+  return Object.fromEntries(
+    configured.map(({ name, policy: wanted }) => {
+      const before = known[name]
+      const unchanged = before !== undefined && canonical(before.policy) === canonical(wanted)
+      return [name, unchanged ? before : { version: (before?.version ?? 0) + 1, policy: wanted }]
+    }),
+  )
+}
+
+function canonical({ scheme, copies, stores, maxPerDomain, writeAck }: ReplicaPolicy): string {
+  return JSON.stringify([scheme, copies, [...stores].sort(), maxPerDomain, writeAck])
+}

@@ -1,0 +1,84 @@
+/** The records that reference blobs: finding one by what it is of, reading its manifest, and writing it with another. */
+import type { Entry, Kv } from '../kv/kv.ts'
+import { rangeOf } from '../kv/ordered-key.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import {
+  type BlobOwner,
+  historyKey,
+  historyKeyOf,
+  historyOfBucket,
+  ObjectKeys,
+  objectKey,
+  partKey,
+  partOf,
+  parts,
+} from '../store/keyspace.ts'
+import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
+import type { BucketRecord } from '../store/records.ts'
+import { everyEntry } from './every-entry.ts'
+
+export interface BlobReference {
+  owner: BlobOwner
+  entry: Entry
+  manifest: Manifest
+  /** The record, in bytes, with another manifest. */
+  withManifest(manifest: Manifest): Buffer
+}
+
+/** `undefined` when the version is no blob: a delete marker, or parts. */
+export function referenceOfVersion(bucket: string, key: string, entry: Entry): BlobReference | undefined {
+  const version = versionCodec.decode(entry.key, entry.value)
+  if (version.kind === 'marker' || version.data.kind !== 'blob') return undefined
+  return {
+    owner: { kind: 'version', bucket, key, sequence: version.sequence },
+    entry,
+    manifest: version.data.manifest,
+    withManifest: (manifest) => versionCodec.encode(entry.key, { ...version, data: { kind: 'blob', manifest } }),
+  }
+}
+
+export function referenceOfPart(entry: Entry): BlobReference {
+  const part = partCodec.decode(entry.key, entry.value)
+  return {
+    owner: { kind: 'part', ...partOf(entry.key) },
+    entry,
+    manifest: part.manifest,
+    withManifest: (manifest) => partCodec.encode(entry.key, { ...part, manifest }),
+  }
+}
+
+/** `undefined` when there is no such version or part any more. */
+export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobReference | undefined> {
+  if (owner.kind === 'part') {
+    const [entry] = await kv.get([partKey(owner.uploadId, owner.number)])
+    return entry && referenceOfPart(entry)
+  }
+  const { bucket, key, sequence } = owner
+  // One snapshot of both places: a version moves from one to the other.
+  const entries = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
+  for (const entry of entries) {
+    const reference = entry && referenceOfVersion(bucket, key, entry)
+    if (reference?.owner.kind === 'version' && reference.owner.sequence === sequence) return reference
+  }
+  return undefined
+}
+
+export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {
+  for await (const { key, value } of everyEntry(kv, rangeOf('b'))) yield bucketCodec.decode(key, value)
+}
+
+/** Every blob that a record references: of current versions, older ones, and parts. */
+export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
+  for await (const { name } of everyBucket(kv)) {
+    const objects = new ObjectKeys(name)
+    for await (const entry of everyEntry(kv, objects.startingWith(''))) {
+      const reference = referenceOfVersion(name, objects.unpack(entry.key), entry)
+      if (reference !== undefined) yield reference
+    }
+    for await (const entry of everyEntry(kv, historyOfBucket(name))) {
+      const reference = referenceOfVersion(name, historyKeyOf(entry.key), entry)
+      if (reference !== undefined) yield reference
+    }
+  }
+  for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
+}

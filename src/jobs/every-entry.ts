@@ -1,0 +1,16 @@
+/** Walks a range of the metadata store, page by page. What changes meanwhile is seen as it was or as it is. */
+import type { Entry, Kv } from '../kv/kv.ts'
+import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+
+const pageEntries = 500
+
+export async function* everyEntry(kv: Kv, { start, end }: KeyRange): AsyncGenerator<Entry> {
+  let from = start
+  for (;;) {
+    const page = await kv.range({ start: from, end, limit: pageEntries })
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageEntries) return
+    from = keyAfter(last.key)
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * A store that may fail without taking the service along: after errors it is left out, looked at again and again, and used once it is itself again.
+ * Everything asked of it while it is out is refused at once, with nothing tried.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ByteSource } from '../byte-source.ts'
+import type { Clock } from '../clock.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import {
+  type CompactResult,
+  type FoundShard,
+  type NewShard,
+  ShardDamaged,
+  type ShardId,
+  type ShardRange,
+  type ShardStore,
+  StoreFull,
+  StoreOut,
+  type UncheckedBatch,
+} from './shard-store.ts'
+
+export interface StoreCondition {
+  /** `full`: reads and deletes work. `out`: nothing does. */
+  state: 'up' | 'full' | 'out'
+  reason: string | undefined
+}
+
+export interface GuardOptions {
+  name: string
+  /** What fails together with it. */
+  domain: string
+  /** The store that the metadata refers to; what is opened must be it. */
+  storeId: string
+  /** `first`: no other process has it open. `onFatal`: the opened store can promise nothing any more. */
+  open(how: { first: boolean; onFatal(error: Error): void }): Promise<ShardStore>
+  /** Whether the first opening is by the process that owns the store. */
+  firstOpener: boolean
+  clock: Clock
+  warn(message: string): void
+}
+
+/** Resolves also when the store can't be opened: then it is out. */
+export async function openGuardedStore(options: GuardOptions): Promise<GuardedStore> {
+  const guarded = new GuardedStore(options)
+  await guarded.start()
+  return guarded
+}
+
+export class GuardedStore implements ShardStore {
+  readonly name: string
+  readonly domain: string
+  readonly storeId: string
+  readonly #options: GuardOptions
+  readonly #probes: NodeJS.Timeout
+  #inner: ShardStore | undefined
+  /** Why it is out. */
+  #reason: string | undefined
+  /** After a failed sync it stays out for as long as this process lives. */
+  #isFinal = false
+  #errorsInARow = 0
+  #fullUntilMs = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | undefined
+  /** Of what was taken out: writes under way end first, unless they hang. */
+  readonly #closing = new Set<Promise<void>>()
+  #closed = false
+
+  constructor(options: GuardOptions) {
+    this.#options = options
+    this.name = options.name
+    this.domain = options.domain
+    this.storeId = options.storeId
+    this.#probes = setInterval(() => void this.probe(), limits.storeProbeMs).unref()
+  }
+
+  start(): Promise<void> {
+    return this.#look(this.#options.firstOpener)
+  }
+
+  condition(): StoreCondition {
+    if (this.#reason !== undefined) return { state: 'out', reason: this.#reason }
+    const full = this.#options.clock.now() < this.#fullUntilMs
+    return full ? { state: 'full', reason: 'it has no room left' } : { state: 'up', reason: undefined }
+  }
+
+  /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
+  probe(): Promise<void> {
+    if (this.#closed || this.#isFinal) return Promise.resolve()
+    this.#looking ??= this.#look(false).finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  /** Takes note of an error of the store. */
+  blame(error: unknown): void {
+    if (error instanceof StoreOut || error instanceof S3Error) return
+    if (error instanceof StoreFull) {
+      this.#fullUntilMs = this.#options.clock.now() + limits.storeFullMs
+    } else if (error instanceof ShardDamaged) {
+      // Perhaps more than this shard is gone.
+      void this.probe()
+    } else {
+      this.#errorsInARow++
+      if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
+    }
+  }
+
+  takeOut(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (this.#reason === undefined) this.#options.warn(`store ${this.name} is taken out of use: ${reason}`)
+    this.#reason ??= reason
+    const inner = this.#inner
+    this.#inner = undefined
+    if (inner === undefined) return
+    const closing = inner
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+
+  async put({ payload, describe }: NewShard): Promise<ShardId> {
+    let payloadFailed = false
+    const noting = noteFailure(payload, () => {
+      payloadFailed = true
+    })
+    try {
+      const id = await this.#required().put({ payload: noting, describe })
+      this.#errorsInARow = 0
+      return id
+    } catch (error) {
+      payload.cancel()
+      if (!payloadFailed) this.blame(error)
+      throw error
+    }
+  }
+
+  /** Who reads tells by `blame` what went wrong, now or half-way. */
+  async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    return this.#required().get(id, range)
+  }
+
+  description(id: ShardId): Promise<Buffer> {
+    return this.#ask((store) => store.description(id))
+  }
+
+  delete(ids: readonly ShardId[]): Promise<void> {
+    return this.#ask((store) => store.delete(ids))
+  }
+
+  unchecked(): Promise<UncheckedBatch[]> {
+    return this.#ask((store) => store.unchecked())
+  }
+
+  async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    yield* this.#required().list(batchId)
+  }
+
+  markChecked(batchId: string): Promise<void> {
+    return this.#ask((store) => store.markChecked(batchId))
+  }
+
+  compact(options: Parameters<ShardStore['compact']>[0]): Promise<CompactResult> {
+    return this.#ask((store) => store.compact(options))
+  }
+
+  async check(): Promise<void> {
+    await this.probe()
+    this.#required()
+  }
+
+  usage(): Promise<{ usedBytes: number; freeBytes: number }> {
+    return this.#ask((store) => store.usage())
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#probes)
+    await this.#looking
+    await this.#inner?.close()
+    await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
+  }
+
+  async #look(first: boolean): Promise<void> {
+    try {
+      if (this.#inner === undefined) this.#inner = await this.#open(first)
+      else await this.#inner.check()
+      if (this.#reason !== undefined) this.#options.warn(`store ${this.name} is back in use`)
+      this.#reason = undefined
+      this.#errorsInARow = 0
+    } catch (error) {
+      this.takeOut(error)
+    }
+  }
+
+  async #open(first: boolean): Promise<ShardStore> {
+    const store = await this.#options.open({ first, onFatal: (error) => this.#end(error) })
+    if (store.storeId === this.storeId) return store
+    await store.close()
+    throw new Error('another store lies in its place')
+  }
+
+  #end(error: Error): void {
+    this.#isFinal = true
+    this.takeOut(error)
+  }
+
+  #required(): ShardStore {
+    if (this.#inner === undefined) throw new StoreOut(this.name, this.#reason ?? 'it is not open yet')
+    return this.#inner
+  }
+
+  async #ask<T>(question: (store: ShardStore) => Promise<T>): Promise<T> {
+    try {
+      return await question(this.#required())
+    } catch (error) {
+      this.blame(error)
+      throw error
+    }
+  }
+}
+
+/** `payload`, telling its own failures from those of who reads it. */
+function noteFailure(payload: ByteSource, failed: () => void): ByteSource {
+  return {
+    size: payload.size,
+    async drain(sink) {
+      let sinkFailed = false
+      const watched = async (busy: Promise<void>): Promise<void> => {
+        try {
+          await busy
+        } catch (error) {
+          sinkFailed = true
+          throw error
+        }
+      }
+      try {
+        await payload.drain((chunk) => {
+          try {
+            const busy = sink(chunk)
+            return busy === undefined ? undefined : watched(busy)
+          } catch (error) {
+            sinkFailed = true
+            throw error
+          }
+        })
+      } catch (error) {
+        if (!sinkFailed) failed()
+        throw error
+      }
+    },
+    read: () =>
+      payload.read().catch((error) => {
+        failed()
+        throw error
+      }),
+    cancel: () => payload.cancel(),
+  }
+}

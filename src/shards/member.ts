@@ -1,0 +1,35 @@
+/** A store as locations see it: with its failure domain, and whether it can be used now. */
+import { GuardedStore, type StoreCondition } from './guarded-store.ts'
+import type { Place } from './placement.ts'
+import type { ShardStore } from './shard-store.ts'
+
+export interface Member extends Place {
+  name: string
+  store: ShardStore
+  /** Nothing goes on without it, so it is never left out. */
+  isVital: boolean
+  condition(): StoreCondition
+  /** Takes note of an error that the store itself did not see. */
+  blame(error: unknown): void
+  takeOut(error: unknown): void
+}
+
+export function memberOf(store: ShardStore): Member {
+  const { storeId } = store
+  if (store instanceof GuardedStore) {
+    return {
+      storeId,
+      domain: store.domain,
+      name: store.name,
+      store,
+      isVital: false,
+      condition: () => store.condition(),
+      blame: (error) => store.blame(error),
+      takeOut: (error) => store.takeOut(error),
+    }
+  }
+  const condition: StoreCondition = { state: 'up', reason: undefined }
+  const nothing = (): void => {}
+  const whileInUse = { condition: () => condition, blame: nothing, takeOut: nothing }
+  return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
+}

@@ -1,0 +1,221 @@
+/** Locations as an operator meets them: a server over three directories, one of which goes away and is replaced; and what a configuration may not take away. */
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  GetBucketLocationCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { patternBytes } from '../shards/seeded.ts'
+import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+
+let root: string
+let config: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'holdfast-locations-'))
+  config = join(root, 'holdfast.toml')
+  await configure(three + safe)
+})
+afterEach(async () => {
+  killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const disk = (name: string): string => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`
+const three = ['disk1', 'disk2', 'disk3'].map(disk).join('')
+const safe = '[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ["disk1", "disk2", "disk3"]\n'
+const configure = (toml: string): Promise<void> => writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${toml}`)
+
+const small = (i: number): Buffer => patternBytes(i, 2_000)
+const large = (i: number): Buffer => patternBytes(i, 400_000)
+
+class Client {
+  readonly #s3: S3Client
+  constructor(endpoint: string) {
+    this.#s3 = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+  }
+  makeBucket = (location: string) =>
+    this.#s3.send(
+      new CreateBucketCommand({
+        Bucket: 'bucket',
+        CreateBucketConfiguration: { LocationConstraint: location as 'eu-west-1' },
+      }),
+    )
+  location = async () =>
+    (await this.#s3.send(new GetBucketLocationCommand({ Bucket: 'bucket' }))).LocationConstraint as string
+  put = (Key: string, Body: Buffer) => this.#s3.send(new PutObjectCommand({ Bucket: 'bucket', Key, Body }))
+  async holds(key: string, bytes: Buffer): Promise<void> {
+    const { Body } = await this.#s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: key }))
+    expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(bytes), key).toBe(true)
+  }
+  delete = (Key: string) => this.#s3.send(new DeleteObjectCommand({ Bucket: 'bucket', Key }))
+  deleteBucket = () => this.#s3.send(new DeleteBucketCommand({ Bucket: 'bucket' }))
+  close = (): void => this.#s3.destroy()
+}
+
+async function serving(use: (client: Client) => Promise<unknown>, ...words: string[]): Promise<Outcome> {
+  const server = await serve(['serve', '--config', config, ...words])
+  const client = new Client(server.ready.endpoint)
+  try {
+    await use(client)
+  } finally {
+    client.close()
+    server.child.kill('SIGTERM')
+  }
+  return server.ended
+}
+
+const command = (...words: string[]): Promise<Outcome> => run([...words, '--config', config], keyVariables).ended
+const refusal = async (): Promise<string> => {
+  const { code, stderr } = await run(['serve', '--config', config], keyVariables).ended
+  expect(code).toBe(1)
+  return stderr
+}
+async function status(): Promise<Record<string, unknown>> {
+  const { stdout, code } = await command('locations', 'status', '--json')
+  expect(code).toBe(0)
+  return JSON.parse(stdout).locations.find(({ name }: { name: string }) => name === 'safe')
+}
+
+describe('a location of two copies over three disks', () => {
+  test.each([['1'], ['2']])(
+    'goes on without one of them, and is whole again on a new one, with %s workers',
+    async (workers) => {
+      const words = ['--workers', workers]
+      await serving(
+        async (client) => {
+          await client.makeBucket('safe')
+          expect(await client.location()).toBe('safe')
+          for (let i = 0; i < 6; i++) await client.put(`small-${i}`, small(i))
+          for (let i = 0; i < 3; i++) await client.put(`large-${i}`, large(i))
+          expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 1, whole: 1 } })
+          // The disk goes away under the running server.
+          await rename(join(root, 'disk2'), join(root, 'lost'))
+          for (let i = 0; i < 3; i++) await client.holds(`large-${i}`, large(i))
+          for (let i = 0; i < 6; i++) await client.put(`after-${i}`, small(10 + i))
+          for (let i = 0; i < 3; i++) await client.put(`after-large-${i}`, large(10 + i))
+        },
+        ...words,
+      )
+
+      const away = { name: 'disk2', state: 'out', reason: expect.stringContaining('not mounted') }
+      expect(await status()).toMatchObject({ failuresSurvived: { now: 0 }, stores: [{}, away, {}] })
+      // What is empty in its place is not taken for it.
+      await mkdir(join(root, 'disk2'))
+      await serving(
+        async (client) => {
+          for (let i = 0; i < 6; i++) await client.holds(`small-${i}`, small(i))
+          await client.put('again', small(20))
+        },
+        ...words,
+      )
+
+      const replaced = await command('locations', 'replace', 'disk2', '--json')
+      expect(replaced).toMatchObject({ code: 0 })
+      expect(JSON.parse(replaced.stdout).queuedBlobs).toBeGreaterThan(0)
+      const repaired = await command('reclaim', '--json')
+      expect(JSON.parse(repaired.stdout)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+      expect(await status()).toMatchObject({
+        degradedBlobs: 0,
+        failuresSurvived: { now: 1, whole: 1 },
+        stores: [{ state: 'up' }, { state: 'up' }, { state: 'up' }],
+      })
+
+      // Whole: any one of the others may now go.
+      await rename(join(root, 'disk1'), join(root, 'lost-too'))
+      await serving(
+        async (client) => {
+          for (let i = 0; i < 6; i++) await client.holds(`small-${i}`, small(i))
+          for (let i = 0; i < 6; i++) await client.holds(`after-${i}`, small(10 + i))
+          for (let i = 0; i < 3; i++) await client.holds(`large-${i}`, large(i))
+          for (let i = 0; i < 3; i++) await client.holds(`after-large-${i}`, large(10 + i))
+          await client.holds('again', small(20))
+        },
+        ...words,
+      )
+    },
+    120_000,
+  )
+
+  test('does not start with as many disks away as there are copies', async () => {
+    await serving((client) => client.makeBucket('safe'))
+    for (const name of ['disk1', 'disk3']) await rename(join(root, name), join(root, `${name}-away`))
+    const said = await refusal()
+    expect(said).toContain("location safe keeps 2 copies, and 2 of its stores can't be used")
+    expect(said).toContain('disk1: ')
+    expect(said).toContain('disk3: ')
+  })
+
+  test('refuses to replace a disk that is there', async () => {
+    await serving((client) => client.makeBucket('safe'))
+    const { code, stderr } = await command('locations', 'replace', 'disk1')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('store disk1 is there and in use')])
+  })
+})
+
+describe('a changed configuration', () => {
+  test('may not lack a location that a bucket is in, nor a store that holds data; what is unused may go', async () => {
+    await serving(async (client) => {
+      await client.makeBucket('safe')
+      await client.put('key', small(1))
+    })
+    await configure(three)
+    expect(await refusal()).toContain(
+      '[locations.safe] was removed from the configuration, but it is the location of bucket',
+    )
+
+    await configure(three + safe.replace('copies = 2', 'copies = 1').replace('"disk1", "disk2", ', ''))
+    await serving((client) => client.holds('key', small(1)))
+    expect(await status()).toMatchObject({ version: 2, copies: 1 })
+
+    await configure(disk('disk3') + safe.replace('copies = 2', 'copies = 1').replace('"disk1", "disk2", ', ''))
+    expect(await refusal()).toMatch(
+      /\[stores\.disk\d\] was removed from the configuration, but it still holds data, such as of bucket bucket/,
+    )
+
+    await configure(three + safe)
+    await serving(async (client) => {
+      await client.delete('key')
+      await client.deleteBucket()
+    })
+    await configure('')
+    expect(await serving(async () => {})).toMatchObject({ code: 0 })
+  })
+
+  test('may not bring a directory that holds something else, nor one store twice', async () => {
+    await mkdir(join(root, 'disk1'))
+    await writeFile(join(root, 'disk1', 'photo.jpg'), 'x')
+    expect(await refusal()).toContain('stores.disk1: ')
+    await rm(join(root, 'disk1', 'photo.jpg'))
+    await serving(async () => {})
+    // Another server's store, with data.
+    await configure(
+      `${disk('disk1')}${safe.replace('copies = 2', 'copies = 1').replace('"disk1", "disk2", "disk3"', '"disk1"')}`,
+    )
+    await serving(async (client) => {
+      await client.makeBucket('safe')
+      await client.put('key', small(1))
+    })
+    await rm(join(root, 'data'), { recursive: true })
+    expect(await refusal()).toContain("holds data that this server's metadata does not know")
+  })
+
+  test('that is left out is asked for by the commands for a stopped server', async () => {
+    await serving((client) => client.makeBucket('safe'))
+    const { code, stderr } = await run(['reclaim', '--data', join(root, 'data')], keyVariables).ended
+    expect([code, stderr]).toEqual([1, expect.stringContaining('[stores.disk1], which the configuration lacks')])
+  })
+})
+
+test('a location that is not configured is refused', async () => {
+  await serving(async (client) => {
+    await expect(client.makeBucket('nowhere')).rejects.toMatchObject({ name: 'InvalidLocationConstraint' })
+  })
+})

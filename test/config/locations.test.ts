@@ -1,0 +1,106 @@
+/** Stores and locations in the TOML file: what they come to, and what is said of mistakes. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadConfiguration } from '../../src/config/configuration.ts'
+import type { Placement } from '../../src/config/locations.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-locations-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+async function load(toml: string, data = join(directory, 'data')): Promise<Placement> {
+  const file = join(directory, 'holdfast.toml')
+  await writeFile(file, toml)
+  return (await loadConfiguration({ flags: { config: [file], data: [data] }, environment: {}, directory })).placement
+}
+
+const disk = (name: string, rest = ''): string => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n${rest}\n`
+const three = disk('a') + disk('b') + disk('c')
+const located = (rest: string, stores = '"a", "b", "c"'): string =>
+  `${three}[locations.safe]\nscheme = "replica"\nstores = [${stores}]\n${rest}\n`
+
+describe('stores and locations', () => {
+  it('are none where none are given', async () => {
+    expect(await load('')).toEqual({ stores: [], locations: [] })
+    expect(await load('[stores]\n[locations]')).toEqual({ stores: [], locations: [] })
+  })
+
+  it('have their paths relative to the file, domains of their own, and more than half of the copies acknowledged', async () => {
+    const { stores, locations } = await load(located('copies = 3'))
+    expect(stores[0]).toEqual({ name: 'a', path: join(directory, 'a'), domain: 'a' })
+    const policy = { scheme: 'replica', copies: 3, stores: ['a', 'b', 'c'], maxPerDomain: 1, writeAck: 2 }
+    expect(locations).toEqual([{ name: 'safe', policy }])
+  })
+
+  it('may share domains, as far as maxPerDomain allows', async () => {
+    const shared = disk('a', 'domain = "left"') + disk('b', 'domain = "left"')
+    const location =
+      '[locations.near]\nscheme = "replica"\nstores = ["a", "b"]\ncopies = 2\nmaxPerDomain = 2\nwriteAck = 1'
+    expect((await load(shared + location)).locations[0]?.policy).toMatchObject({ maxPerDomain: 2, writeAck: 1 })
+  })
+
+  it.each([
+    [
+      'an unknown store',
+      located('copies = 2', '"a", "bb"'),
+      "locations.safe: there is no store 'bb'; did you mean 'b'?",
+    ],
+    ['a store named twice', located('copies = 2', '"a", "b", "a"'), "names store 'a' twice"],
+    ['fewer stores than copies', located('copies = 4'), 'needs at least 4 stores for 4 shards, and names 3'],
+    ['an impossible writeAck', located('copies = 2\nwriteAck = 3'), 'writeAck is 3, but only 2 shards are written'],
+    ['no copies', located('copies = 0'), 'locations.safe.copies'],
+    ['copies left out', located(''), 'locations.safe.copies'],
+    ['a mistyped key', located('copie = 2'), "locations.safe: unknown key 'copie'; did you mean 'copies'?"],
+    ['an unknown scheme', '[locations.x]\nscheme = "raid"\nstores = []', 'locations.x.scheme'],
+    [
+      'too few domains',
+      `${disk('a', 'domain = "left"')}${disk('b', 'domain = "left"')}[locations.x]\nscheme = "replica"\ncopies = 2\nstores = ["a", "b"]`,
+      'its stores lie in 1 failure domain, which at maxPerDomain = 1 take 1 of 2 shards',
+    ],
+    ['a location named default', '[locations.default]\nscheme = "replica"', 'locations.default: the name is taken'],
+    ['a store named default', disk('default'), 'stores.default: the name is taken'],
+    ['a name with capitals', disk('Disk'), 'stores.Disk: is no name'],
+    ['an unknown type', '[stores.a]\ntype = "tape"', 'stores.a.type'],
+    ['a mistyped key of a store', disk('a', 'domian = "x"'), "stores.a: unknown key 'domian'; did you mean 'domain'?"],
+    [
+      'one path twice',
+      `${disk('a')}[stores.b]\ntype = "directory"\npath = "./a"`,
+      'stores.a and stores.b have the same path',
+    ],
+    ['a path inside another', `${disk('a')}[stores.b]\ntype = "directory"\npath = "a/b"`, 'lie one in the other'],
+    ['a path in the data directory', '[stores.a]\ntype = "directory"\npath = "data/store"', 'lie one in the other'],
+    ['a path around the data directory', '[stores.a]\ntype = "directory"\npath = "."', 'lie one in the other'],
+    [
+      'a store in memory',
+      '[stores.a]\ntype = "memory"',
+      'stores.a: a store of type memory would be empty after each start',
+    ],
+    [
+      'a remote store',
+      '[stores.a]\ntype = "s3"\nendpoint = "https://s3.example.com"\nbucket = "b"\nprefix = "p/"',
+      'stores.a: stores of type s3 come in a later version',
+    ],
+    [
+      'erasure coding',
+      `${three}[locations.ec]\nscheme = "erasure"\ndata = 2\nparity = 1\nstores = ["a", "b", "c"]`,
+      'locations.ec: scheme erasure comes in a later version',
+    ],
+    [
+      'erasure coding over too few stores',
+      `${three}[locations.ec]\nscheme = "erasure"\ndata = 4\nparity = 2\nstores = ["a", "b", "c"]`,
+      'needs at least 6 stores for 6 shards, and names 3',
+    ],
+    [
+      'erasure coding that acknowledges what it could not read',
+      `${three}[locations.ec]\nscheme = "erasure"\ndata = 2\nparity = 1\nwriteAck = 1\nstores = ["a", "b", "c"]`,
+      'writeAck is 1, but it takes 2 shards to read',
+    ],
+    ['stores that are no table', 'stores = 1', 'stores: '],
+  ])('%s is refused by name', async (_, toml, message) => {
+    await expect(load(toml)).rejects.toThrow(message)
+  })
+})

@@ -1,0 +1,222 @@
+/** Copies on several disks: whatever is lost or damaged while one copy is left, what is read is right, and repair makes the copies whole again. */
+import * as fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { findOrphans } from '../../src/jobs/find-orphans.ts'
+import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { repairBlobs } from '../../src/jobs/repair.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { filesBelow } from '../shards/directory/opened-store.ts'
+import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
+import { patternBytes } from '../shards/seeded.ts'
+import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { graceMs } from './fixture.ts'
+import { pieces, type ReplicaStore, replicaStore } from './replica-fixture.ts'
+
+let made: ReplicaStore
+afterEach(() => made.dispose())
+
+const diskOf = (storeId: string) => made.disks.of(storeId)
+/** Small ones share segments, large ones have files of their own; both sizes of the write path. */
+const sizes = [0, 1, 900, 2999, 10_000, 262_144, 262_145, 400_000]
+
+describe.each([2, 3])('%i copies', (copies) => {
+  it('any copies but one lost or damaged: reads are right, and repair makes them whole, byte for byte', async () => {
+    made = await replicaStore({ disks: copies + 1, copies })
+    for (const size of sizes) await put(made, `of-${size}`, pieces(patternBytes(size, size)))
+    const harm = fc.record({
+      // Of an empty blob there is nothing that a read could miss.
+      size: fc.constantFrom(...sizes.slice(1)),
+      spared: fc.nat({ max: copies - 1 }),
+      damage: fc.constantFrom(...damages),
+      at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+      from: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    await fc.assert(
+      fc.asyncProperty(harm, async ({ size, spared, damage, at, from }) => {
+        const key = `of-${size}`
+        const { shards } = await made.manifestOf(key)
+        for (const [i, shard] of shards.entries()) {
+          if (i !== spared) await spoil(diskOf(shard.storeId), shard, damage, at)
+        }
+        const whole = patternBytes(size, size)
+        const start = Math.floor(size * from)
+        expect((await read(made, key)).equals(whole), 'the whole').toBe(true)
+        expect((await read(made, key, [start, size])).equals(whole.subarray(start)), `from ${start}`).toBe(true)
+        // Which copy a read asks is chance: each is asked before long, and then the blob is queued.
+        for (let i = 0; i < 40; i++) await read(made, key)
+        await repairBlobs(made.store)
+        expect(await made.queued()).toBe(0)
+        const after = await made.copiesOf(key)
+        expect(new Set(after.map(({ disk }) => disk)).size).toBe(copies)
+        for (const copy of after) {
+          expect(copy.payload.equals(whole), copy.disk).toBe(true)
+          expect(copy.description).toBe(after[0]?.description)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+
+  it('all copies damaged: the read fails, and nothing is thrown away', async () => {
+    made = await replicaStore({ disks: copies, copies })
+    await put(made, 'key', patternBytes(1, 400_000))
+    const { shards } = await made.manifestOf('key')
+    for (const shard of shards) await spoil(diskOf(shard.storeId), shard, 'zeroed', 0.5)
+    await expect(read(made, 'key')).rejects.toThrow()
+    expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
+    expect(await made.manifestOf('key')).toMatchObject({ shards })
+    expect(await garbageOf(made)).toEqual([])
+    expect(await made.queued()).toBe(1)
+  })
+})
+
+describe('a disk that is away', () => {
+  it('is left out: reads and writes go on, and what lacks a copy gets it when the disk is back', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'before', 'written before')
+    const [away, here] = made.disks.all as [Disk, Disk]
+    await unmount(away)
+    await away.store.probe()
+    expect(away.store.condition().state).toBe('out')
+    for (let i = 0; i < 10; i++) expect((await read(made, 'before')).toString()).toBe('written before')
+
+    await put(made, 'during', 'written meanwhile')
+    expect(await made.manifestOf('during')).toMatchObject({ missing: 1, shards: [{ storeId: here.store.storeId }] })
+    const upload = await begin(made, 'parts')
+    await complete(made, upload, [await sendPart(made, upload, 1, 'a part')])
+    expect(await made.queued()).toBe(2)
+    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 2, lostBlobs: 0 })
+
+    await mountAgain(away)
+    await away.store.probe()
+    expect(away.store.condition().state).toBe('up')
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 2, degradedBlobs: 0 })
+    expect(await made.queued()).toBe(0)
+    expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
+      Array(2).fill('written meanwhile'),
+    )
+    await unmount(here)
+    await here.store.probe()
+    expect((await read(made, 'parts')).toString()).toBe('a part')
+  })
+
+  it('is no reason to make its copies anew: they are there when it is back', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    await put(made, 'key', 'value')
+    const { shards } = await made.manifestOf('key')
+    const [first] = shards
+    if (first === undefined) throw new Error('no copy')
+    await unmount(diskOf(first.storeId))
+    // Before anybody has noticed, its copies look lost.
+    for (let i = 0; i < 40; i++) await read(made, 'key')
+    await repairBlobs(made.store)
+    expect(await made.manifestOf('key')).toMatchObject({ shards })
+    expect(await garbageOf(made)).toEqual([])
+  })
+
+  it('is not made anew where an empty one is mounted in its place', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [replaced] = made.disks.all
+    if (replaced === undefined) throw new Error('no disk')
+    await mountEmpty(replaced)
+    await replaced.store.probe()
+    expect(replaced.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('not mounted') })
+    await put(made, 'during', patternBytes(2, 300_000))
+    expect((await made.manifestOf('during')).shards).toHaveLength(1)
+    await repairBlobs(made.store)
+    expect(await made.manifestOf('key')).toMatchObject({ shards: [{}, {}] })
+  })
+
+  it('is not written to, nor read, where another store is mounted', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    for (let i = 0; i < 6; i++) await put(made, `key-${i}`, patternBytes(i, 300_000))
+    const [one, other, third] = made.disks.all as [Disk, Disk, Disk]
+    const held = await filesBelow(one.path)
+    await exchange(one, other)
+    await one.store.probe()
+    await other.store.probe()
+    expect(one.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('another store') })
+    expect(await outcome(put(made, 'new', 'value'))).toBe('ServiceUnavailable')
+    expect(third.store.condition().state).toBe('up')
+    await exchange(one, other)
+    expect(await filesBelow(one.path)).toEqual(held)
+    await one.store.probe()
+    await other.store.probe()
+    for (let i = 0; i < 6; i++) expect((await read(made, `key-${i}`)).equals(patternBytes(i, 300_000))).toBe(true)
+  })
+
+  it('keeps garbage waiting: it is deleted when the disk is back', async () => {
+    made = await replicaStore({ disks: 2, copies: 2 })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const { shards } = await made.manifestOf('key')
+    const [away] = made.disks.all
+    const lying = shards.find(({ storeId }) => storeId === away?.store.storeId)
+    if (away === undefined || lying === undefined) throw new Error('no disk')
+    await deleteObject(made.store, scope, { key: 'key' })
+    await unmount(away)
+    await away.store.probe()
+    made.clock.advance(graceMs + 1)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await garbageOf(made)).toMatchObject([{ kind: 'blob', manifest: { shards: [lying] } }])
+    await mountAgain(away)
+    await away.store.probe()
+    made.clock.advance(graceMs + 1)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await garbageOf(made)).toEqual([])
+    await expect(away.store.get(lying.id, { start: 0, end: 1 })).rejects.toThrow('not found')
+  })
+})
+
+describe('repair', () => {
+  it('takes nothing of others for an orphan: every copy has its owner', async () => {
+    made = await replicaStore({ disks: 3, copies: 3 })
+    for (const size of sizes) await put(made, `of-${size}`, patternBytes(size, size))
+    for (const { store } of made.disks.all) await store.takeOut(new Error('closed by the test'))
+    for (const { store } of made.disks.all) await store.probe()
+    made.clock.advance(2 * graceMs)
+    expect(await findOrphans(made.store, { graceMs })).toBe(0)
+  })
+
+  it('loses to a client that overwrites meanwhile, and leaves nothing behind', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    const [away] = made.disks.all
+    if (away === undefined) throw new Error('no disk')
+    await unmount(away)
+    await away.store.probe()
+    await put(made, 'key', 'old')
+    await mountAgain(away)
+    await away.store.probe()
+    made.kv.beforeNextCommit(() => put(made, 'key', 'new'))
+    await repairBlobs(made.store)
+    expect((await read(made, 'key')).toString()).toBe('new')
+    await repairBlobs(made.store)
+    expect(await made.queued()).toBe(0)
+    let live = 0
+    for await (const _ of away.store.list()) live++
+    expect(live).toBe(1)
+  })
+
+  it('forgets what was deleted meanwhile', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    const [away] = made.disks.all
+    if (away === undefined) throw new Error('no disk')
+    await unmount(away)
+    await away.store.probe()
+    await put(made, 'key', 'value')
+    await deleteObject(made.store, scope, { key: 'key' })
+    expect(await repairBlobs(made.store)).toEqual({ repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 })
+    expect(await made.queued()).toBe(0)
+  })
+
+  it('is told with 503 what can be read again once a disk is back', async () => {
+    made = await replicaStore({ disks: 2, copies: 2 })
+    await put(made, 'key', 'value')
+    for (const disk of made.disks.all) {
+      await unmount(disk)
+      await disk.store.probe()
+    }
+    expect(await outcome(read(made, 'key'))).toBe('ServiceUnavailable')
+    expect(await outcome(put(made, 'other', 'value'))).toBe('ServiceUnavailable')
+  })
+})

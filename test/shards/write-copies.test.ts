@@ -1,0 +1,154 @@
+/** Writes to several disks at once: what is acknowledged is on as many as was promised, and what is refused leaves nothing behind. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { limits } from '../../src/limits.ts'
+import { pieces, type ReplicaOptions, type ReplicaStore, replicaStore } from '../jobs/replica-fixture.ts'
+import { outcome, put, read } from '../store/fixture.ts'
+import type { Disk, Fault } from './disks.ts'
+import { patternBytes } from './seeded.ts'
+
+let made: ReplicaStore
+const never = new Promise<void>(() => {})
+let letGo: () => void = () => {}
+
+async function open(options: ReplicaOptions): Promise<Disk[]> {
+  made = await replicaStore(options)
+  return made.disks.all
+}
+
+afterEach(() => {
+  letGo()
+  return made.dispose()
+})
+
+const small = patternBytes(1, 5_000)
+const large = patternBytes(2, limits.smallShardBytesMax + 200_000)
+const both: [string, Buffer][] = [
+  ['small', small],
+  ['large', large],
+]
+
+const systemError = (code: string) => Object.assign(new Error(`${code} by the test`), { code })
+const failingWrites =
+  (code: string): Fault =>
+  async (operation) => {
+    if (operation === 'write') throw systemError(code)
+  }
+/** A file system without room, as the store asks for it before it writes. */
+const full: Fault = async (operation) => {
+  if (operation === 'freeBytes') throw systemError('ENOSPC')
+}
+
+/** Shards that can be read in any store. */
+async function liveShards(): Promise<number> {
+  let live = 0
+  for (const { store, fault } of made.disks.all) {
+    fault(undefined)
+    await store.probe()
+    for await (const _ of store.list()) live++
+  }
+  return live
+}
+
+describe.each(both)('a %s blob', (_, bytes) => {
+  it('is on as many disks as there are to be copies', async () => {
+    await open({ disks: 3, copies: 3 })
+    await put(made, 'key', pieces(bytes))
+    const copies = await made.copiesOf('key')
+    expect(copies.map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1', 'disk2'])
+    expect(copies.every(({ payload }) => payload.equals(bytes))).toBe(true)
+    expect(await made.queued()).toBe(0)
+  })
+
+  it('is in as many domains as there are to be copies', async () => {
+    await open({ disks: 4, copies: 2, domainOf: (i) => (i < 3 ? 'left' : 'right') })
+    for (let i = 0; i < 10; i++) {
+      await put(made, 'key', pieces(bytes))
+      expect((await made.copiesOf('key')).map(({ disk }) => disk)).toContain('disk3')
+    }
+  })
+
+  it.each([
+    ['errors', failingWrites('EIO')],
+    ['a read-only file system', failingWrites('EROFS')],
+    ['no room', full],
+  ])('is written with writeAck copies where one of three meets %s, and queued for repair', async (_, fault) => {
+    const [bad] = await open({ disks: 3, copies: 3, location: { writeAck: 2 } })
+    bad?.fault(fault)
+    await put(made, 'key', pieces(bytes))
+    expect(await made.manifestOf('key')).toMatchObject({ missing: 1, shards: [{}, {}] })
+    expect((await read(made, 'key')).equals(bytes)).toBe(true)
+    expect(await made.queued()).toBe(1)
+    expect(await liveShards()).toBe(2)
+  })
+
+  it('is refused, and leaves nothing, where fewer than writeAck disks take it', async () => {
+    const [bad, worse] = await open({ disks: 3, copies: 3, location: { writeAck: 2 } })
+    bad?.fault(failingWrites('EIO'))
+    worse?.fault(failingWrites('EIO'))
+    expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+    expect(await liveShards()).toBe(0)
+    expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
+  })
+
+  it('leaves nothing where the client goes away', async () => {
+    await open({ disks: 3, copies: 3 })
+    const body = pieces(bytes, async (at) => {
+      if (at > 0 || bytes === small) throw new Error('the client went away')
+    })
+    await expect(
+      put(made, 'key', { ...body, read: () => Promise.reject(new Error('the client went away')) }),
+    ).rejects.toThrow('the client went away')
+    expect(await liveShards()).toBe(0)
+    // That was nobody's fault but the client's.
+    expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(['up', 'up', 'up'])
+  })
+
+  it('does not wait for ever for a disk that hangs: it is left out', async () => {
+    const [hung] = await open({ disks: 3, copies: 3, location: { writeAck: 2 }, stallMs: 100 })
+    hung?.fault((operation) =>
+      operation === 'write' ? new Promise((resolve) => (letGo = resolve)) : Promise.resolve(),
+    )
+    await put(made, 'key', pieces(bytes))
+    expect((await read(made, 'key')).equals(bytes)).toBe(true)
+    expect(hung?.store.condition().state).toBe('out')
+    expect(await made.manifestOf('key')).toMatchObject({ missing: 1 })
+  })
+})
+
+it('a small blob goes to another disk at once where one refuses it', async () => {
+  const [bad] = await open({ disks: 3, copies: 2 })
+  bad?.fault(failingWrites('EIO'))
+  for (let i = 0; i < 4; i++) {
+    await put(made, `key-${i}`, small)
+    expect(await made.copiesOf(`key-${i}`)).toHaveLength(2)
+  }
+  expect(await made.queued()).toBe(0)
+})
+
+it('a disk that keeps failing is left out, and is back once it works', async () => {
+  const [bad] = await open({ disks: 3, copies: 2 })
+  bad?.fault(failingWrites('EIO'))
+  for (let i = 0; i < 30; i++) await put(made, `key-${i}`, small)
+  expect(bad?.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('EIO') })
+  expect(made.disks.warnings.join()).toContain('store disk0 is taken out of use')
+  bad?.fault(undefined)
+  await bad?.store.probe()
+  expect(bad?.store.condition().state).toBe('up')
+})
+
+it('a full disk still reads, and is told apart from one that fails', async () => {
+  const [bad] = await open({ disks: 2, copies: 2 })
+  await put(made, 'key', small)
+  made.clock.advance(2_000)
+  bad?.fault(full)
+  expect(await outcome(put(made, 'other', small))).toBe('ServiceUnavailable')
+  expect(bad?.store.condition().state).toBe('full')
+  for (let i = 0; i < 20; i++) expect((await read(made, 'key')).equals(small)).toBe(true)
+})
+
+it('a copy that does not begin to answer is raced by another', async () => {
+  const [slow] = await open({ disks: 2, copies: 2, raceMs: 10 })
+  await put(made, 'key', large)
+  slow?.fault((operation) => (operation === 'open' ? never : Promise.resolve()))
+  for (let i = 0; i < 10; i++) expect((await read(made, 'key')).equals(large)).toBe(true)
+})
