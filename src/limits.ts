@@ -82,6 +82,12 @@ export const limits = {
   batchFilesMax: 4096,
   batchIdleMs: 60 * 60 * 1000,
 
+  // Erasure coding.
+  dataShardsMax: 32,
+  parityShardsMax: 8,
+  stripeUnitBytes: 64 * KiB,
+  stripeMemoryBytes: 64 * MiB,
+
   // Metadata.
   commitRetriesMax: 200,
   kvKeyBytesMax: 1978,
