@@ -94,6 +94,11 @@ export const limits = {
   storeStallMs: 30_000,
   /** A copy that has not begun to answer by then is raced by another. */
   readRaceMs: 250,
+  // Erasure coding.
+  dataShardsMax: 32,
+  parityShardsMax: 8,
+  stripeUnitBytes: 64 * KiB,
+  stripeMemoryBytes: 64 * MiB,
 
   // Metadata.
   commitRetriesMax: 200,

@@ -2,7 +2,7 @@
  * Arithmetic on polynomials over GF(2), in WebAssembly as JavaScript has no fast 64-bit integers: the CRC-64/NVME register and the product
  * that joins CRCs. Polynomials are reflected: the highest bit is the coefficient of x^0.
  */
-import { type Code, instantiate, op, seq, type WasmFunction } from './wasm.ts'
+import { type Code, instantiate, op, seq, type WasmFunction } from '../wasm.ts'
 
 export const crc64NvmePolynomial = 0x9a6c9329ac4bc9b5n
 

@@ -1,4 +1,4 @@
-/** A WebAssembly assembler just large enough for `gf2.ts`: instructions by name, one module with one memory. Knows nothing of checksums. */
+/** A WebAssembly assembler just large enough for what this house computes with it: instructions by name, one module with one memory. */
 
 /** Bytes of one or more instructions. */
 export type Code = readonly number[]
@@ -25,18 +25,22 @@ function leb128(value: number, signed: boolean): number[] {
 
 const unsigned = (value: number): number[] => leb128(value, false)
 
-const valueTypes = { i32: 0x7f, i64: 0x7e } as const
+const valueTypes = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const
 type ValueType = keyof typeof valueTypes
 
 const emptyBlock = 0x40
 const end = 0x0b
 
-/** Constants are not negative. Loads promise no alignment. */
+/** An instruction of vectors: its number follows a prefix. */
+const simd = (number: number): Code => [0xfd, ...unsigned(number)]
+
+/** Constants are not negative. Loads and stores promise no alignment. */
 export const op = {
   localGet: (index: number): Code => [0x20, ...unsigned(index)],
   localSet: (index: number): Code => [0x21, ...unsigned(index)],
   i32Const: (value: number): Code => [0x41, ...leb128(value, true)],
   i64Const: (value: number): Code => [0x42, ...leb128(value, true)],
+  i32Load: (offset: number): Code => [0x28, 0, ...unsigned(offset)],
   i64Load: (offset: number): Code => [0x29, 0, ...unsigned(offset)],
   i64Load8U: (offset: number): Code => [0x31, 0, ...unsigned(offset)],
   i32Eq: [0x46],
@@ -51,6 +55,16 @@ export const op = {
   i64Shl: [0x86],
   i64ShrU: [0x88],
   i32WrapI64: [0xa7],
+  v128Load: (offset: number): Code => [...simd(0x00), 0, ...unsigned(offset)],
+  v128Store: (offset: number): Code => [...simd(0x0b), 0, ...unsigned(offset)],
+  i8x16Splat: simd(0x0f),
+  i8x16ShrU: simd(0x6d),
+  v128And: simd(0x4e),
+  v128Xor: simd(0x51),
+  /** Of 16 bytes, those that 16 indices name; zero for an index beyond. */
+  i8x16Swizzle: simd(0x0e),
+  /** The same, where the machine decides what an index beyond gives. Not every engine knows it. */
+  i8x16RelaxedSwizzle: simd(0x100),
   /** Of two values under an i32: the first when it is not zero, else the second. */
   select: [0x1b],
   /** Repeats `body` until it runs `leave`. */
@@ -63,7 +77,7 @@ export interface WasmFunction {
   name: string
   parameters: readonly ValueType[]
   locals: readonly ValueType[]
-  result: ValueType
+  result?: ValueType
   body: Code
 }
 
@@ -78,7 +92,10 @@ function exported(name: string, kind: number, index: number): number[] {
   return [name.length, ...Buffer.from(name, 'ascii'), kind, index]
 }
 
-/** Compiles `functions`, and gives what the module exports: each function by its name, and `memory` of `pages` times 64 KiB. */
+/**
+ * Compiles `functions`, and gives what the module exports: each function by its name, and `memory` of `pages` times 64 KiB.
+ * Throws when the engine lacks an instruction, or WebAssembly.
+ */
 export function instantiate(functions: readonly WasmFunction[], pages: number): Record<string, unknown> {
   const bytes = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -88,8 +105,7 @@ export function instantiate(functions: readonly WasmFunction[], pages: number): 
         0x60,
         parameters.length,
         ...parameters.map((type) => valueTypes[type]),
-        1,
-        valueTypes[result],
+        ...(result === undefined ? [0] : [1, valueTypes[result]]),
       ]),
     ),
     ...section(

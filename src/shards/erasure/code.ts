@@ -1,0 +1,90 @@
+/**
+ * Computes the parity of a stripe, and lost shards from those that are left. Knows no stores and no objects.
+ * Whoever streams takes a workspace and applies a prepared computation to each stripe; whoever has whole blocks has them copied.
+ */
+import { limits } from '../../limits.ts'
+import { type ErasureScheme, generatorMatrix, reconstructionMatrix } from './generator-matrix.ts'
+import { openTrustedKernel, type TrustedKernel } from './trusted-kernel.ts'
+import { type Computation, Workspaces } from './workspaces.ts'
+
+const indexes = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
+
+export class ErasureCode {
+  readonly kernelName: string
+  readonly rejectedKernels: TrustedKernel['rejected']
+  /** For stripes: the unit of a shard is the one with the shard's number. */
+  readonly workspaces: Workspaces
+
+  /** One for a process, as its memory is what bounds the stripes under way. */
+  constructor({ kernel, rejected }: TrustedKernel, unitBytes: number, memoryBytes: number) {
+    this.kernelName = kernel.name
+    this.rejectedKernels = rejected
+    this.workspaces = new Workspaces(kernel, unitBytes, memoryBytes)
+  }
+
+  /** Parity from data. */
+  encoding(scheme: ErasureScheme): Computation {
+    const shards = scheme.data + scheme.parity
+    const coefficients = generatorMatrix(scheme).slice(scheme.data)
+    return this.workspaces.computation(indexes(0, scheme.data), indexes(scheme.data, shards), coefficients)
+  }
+
+  /** The `wanted` shards from the first of `available` that are enough: the caller's order is its preference. Throws when there are too few. */
+  reconstruction(scheme: ErasureScheme, available: readonly number[], wanted: readonly number[]): Computation {
+    const sources = available.slice(0, scheme.data)
+    if (wanted.some((shard) => sources.includes(shard))) throw new RangeError(`of [${wanted}] some are available`)
+    return this.workspaces.computation(sources, wanted, reconstructionMatrix(scheme, sources, wanted))
+  }
+
+  /** The parity blocks of data blocks of equal length. */
+  async encode(scheme: ErasureScheme, blocks: readonly Buffer[]): Promise<Buffer[]> {
+    if (blocks.length !== scheme.data)
+      throw new RangeError(`${scheme.data} data blocks are needed, not ${blocks.length}`)
+    return this.#copying(scheme, this.encoding(scheme), new Map(blocks.entries()))
+  }
+
+  /** The `wanted` blocks from those that are available, by number of shard. */
+  async reconstruct(
+    scheme: ErasureScheme,
+    available: ReadonlyMap<number, Buffer>,
+    wanted: readonly number[],
+  ): Promise<Buffer[]> {
+    return this.#copying(scheme, this.reconstruction(scheme, [...available.keys()], wanted), available)
+  }
+
+  async #copying(
+    scheme: ErasureScheme,
+    computation: Computation,
+    blocks: ReadonlyMap<number, Buffer>,
+  ): Promise<Buffer[]> {
+    const { sources, targets } = computation
+    const blockBytes = Math.max(...sources.map((source) => blocks.get(source)?.length ?? 0))
+    if (sources.some((source) => blocks.get(source)?.length !== blockBytes))
+      throw new RangeError('the blocks of a stripe are equally long')
+    const results = targets.map(() => Buffer.allocUnsafe(blockBytes))
+    const workspace = await this.workspaces.take(scheme.data + scheme.parity)
+    try {
+      for (let at = 0; at < blockBytes; at += this.workspaces.unitBytes) {
+        const columns = Math.min(this.workspaces.unitBytes, blockBytes - at)
+        for (const source of sources) {
+          const unit = workspace.units[source]
+          if (unit !== undefined) blocks.get(source)?.copy(unit, 0, at, at + columns)
+        }
+        workspace.compute(computation, columns)
+        targets.forEach((target, index) => {
+          const result = results[index]
+          if (result !== undefined) workspace.units[target]?.copy(result, at, 0, columns)
+        })
+      }
+    } finally {
+      workspace.release()
+    }
+    return results
+  }
+}
+
+/** With the numbers of the house. */
+export function openErasureCode(): ErasureCode {
+  const { stripeUnitBytes, stripeMemoryBytes } = limits
+  return new ErasureCode(openTrustedKernel(stripeMemoryBytes), stripeUnitBytes, stripeMemoryBytes)
+}

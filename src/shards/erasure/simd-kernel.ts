@@ -1,0 +1,157 @@
+/** The kernel in WebAssembly, 16 bytes an instruction. Assembled when it is opened. */
+import { limits } from '../../limits.ts'
+import { type Code, instantiate, op, seq, type WasmFunction } from '../../wasm.ts'
+import { type Matrix, multiply } from './gf256.ts'
+import { type Combine, type Kernel, stepBytes } from './kernel.ts'
+
+const vectorBytes = 16
+const pageBytes = 65_536
+/** Vectors of a unit in one step: each table that is loaded serves all of them. */
+const stepVectors = stepBytes / vectorBytes
+/** With more sums at a time, they and the tables no longer fit the 16 vector registers of x86. */
+const targetsAtOnceMax = 4
+
+/** A multiple of a byte is the sum of the multiples of its low and its high nibble: two tables of 16 entries. */
+const tablesBytes = 2 * vectorBytes
+const sourcesMax = limits.dataShardsMax
+/** The first page: tables, those of a source together, then the addresses of sources and of targets. */
+const sourcesAt = sourcesMax * targetsAtOnceMax * tablesBytes
+const addressBytes = 4
+const targetsAt = sourcesAt + sourcesMax * addressBytes
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
+
+/**
+ * `combine<n>(sourcesStop, at, stop)`: bytes `at` to `stop` of n targets, from those of the sources whose addresses end at `sourcesStop`.
+ * The sums of a step stay in registers over all sources, so that data is read once and parity written once.
+ */
+function combineInto(targets: number, swizzle: Code): WasmFunction {
+  const [sourcesStop, at, stop, source, table, address] = [0, 1, 2, 3, 4, 5]
+  const low = (vector: number) => 6 + vector
+  const high = (vector: number) => low(stepVectors) + vector
+  const [lowTable, highTable] = [high(stepVectors), high(stepVectors) + 1]
+  const sum = (target: number, vector: number) => highTable + 1 + target * stepVectors + vector
+  const lowNibbles = seq(op.i32Const(0x0f), op.i8x16Splat)
+  const eachVector = (code: (vector: number) => Code) => seq(...range(stepVectors).map(code))
+  const advance = (local: number, bytes: number) =>
+    seq(op.localGet(local), op.i32Const(bytes), op.i32Add, op.localSet(local))
+  const addressAt = (list: Code) => seq(list, op.localGet(at), op.i32Add, op.localSet(address))
+
+  const clearSums = eachVector((vector) =>
+    seq(...range(targets).map((target) => seq(op.i32Const(0), op.i8x16Splat, op.localSet(sum(target, vector))))),
+  )
+  const splitSource = eachVector((vector) =>
+    seq(
+      seq(op.localGet(address), op.v128Load(vector * vectorBytes), op.localSet(high(vector))),
+      seq(op.localGet(high(vector)), lowNibbles, op.v128And, op.localSet(low(vector))),
+      seq(op.localGet(high(vector)), op.i32Const(4), op.i8x16ShrU, op.localSet(high(vector))),
+    ),
+  )
+  const addTo = (target: number) =>
+    seq(
+      seq(op.localGet(table), op.v128Load(target * tablesBytes), op.localSet(lowTable)),
+      seq(op.localGet(table), op.v128Load(target * tablesBytes + vectorBytes), op.localSet(highTable)),
+      eachVector((vector) =>
+        seq(
+          op.localGet(sum(target, vector)),
+          seq(op.localGet(lowTable), op.localGet(low(vector)), swizzle, op.v128Xor),
+          seq(op.localGet(highTable), op.localGet(high(vector)), swizzle, op.v128Xor),
+          op.localSet(sum(target, vector)),
+        ),
+      ),
+    )
+  const store = (target: number) =>
+    seq(
+      addressAt(seq(op.i32Const(0), op.i32Load(targetsAt + target * addressBytes))),
+      eachVector((vector) =>
+        seq(op.localGet(address), op.localGet(sum(target, vector)), op.v128Store(vector * vectorBytes)),
+      ),
+    )
+
+  return {
+    name: `combine${targets}`,
+    parameters: ['i32', 'i32', 'i32'],
+    locals: [
+      ...[source, table, address].map(() => 'i32' as const),
+      ...range(sum(targets, 0) - low(0)).map(() => 'v128' as const),
+    ],
+    body: op.forever(
+      seq(op.localGet(at), op.localGet(stop), op.i32Eq, op.leaveIf),
+      clearSums,
+      seq(op.i32Const(sourcesAt), op.localSet(source), op.i32Const(0), op.localSet(table)),
+      op.forever(
+        seq(op.localGet(source), op.localGet(sourcesStop), op.i32Eq, op.leaveIf),
+        addressAt(seq(op.localGet(source), op.i32Load(0))),
+        splitSource,
+        ...range(targets).map(addTo),
+        advance(source, addressBytes),
+        advance(table, targets * tablesBytes),
+      ),
+      ...range(targets).map(store),
+      advance(at, stepBytes),
+    ),
+  }
+}
+
+/** For each source, the tables of all targets. */
+function tablesOf(coefficients: Matrix): Uint8Array {
+  const sources = coefficients[0]?.length ?? 0
+  const tables = new Uint8Array(sources * coefficients.length * tablesBytes)
+  let at = 0
+  for (let source = 0; source < sources; source++) {
+    for (const row of coefficients) {
+      const coefficient = row[source] ?? 0
+      for (let nibble = 0; nibble < vectorBytes; nibble++, at++) {
+        tables[at] = multiply(coefficient, nibble)
+        tables[at + vectorBytes] = multiply(coefficient, nibble << 4)
+      }
+      at += vectorBytes
+    }
+  }
+  return tables
+}
+
+type CombineInto = (sourcesStop: number, at: number, stop: number) => void
+
+const swizzles = { strict: op.i8x16Swizzle, relaxed: op.i8x16RelaxedSwizzle } as const
+
+/**
+ * Throws when the engine lacks the instructions. Those of `relaxed` exist in newer engines only, and are one less on x86; what
+ * they leave open does not matter here, because a nibble is always a valid index.
+ */
+export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzles): Kernel {
+  const swizzle = swizzles[variant]
+  const functions = range(targetsAtOnceMax).map((index) => combineInto(index + 1, swizzle))
+  const pages = 1 + Math.ceil(memoryBytes / pageBytes)
+  // The module exports exactly the functions given, and `memory`.
+  const module = instantiate(functions, pages) as Record<string, CombineInto> & { memory: { buffer: ArrayBuffer } }
+  const memory = module.memory.buffer
+  const tables = new Uint8Array(memory, 0, sourcesAt)
+  const sourceAddresses = new Uint32Array(memory, sourcesAt, sourcesMax)
+  const targetAddresses = new Uint32Array(memory, targetsAt, targetsAtOnceMax)
+
+  function pass(coefficients: Matrix, first: number): Combine {
+    const combine = module[`combine${coefficients.length}`]
+    const prepared = tablesOf(coefficients)
+    return (sources, targets, bytes) => {
+      tables.set(prepared)
+      targetAddresses.set(targets.slice(first, first + coefficients.length))
+      combine?.(sourcesAt + sources.length * addressBytes, 0, Math.ceil(bytes / stepBytes) * stepBytes)
+    }
+  }
+
+  return {
+    name: variant === 'relaxed' ? 'relaxed SIMD' : 'SIMD',
+    memory,
+    freeFrom: pageBytes,
+    combination(coefficients) {
+      const passes: Combine[] = []
+      for (let first = 0; first < coefficients.length; first += targetsAtOnceMax)
+        passes.push(pass(coefficients.slice(first, first + targetsAtOnceMax), first))
+      return (sources, targets, bytes) => {
+        sourceAddresses.set(sources)
+        for (const run of passes) run(sources, targets, bytes)
+      }
+    },
+  }
+}
