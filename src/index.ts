@@ -149,6 +149,7 @@ async function openStore(
     placement: { stores: [], locations: [] },
     onFatal,
     warn: (message) => log.warn(message),
+    inform: (message) => log.info(message),
   })
   opened.add(kept.close)
   return { store: kept.store, credentialsFile: kept.directory.credentials }

@@ -18,6 +18,7 @@ import { limits } from './limits.ts'
 import type { Location } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { type GuardedStore, openGuardedStore } from './shards/guarded-store.ts'
+import { type LocationPolicy, lossesSurvived } from './shards/location-policy.ts'
 import { repairPut } from './store/repair-queue.ts'
 import type { Store } from './store/store.ts'
 
@@ -79,7 +80,15 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
     version: number,
     stores: policy.stores.flatMap((store) => stores.get(store) ?? []),
   }))
-  if (owner && adopt) for (const location of locations) requireReadable(location)
+  if (owner && adopt) {
+    for (const [name, { policy }] of Object.entries(placement.locations)) {
+      requireReadable(
+        name,
+        policy,
+        policy.stores.flatMap((store) => stores.get(store) ?? []),
+      )
+    }
+  }
   return { locations, stores: [...stores.values()] }
 }
 
@@ -197,12 +206,13 @@ async function newStore(
   }
 }
 
-/** With as many stores out of use as there are copies, some data may lie in none of the others. */
-function requireReadable({ name, copies, stores }: { name: string; copies: number; stores: GuardedStore[] }): void {
+/** With more stores out of use than may be lost, some data may lie in too few of the others. */
+function requireReadable(name: string, policy: LocationPolicy, stores: readonly GuardedStore[]): void {
   const out = stores.filter((store) => store.condition().state === 'out')
-  if (out.length < copies) return
+  if (out.length <= lossesSurvived(policy)) return
+  const shards = policy.scheme === 'replica' ? `${policy.copies} copies` : `${policy.data} + ${policy.parity} shards`
   const reasons = out.map((store) => `${store.name}: ${store.condition().reason}`)
   throw new PlacementRefused(
-    `location ${name} keeps ${copies} copies, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`,
+    `location ${name} keeps ${shards}, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`,
   )
 }

@@ -14,6 +14,7 @@ import { memoryKv } from './kv/memory.ts'
 import { type OpenPlacement, openPlacement } from './open-placement.ts'
 import { type Location, openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
+import { type ErasureCode, openErasureCode } from './shards/erasure/code.ts'
 import { memoryShardStore } from './shards/memory.ts'
 import type { ShardStore } from './shards/shard-store.ts'
 import type { Store } from './store/store.ts'
@@ -44,6 +45,8 @@ export interface DataStoreOptions {
   onFatal(error: Error): void
   /** Tells the operator about what is wrong and harms nobody yet. */
   warn(message: string): void
+  /** Tells the operator what the process goes by. */
+  inform(message: string): void
 }
 
 const clock: Clock = systemClock
@@ -82,7 +85,15 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       },
       opened,
     )
-    return { store: storeOver(kv, shards, ring, placed), directory, instanceId: lock.id, close: opened.close }
+    const erasureCode = toldOnce(options)
+    const serves = options.create || options.workerOf !== undefined
+    if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
+    return {
+      store: storeOver(kv, shards, ring, { ...placed, erasureCode }),
+      directory,
+      instanceId: lock.id,
+      close: opened.close,
+    }
   })
 }
 
@@ -96,12 +107,29 @@ async function joined(
   return { ...(await acquireInstanceLock(kv, path, clock)), owns: true }
 }
 
-const nothingPlaced: OpenPlacement = { locations: [], stores: [] }
+/** The one of this process, so that its memory bounds all stripes under way. Checked when it is opened: a server does that at start. */
+function toldOnce({ warn, inform }: DataStoreOptions): () => ErasureCode {
+  let opened: ErasureCode | undefined
+  return () => {
+    if (opened !== undefined) return opened
+    opened = openErasureCode()
+    inform(`erasure coding uses the kernel ${opened.kernelName}`)
+    for (const { name, reason } of opened.rejectedKernels)
+      warn(`erasure coding can't use the kernel ${name}: ${reason}`)
+    return opened
+  }
+}
+
+interface Placed extends OpenPlacement {
+  erasureCode?: () => ErasureCode
+}
+
+const nothingPlaced: Placed = { locations: [], stores: [] }
 
 function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, placed = nothingPlaced): Store {
-  const { locations, stores } = placed
+  const { locations, stores, ...coding } = placed
   const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
-  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores })
+  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })
   return { kv, blobs, clock, keys }
 }
 

@@ -38,6 +38,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       placement: configuration.placement,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),
+      inform: (message) => log.info(message),
     })
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)

@@ -22,13 +22,20 @@ async function status(invocation: Invocation): Promise<number> {
 }
 
 function linesOf(location: LocationStatus): string[] {
-  const { name, version, scheme, copies, writeAck, degradedBlobs, failuresSurvived } = location
+  const { name, version, writeAck, degradedBlobs, failuresSurvived } = location
   const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
   const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
   return [
-    `${name}  version ${version}  ${scheme}, ${count(copies, 'copy', 'copies')}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
+    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
   ]
+}
+
+function layoutOf({ scheme, copies, striping }: LocationStatus): string {
+  const whole = count(copies, 'copy', 'copies')
+  if (striping === undefined) return `${scheme}, ${whole}`
+  const { data, parity, replicateBelow } = striping
+  return `${scheme}, ${data} + ${parity} shards (${whole} below ${replicateBelow} bytes)`
 }
 
 function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {

@@ -28,6 +28,7 @@ async function withData<T>(
     placement: configuration.placement,
     onFatal: (error) => exitOnFatal(log, error),
     warn: (message) => log.warn(message),
+    inform: (message) => log.info(message),
   })
   try {
     return await use(data)

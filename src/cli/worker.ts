@@ -61,6 +61,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       workerOf: instanceId,
       onFatal: (error) => exitOnFatal(log, error),
       warn: (message) => log.warn(message),
+      inform: (message) => log.info(message),
     })
     opened.add(data.close)
     const port = openS3Port({ ...configuration, keyPair, store: data.store, log })

@@ -2,7 +2,7 @@
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { limits } from '../limits.ts'
-import { type LocationPolicy, policyFault, type ReplicaPolicy, usualWriteAck } from '../shards/location-policy.ts'
+import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../shards/location-policy.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
 import { didYouMean } from './suggestion.ts'
@@ -17,7 +17,7 @@ export interface StoreSettings {
 
 export interface LocationSettings {
   name: string
-  policy: ReplicaPolicy
+  policy: LocationPolicy
 }
 
 export interface Placement {
@@ -53,8 +53,8 @@ const location = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),
   z.strictObject({
     scheme: z.literal('erasure'),
-    data: shardCount,
-    parity: shardCount,
+    data: z.int().min(1).max(limits.dataShardsMax),
+    parity: z.int().min(1).max(limits.parityShardsMax),
     replicateBelow: z.int().min(0).optional(),
     ...spread,
   }),
@@ -133,9 +133,6 @@ function parseLocation(key: string, value: unknown, domains: ReadonlyMap<string,
   }
   const fault = policyFault(policy, domains)
   if (fault !== undefined) throw new ConfigurationError(`${where}: ${fault}`)
-  if (policy.scheme === 'erasure') {
-    throw new ConfigurationError(`${where}: scheme erasure comes in a later version; this one knows replica`)
-  }
   return { name: key, policy }
 }
 
@@ -146,6 +143,6 @@ function policyOf(settings: z.output<typeof location>): LocationPolicy {
     return { scheme, copies, stores, maxPerDomain, writeAck }
   }
   const { scheme, data, parity, replicateBelow = limits.smallShardBytesMax } = settings
-  const { writeAck = Math.min(data + 1, data + parity) } = settings
+  const { writeAck = usualWriteAckOfStripes(settings) } = settings
   return { scheme, data, parity, stores, maxPerDomain, writeAck, replicateBelow }
 }

@@ -2,16 +2,24 @@
 import { z } from 'zod'
 import type { LocationSettings } from '../config/locations.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { ReplicaPolicy } from '../shards/location-policy.ts'
+import type { LocationPolicy } from '../shards/location-policy.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
-const policy = z.object({
-  scheme: z.literal('replica'),
-  copies: z.number(),
+const spread = {
   stores: z.array(z.string()).readonly(),
   maxPerDomain: z.number(),
   writeAck: z.number(),
-})
+}
+const policy = z.discriminatedUnion('scheme', [
+  z.object({ scheme: z.literal('replica'), copies: z.number(), ...spread }),
+  z.object({
+    scheme: z.literal('erasure'),
+    data: z.number(),
+    parity: z.number(),
+    replicateBelow: z.number(),
+    ...spread,
+  }),
+])
 
 /** By name. A store is known by what its identity file said when it was first used; a location by its definition, counted from 1. */
 const placementRecord = systemRecord(
@@ -24,7 +32,7 @@ const placementRecord = systemRecord(
 
 export interface KnownPlacement {
   stores: Record<string, { storeId: string }>
-  locations: Record<string, { version: number; policy: ReplicaPolicy }>
+  locations: Record<string, { version: number; policy: LocationPolicy }>
 }
 
 /** The configured stores and locations can't be used with this data. The message says why and what to do. */
@@ -61,6 +69,8 @@ export function nextLocations(
   )
 }
 
-function canonical({ scheme, copies, stores, maxPerDomain, writeAck }: ReplicaPolicy): string {
-  return JSON.stringify([scheme, copies, [...stores].sort(), maxPerDomain, writeAck])
+/** The order of stores, and of what is said, means nothing. */
+function canonical({ stores, ...policy }: LocationPolicy): string {
+  const said = Object.entries(policy).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([[...stores].sort(), said])
 }

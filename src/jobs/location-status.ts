@@ -1,4 +1,4 @@
-/** What an operator wants to know of each location: its stores, what lacks copies, and how many failures it survives. Reads only. */
+/** What an operator wants to know of each location: its stores, what lacks shards, and how many failures it survives. Reads only. */
 import type { LocationState } from '../shards/blobs.ts'
 import { repairOwnerOf, repairs } from '../store/keyspace.ts'
 import type { Store } from '../store/store.ts'
@@ -28,10 +28,12 @@ export async function locationStatuses(store: Store): Promise<LocationStatus[]> 
   return Promise.all(
     store.blobs.locations.map(async (location) => {
       const stores = await Promise.all(location.stores.map(statusOf))
-      const { blobs = 0, fewestCopies = location.copies } = degraded.get(location.name) ?? {}
+      const degradedBlobs = degraded.get(location.name) ?? 0
+      const whole = location.copies - 1
       const out = stores.filter(({ state }) => state === 'out').length
-      const now = Math.max(0, Math.min(location.copies - out, fewestCopies) - 1)
-      return { ...location, stores, degradedBlobs: blobs, failuresSurvived: { now, whole: location.copies - 1 } }
+      // A queued blob may have as few good shards as it takes to read it: nobody knows until it has been verified.
+      const now = degradedBlobs > 0 ? 0 : Math.max(0, whole - out)
+      return { ...location, stores, degradedBlobs, failuresSurvived: { now, whole } }
     }),
   )
 }
@@ -41,14 +43,13 @@ async function statusOf({ name, domain, state, reason, store }: LocationState['s
   return { name, domain, state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
 }
 
-/** A queued blob may have as few as one good copy: nobody knows until it has been verified. */
-async function degradedByLocation({ kv }: Store): Promise<Map<string, { blobs: number; fewestCopies: number }>> {
-  const degraded = new Map<string, { blobs: number; fewestCopies: number }>()
+async function degradedByLocation({ kv }: Store): Promise<Map<string, number>> {
+  const degraded = new Map<string, number>()
   for await (const { key } of everyEntry(kv, repairs)) {
     const reference = await findReference(kv, repairOwnerOf(key))
     if (reference === undefined) continue
     const { location } = reference.manifest
-    degraded.set(location, { blobs: (degraded.get(location)?.blobs ?? 0) + 1, fewestCopies: 1 })
+    degraded.set(location, (degraded.get(location) ?? 0) + 1)
   }
   return degraded
 }

@@ -78,7 +78,7 @@ function owning(storeId: string, id: ShardId, reference: BlobReference | undefin
     withShardAt: (newId) =>
       reference.withManifest({
         ...manifest,
-        shards: manifest.shards.map((shard) => (isThis(shard) ? { storeId, id: newId } : shard)),
+        shards: manifest.shards.map((shard) => (isThis(shard) ? { ...shard, id: newId } : shard)),
       }),
   }
 }

@@ -2,13 +2,26 @@
 import type { ByteSource } from '../byte-source.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
-import type { StoreCondition } from './guarded-store.ts'
-import { usualWriteAck } from './location-policy.ts'
-import type { Manifest, ShardPlace } from './manifest.ts'
+import { type ErasureCode, openErasureCode } from './erasure/code.ts'
+import {
+  erasureManifest,
+  type Location,
+  type LocationState,
+  type Placing,
+  placingOf,
+  replicaManifest,
+  type Striping,
+  stateOf,
+} from './location.ts'
+import { codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
 import { type Member, memberOf } from './member.ts'
 import { choosePlaces } from './placement.ts'
 import { type ReadableCopy, readCopies } from './read-copies.ts'
-import { type Restoration, restoreCopies } from './restore-copies.ts'
+import { readStripes } from './read-stripes.ts'
+import type { Restoration } from './restoration.ts'
+import { restoreCopies } from './restore-copies.ts'
+import { restoreStripes } from './restore-stripes.ts'
+import { labelling } from './shard-label.ts'
 import {
   type NewShard,
   ShardDamaged,
@@ -19,38 +32,26 @@ import {
   StoreFull,
 } from './shard-store.ts'
 import { writeCopies } from './write-copies.ts'
+import { placeOf } from './write-shards.ts'
+import { writeStripes } from './write-stripes.ts'
 
-export type { Manifest, Restoration, ShardPlace }
-
-/** A named, versioned policy: over which stores, and how, data is sharded. */
-export interface Location {
-  name: string
-  version: number
-  scheme: 'replica'
-  /** Where new shards go. */
-  stores: readonly ShardStore[]
-  /** Absent: 1. */
-  copies?: number
-  /** Most copies in one failure domain. Absent: 1. */
-  maxPerDomain?: number
-  /** Durable copies with which a write succeeds. Absent: more than half. */
-  writeAck?: number
-}
+export { readLabel } from './shard-label.ts'
+export type { Location, LocationState, Manifest, Restoration, ShardPlace }
 
 export interface Blobs {
   /**
-   * Resolves when as many shards as the location promises are durable; `missing` says how many copies have yet to be made.
+   * Resolves when as many shards as the location promises are durable; `missing` says how many have yet to be made.
    * On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, whatever the payload rejects with.
    */
   write(location: string, blob: NewShard): Promise<Manifest>
   /**
-   * Opens a range. Verified as it is read. `damaged` is called when a copy is missing or damaged and another one served.
+   * Opens a range. Verified as it is read. `damaged` is called when a shard is missing or damaged and others served.
    * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store that has the blob can be reached.
    */
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
   /** Deletes the shards of blobs that no record references, and none will. Resolves with what could not be deleted yet: their store is out of use. */
   remove(manifests: readonly Manifest[]): Promise<Manifest[]>
-  /** Verifies every copy, and makes those that the location asks for and that are not there. Deletes nothing. */
+  /** Verifies every shard, and makes those that are to be and are not there. Deletes nothing. */
   restore(manifest: Manifest): Promise<Restoration>
   hasLocation(name: string): boolean
   /** Those in use now. */
@@ -58,38 +59,18 @@ export interface Blobs {
   readonly locations: readonly LocationState[]
 }
 
-/** For people: what a location is made of, and how it is. */
-export interface LocationState {
-  name: string
-  version: number
-  scheme: 'replica'
-  copies: number
-  writeAck: number
-  maxPerDomain: number
-  stores: readonly ({ name: string; domain: string; store: ShardStore } & StoreCondition)[]
-}
-
 export interface BlobsOptions {
   clock?: Clock
   /** Stores that no location names any more, and that still hold shards. */
   otherStores?: readonly ShardStore[]
+  /** The one of this process, opened when it is first needed. */
+  erasureCode?: () => ErasureCode
   raceMs?: number
   stallMs?: number
 }
 
-/** A location with everything decided. */
-interface Placing {
-  name: string
-  version: number
-  scheme: 'replica'
-  copies: number
-  maxPerDomain: number
-  writeAck: number
-  members: readonly Member[]
-}
-
 export function openBlobs(given: readonly Location[], options: BlobsOptions = {}): Blobs {
-  const { clock = systemClock, otherStores = [] } = options
+  const { clock = systemClock, otherStores = [], erasureCode = once(openErasureCode) } = options
   const { raceMs = limits.readRaceMs, stallMs = limits.storeStallMs } = options
   const members = new Map<string, Member>()
   for (const store of [...given.flatMap((location) => location.stores), ...otherStores]) {
@@ -121,6 +102,42 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     }
   }
 
+  /** Throws `StoreFull` when that is why there are too few. */
+  function chosenFor(location: Placing, count: number, least: number, { payload }: NewShard): Member[] {
+    const chosen = places(location, count, [], [])
+    if (chosen.length < least && location.members.some((member) => member.condition().state === 'full')) {
+      payload.cancel()
+      throw new StoreFull(`location ${location.name}: too few of its stores have room`)
+    }
+    return chosen
+  }
+
+  async function writeStriped(location: Placing, striping: Striping, blob: NewShard): Promise<Manifest> {
+    const { data, parity, writeAck } = striping
+    const coding = { size: blob.payload.size, data, parity, unitBytes: limits.stripeUnitBytes }
+    const written = await writeStripes(blob, {
+      coding,
+      code: erasureCode(),
+      label: labelling(coding, clock),
+      places: chosenFor(location, data + parity, writeAck, blob),
+      least: writeAck,
+      stallMs,
+    })
+    const shards = written.map((shard) => ({ ...placeOf(shard), index: shard.at }))
+    return erasureManifest(location, coding, shards)
+  }
+
+  function readStriped(manifest: ErasureManifest, range: ShardRange, damaged: () => void): Promise<ByteSource> {
+    const shards = manifest.shards.flatMap((shard) =>
+      shard.index === undefined ? [] : [{ ...openCopy(shard, damaged), index: shard.index, storeId: shard.storeId }],
+    )
+    const late = shards.flatMap(({ index, storeId }) => {
+      const member = members.get(storeId)
+      return member !== undefined && isInUse(member) ? [] : [index]
+    })
+    return readStripes(shards, range, { coding: codingOf(manifest), code: erasureCode, late, raceMs, stallMs })
+  }
+
   return {
     get stores() {
       return [...members.values()].filter(isInUse).map(({ store }) => store)
@@ -133,30 +150,28 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     async write(locationName, blob) {
       const location = locations.get(locationName)
       if (location === undefined) throw new Error(`there is no location ${locationName}`)
-      const { copies, writeAck, members: all } = location
+      const { striping } = location
+      if (striping !== undefined && blob.payload.size >= striping.replicateBelow) {
+        return writeStriped(location, striping, blob)
+      }
+      const { copies, copiesAck, members: all } = location
       const [only] = all
       if (all.length === 1 && only !== undefined && only.condition().state === 'up') {
         const id = await only.store.put(blob)
-        return manifestOf(location, { size: blob.payload.size, shards: [{ storeId: only.storeId, id }] })
+        return replicaManifest(location, blob.payload.size, [{ storeId: only.storeId, id }])
       }
-      const chosen = places(location, copies, [], [])
-      if (chosen.length < writeAck && all.some((member) => member.condition().state === 'full')) {
-        blob.payload.cancel()
-        throw new StoreFull(`location ${location.name}: too few of its stores have room`)
-      }
+      const chosen = chosenFor(location, copies, copiesAck, blob)
       const written = await writeCopies(blob, {
         places: chosen,
         another: (beside, tried) => places(location, 1, beside, tried)[0],
-        least: writeAck,
+        least: copiesAck,
         stallMs,
       })
-      return manifestOf(location, {
-        size: blob.payload.size,
-        shards: written.map(({ member, id }) => ({ storeId: member.storeId, id })),
-      })
+      return replicaManifest(location, blob.payload.size, written.map(placeOf))
     },
 
     async read(manifest, range, damaged = () => {}) {
+      if (manifest.scheme === 'erasure') return readStriped(manifest, range, damaged)
       const [only] = manifest.shards
       if (manifest.shards.length === 1 && only !== undefined) {
         const member = members.get(only.storeId)
@@ -197,40 +212,22 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
 
     restore(manifest) {
       const location = locations.get(manifest.location)
-      return restoreCopies(manifest, {
-        member: (storeId) => members.get(storeId),
-        copies: location?.copies ?? manifest.shards.length,
-        places: (count, beside, not) => (location === undefined ? [] : places(location, count, beside, not)),
-        manifestOf: (shards) =>
-          location === undefined ? { ...manifest, shards } : manifestOf(location, { size: manifest.size, shards }),
+      const context = {
+        member: (storeId: string) => members.get(storeId),
+        places: (count: number, beside: readonly Member[], not: readonly Member[]) =>
+          location === undefined ? [] : places(location, count, beside, not),
         reading: { raceMs, stallMs },
-      })
+      }
+      if (manifest.scheme === 'erasure') {
+        const manifestOf = (shards: readonly ShardPlace[]): Manifest =>
+          location === undefined ? { ...manifest, shards } : erasureManifest(location, codingOf(manifest), shards)
+        return restoreStripes(manifest, { ...context, manifestOf, code: erasureCode })
+      }
+      const copies = location?.copies ?? manifest.shards.length
+      const manifestOf = (shards: readonly ShardPlace[]): Manifest =>
+        location === undefined ? { ...manifest, shards } : replicaManifest(location, manifest.size, shards)
+      return restoreCopies(manifest, { ...context, manifestOf, copies })
     },
-  }
-}
-
-function placingOf(location: Location, members: ReadonlyMap<string, Member>): Placing {
-  const { copies = 1, maxPerDomain = 1, writeAck = usualWriteAck(copies) } = location
-  const { name, version, scheme } = location
-  return {
-    name,
-    version,
-    scheme,
-    copies,
-    maxPerDomain,
-    writeAck,
-    members: location.stores.flatMap((store) => members.get(store.storeId) ?? []),
-  }
-}
-
-function manifestOf(location: Placing, blob: Pick<Manifest, 'size' | 'shards'>): Manifest {
-  const missing = location.copies - blob.shards.length
-  return {
-    location: location.name,
-    locationVersion: location.version,
-    scheme: location.scheme,
-    ...blob,
-    ...(missing > 0 ? { missing } : {}),
   }
 }
 
@@ -243,9 +240,10 @@ function isInUse(member: Member): boolean {
   return member.condition().state !== 'out'
 }
 
-function stateOf({ members, ...location }: Placing): LocationState {
-  return {
-    ...location,
-    stores: members.map(({ name, domain, store, condition }) => ({ name, domain, store, ...condition() })),
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }

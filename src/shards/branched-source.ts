@@ -1,11 +1,13 @@
 /**
- * One payload for several stores at once. Nothing is kept: each chunk goes to all of them before the next is asked for, so the slowest sets the pace, up to
+ * Bytes for several stores at once. Nothing is kept: each takes its chunk before the next are asked for, so the slowest sets the pace, up to
  * a bound; one that fails, or takes nothing for too long, falls away while enough are left.
  */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 
 export interface BranchOptions {
   count: number
+  /** Bytes that each is given in all. */
+  size: number
   /** With fewer left there is no use in going on. */
   least: number
   stallMs: number
@@ -14,9 +16,12 @@ export interface BranchOptions {
 export interface Branches {
   /** One for each store; they must be consumed side by side. */
   sources: readonly ByteSource[]
-  /** Reads the payload. Rejects with what it rejects with, or when too few are left; the sources have then rejected too. */
-  run(): Promise<void>
+  /** `produce` gives all there is. Rejects with what it rejects with, or when too few are left; the sources have then rejected too. */
+  run(produce: (give: GiveEach) => Promise<void>): Promise<void>
 }
+
+/** Gives each branch, by its number, a chunk; these are lent until what is returned settles. */
+export type GiveEach = (chunkOf: (branch: number) => Buffer) => void | Promise<void>
 
 /** What a store that fell behind sees as its payload's error. */
 export class Stalled extends Error {
@@ -34,8 +39,8 @@ export class TooFewLeft extends Error {
   }
 }
 
-export function branchesOf(payload: ByteSource, { count, least, stallMs }: BranchOptions): Branches {
-  const branches = Array.from({ length: count }, () => new Branch(payload.size))
+export function branchesOf({ count, size, least, stallMs }: BranchOptions): Branches {
+  const branches = Array.from({ length: count }, () => new Branch(size))
   const living = (): Branch[] => branches.filter((branch) => !branch.ended)
   const requireEnough = (): void => {
     if (living().length < least) throw new TooFewLeft()
@@ -51,10 +56,10 @@ export function branchesOf(payload: ByteSource, { count, least, stallMs }: Branc
       return true
     })
   }
-  const give: ByteSink = (chunk) => {
+  const give: GiveEach = (chunkOf) => {
     const waits: { branch: Branch; busy: Promise<void> }[] = []
-    for (const branch of living()) {
-      const busy = branch.give(chunk)
+    for (const [i, branch] of branches.entries()) {
+      const busy = branch.ended ? undefined : branch.give(chunkOf(i))
       if (busy !== undefined) waits.push({ branch, busy })
     }
     if (waits.length === 0) return requireEnough()
@@ -62,14 +67,13 @@ export function branchesOf(payload: ByteSource, { count, least, stallMs }: Branc
   }
   return {
     sources: branches,
-    async run() {
+    async run(produce) {
       try {
         await together(branches.map((branch) => ({ branch, busy: branch.ready })))
         requireEnough()
-        await payload.drain(give)
+        await produce(give)
         for (const branch of living()) branch.end()
       } catch (error) {
-        payload.cancel()
         for (const branch of living()) branch.end(error)
         throw error
       }

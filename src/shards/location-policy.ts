@@ -35,6 +35,16 @@ export function usualWriteAck(copies: number): number {
   return Math.floor(copies / 2) + 1
 }
 
+/** One more than it takes to read: what was acknowledged survives a loss. */
+export function usualWriteAckOfStripes({ data, parity }: { data: number; parity: number }): number {
+  return data + Math.min(1, parity)
+}
+
+/** Stores that may be lost without loss of data. */
+export function lossesSurvived(policy: LocationPolicy): number {
+  return policy.scheme === 'replica' ? policy.copies - 1 : policy.parity
+}
+
 /** Why `policy` can't be kept to, or `undefined`. `domains`: the failure domain of every store that there is, by name. */
 export function policyFault(policy: LocationPolicy, domains: ReadonlyMap<string, string>): string | undefined {
   const { stores, maxPerDomain, writeAck } = policy

@@ -80,8 +80,8 @@ function openFirst(
   })
 }
 
-/** What a reader is told when no copy can be read. A missing one may have been moved: that is for the caller to find out. */
-function unreadable(errors: readonly unknown[]): unknown {
+/** What a reader is told when too few shards can be read. A missing one may have been moved: that is for the caller to find out. */
+export function unreadable(errors: readonly unknown[]): unknown {
   const passing = errors.find((error) => !(error instanceof ShardDamaged))
   if (passing !== undefined) {
     if (passing instanceof S3Error) return passing

@@ -1,41 +1,15 @@
 /** Verifies the copies of a blob and makes those that are missing. Deletes nothing: what is no longer referenced is for the caller to call garbage. */
-import type { Manifest, ShardPlace } from './manifest.ts'
+import type { ReplicaManifest, ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
-import { type CopyReading, readCopies } from './read-copies.ts'
-import { ShardDamaged } from './shard-store.ts'
+import { readCopies } from './read-copies.ts'
+import { type InspectedShard, inspectShard, type Restoration, type RestoreContext } from './restoration.ts'
 
-export type Restoration =
-  /** Every copy was verified. `manifest` may say so, where the old one says that some are missing. */
-  | { outcome: 'whole'; manifest: Manifest }
-  /** `made` are new, and `replaced` are to be garbage once `manifest` is committed. Unless `whole`, copies are still missing. */
-  | {
-      outcome: 'restored'
-      manifest: Manifest
-      made: readonly ShardPlace[]
-      replaced: readonly ShardPlace[]
-      whole: boolean
-    }
-  /** No store can take what is missing, or the copies that are left can't be reached now. */
-  | { outcome: 'waiting'; reason: string }
-  /** No copy is left that can be read, here or on any store that is out of use. */
-  | { outcome: 'lost' }
-
-export interface RestoreContext {
-  member(storeId: string): Member | undefined
+export interface CopiesContext extends RestoreContext {
   copies: number
-  places(count: number, beside: readonly Member[], not: readonly Member[]): Member[]
-  manifestOf(shards: readonly ShardPlace[]): Manifest
-  reading: CopyReading
 }
 
-interface Found {
-  shard: ShardPlace
-  member: Member | undefined
-  state: 'good' | 'bad' | 'out of reach'
-}
-
-export async function restoreCopies(manifest: Manifest, context: RestoreContext): Promise<Restoration> {
-  const found = await Promise.all(manifest.shards.map((shard) => inspect(manifest, shard, context)))
+export async function restoreCopies(manifest: ReplicaManifest, context: CopiesContext): Promise<Restoration> {
+  const found = await Promise.all(manifest.shards.map((shard) => inspectShard(shard, manifest.size, context)))
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
   const replaced = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
@@ -64,29 +38,10 @@ export async function restoreCopies(manifest: Manifest, context: RestoreContext)
   return { outcome: 'restored', manifest: context.manifestOf(shards), made, replaced: gone, whole }
 }
 
-/** Reads all of a copy. One is bad only when its store is there, and itself, and does not have it. */
-async function inspect(manifest: Manifest, shard: ShardPlace, context: RestoreContext): Promise<Found> {
-  const member = context.member(shard.storeId)
-  if (member === undefined) return { shard, member, state: 'bad' }
-  try {
-    const source = await member.store.get(shard.id, { start: 0, end: manifest.size })
-    await source.drain(() => {})
-    return { shard, member, state: 'good' }
-  } catch (error) {
-    member.blame(error)
-    if (!(error instanceof ShardDamaged)) return { shard, member, state: 'out of reach' }
-    const isThere = await member.store.check().then(
-      () => true,
-      () => false,
-    )
-    return { shard, member, state: isThere ? 'bad' : 'out of reach' }
-  }
-}
-
 /** Byte for byte, with the description that the copies have. `undefined` when that failed; another run tries again. */
 async function copyTo(
-  manifest: Manifest,
-  good: readonly Found[],
+  manifest: ReplicaManifest,
+  good: readonly InspectedShard[],
   target: Member,
   { reading }: RestoreContext,
 ): Promise<ShardPlace | undefined> {

@@ -1,28 +1,17 @@
 /** Writes whole copies of a blob to several stores at once, and settles for the acknowledged number of them. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
-import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { branchesOf, Stalled, TooFewLeft } from './branched-source.ts'
 import type { Member } from './member.ts'
-import { type NewShard, type ShardId, StoreFull } from './shard-store.ts'
+import type { NewShard } from './shard-store.ts'
+import { gather, type ShardsDemand, tooFew, type WrittenShard, writeSideBySide } from './write-shards.ts'
 
-export interface Copy {
-  member: Member
-  id: ShardId
-}
-
-export interface CopiesDemand {
-  /** Where to write, one copy each. */
-  places: readonly Member[]
+export interface CopiesDemand extends ShardsDemand {
   /** A further store, for a small blob that one of the places refused. `beside`: those that have, or are to have, a copy. */
   another(beside: readonly Member[], tried: readonly Member[]): Member | undefined
-  /** Fewest durable copies. */
-  least: number
-  stallMs: number
 }
 
 /** Resolves with at least `least` durable copies. On rejection none is kept. Throws what the payload rejects with, `StoreFull`, ServiceUnavailable. */
-export async function writeCopies({ payload, describe }: NewShard, demand: CopiesDemand): Promise<Copy[]> {
+export async function writeCopies({ payload, describe }: NewShard, demand: CopiesDemand): Promise<WrittenShard[]> {
   if (demand.places.length < demand.least) {
     payload.cancel()
     throw tooFew([])
@@ -37,14 +26,14 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Copie
   return writing(payload, describeOnce, demand)
 }
 
-async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<Copy[]> {
+async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<WrittenShard[]> {
   const bytes = await payload.read()
   const beside = new Set(demand.places)
   const tried = new Set(demand.places)
-  const putOrElsewhere = async (place: Member): Promise<Copy> => {
+  const putOrElsewhere = async (place: Member, at: number): Promise<WrittenShard> => {
     for (let member = place; ; ) {
       try {
-        return { member, id: await member.store.put({ payload: bytesSource(bytes), describe }) }
+        return { member, at, id: await member.store.put({ payload: bytesSource(bytes), describe }) }
       } catch (error) {
         beside.delete(member)
         const next = demand.another([...beside], [...tried])
@@ -56,77 +45,23 @@ async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: C
     }
   }
   return gather(
-    demand.places.map((member) => ({ member, done: putOrElsewhere(member) })),
+    demand.places.map((member, at) => ({ member, done: putOrElsewhere(member, at) })),
     demand,
   )
 }
 
-async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<Copy[]> {
-  const { places, least, stallMs } = demand
-  const branches = branchesOf(payload, { count: places.length, least, stallMs })
-  const puts = places.flatMap((member, i) => {
-    const source = branches.sources[i]
-    if (source === undefined) return []
-    return [{ member, done: member.store.put({ payload: source, describe }).then((id) => ({ member, id })) }]
-  })
-  const [read, written] = await Promise.allSettled([branches.run(), gather(puts, demand)])
-  if (read.status === 'rejected' && !(read.reason instanceof TooFewLeft)) {
-    if (written.status === 'fulfilled') await removeCopies(written.value)
-    throw read.reason
+async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<WrittenShard[]> {
+  try {
+    return await writeSideBySide(
+      {
+        shardBytes: payload.size,
+        describe,
+        produce: (give) => payload.drain((chunk) => give(() => chunk)),
+      },
+      demand,
+    )
+  } catch (error) {
+    payload.cancel()
+    throw error
   }
-  if (written.status === 'rejected') throw written.reason
-  return written.value
-}
-
-interface Writing {
-  member: Member
-  done: Promise<Copy>
-}
-
-/** Waits for all; once enough are there, for the others only so long. */
-async function gather(writing: readonly Writing[], { least, stallMs }: CopiesDemand): Promise<Copy[]> {
-  const copies: Copy[] = []
-  const errors: unknown[] = []
-  const open = new Set(writing)
-  await new Promise<void>((resolve) => {
-    let timer: NodeJS.Timeout | undefined
-    for (const one of writing) {
-      one.done
-        .then((copy) => copies.push(copy))
-        .catch((error) => {
-          if (error instanceof Stalled) one.member.takeOut(error)
-          if (!(error instanceof TooFewLeft)) errors.push(error)
-        })
-        .finally(() => {
-          open.delete(one)
-          if (open.size === 0) {
-            clearTimeout(timer)
-            resolve()
-          } else if (copies.length >= least) timer ??= setTimeout(resolve, stallMs)
-        })
-    }
-  })
-  for (const { member, done } of open) {
-    member.takeOut(new Error(`a write was not done after ${stallMs} ms`))
-    // Too late to be counted: what it wrote after all is an orphan.
-    done.then((copy) => removeCopies([copy])).catch(() => {})
-  }
-  if (copies.length >= least) return [...copies]
-  await removeCopies(copies)
-  throw tooFew(errors)
-}
-
-/** As far as that works: what stays behind is an orphan, to be found as one. */
-async function removeCopies(copies: readonly Copy[]): Promise<void> {
-  await Promise.allSettled(copies.map(({ member, id }) => member.store.delete([id])))
-}
-
-function tooFew(errors: readonly unknown[]): unknown {
-  const passing = errors.find((error) => error instanceof S3Error)
-  if (passing !== undefined) return passing
-  if (errors.length > 0 && errors.every((error) => error instanceof StoreFull)) return errors[0]
-  return new S3Error('ServiceUnavailable', {
-    message: "Too few of the location's stores can take new data now.",
-    cause: errors[0],
-  })
 }

@@ -1,4 +1,5 @@
 /** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. */
+import { readLabel } from '../shards/blobs.ts'
 import type { Digested } from './incoming-data.ts'
 import type { BucketRecord, Encryption, ObjectAttributes } from './records.ts'
 
@@ -62,7 +63,7 @@ export function describePart(
 /** `undefined` when the bytes are no description: a shard that this store did not write. */
 export function readDescription(bytes: Buffer): BlobDescription | undefined {
   try {
-    const description = JSON.parse(bytes.toString('utf8')) as BlobDescription
+    const description = JSON.parse(readLabel(bytes).description.toString('utf8')) as BlobDescription
     return description.kind === 'object' || description.kind === 'part' ? description : undefined
   } catch {
     return undefined

@@ -9,10 +9,10 @@ import { filesBelow } from '../shards/directory/opened-store.ts'
 import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { type DiskStore, pieces, replicaStore } from './disk-fixture.ts'
 import { graceMs } from './fixture.ts'
-import { pieces, type ReplicaStore, replicaStore } from './replica-fixture.ts'
 
-let made: ReplicaStore
+let made: DiskStore
 afterEach(() => made.dispose())
 
 const diskOf = (storeId: string) => made.disks.of(storeId)

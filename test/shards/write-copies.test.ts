@@ -1,12 +1,12 @@
 /** Writes to several disks at once: what is acknowledged is on as many as was promised, and what is refused leaves nothing behind. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
-import { pieces, type ReplicaOptions, type ReplicaStore, replicaStore } from '../jobs/replica-fixture.ts'
+import { type DiskStore, pieces, type ReplicaOptions, replicaStore } from '../jobs/disk-fixture.ts'
 import { outcome, put, read } from '../store/fixture.ts'
 import type { Disk, Fault } from './disks.ts'
 import { patternBytes } from './seeded.ts'
 
-let made: ReplicaStore
+let made: DiskStore
 const never = new Promise<void>(() => {})
 let letGo: () => void = () => {}
 
@@ -38,17 +38,6 @@ const full: Fault = async (operation) => {
   if (operation === 'freeBytes') throw systemError('ENOSPC')
 }
 
-/** Shards that can be read in any store. */
-async function liveShards(): Promise<number> {
-  let live = 0
-  for (const { store, fault } of made.disks.all) {
-    fault(undefined)
-    await store.probe()
-    for await (const _ of store.list()) live++
-  }
-  return live
-}
-
 describe.each(both)('a %s blob', (_, bytes) => {
   it('is on as many disks as there are to be copies', async () => {
     await open({ disks: 3, copies: 3 })
@@ -78,7 +67,7 @@ describe.each(both)('a %s blob', (_, bytes) => {
     expect(await made.manifestOf('key')).toMatchObject({ missing: 1, shards: [{}, {}] })
     expect((await read(made, 'key')).equals(bytes)).toBe(true)
     expect(await made.queued()).toBe(1)
-    expect(await liveShards()).toBe(2)
+    expect(await made.liveShards()).toBe(2)
   })
 
   it('is refused, and leaves nothing, where fewer than writeAck disks take it', async () => {
@@ -86,7 +75,7 @@ describe.each(both)('a %s blob', (_, bytes) => {
     bad?.fault(failingWrites('EIO'))
     worse?.fault(failingWrites('EIO'))
     expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
-    expect(await liveShards()).toBe(0)
+    expect(await made.liveShards()).toBe(0)
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
 
@@ -98,7 +87,7 @@ describe.each(both)('a %s blob', (_, bytes) => {
     await expect(
       put(made, 'key', { ...body, read: () => Promise.reject(new Error('the client went away')) }),
     ).rejects.toThrow('the client went away')
-    expect(await liveShards()).toBe(0)
+    expect(await made.liveShards()).toBe(0)
     // That was nobody's fault but the client's.
     expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(['up', 'up', 'up'])
   })

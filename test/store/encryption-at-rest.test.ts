@@ -43,6 +43,7 @@ async function using(work: (store: Store, data: OpenDataStore) => Promise<void>,
       throw error
     },
     warn: () => {},
+    inform: () => {},
   })
   const { clock } = data.store
   const random = (bytes: number): Buffer => {

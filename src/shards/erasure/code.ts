@@ -40,7 +40,7 @@ export class ErasureCode {
   async encode(scheme: ErasureScheme, blocks: readonly Buffer[]): Promise<Buffer[]> {
     if (blocks.length !== scheme.data)
       throw new RangeError(`${scheme.data} data blocks are needed, not ${blocks.length}`)
-    return this.#copying(scheme, this.encoding(scheme), new Map(blocks.entries()))
+    return this.apply(scheme, this.encoding(scheme), new Map(blocks.entries()))
   }
 
   /** The `wanted` blocks from those that are available, by number of shard. */
@@ -49,14 +49,11 @@ export class ErasureCode {
     available: ReadonlyMap<number, Buffer>,
     wanted: readonly number[],
   ): Promise<Buffer[]> {
-    return this.#copying(scheme, this.reconstruction(scheme, [...available.keys()], wanted), available)
+    return this.apply(scheme, this.reconstruction(scheme, [...available.keys()], wanted), available)
   }
 
-  async #copying(
-    scheme: ErasureScheme,
-    computation: Computation,
-    blocks: ReadonlyMap<number, Buffer>,
-  ): Promise<Buffer[]> {
+  /** The computation's targets from blocks of equal length, by number of shard. Room is held only while it computes: nobody's slowness keeps others waiting. */
+  async apply(scheme: ErasureScheme, computation: Computation, blocks: ReadonlyMap<number, Buffer>): Promise<Buffer[]> {
     const { sources, targets } = computation
     const blockBytes = Math.max(...sources.map((source) => blocks.get(source)?.length ?? 0))
     if (sources.some((source) => blocks.get(source)?.length !== blockBytes))

@@ -1,0 +1,98 @@
+/** Verifies the shards of an erasure code and computes those that are missing from others. Deletes nothing: what is no longer referenced is for the caller to call garbage. */
+import type { GiveEach } from './branched-source.ts'
+import type { ErasureCode } from './erasure/code.ts'
+import { shardBytes, stripeAt, stripeCount } from './erasure/stripes.ts'
+import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
+import type { Member } from './member.ts'
+import { PulledSource } from './pulled-source.ts'
+import { blocksOf } from './read-stripes.ts'
+import { type InspectedShard, inspectShard, type Restoration, type RestoreContext } from './restoration.ts'
+import { labelled, readLabel } from './shard-label.ts'
+import { placeOf, writeSideBySide } from './write-shards.ts'
+
+export interface StripesContext extends RestoreContext {
+  code: () => ErasureCode
+}
+
+export async function restoreStripes(manifest: ErasureManifest, context: StripesContext): Promise<Restoration> {
+  const bytes = shardBytes(codingOf(manifest))
+  const found = await Promise.all(
+    manifest.shards.map((shard) =>
+      inspectShard(shard, bytes, context, (description) => readLabel(description).label?.index !== shard.index),
+    ),
+  )
+  const good = found.filter(({ state }) => state === 'good')
+  const kept = found.filter(({ state }) => state !== 'bad')
+  const bad = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
+  if (good.length < manifest.data) {
+    if (kept.length < manifest.data) return { outcome: 'lost' }
+    return { outcome: 'waiting', reason: 'too few shards can be reached now' }
+  }
+  const keptShards = kept.map(({ shard }) => shard)
+  const lacking = indexesOf(manifest).filter((index) => !keptShards.some((shard) => shard.index === index))
+  if (lacking.length === 0) return { outcome: 'whole', manifest: context.manifestOf(keptShards) }
+
+  const holders = kept.flatMap(({ member }) => member ?? [])
+  const places = context.places(lacking.length, holders, [])
+  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, places, context)
+  if (made.length === 0) return { outcome: 'waiting', reason: 'no store can take the missing shards' }
+  // A damaged one that could not be made anew stays referenced: some of its blocks may be all that is left one day.
+  const isGone = (shard: ShardPlace): boolean =>
+    context.member(shard.storeId) === undefined || made.some(({ index }) => index === shard.index)
+  const shards = [...keptShards, ...made, ...bad.filter((shard) => !isGone(shard))]
+  return {
+    outcome: 'restored',
+    manifest: context.manifestOf(shards.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))),
+    made,
+    replaced: bad.filter(isGone),
+    whole: made.length === lacking.length,
+  }
+}
+
+function indexesOf({ data, parity }: ErasureManifest): number[] {
+  return Array.from({ length: data + parity }, (_, index) => index)
+}
+
+/** As many of the `lacking` as there are places, byte for byte what they were. None when that failed; another run tries again. */
+async function compute(
+  manifest: ErasureManifest,
+  good: readonly InspectedShard[],
+  lacking: readonly number[],
+  places: readonly Member[],
+  context: StripesContext,
+): Promise<ShardPlace[]> {
+  const coding = codingOf(manifest)
+  const code = context.code()
+  const { stallMs } = context.reading
+  const sources = new Map<number, PulledSource>()
+  try {
+    const descriptions: Buffer[] = []
+    for (const { shard, member } of good.slice(0, coding.data)) {
+      if (member === undefined || shard.index === undefined) continue
+      const source = await member.store.get(shard.id, { start: 0, end: shardBytes(coding) })
+      sources.set(shard.index, new PulledSource(source, stallMs))
+      if (descriptions.length === 0) descriptions.push(await member.store.description(shard.id))
+    }
+    const wanted = lacking.slice(0, places.length)
+    const computation = code.reconstruction(coding, [...sources.keys()], wanted)
+    const produce = async (give: GiveEach): Promise<void> => {
+      for (let index = 0; index < stripeCount(coding); index++) {
+        const blocks = await blocksOf(sources, stripeAt(coding, index).unitBytes)
+        const computed = await code.apply(coding, computation, blocks)
+        await give((at) => computed[at] ?? Buffer.alloc(0))
+      }
+    }
+    const { label, description } = readLabel(descriptions[0] ?? Buffer.alloc(0))
+    if (label === undefined) return []
+    const describe = (at: number): Buffer => labelled({ ...label, index: wanted[at] ?? 0 }, description)
+    const written = await writeSideBySide(
+      { shardBytes: shardBytes(coding), describe, produce },
+      { places, least: 1, stallMs },
+    )
+    return written.map((shard) => ({ ...placeOf(shard), index: wanted[shard.at] ?? 0 }))
+  } catch {
+    return []
+  } finally {
+    for (const source of sources.values()) source.cancel()
+  }
+}

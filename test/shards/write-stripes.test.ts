@@ -1,0 +1,89 @@
+/** Writes of erasure code to several disks: what is acknowledged can be read without some of them, and what is refused leaves nothing behind. */
+import { afterEach, expect, it } from 'vitest'
+import { limits } from '../../src/limits.ts'
+import { type DiskStore, type ErasureOptions, erasureStore, pieces } from '../jobs/disk-fixture.ts'
+import { outcome, put, read } from '../store/fixture.ts'
+import { type Disk, type Fault, unmount } from './disks.ts'
+import { patternBytes } from './seeded.ts'
+
+let made: DiskStore
+const never = new Promise<void>(() => {})
+let letGo: () => void = () => {}
+
+async function open(options: Partial<ErasureOptions> = {}): Promise<Disk[]> {
+  made = await erasureStore({ disks: 6, data: 4, parity: 2, ...options })
+  return made.disks.all
+}
+
+afterEach(() => {
+  letGo()
+  return made.dispose()
+})
+
+const bytes = patternBytes(2, 8 * 4 * limits.stripeUnitBytes + 200_000)
+
+const systemError = (code: string) => Object.assign(new Error(`${code} by the test`), { code })
+const failing =
+  (code: string, at: 'write' | 'freeBytes'): Fault =>
+  async (operation) => {
+    if (operation === at) throw systemError(code)
+  }
+
+it.each([
+  ['errors', failing('EIO', 'write')],
+  ['a read-only file system', failing('EROFS', 'write')],
+  ['no room', failing('ENOSPC', 'freeBytes')],
+])('goes on where one disk meets %s: what was acknowledged survives the loss of another', async (_, fault) => {
+  const [bad] = await open()
+  bad?.fault(fault)
+  await put(made, 'key', pieces(bytes))
+  expect(await made.manifestOf('key')).toMatchObject({ missing: 1, shards: [{}, {}, {}, {}, {}] })
+  expect(await made.queued()).toBe(1)
+  bad?.fault(undefined)
+  const { shards } = await made.manifestOf('key')
+  await unmount(made.disks.of(shards[0]?.storeId ?? ''))
+  expect((await read(made, 'key')).equals(bytes)).toBe(true)
+})
+
+it('is refused, and leaves nothing, where fewer than writeAck disks take it', async () => {
+  for (const bad of (await open()).slice(0, 2)) bad.fault(failing('EIO', 'write'))
+  expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+  expect(await made.liveShards()).toBe(0)
+  expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
+})
+
+it('leaves nothing where the client goes away', async () => {
+  await open()
+  const body = pieces(bytes, async (at) => {
+    if (at > 1_000_000) throw new Error('the client went away')
+  })
+  await expect(put(made, 'key', body)).rejects.toThrow('the client went away')
+  expect(await made.liveShards()).toBe(0)
+  expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(Array(6).fill('up'))
+})
+
+it('does not wait for ever for a disk that hangs: it is left out', async () => {
+  const [hung] = await open({ stallMs: 100 })
+  hung?.fault((operation) => (operation === 'write' ? new Promise((resolve) => (letGo = resolve)) : Promise.resolve()))
+  await put(made, 'key', pieces(bytes))
+  expect((await read(made, 'key')).equals(bytes)).toBe(true)
+  expect(hung?.store.condition().state).toBe('out')
+})
+
+it('is in as many domains as it is to be', async () => {
+  await open({ disks: 6, data: 2, parity: 1, domainOf: (i) => `d${Math.floor(i / 2)}` })
+  for (let i = 0; i < 5; i++) {
+    await put(made, 'key', pieces(bytes))
+    const domains = (await made.manifestOf('key')).shards.map(({ storeId }) => made.disks.of(storeId).store.domain)
+    expect(new Set(domains)).toEqual(new Set(['d0', 'd1', 'd2']))
+  }
+})
+
+it('a shard that does not begin to answer is computed from others', async () => {
+  const [slow] = await open({ raceMs: 10 })
+  await put(made, 'key', pieces(bytes))
+  slow?.fault((operation) => (operation === 'open' ? never : Promise.resolve()))
+  expect((await read(made, 'key')).equals(bytes)).toBe(true)
+  const from = 3 * limits.stripeUnitBytes - 5
+  expect((await read(made, 'key', [from, from + 10])).equals(bytes.subarray(from, from + 10))).toBe(true)
+})
