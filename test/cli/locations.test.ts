@@ -51,6 +51,12 @@ class Client {
   location = async () =>
     (await this.#s3.send(new GetBucketLocationCommand({ Bucket: 'bucket' }))).LocationConstraint as string
   put = (Key: string, Body: Buffer) => this.#s3.send(new PutObjectCommand({ Bucket: 'bucket', Key, Body }))
+  async range(Key: string, from: number, to: number): Promise<Buffer> {
+    const { Body } = await this.#s3.send(
+      new GetObjectCommand({ Bucket: 'bucket', Key, Range: `bytes=${from}-${to - 1}` }),
+    )
+    return Buffer.from((await Body?.transformToByteArray()) ?? [])
+  }
   async holds(key: string, bytes: Buffer): Promise<void> {
     const { Body } = await this.#s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: key }))
     expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(bytes), key).toBe(true)
@@ -212,6 +218,80 @@ describe('a changed configuration', () => {
     const { code, stderr } = await run(['reclaim', '--data', join(root, 'data')], keyVariables).ended
     expect([code, stderr]).toEqual([1, expect.stringContaining('[stores.disk1], which the configuration lacks')])
   })
+})
+
+describe('a location of 4 + 2 shards over six disks', () => {
+  const names = ['disk1', 'disk2', 'disk3', 'disk4', 'disk5', 'disk6']
+  const striped = `[locations.safe]\nscheme = "erasure"\ndata = 4\nparity = 2\nwriteAck = 4\nstores = ${JSON.stringify(names)}\n`
+  const huge = (i: number): Buffer => patternBytes(i, 3_000_000 + i)
+  const holdsAll = async (client: Client, prefix: string): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await client.holds(`${prefix}-small-${i}`, small(i))
+      await client.holds(`${prefix}-${i}`, huge(i))
+      expect(
+        (await client.range(`${prefix}-${i}`, 600_001, 1_400_000)).equals(huge(i).subarray(600_001, 1_400_000)),
+      ).toBe(true)
+    }
+  }
+  const putAll = async (client: Client, prefix: string): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await client.put(`${prefix}-small-${i}`, small(i))
+      await client.put(`${prefix}-${i}`, huge(i))
+    }
+  }
+  const away = (...lost: string[]) =>
+    Promise.all(lost.map((name) => rename(join(root, name), join(root, `${name}-away`))))
+
+  test('goes on without two of them, and is whole again on new ones', async () => {
+    await configure(names.map(disk).join('') + striped)
+    await serving(async (client) => {
+      await client.makeBucket('safe')
+      await putAll(client, 'before')
+      expect(await status()).toMatchObject({
+        scheme: 'erasure',
+        striping: { data: 4, parity: 2 },
+        degradedBlobs: 0,
+        failuresSurvived: { now: 2, whole: 2 },
+      })
+      await away('disk2', 'disk5')
+      await holdsAll(client, 'before')
+      await putAll(client, 'during')
+      await holdsAll(client, 'during')
+    })
+    expect(await status()).toMatchObject({ failuresSurvived: { now: 0, whole: 2 } })
+    for (const name of ['disk2', 'disk5']) {
+      expect(await command('locations', 'replace', name, '--json')).toMatchObject({ code: 0 })
+    }
+    const repaired = await command('reclaim', '--json')
+    expect(JSON.parse(repaired.stdout)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+    expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 2, whole: 2 } })
+
+    // Whole: any two of the others may now go, and no third.
+    await away('disk1', 'disk4')
+    await serving(async (client) => {
+      await holdsAll(client, 'before')
+      await holdsAll(client, 'during')
+    })
+    await away('disk3')
+    expect(await refusal()).toContain("location safe keeps 4 + 2 shards, and 3 of its stores can't be used")
+  }, 120_000)
+
+  test('takes over what lay there in copies', async () => {
+    await configure(names.map(disk).join('') + safe)
+    await serving(async (client) => {
+      await client.makeBucket('safe')
+      await putAll(client, 'before')
+    })
+    await configure(names.map(disk).join('') + striped)
+    await serving(async (client) => {
+      await holdsAll(client, 'before')
+      await putAll(client, 'after')
+      await holdsAll(client, 'after')
+    })
+    expect(await status()).toMatchObject({ version: 2, scheme: 'erasure' })
+    await configure(names.map(disk).join('') + safe)
+    await serving((client) => holdsAll(client, 'after'))
+  }, 60_000)
 })
 
 test('a location that is not configured is refused', async () => {

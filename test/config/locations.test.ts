@@ -43,6 +43,15 @@ describe('stores and locations', () => {
     expect((await load(shared + location)).locations[0]?.policy).toMatchObject({ maxPerDomain: 2, writeAck: 1 })
   })
 
+  it('of an erasure code acknowledge what survives a loss, and copy small blobs', async () => {
+    const location = `[locations.ec]\nscheme = "erasure"\ndata = 1\nparity = 2\nstores = ["a", "b", "c"]`
+    const spread = { scheme: 'erasure', data: 1, parity: 2, stores: ['a', 'b', 'c'], maxPerDomain: 1 }
+    const [usual] = (await load(three + location)).locations
+    expect(usual).toEqual({ name: 'ec', policy: { ...spread, writeAck: 2, replicateBelow: 262_144 } })
+    const [chosen] = (await load(`${three}${location}\nwriteAck = 1\nreplicateBelow = 0`)).locations
+    expect(chosen).toEqual({ name: 'ec', policy: { ...spread, writeAck: 1, replicateBelow: 0 } })
+  })
+
   it.each([
     [
       'an unknown store',
@@ -85,9 +94,9 @@ describe('stores and locations', () => {
       'stores.a: stores of type s3 come in a later version',
     ],
     [
-      'erasure coding',
-      `${three}[locations.ec]\nscheme = "erasure"\ndata = 2\nparity = 1\nstores = ["a", "b", "c"]`,
-      'locations.ec: scheme erasure comes in a later version',
+      'more parity than there can be',
+      `${three}[locations.ec]\nscheme = "erasure"\ndata = 2\nparity = 9\nstores = ["a", "b", "c"]`,
+      'locations.ec.parity',
     ],
     [
       'erasure coding over too few stores',
