@@ -70,10 +70,8 @@ async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: C
     return [{ member, done: member.store.put({ payload: source, describe }).then((id) => ({ member, id })) }]
   })
   const [read, written] = await Promise.allSettled([branches.run(), gather(puts, demand)])
-  if (read.status === 'rejected' && !(read.reason instanceof TooFewLeft)) {
-    if (written.status === 'fulfilled') await removeCopies(written.value)
-    throw read.reason
-  }
+  // A payload that failed has failed for all of them; that too few are left, they say better themselves.
+  if (read.status === 'rejected' && !(read.reason instanceof TooFewLeft)) throw read.reason
   if (written.status === 'rejected') throw written.reason
   return written.value
 }

@@ -5,6 +5,8 @@ import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
+import { openObject } from '../../src/store/read-object.ts'
+import { repairPut } from '../../src/store/repair-queue.ts'
 import { filesBelow } from '../shards/directory/opened-store.ts'
 import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
@@ -106,9 +108,13 @@ describe('a disk that is away', () => {
     const { shards } = await made.manifestOf('key')
     const [first] = shards
     if (first === undefined) throw new Error('no copy')
+    await made.kv.commit({
+      puts: [
+        repairPut(made.store, { kind: 'version', bucket: 'bucket', key: 'key', sequence: await sequenceOf('key') }),
+      ],
+    })
     await unmount(diskOf(first.storeId))
-    // Before anybody has noticed, its copies look lost.
-    for (let i = 0; i < 40; i++) await read(made, 'key')
+    // Nobody has noticed yet: its copy looks lost.
     await repairBlobs(made.store)
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
@@ -167,6 +173,23 @@ describe('a disk that is away', () => {
     await expect(away.store.get(lying.id, { start: 0, end: 1 })).rejects.toThrow('not found')
   })
 })
+
+it('a read goes on with another copy where one is damaged half-way', async () => {
+  made = await replicaStore({ disks: 2, copies: 2 })
+  const bytes = patternBytes(1, 400_000)
+  await put(made, 'key', bytes)
+  const [damaged] = (await made.manifestOf('key')).shards
+  if (damaged === undefined) throw new Error('no copy')
+  await spoil(diskOf(damaged.storeId), damaged, 'flipped', 0.6)
+  for (let i = 0; i < 20; i++) {
+    expect((await read(made, 'key')).equals(bytes), 'the whole').toBe(true)
+    expect((await read(made, 'key', [100_001, 399_999])).equals(bytes.subarray(100_001, 399_999)), 'a range').toBe(true)
+  }
+})
+
+async function sequenceOf(key: string): Promise<number> {
+  return (await openObject(made.store, scope, { key }, () => ({ range: { start: 0, end: 0 } }))).record.sequence
+}
 
 describe('repair', () => {
   it('takes nothing of others for an orphan: every copy has its owner', async () => {
