@@ -140,6 +140,8 @@ describe('a disk that is away', () => {
     const [one, other, third] = made.disks.all as [Disk, Disk, Disk]
     const held = await filesBelow(one.path)
     await exchange(one, other)
+    // Before anybody has noticed: no new place is begun in what is not the store's own.
+    for (let i = 0; i < 6; i++) await outcome(put(made, `too-early-${i}`, patternBytes(i, 300_000)))
     await one.store.probe()
     await other.store.probe()
     expect(one.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('another store') })
