@@ -35,6 +35,7 @@ interface Found {
 }
 
 export async function restoreCopies(manifest: Manifest, context: RestoreContext): Promise<Restoration> {
+  if (isHopeless(manifest, context)) return { outcome: 'waiting', reason: 'no store can take the missing copy' }
   const found = await Promise.all(manifest.shards.map((shard) => inspect(manifest, shard, context)))
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
@@ -62,6 +63,13 @@ export async function restoreCopies(manifest: Manifest, context: RestoreContext)
   const gone = whole ? replaced : replaced.filter(({ storeId }) => context.member(storeId) === undefined)
   const shards = [...keptShards, ...made, ...replaced.filter((shard) => !gone.includes(shard))]
   return { outcome: 'restored', manifest: context.manifestOf(shards), made, replaced: gone, whole }
+}
+
+/** Whether only copies are missing for which there is no place now: then reading those that are there would be in vain. */
+function isHopeless({ shards }: Manifest, { copies, member, places }: RestoreContext): boolean {
+  const holders = shards.flatMap(({ storeId }) => member(storeId) ?? [])
+  if (holders.length < shards.length || holders.length >= copies) return false
+  return places(1, holders, []).length === 0
 }
 
 /** Reads all of a copy. One is bad only when its store is there, and itself, and does not have it. */

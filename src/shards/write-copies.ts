@@ -3,6 +3,7 @@ import { type ByteSource, bytesSource } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { branchesOf, Stalled, TooFewLeft } from './branched-source.ts'
+import { ByteBudget } from './byte-budget.ts'
 import type { Member } from './member.ts'
 import { type NewShard, type ShardId, StoreFull } from './shard-store.ts'
 
@@ -33,9 +34,12 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Copie
     description ??= describe()
     return description
   }
-  const writing = payload.size <= limits.smallShardBytesMax ? writeSmall : writeLarge
-  return writing(payload, describeOnce, demand)
+  if (payload.size > limits.smallShardBytesMax) return writeLarge(payload, describeOnce, demand)
+  return smallBytes.spend(payload.size, () => writeSmall(payload, describeOnce, demand))
 }
+
+/** Small payloads are held until all stores have them. */
+const smallBytes = new ByteBudget(limits.segmentQueueBytesMax)
 
 async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<Copy[]> {
   const bytes = await payload.read()
