@@ -2,7 +2,7 @@
 import { type ByteSource, bytesSource } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { branchesOf, Stalled, TooFewLeft } from './branched-source.ts'
+import { branchesOf, patience, Stalled, TooFewLeft } from './branched-source.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { Member } from './member.ts'
 import { type NewShard, type ShardId, StoreFull } from './shard-store.ts'
@@ -73,7 +73,8 @@ async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: C
     if (source === undefined) return []
     return [{ member, done: member.store.put({ payload: source, describe }).then((id) => ({ member, id })) }]
   })
-  const [read, written] = await Promise.allSettled([branches.run(), gather(puts, demand)])
+  const reading = branches.run()
+  const [read, written] = await Promise.allSettled([reading, gather(puts, demand, reading)])
   // A payload that failed has failed for all of them; that too few are left, they say better themselves.
   if (read.status === 'rejected' && !(read.reason instanceof TooFewLeft)) throw read.reason
   if (written.status === 'rejected') throw written.reason
@@ -85,13 +86,21 @@ interface Writing {
   done: Promise<Copy>
 }
 
-/** Waits for all; once enough are there, for the others only so long. */
-async function gather(writing: readonly Writing[], { least, stallMs }: CopiesDemand): Promise<Copy[]> {
+/** Waits for all, but not for ever: once enough are there, and, with more patience, once all has been read. */
+async function gather(
+  writing: readonly Writing[],
+  { least, stallMs }: CopiesDemand,
+  read: Promise<unknown> = Promise.resolve(),
+): Promise<Copy[]> {
   const copies: Copy[] = []
   const errors: unknown[] = []
   const open = new Set(writing)
+  const timers: NodeJS.Timeout[] = []
   await new Promise<void>((resolve) => {
-    let timer: NodeJS.Timeout | undefined
+    let hasEnough = false
+    const giveUpAfter = (ms: number): void => {
+      timers.push(setTimeout(resolve, ms))
+    }
     for (const one of writing) {
       one.done
         .then((copy) => copies.push(copy))
@@ -101,15 +110,18 @@ async function gather(writing: readonly Writing[], { least, stallMs }: CopiesDem
         })
         .finally(() => {
           open.delete(one)
-          if (open.size === 0) {
-            clearTimeout(timer)
-            resolve()
-          } else if (copies.length >= least) timer ??= setTimeout(resolve, stallMs)
+          if (open.size === 0) resolve()
+          else if (copies.length >= least && !hasEnough) {
+            hasEnough = true
+            giveUpAfter(stallMs)
+          }
         })
     }
+    read.catch(() => {}).finally(() => giveUpAfter(patience * stallMs))
   })
+  for (const timer of timers) clearTimeout(timer)
   for (const { member, done } of open) {
-    member.takeOut(new Error(`a write was not done after ${stallMs} ms`))
+    member.takeOut(new Error('a write did not end in time'))
     // Too late to be counted: what it wrote after all is an orphan.
     done.then((copy) => removeCopies([copy])).catch(() => {})
   }

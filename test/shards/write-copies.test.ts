@@ -115,6 +115,18 @@ describe.each(both)('a %s blob', (_, bytes) => {
   })
 })
 
+it.each(both)('a %s blob is refused in the end where too few disks do not hang', async (_, bytes) => {
+  const [hung, other] = await open({ disks: 2, copies: 2, stallMs: 20 })
+  const hanging: Fault = (operation) => (operation === 'write' ? until : Promise.resolve())
+  const until = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  hung?.fault(hanging)
+  other?.fault(hanging)
+  expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+  expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(['out', 'out'])
+})
+
 it('a small blob goes to another disk at once where one refuses it', async () => {
   const [bad] = await open({ disks: 3, copies: 2 })
   bad?.fault(failingWrites('EIO'))
