@@ -87,6 +87,7 @@ export const limits = {
 
   // Metadata.
   commitRetriesMax: 200,
+  bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,
