@@ -248,4 +248,5 @@ export async function garbageOf({ kv }: TestStore): Promise<GarbageRecord[]> {
 }
 
 const buckets = packKey('b')
-const isBucketKey = (key: Key): boolean => key.subarray(0, buckets.length).equals(buckets)
+/** A listing finds its bucket by a range. */
+export const isBucketKey = (key: Key): boolean => key.subarray(0, buckets.length).equals(buckets)
