@@ -72,6 +72,9 @@ export const limits = {
   checksumBlockBytes: 64 * KiB,
   encryptionSegmentBytes: 64 * KiB,
   readChunkBytes: 1 * MiB,
+  blockingReadBytesMax: 64 * KiB,
+  blockingReadMsMax: 0.5,
+  blockingReadsPause: 256,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
@@ -84,6 +87,7 @@ export const limits = {
 
   // Metadata.
   commitRetriesMax: 200,
+  bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,

@@ -1,11 +1,15 @@
 /** The real file system behind `Fs`: plain descriptors and callbacks, which cost less a call than the promise API's handles. */
 import * as fs from 'node:fs'
 import * as fsPromises from 'node:fs/promises'
+import { BlockingReads } from './blocking-reads.ts'
 import type { FileHandle, Fs } from './fs.ts'
 
 const fileMode = 0o600
 const directoryMode = 0o700
 const openFlags = { read: 'r', create: 'wx+', write: 'r+' } as const
+
+/** Of all files: a disk is slow, not a file. */
+const blockingReads = new BlockingReads()
 
 type Done = (error: Error | null) => void
 
@@ -30,6 +34,16 @@ function after(buffers: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest
 }
 
+function readNow(descriptor: number, buffer: Uint8Array, position: number): number {
+  let done = 0
+  while (done < buffer.length) {
+    const bytes = fs.readSync(descriptor, buffer, done, buffer.length - done, position + done)
+    if (bytes === 0) break
+    done += bytes
+  }
+  return done
+}
+
 class NodeFile implements FileHandle {
   #descriptor: number | undefined
 
@@ -43,7 +57,13 @@ class NodeFile implements FileHandle {
     return this.#descriptor
   }
 
-  read(buffer: Uint8Array, position: number): Promise<number> {
+  async read(buffer: Uint8Array, position: number): Promise<number> {
+    if (!blockingReads.allows(buffer.length)) return this.#readByThread(buffer, position)
+    const descriptor = this.#open
+    return blockingReads.time(() => readNow(descriptor, buffer, position))
+  }
+
+  #readByThread(buffer: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const descriptor = this.#open
       const readFrom = (done: number): void => {
