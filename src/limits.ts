@@ -91,7 +91,7 @@ export const limits = {
   kvBatchBytesMax: 16 * MiB,
 
   // Processes and credentials.
-  heapGrowingPercent: 300,
+  heapGrowingPercent: 200,
   keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,
