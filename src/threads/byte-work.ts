@@ -1,6 +1,6 @@
 /** The heavy work on the bytes of one large body, chunk by chunk, in place: digests of the plaintext, sealing, opening. Pure; knows no threads. */
 import { type ChecksumAlgorithm, createDigest, type Digest } from '../checksums/checksums.ts'
-import { plainBytes, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
+import { plainBytes, SegmentDamaged, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
 
 /** What is to be done with a body. Can be sent to a thread. */
 export interface WorkOrder {
@@ -41,8 +41,9 @@ export class ByteWork {
     return this.#cipher(memory, bytes)
   }
 
-  /** In the order that they were asked for. Call once, after the last chunk. */
+  /** In the order that they were asked for. Call once, after the last chunk. Throws `SegmentDamaged` when sealed bytes ended early. */
   digest(): Buffer[] {
+    this.#cipher(Buffer.alloc(0), 0)
     return this.#digests.map((digest) => digest.digest())
   }
 }
@@ -79,7 +80,10 @@ function sealing({ key, size }: CipherOrder): ChunkWork {
 function opening({ key, size, range }: Extract<CipherOrder, { kind: 'open' }>): ChunkWork {
   const open = segmentOpener(key, size)
   let next = Math.floor(range.start / plainBytes)
+  const stop = Math.ceil(range.end / plainBytes)
   return (memory, bytes) => {
+    // Nothing follows the last segment, and nothing is missing before the end.
+    if (bytes === 0 ? next < stop : next >= stop) throw new SegmentDamaged(next)
     const first = next * plainBytes
     let end = 0
     for (let at = 0; at < bytes; at += sealedBytes) {

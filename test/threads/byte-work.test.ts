@@ -63,3 +63,11 @@ test('a segment that is not what was written is named, also in a later chunk', a
     expect(() => workThrough(order, damaged, 2)).toThrow(new SegmentDamaged(segment))
   }
 })
+
+test('sealed bytes that end early, or go on, are damaged', async () => {
+  const size = 4 * plainBytes
+  const sealed = await sealedBy(patternBytes(4, size))
+  const order: WorkOrder = { digests: [], cipher: { kind: 'open', key, size, range: { start: 0, end: size } } }
+  expect(() => workThrough(order, sealed.subarray(0, 3 * sealedBytes), 1)).toThrow(new SegmentDamaged(3))
+  expect(() => workThrough(order, Buffer.concat([sealed, sealed]), 4)).toThrow(new SegmentDamaged(4))
+})
