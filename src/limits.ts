@@ -75,6 +75,9 @@ export const limits = {
   blockingReadBytesMax: 64 * KiB,
   blockingReadMsMax: 0.5,
   blockingReadsPause: 256,
+  workInlineBytesMax: 256 * KiB,
+  workChunkBytes: 512 * KiB,
+  threadsMax: 4,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
@@ -93,6 +96,7 @@ export const limits = {
   kvBatchBytesMax: 16 * MiB,
 
   // Processes and credentials.
+  heapGrowingPercent: 200,
   keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,

@@ -1,7 +1,7 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
 import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
-import { closingStack, opening } from './closing-stack.ts'
+import { type ClosingStack, closingStack, opening } from './closing-stack.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
 import { acquireInstanceLock, joinInstance } from './instance/instance-lock.ts'
@@ -15,6 +15,7 @@ import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { memoryShardStore } from './shards/memory.ts'
 import type { ShardStore } from './shards/shard-store.ts'
 import type { Store } from './store/store.ts'
+import { openThreads } from './threads/worker-threads.ts'
 
 export interface OpenStore {
   store: Store
@@ -49,7 +50,7 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   const opened = closingStack()
   opened.add(() => kv.close())
   opened.add(() => shards.close())
-  return { store: storeOver(kv, shards, madeKeyRing(kmsKeys)), close: opened.close }
+  return { store: storeOver(kv, shards, madeKeyRing(kmsKeys), opened), close: opened.close }
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
@@ -67,13 +68,15 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
     const shards = await openDefaultStore(kv, directory, options)
     opened.add(() => shards.close())
-    return { store: storeOver(kv, shards, ring), directory, instanceId: lock.id, close: opened.close }
+    return { store: storeOver(kv, shards, ring, opened), directory, instanceId: lock.id, close: opened.close }
   })
 }
 
-function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing): Store {
+function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, opened: ClosingStack): Store {
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-  return { kv, blobs, clock, keys }
+  const threads = openThreads()
+  opened.add(() => threads.close())
+  return { kv, blobs, clock, keys, threads }
 }
 
 function madeKeyRing(kmsKeys: readonly string[]): KeyRing {

@@ -1,7 +1,9 @@
 /** Opens a range of what one object or part keeps, decrypted where it is encrypted. */
 import type { ByteSource } from '../byte-source.ts'
 import { decrypting, sealedRange } from '../encryption/segments.ts'
+import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { workedSource } from '../threads/worked-source.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { Store } from './store.ts'
 
@@ -13,5 +15,7 @@ export async function openBlob(
   { size, key }: { size: number; key: Buffer | undefined },
 ): Promise<ByteSource> {
   if (key === undefined) return store.blobs.read(manifest, range)
-  return decrypting(await store.blobs.read(manifest, sealedRange(range, size)), key, range, size)
+  const sealed = await store.blobs.read(manifest, sealedRange(range, size))
+  if (sealed.size <= limits.workInlineBytesMax) return decrypting(sealed, key, range, size)
+  return workedSource(store.threads, sealed, { digests: [], cipher: { kind: 'open', key, size, range } })
 }

@@ -20,6 +20,7 @@ import type { Store } from '../../src/store/store.ts'
 import { listParts, writePart } from '../../src/store/upload-parts.ts'
 import { abortUpload, createUpload, type UploadAddress } from '../../src/store/uploads.ts'
 import { writeObject } from '../../src/store/write-object.ts'
+import { noThreads } from '../../src/threads/threads.ts'
 import { seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
 
 export interface TestStore {
@@ -36,7 +37,7 @@ export function memoryStore({ clock = seededClock(seededRandom(1)), bytesMax = I
 export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
   const kv = new WatchedKv(memoryKv())
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-  return { store: { kv, blobs, clock, keys: testKeys }, kv, shards, clock }
+  return { store: { kv, blobs, clock, keys: testKeys, threads: noThreads() }, kv, shards, clock }
 }
 
 /** A ring whose keys are the same in every run. */
