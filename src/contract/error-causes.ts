@@ -47,14 +47,18 @@ export const errorCauses: readonly ErrorCause[] = [
     meets: everyOperation,
   },
   {
+    of: 'any request',
+    why: 'a digest that is not that of the body, or of nothing where there is none',
+    codes: ['BadDigest', 'InvalidDigest'],
+    meets: everyOperation,
+  },
+  {
     of: 'any request with a body',
-    why: 'a body that breaks off, or is not what its signature and its digests say',
+    why: 'a body that breaks off, or is not what its signature says',
     codes: [
-      'BadDigest',
       'EntityTooLarge',
       'IncompleteBody',
       'InvalidChunkSizeError',
-      'InvalidDigest',
       'MalformedTrailerError',
       'MissingContentLength',
       'XAmzContentSHA256Mismatch',

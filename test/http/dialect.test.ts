@@ -106,17 +106,12 @@ describe.each([amzDialect, storeDialect])('in the $prefix dialect', ({ prefix, n
   })
 
   it('a header that no operation honours is refused by name, transport headers are not', async () => {
-    const refusal = await fixture.send(
-      { path: '/b/k', headers: [[`${prefix}Website-Redirect-Location`, '/']] },
-      { prefix: vendorPrefix },
-    )
-    expect([refusal.status, refusal.code]).toEqual([501, 'NotImplemented'])
-    expect(refusal.body.toString()).toContain(`${prefix}Website-Redirect-Location`)
-    const headers: HeaderPair[] = [
-      [`${prefix}user-agent`, 'x'],
-      [`${prefix}request-payer`, 'requester'],
-      [`${prefix}expected-bucket-owner`, 'main'],
-    ]
+    for (const name of ['Website-Redirect-Location', 'Request-Payer', 'Expected-Bucket-Owner']) {
+      const refusal = await fixture.send({ path: '/b/k', headers: [[prefix + name, 'x']] }, { prefix: vendorPrefix })
+      expect([refusal.status, refusal.code]).toEqual([501, 'NotImplemented'])
+      expect(refusal.body.toString()).toContain(prefix + name)
+    }
+    const headers: HeaderPair[] = [[`${prefix}user-agent`, 'x']]
     expect((await fixture.send({ path: '/b/k', headers }, { prefix: vendorPrefix })).status).toBe(200)
   })
 
