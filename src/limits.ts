@@ -72,6 +72,12 @@ export const limits = {
   checksumBlockBytes: 64 * KiB,
   encryptionSegmentBytes: 64 * KiB,
   readChunkBytes: 1 * MiB,
+  blockingReadBytesMax: 64 * KiB,
+  blockingReadMsMax: 0.5,
+  blockingReadsPause: 256,
+  workInlineBytesMax: 256 * KiB,
+  workChunkBytes: 512 * KiB,
+  threadsMax: 4,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
@@ -102,11 +108,13 @@ export const limits = {
 
   // Metadata.
   commitRetriesMax: 200,
+  bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,
 
   // Processes and credentials.
+  heapGrowingPercent: 200,
   keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,

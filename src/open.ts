@@ -1,7 +1,7 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
 import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
-import { closingStack, opening } from './closing-stack.ts'
+import { type ClosingStack, closingStack, opening } from './closing-stack.ts'
 import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
@@ -18,6 +18,7 @@ import { type ErasureCode, openErasureCode } from './shards/erasure/code.ts'
 import { memoryShardStore } from './shards/memory.ts'
 import type { ShardStore } from './shards/shard-store.ts'
 import type { Store } from './store/store.ts'
+import { openThreads } from './threads/worker-threads.ts'
 
 export interface OpenStore {
   store: Store
@@ -58,7 +59,7 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   const opened = closingStack()
   opened.add(() => kv.close())
   opened.add(() => shards.close())
-  return { store: storeOver(kv, shards, madeKeyRing(kmsKeys)), close: opened.close }
+  return { store: storeOver(kv, shards, madeKeyRing(kmsKeys), opened), close: opened.close }
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
@@ -89,7 +90,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     const serves = options.create || options.workerOf !== undefined
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
     return {
-      store: storeOver(kv, shards, ring, { ...placed, erasureCode }),
+      store: storeOver(kv, shards, ring, opened, { ...placed, erasureCode }),
       directory,
       instanceId: lock.id,
       close: opened.close,
@@ -126,11 +127,13 @@ interface Placed extends OpenPlacement {
 
 const nothingPlaced: Placed = { locations: [], stores: [] }
 
-function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, placed = nothingPlaced): Store {
+function storeOver(kv: Kv, shards: ShardStore, keys: KeyRing, opened: ClosingStack, placed = nothingPlaced): Store {
   const { locations, stores, ...coding } = placed
   const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
   const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })
-  return { kv, blobs, clock, keys }
+  const threads = openThreads()
+  opened.add(() => threads.close())
+  return { kv, blobs, clock, keys, threads }
 }
 
 function madeKeyRing(kmsKeys: readonly string[]): KeyRing {

@@ -1,5 +1,6 @@
 /** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
 import { S3Error } from '../errors.ts'
+import { isoTime } from '../time-text.ts'
 import { type Support, works } from './support.ts'
 import { isoInstant, type Parser } from './values.ts'
 
@@ -8,6 +9,8 @@ export interface TextShape<T = unknown> {
   parse: Parser<T>
   // A method, so that a shape of any T is a Shape: the writer hands `print` only what the shape's own type admits.
   print(value: T): string
+  /** What is printed never holds a character that XML would have escaped. */
+  plain?: boolean
 }
 
 export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
@@ -78,6 +81,7 @@ export const integer: TextShape<number> = {
     return Number(raw.trim())
   },
   print: String,
+  plain: true,
 }
 
 export const boolean: TextShape<boolean> = {
@@ -88,6 +92,7 @@ export const boolean: TextShape<boolean> = {
     return lower === 'true'
   },
   print: String,
+  plain: true,
 }
 
 /** Milliseconds since the epoch, read as ISO 8601 with a zone, written in UTC with milliseconds. */
@@ -98,7 +103,8 @@ export const timestamp: TextShape<number> = {
     if (ms === undefined) throw malformed(name)
     return ms
   },
-  print: (ms) => new Date(ms).toISOString(),
+  print: isoTime,
+  plain: true,
 }
 
 export function oneOf<const T extends string>(...allowed: T[]): TextShape<T> {

@@ -8,16 +8,19 @@ import type { ByteSink, ByteSource } from '../byte-source.ts'
 import { limits } from '../limits.ts'
 
 /** A sealed segment is as large as a checksum block of the store, so that reading one reads no other. */
-const sealedBytes = limits.encryptionSegmentBytes
+export const sealedBytes = limits.encryptionSegmentBytes
 const tagBytes = 16
-const plainBytes = sealedBytes - tagBytes
+export const plainBytes = sealedBytes - tagBytes
 const nonceBytes = 12
 
 /** Thrown when a segment is not what was written there. */
 export class SegmentDamaged extends Error {
+  readonly segment: number
+
   constructor(segment: number) {
     super(`encrypted segment ${segment} is not what was written`)
     this.name = 'SegmentDamaged'
+    this.segment = segment
   }
 }
 
@@ -58,22 +61,60 @@ function boundTo(size: number): Buffer {
   return bound
 }
 
+type CipherOf = (segment: number) => CipherGCM
+
+function ciphersFor(key: Uint8Array, size: number): CipherOf {
+  const bound = boundTo(size)
+  return (segment) => createCipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
+}
+
+/** Seals whole segments, in any order, of a blob of `size` bytes of plaintext: ciphertext and tag, in memory of their own. */
+export function segmentSealer(
+  key: Uint8Array,
+  size: number,
+): (segment: number, plain: Buffer) => readonly [Buffer, Buffer] {
+  const cipherOf = ciphersFor(key, size)
+  return (segment, plain) => {
+    const cipher = cipherOf(segment)
+    const sealed = cipher.update(plain)
+    cipher.final()
+    return [sealed, cipher.getAuthTag()]
+  }
+}
+
+/** Opens whole sealed segments, in any order: their plaintext, in memory of its own. What it gives throws `SegmentDamaged`. */
+export function segmentOpener(key: Uint8Array, size: number): (segment: number, sealed: Buffer) => Buffer {
+  const bound = boundTo(size)
+  return (segment, sealed) => {
+    const tagAt = sealed.length - tagBytes
+    if (sealed.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes })
+    decipher.setAAD(bound)
+    decipher.setAuthTag(sealed.subarray(tagAt))
+    const plain = decipher.update(sealed.subarray(0, tagAt))
+    try {
+      decipher.final()
+    } catch {
+      throw new SegmentDamaged(segment)
+    }
+    return plain
+  }
+}
+
 /** The encrypted form of `plain`. `key`: 32 bytes that encrypt nothing else, ever. */
 export function encrypting(plain: ByteSource, key: Buffer): ByteSource {
-  const bound = boundTo(plain.size)
-  const segmentCipher = (segment: number): CipherGCM =>
-    createCipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
+  const cipherOf = ciphersFor(key, plain.size)
 
   const drain = async (sink: ByteSink): Promise<void> => {
     let segment = 0
     let inSegment = 0
-    let cipher = segmentCipher(0)
+    let cipher = cipherOf(0)
     const finish = (): Buffer => {
       cipher.final()
       const tag = cipher.getAuthTag()
       inSegment = 0
       segment += 1
-      cipher = segmentCipher(segment)
+      cipher = cipherOf(segment)
       return tag
     }
     await plain.drain(async (chunk) => {
@@ -90,18 +131,17 @@ export function encrypting(plain: ByteSource, key: Buffer): ByteSource {
   return {
     size: sealedSize(plain.size),
     drain,
-    read: async () => sealWhole(await plain.read(), segmentCipher),
+    read: async () => {
+      const bytes = await plain.read()
+      const seal = segmentSealer(key, plain.size)
+      const pieces: Buffer[] = []
+      for (let at = 0; at < bytes.length; at += plainBytes) {
+        pieces.push(...seal(at / plainBytes, bytes.subarray(at, at + plainBytes)))
+      }
+      return Buffer.concat(pieces)
+    },
     cancel: () => plain.cancel(),
   }
-}
-
-function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM): Buffer {
-  const pieces: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += plainBytes) {
-    const cipher = segmentCipher(at / plainBytes)
-    pieces.push(cipher.update(bytes.subarray(at, at + plainBytes)), cipher.final(), cipher.getAuthTag())
-  }
-  return Buffer.concat(pieces)
 }
 
 /**
@@ -111,22 +151,12 @@ function sealWhole(bytes: Buffer, segmentCipher: (segment: number) => CipherGCM)
 export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
   const first = Math.floor(range.start / plainBytes)
   const end = Math.ceil(range.end / plainBytes)
-  const bound = boundTo(size)
+  const openWhole = segmentOpener(key, size)
 
   const open = (segment: number, bytes: Buffer): Buffer => {
-    const tagAt = bytes.length - tagBytes
-    if (segment >= end || bytes.length !== sealedSizeOf(segment, size)) throw new SegmentDamaged(segment)
-    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes })
-    decipher.setAAD(bound)
-    decipher.setAuthTag(bytes.subarray(tagAt))
-    const plain = decipher.update(bytes.subarray(0, tagAt))
-    try {
-      decipher.final()
-    } catch {
-      throw new SegmentDamaged(segment)
-    }
+    if (segment >= end) throw new SegmentDamaged(segment)
     const start = segment * plainBytes
-    return plain.subarray(Math.max(0, range.start - start), Math.max(0, range.end - start))
+    return openWhole(segment, bytes).subarray(Math.max(0, range.start - start), Math.max(0, range.end - start))
   }
 
   return {

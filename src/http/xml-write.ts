@@ -39,7 +39,7 @@ function compileContent(shape: Shape, name: string): Write {
 }
 
 function compileText(shape: TextShape): Write {
-  return (value) => escapeXml(shape.print(value))
+  return shape.plain === true ? (value) => shape.print(value) : (value) => escapeXml(shape.print(value))
 }
 
 function compileStruct(fields: Record<string, Shape>): Write {

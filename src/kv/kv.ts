@@ -47,7 +47,7 @@ export interface RangeQuery {
 export interface Kv {
   /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
-  /** Entries in order, from one consistent snapshot. */
+  /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. */
   range(query: RangeQuery): Promise<Entry[]>
   /**
    * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.

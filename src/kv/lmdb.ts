@@ -96,6 +96,8 @@ async function syncDirectories(from: string, upTo: string): Promise<void> {
 class LmdbKv implements Kv {
   readonly #db: Database
   readonly #onFatal: (error: Error) => void
+  /** Reads to be answered in this turn of the event loop; none throws. */
+  #asked: (() => void)[] = []
   #waiting: WaitingCommit[] = []
   #writing: Promise<void> | undefined
   #closing: Promise<void> | undefined
@@ -106,8 +108,8 @@ class LmdbKv implements Kv {
     this.#onFatal = onFatal
   }
 
-  async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
-    return this.#read(() =>
+  get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    return this.#readTogether(() =>
       keys.map((key) => {
         assertKey(key)
         const found = this.#db.getEntry(key)
@@ -116,21 +118,14 @@ class LmdbKv implements Kv {
     )
   }
 
+  /** At once: gathered, listings cost half as much again (ADR 0010). */
   async range(query: RangeQuery): Promise<Entry[]> {
-    return this.#read(() => {
-      const entries: Entry[] = []
-      const bounds = rangeBounds(query)
-      if (bounds === undefined || query.limit <= 0) return entries
-      const { start, end } = bounds
-      const walk = query.reverse
-        ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
-        : { start, end }
-      for (const found of this.#db.getRange({ ...walk, limit: query.limit, versions: true })) {
-        entries.push({ key: found.key, value: found.value, version: versionOf(found) })
-        if (entries.length === query.limit) break
-      }
-      return entries
-    })
+    this.#assertServing()
+    try {
+      return entriesOf(this.#db, query)
+    } finally {
+      this.#endSnapshot()
+    }
   }
 
   async commit(commit: Commit): Promise<boolean> {
@@ -156,16 +151,36 @@ class LmdbKv implements Kv {
   }
 
   /**
-   * Runs `read`, which must not await, in one snapshot as new as now. lmdb-js would keep the snapshot for reads of the next
-   * millisecond, and what another process committed meanwhile, and told its client, would be missing from them.
+   * Runs `read`, which must not await, with all that is asked for in this turn of the event loop. Requests then go through each step together,
+   * which costs half of one after the other (ADR 0010), and share a snapshot. Throws as `read` does.
    */
-  #read<T>(read: () => T): T {
-    this.#assertServing()
-    try {
-      return read()
-    } finally {
-      this.#db.resetReadTxn()
-    }
+  #readTogether<T>(read: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#asked.length === 0) setImmediate(() => this.#answerAll())
+      this.#asked.push(() => {
+        try {
+          this.#assertServing()
+          resolve(read())
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+
+  #answerAll(): void {
+    const asked = this.#asked
+    this.#asked = []
+    for (const answer of asked) answer()
+    if (this.#refusal === undefined) this.#endSnapshot()
+  }
+
+  /**
+   * The next read gets a snapshot as new as itself. lmdb-js would keep this one for reads of the next millisecond, and what another process
+   * committed meanwhile, and told its client, would be missing from them.
+   */
+  #endSnapshot(): void {
+    this.#db.resetReadTxn()
   }
 
   /** Writes what waits, one LMDB transaction at a time: commits that come while one is synced share the next, and its fsync. */
@@ -204,6 +219,21 @@ class LmdbKv implements Kv {
     for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(failure)
     this.#onFatal(failure)
   }
+}
+
+function entriesOf(db: Database, query: RangeQuery): Entry[] {
+  const entries: Entry[] = []
+  const bounds = rangeBounds(query)
+  if (bounds === undefined || query.limit <= 0) return entries
+  const { start, end } = bounds
+  const walk = query.reverse
+    ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
+    : { start, end }
+  for (const found of db.getRange({ ...walk, limit: query.limit, versions: true })) {
+    entries.push({ key: found.key, value: found.value, version: versionOf(found) })
+    if (entries.length === query.limit) break
+  }
+  return entries
 }
 
 /**

@@ -30,9 +30,9 @@ export const getObjectOperation = defineOperation({
   async handle({ store, scope, key, customerKeysMayTravel }, input) {
     const { versionId } = input
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
-    const { planned, body, ...version } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
+    const { bucket, record, planned, body } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
       planRead(input, found),
     )
-    return { ...describeRead(input, version, planned), body }
+    return { ...describeRead(input, { bucket, record }, planned), body }
   },
 })

@@ -5,6 +5,7 @@ import { partsCount, placeOfPart } from '../store/object-parts.ts'
 import { checkRead, type ReadConditions } from '../store/preconditions.ts'
 import type { ObjectRecord } from '../store/records.ts'
 import { shownVersionId, type VersionInBucket } from '../store/versions.ts'
+import { httpDate } from '../time-text.ts'
 import { checksumOutputs } from './data-digests.ts'
 import { type CustomerKeyInputs, encryptionOutputs } from './encryption.ts'
 
@@ -84,7 +85,7 @@ export function describeRead(input: ReadInputs, version: VersionInBucket, { rang
     cacheControl: input.responseCacheControl ?? headers.cacheControl,
     expires: input.responseExpires ?? headers.expires,
     etag: `"${record.etag}"`,
-    lastModified: new Date(record.modifiedMs).toUTCString(),
+    lastModified: httpDate(record.modifiedMs),
     acceptRanges: 'bytes',
     metadata: record.metadata,
     partsCount:

@@ -55,14 +55,14 @@ export function contentsOf(
   owner: Principal | undefined,
 ) {
   const ownerElement = owner === undefined ? undefined : { ID: owner.accountId, DisplayName: owner.displayName }
-  return entries.map((entry) => ({
-    Key: encode(entry.key),
-    LastModified: entry.modifiedMs,
-    ETag: `"${entry.etag}"`,
-    ChecksumAlgorithm: entry.checksum?.algorithm,
-    ChecksumType: entry.checksum?.type,
-    Size: entry.size,
+  return entries.map(({ key, object }) => ({
+    Key: encode(key),
+    LastModified: object.modifiedMs,
+    ETag: `"${object.etag}"`,
+    ChecksumAlgorithm: object.checksum?.algorithm,
+    ChecksumType: object.checksum?.type,
+    Size: object.size,
     Owner: ownerElement,
-    StorageClass: shownStorageClass(entry),
+    StorageClass: shownStorageClass(object),
   }))
 }

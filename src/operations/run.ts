@@ -55,8 +55,10 @@ function permissionsFor(
   input: Record<string, unknown>,
 ): readonly string[] {
   const own = input.versionId === undefined ? permission : versionPermission
-  const more = Object.entries(input).flatMap(([name, value]) =>
-    value === undefined || value === false ? [] : (fields[name]?.permissions ?? []),
-  )
-  return [own, more].flat()
+  const asked = typeof own === 'string' ? [own] : [...own]
+  for (const name of Object.keys(input)) {
+    const value = input[name]
+    if (value !== undefined && value !== false) asked.push(...(fields[name]?.permissions ?? []))
+  }
+  return asked
 }

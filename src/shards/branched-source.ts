@@ -13,6 +13,9 @@ export interface BranchOptions {
   stallMs: number
 }
 
+/** Where all stores hang alike, they may for so many times the bound. */
+export const patience = 10
+
 export interface Branches {
   /** One for each store; they must be consumed side by side. */
   sources: readonly ByteSource[]
@@ -49,9 +52,11 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
   const together = async (waits: readonly { branch: Branch; busy: Promise<unknown> }[]): Promise<void> => {
     const left = new Set(waits.map(({ branch }) => branch))
     const all = Promise.all(waits.map(({ branch, busy }) => busy.finally(() => left.delete(branch))))
+    let stalls = 0
     await withinMs(all, stallMs, () => {
-      // With nobody to wait for it, none of them is slow: all wait for the same.
-      if (left.size === living().length && left.size > 0) return false
+      stalls++
+      // With nobody to wait for it, none of them is slow: all wait for the same. But not for ever.
+      if (left.size === living().length && left.size > 0 && stalls < patience) return false
       for (const branch of left) branch.end(new Stalled(stallMs))
       return true
     })

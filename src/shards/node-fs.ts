@@ -1,11 +1,16 @@
 /** The real file system behind `Fs`: plain descriptors and callbacks, which cost less a call than the promise API's handles. */
 import * as fs from 'node:fs'
 import * as fsPromises from 'node:fs/promises'
+import { BlockingReads } from './blocking-reads.ts'
+import { DirectWrites } from './direct-writes.ts'
 import type { FileHandle, Fs } from './fs.ts'
 
 const fileMode = 0o600
 const directoryMode = 0o700
 const openFlags = { read: 'r', create: 'wx+', write: 'r+' } as const
+
+/** Of all files: a disk is slow, not a file. */
+const blockingReads = new BlockingReads()
 
 type Done = (error: Error | null) => void
 
@@ -30,11 +35,23 @@ function after(buffers: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest
 }
 
+function readNow(descriptor: number, buffer: Uint8Array, position: number): number {
+  let done = 0
+  while (done < buffer.length) {
+    const bytes = fs.readSync(descriptor, buffer, done, buffer.length - done, position + done)
+    if (bytes === 0) break
+    done += bytes
+  }
+  return done
+}
+
 class NodeFile implements FileHandle {
   #descriptor: number | undefined
+  readonly #direct: DirectWrites | undefined
 
-  constructor(descriptor: number) {
+  constructor(descriptor: number, direct: DirectWrites | undefined) {
     this.#descriptor = descriptor
+    this.#direct = direct
   }
 
   /** A descriptor is never used after close: by then the number may belong to another file. */
@@ -43,7 +60,13 @@ class NodeFile implements FileHandle {
     return this.#descriptor
   }
 
-  read(buffer: Uint8Array, position: number): Promise<number> {
+  async read(buffer: Uint8Array, position: number): Promise<number> {
+    if (!blockingReads.allows(buffer.length)) return this.#readByThread(buffer, position)
+    const descriptor = this.#open
+    return blockingReads.time(() => readNow(descriptor, buffer, position))
+  }
+
+  #readByThread(buffer: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const descriptor = this.#open
       const readFrom = (done: number): void => {
@@ -58,6 +81,19 @@ class NodeFile implements FileHandle {
   }
 
   write(buffers: readonly Uint8Array[], position: number): Promise<void> {
+    const [only, ...others] = buffers
+    if (this.#direct === undefined || this.#descriptor === undefined || only === undefined || others.length > 0) {
+      return this.#writeBuffered(buffers, position)
+    }
+    return this.#writeDirect(this.#direct, only, position)
+  }
+
+  async #writeDirect(direct: DirectWrites, bytes: Uint8Array, position: number): Promise<void> {
+    const written = await direct.write(bytes, position)
+    if (written < bytes.length) await this.#writeBuffered([bytes.subarray(written)], position + written)
+  }
+
+  #writeBuffered(buffers: readonly Uint8Array[], position: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const descriptor = this.#open
       const writeRest = (rest: Uint8Array[], at: number): void => {
@@ -93,6 +129,7 @@ class NodeFile implements FileHandle {
   async close(): Promise<void> {
     const descriptor = this.#open
     this.#descriptor = undefined
+    await this.#direct?.close()
     await called((done) => fs.close(descriptor, done))
   }
 }
@@ -113,7 +150,10 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 export const nodeFs: Fs = {
-  open: async (path, mode) => new NodeFile(await openDescriptor(path, openFlags[mode])),
+  open: async (path, mode) => {
+    const descriptor = await openDescriptor(path, openFlags[mode])
+    return new NodeFile(descriptor, mode === 'create' ? new DirectWrites(path) : undefined)
+  },
   mkdir: (path) => fsPromises.mkdir(path, { mode: directoryMode }),
   syncDirectory,
   list: (path) => fsPromises.readdir(path),

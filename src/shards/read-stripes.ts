@@ -77,6 +77,8 @@ class StripesSource implements ByteSource {
   #attempt: Attempt
   #given = 0
   #isCancelled = false
+  /** Bytes are lent on: their source must not have them back yet. */
+  #isGiving = false
 
   constructor(left: ShardsLeft, range: Span, reading: StripesReading, attempt: Attempt) {
     this.size = range.end - range.start
@@ -88,8 +90,10 @@ class StripesSource implements ByteSource {
 
   async drain(sink: ByteSink): Promise<void> {
     const give: ByteSink = async (bytes) => {
-      if (this.#isCancelled) throw new Error('the read was cancelled')
+      this.#isGiving = true
       await sink(bytes)
+      this.#isGiving = false
+      if (this.#isCancelled) throw new Error('the read was cancelled')
       this.#given += bytes.length
     }
     for (;;) {
@@ -121,7 +125,7 @@ class StripesSource implements ByteSource {
 
   cancel(): void {
     this.#isCancelled = true
-    this.#close()
+    if (!this.#isGiving) this.#close()
   }
 
   #close(): void {

@@ -57,3 +57,10 @@ export async function inspectShard(
     return { shard, member, state: isThere ? 'bad' : 'out of reach' }
   }
 }
+
+/** Whether only shards are missing for which there is no place now: then reading those that are there would be in vain. */
+export function isHopeless({ shards }: Manifest, { member, places }: RestoreContext, wanted: number): boolean {
+  const holders = shards.flatMap(({ storeId }) => member(storeId) ?? [])
+  if (holders.length < shards.length || holders.length >= wanted) return false
+  return places(1, holders, []).length === 0
+}

@@ -2,13 +2,15 @@
 import type { ReplicaManifest, ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { readCopies } from './read-copies.ts'
-import { type InspectedShard, inspectShard, type Restoration, type RestoreContext } from './restoration.ts'
+import { type InspectedShard, inspectShard, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
 
 export interface CopiesContext extends RestoreContext {
   copies: number
 }
 
 export async function restoreCopies(manifest: ReplicaManifest, context: CopiesContext): Promise<Restoration> {
+  if (isHopeless(manifest, context, context.copies))
+    return { outcome: 'waiting', reason: 'no store can take the missing copy' }
   const found = await Promise.all(manifest.shards.map((shard) => inspectShard(shard, manifest.size, context)))
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')

@@ -6,7 +6,7 @@ import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
-import { type InspectedShard, inspectShard, type Restoration, type RestoreContext } from './restoration.ts'
+import { type InspectedShard, inspectShard, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
 import { placeOf, writeSideBySide } from './write-shards.ts'
 
@@ -15,6 +15,9 @@ export interface StripesContext extends RestoreContext {
 }
 
 export async function restoreStripes(manifest: ErasureManifest, context: StripesContext): Promise<Restoration> {
+  const { data, parity } = manifest
+  if (isHopeless(manifest, context, data + parity))
+    return { outcome: 'waiting', reason: 'no store can take the missing shards' }
   const bytes = shardBytes(codingOf(manifest))
   const found = await Promise.all(
     manifest.shards.map((shard) =>
@@ -24,8 +27,8 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
   const bad = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
-  if (good.length < manifest.data) {
-    if (kept.length < manifest.data) return { outcome: 'lost' }
+  if (good.length < data) {
+    if (kept.length < data) return { outcome: 'lost' }
     return { outcome: 'waiting', reason: 'too few shards can be reached now' }
   }
   const keptShards = kept.map(({ shard }) => shard)

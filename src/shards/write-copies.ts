@@ -1,6 +1,7 @@
 /** Writes whole copies of a blob to several stores at once, and settles for the acknowledged number of them. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
 import { limits } from '../limits.ts'
+import { ByteBudget } from './byte-budget.ts'
 import type { Member } from './member.ts'
 import type { NewShard } from './shard-store.ts'
 import { gather, type ShardsDemand, tooFew, type WrittenShard, writeSideBySide } from './write-shards.ts'
@@ -22,9 +23,12 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Copie
     description ??= describe()
     return description
   }
-  const writing = payload.size <= limits.smallShardBytesMax ? writeSmall : writeLarge
-  return writing(payload, describeOnce, demand)
+  if (payload.size > limits.smallShardBytesMax) return writeLarge(payload, describeOnce, demand)
+  return smallBytes.spend(payload.size, () => writeSmall(payload, describeOnce, demand))
 }
+
+/** Small payloads are held until all stores have them. */
+const smallBytes = new ByteBudget(limits.segmentQueueBytesMax)
 
 async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<WrittenShard[]> {
   const bytes = await payload.read()

@@ -1,7 +1,7 @@
 /** Writes several shards of one blob side by side, one to each store, and settles for the acknowledged number of them. */
 import type { ByteSource } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
-import { branchesOf, type GiveEach, Stalled, TooFewLeft } from './branched-source.ts'
+import { branchesOf, type GiveEach, patience, Stalled, TooFewLeft } from './branched-source.ts'
 import type { ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { type ShardId, StoreFull } from './shard-store.ts'
@@ -42,11 +42,10 @@ export async function writeSideBySide(
     if (payload === undefined) return []
     return [{ member, done: putShard(member, at, payload, () => describe(at)) }]
   })
-  const [given, written] = await Promise.allSettled([branches.run(produce), gather(puts, demand)])
-  if (given.status === 'rejected' && !(given.reason instanceof TooFewLeft)) {
-    if (written.status === 'fulfilled') await removeShards(written.value)
-    throw given.reason
-  }
+  const giving = branches.run(produce)
+  const [given, written] = await Promise.allSettled([giving, gather(puts, demand, giving)])
+  // A payload that failed has failed for all of them; that too few are left, they say better themselves.
+  if (given.status === 'rejected' && !(given.reason instanceof TooFewLeft)) throw given.reason
   if (written.status === 'rejected') throw written.reason
   return written.value
 }
@@ -65,16 +64,22 @@ export interface ShardWriting {
   done: Promise<WrittenShard>
 }
 
-/** Waits for all; once enough are there, for the others only so long. */
+/** Waits for all, but not for ever: once enough are there, and, with more patience, once all has been `given`. */
 export async function gather(
   writing: readonly ShardWriting[],
   { least, stallMs }: Pick<ShardsDemand, 'least' | 'stallMs'>,
+  given: Promise<unknown> = Promise.resolve(),
 ): Promise<WrittenShard[]> {
   const written: WrittenShard[] = []
   const errors: unknown[] = []
   const open = new Set(writing)
+  const timers: NodeJS.Timeout[] = []
+  let isOver = false
   await new Promise<void>((resolve) => {
-    let timer: NodeJS.Timeout | undefined
+    let hasEnough = false
+    const giveUpAfter = (ms: number): void => {
+      if (!isOver) timers.push(setTimeout(resolve, ms))
+    }
     for (const one of writing) {
       one.done
         .then((shard) => written.push(shard))
@@ -84,15 +89,19 @@ export async function gather(
         })
         .finally(() => {
           open.delete(one)
-          if (open.size === 0) {
-            clearTimeout(timer)
-            resolve()
-          } else if (written.length >= least) timer ??= setTimeout(resolve, stallMs)
+          if (open.size === 0) resolve()
+          else if (written.length >= least && !hasEnough) {
+            hasEnough = true
+            giveUpAfter(stallMs)
+          }
         })
     }
+    given.catch(() => {}).finally(() => giveUpAfter(patience * stallMs))
   })
+  isOver = true
+  for (const timer of timers) clearTimeout(timer)
   for (const { member, done } of open) {
-    member.takeOut(new Error(`a write was not done after ${stallMs} ms`))
+    member.takeOut(new Error('a write did not end in time'))
     // Too late to be counted: what it wrote after all is an orphan.
     done.then((shard) => removeShards([shard])).catch(() => {})
   }

@@ -9,8 +9,11 @@ import {
 } from '../checksums/checksums.ts'
 import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { StoreFull } from '../shards/shard-store.ts'
+import type { WorkOrder } from '../threads/byte-work.ts'
+import { type WorkedSource, workedSource } from '../threads/worked-source.ts'
 import type { Store } from './store.ts'
 
 /** A checksum to compute over the data. */
@@ -53,31 +56,31 @@ export async function writeBlob(
   encryption: BlobEncryption | undefined,
   describe: (digested: Digested) => object,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
-  const md5 = createDigest('MD5')
-  const checksum = data.checksum === undefined ? undefined : createDigest(data.checksum.algorithm)
-  const digesting = digestingSource(data.body, checksum === undefined ? [md5] : [md5, checksum])
+  const algorithms = data.checksum === undefined ? (['MD5'] as const) : (['MD5', data.checksum.algorithm] as const)
+  const worked = digestingAndSealing(store, data.body, algorithms, encryption?.key)
 
   let digested: Digested | undefined
   const verify = (): void => {
-    const md5Bytes = md5.digest()
-    if (data.contentMd5 !== undefined && md5Bytes.toString('base64') !== data.contentMd5) throw new S3Error('BadDigest')
-    const etag = md5Bytes.toString('hex')
+    const [md5, checksum] = worked.digests()
+    if (md5 === undefined) throw new Error('the MD5 was not computed')
+    if (data.contentMd5 !== undefined && md5.toString('base64') !== data.contentMd5) throw new S3Error('BadDigest')
+    const etag = md5.toString('hex')
     digested = { etag: encryption?.etagOf(etag) ?? etag, checksum: undefined }
     if (checksum === undefined || data.checksum === undefined) return
     const { algorithm } = data.checksum
-    const value = checksum.digest().toString('base64')
+    const value = checksum.toString('base64')
     checkExpected(algorithm, data.checksum.expected(), value)
     digested.checksum = { algorithm, value }
   }
   const verified: ByteSource = {
-    size: digesting.size,
-    drain: (sink) => digesting.drain(sink).then(verify),
+    size: worked.size,
+    drain: (sink) => worked.drain(sink).then(verify),
     read: () =>
-      digesting.read().then((bytes) => {
+      worked.read().then((bytes) => {
         verify()
         return bytes
       }),
-    cancel: () => digesting.cancel(),
+    cancel: () => worked.cancel(),
   }
   const digestedOrThrow = (): Digested => {
     if (digested === undefined) throw new Error('the store asked for a description before it had read the payload')
@@ -86,7 +89,7 @@ export async function writeBlob(
 
   try {
     const manifest = await store.blobs.write(location, {
-      payload: encryption === undefined ? verified : encrypting(verified, encryption.key),
+      payload: verified,
       describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
     })
     return { manifest, digested: digestedOrThrow() }
@@ -97,6 +100,22 @@ export async function writeBlob(
       cause: error,
     })
   }
+}
+
+/** Small bodies are worked on here: to hand them to a thread would cost more. */
+function digestingAndSealing(
+  { threads }: Store,
+  body: ByteSource,
+  digests: WorkOrder['digests'],
+  key: Buffer | undefined,
+): WorkedSource {
+  if (body.size > limits.workInlineBytesMax) {
+    return workedSource(threads, body, { digests, cipher: key && { kind: 'seal', key, size: body.size } })
+  }
+  const computed = digests.map(createDigest)
+  const digesting = digestingSource(body, computed)
+  const sealed = key === undefined ? digesting : encrypting(digesting, key)
+  return { ...sealed, digests: () => computed.map((digest) => digest.digest()) }
 }
 
 function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefined, computed: string): void {

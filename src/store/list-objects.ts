@@ -1,11 +1,11 @@
 /** Reads one page of a bucket's keys: seeks from the index straight to what the page shows, and past each group that it folds. */
 import type { Entry, Key } from '../kv/kv.ts'
 import { endOfPrefix, type KeyRange, keyAfter } from '../kv/ordered-key.ts'
-import { bucketKey, ObjectKeys } from './keyspace.ts'
+import { ObjectKeys } from './keyspace.ts'
 import { ListingPage, type ListingQuery, ReadAhead } from './listing.ts'
 import { objectCodec } from './record-codecs.ts'
 import type { BucketRecord, ListedObject } from './records.ts'
-import { admitted, type BucketScope } from './scope.ts'
+import { admittedToList, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 
 /** Where a page starts: behind a key, or behind all keys of a group that an earlier page showed. */
@@ -69,8 +69,9 @@ export interface ObjectQuery {
   start: PageStart | undefined
 }
 
-export interface ListedKey extends ListedObject {
+export interface ListedKey {
   key: string
+  object: ListedObject
 }
 
 /** One page of a bucket's current objects. Throws NoSuchBucket, or what the scope throws. */
@@ -79,8 +80,7 @@ export async function listObjects(
   scope: BucketScope,
   query: ObjectQuery,
 ): Promise<{ bucket: BucketRecord; page: Page<ListedKey> }> {
-  const [entry] = await store.kv.get([bucketKey(scope.name)])
-  const bucket = admitted(scope, entry).record
+  const bucket = (await admittedToList(store, scope)).record
   if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
 
   const keys = new ObjectKeys(scope.name)
@@ -91,7 +91,7 @@ export async function listObjects(
     range: { start: pageStart(query.start, all.start, (key) => keyAfter(keys.pack(key)), behindGroup), end: all.end },
     keyOf: (found) => keys.unpack(found.key),
     behindGroup,
-    read: (key, found) => ({ key, ...objectCodec.decodeListed(found.key, found.value) }),
+    read: (key, found) => ({ key, object: objectCodec.decodeListed(found.key, found.value) }),
   })
   return { bucket, page }
 }

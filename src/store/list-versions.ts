@@ -3,7 +3,6 @@ import type { Entry, Key } from '../kv/kv.ts'
 import { endOfPrefix, type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import {
-  bucketKey,
   historyKey,
   historyKeyOf,
   historyOf,
@@ -15,7 +14,7 @@ import {
 import { groupOf, ListingPage, ReadAhead } from './listing.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
 import type { BucketRecord, DeleteMarker, ListedObject } from './records.ts'
-import { admitted, type BucketScope } from './scope.ts'
+import { admittedToList, type BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
 import { nullVersionId, sequenceOf } from './version-id.ts'
 
@@ -47,8 +46,7 @@ export async function listVersions(
   scope: BucketScope,
   query: VersionQuery,
 ): Promise<{ bucket: BucketRecord; page: VersionPage }> {
-  const [entry] = await store.kv.get([bucketKey(scope.name)])
-  const bucket = admitted(scope, entry).record
+  const bucket = (await admittedToList(store, scope)).record
   if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
   return { bucket, page: await gatherPage(store, scope.name, query) }
 }

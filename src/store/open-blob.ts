@@ -1,7 +1,9 @@
 /** Opens a range of what one object or part keeps, decrypted where it is encrypted. */
 import type { ByteSource } from '../byte-source.ts'
 import { decrypting, sealedRange } from '../encryption/segments.ts'
+import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { workedSource } from '../threads/worked-source.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { BlobOwner } from './keyspace.ts'
 import { reportingDamage } from './repair-queue.ts'
@@ -16,5 +18,7 @@ export async function openBlob(
 ): Promise<ByteSource> {
   const damaged = reportingDamage(store, owner)
   if (key === undefined) return store.blobs.read(manifest, range, damaged)
-  return decrypting(await store.blobs.read(manifest, sealedRange(range, size), damaged), key, range, size)
+  const sealed = await store.blobs.read(manifest, sealedRange(range, size), damaged)
+  if (sealed.size <= limits.workInlineBytesMax) return decrypting(sealed, key, range, size)
+  return workedSource(store.threads, sealed, { digests: [], cipher: { kind: 'open', key, size, range } })
 }

@@ -38,9 +38,9 @@ export async function findReadable(
   { key, versionId, customerKey }: ReadAddress,
 ): Promise<ReadableVersion> {
   const found = await findVersion(store, scope, key, versionId)
-  const { bucket, record } = found
+  const { bucket, record, entry } = found
   const binding = bindingOf(bucket.record.id, key, record)
-  return { ...found, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
+  return { bucket, record, entry, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
 }
 
 /**

@@ -8,7 +8,16 @@ interface Room {
 }
 
 /** What any room may stand on. They know nothing of the rest. */
-const leaves = ['errors.ts', 'limits.ts', 'clock.ts', 'byte-source.ts', 'wasm.ts', 'checksums/']
+const leaves = [
+  'errors.ts',
+  'limits.ts',
+  'clock.ts',
+  'time-text.ts',
+  'byte-source.ts',
+  'chunk-pool.ts',
+  'wasm.ts',
+  'checksums/',
+]
 const kvInterface = ['kv/kv.ts', 'kv/ordered-key.ts']
 const shardsInterface = ['shards/shard-store.ts', 'shards/blobs.ts']
 
@@ -18,9 +27,21 @@ const rooms: readonly Room[] = [
   { holds: ['contract/'], mayImport: leaves },
   { holds: ['auth/'], mayImport: leaves },
   { holds: ['encryption/'], mayImport: leaves },
+  { holds: ['threads/'], mayImport: [...leaves, 'encryption/'] },
   { holds: ['kv/'], mayImport: leaves },
   { holds: ['shards/'], mayImport: leaves },
-  { holds: ['store/'], mayImport: [...leaves, ...kvInterface, ...shardsInterface, 'encryption/'] },
+  {
+    holds: ['store/'],
+    mayImport: [
+      ...leaves,
+      ...kvInterface,
+      ...shardsInterface,
+      'encryption/',
+      'threads/byte-work.ts',
+      'threads/threads.ts',
+      'threads/worked-source.ts',
+    ],
+  },
   {
     holds: ['operations/'],
     mayImport: [...leaves, 'contract/', 'store/', 'encryption/', 'auth/principal.ts', 'auth/permissions.ts'],
@@ -64,7 +85,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Started or imported from outside src/. */
-const entryPoints = ['index.ts', 'cli/main.ts']
+const entryPoints = ['index.ts', 'cli/main.ts', 'threads/thread.ts']
 
 const isIn = (path: string, places: readonly string[]): boolean =>
   places.some((place) => path === place || ((place === '' || place.endsWith('/')) && path.startsWith(place)))

@@ -5,6 +5,8 @@ import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
+import { openObject } from '../../src/store/read-object.ts'
+import { repairPut } from '../../src/store/repair-queue.ts'
 import { filesBelow } from '../shards/directory/opened-store.ts'
 import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
@@ -82,15 +84,23 @@ describe('a disk that is away', () => {
 
     await put(made, 'during', 'written meanwhile')
     expect(await made.manifestOf('during')).toMatchObject({ missing: 1, shards: [{ storeId: here.store.storeId }] })
+    await put(made, 'large', patternBytes(1, 300_000))
     const upload = await begin(made, 'parts')
     await complete(made, upload, [await sendPart(made, upload, 1, 'a part')])
-    expect(await made.queued()).toBe(2)
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 2, lostBlobs: 0 })
+    expect(await made.queued()).toBe(3)
+    // While there is no place for a copy, nothing is read for it in vain.
+    let opened = 0
+    here.fault(async () => {
+      opened++
+    })
+    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 3, lostBlobs: 0 })
+    expect(opened).toBe(0)
+    here.fault(undefined)
 
     await mountAgain(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('up')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 2, degradedBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 3, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
       Array(2).fill('written meanwhile'),
@@ -106,9 +116,13 @@ describe('a disk that is away', () => {
     const { shards } = await made.manifestOf('key')
     const [first] = shards
     if (first === undefined) throw new Error('no copy')
+    await made.kv.commit({
+      puts: [
+        repairPut(made.store, { kind: 'version', bucket: 'bucket', key: 'key', sequence: await sequenceOf('key') }),
+      ],
+    })
     await unmount(diskOf(first.storeId))
-    // Before anybody has noticed, its copies look lost.
-    for (let i = 0; i < 40; i++) await read(made, 'key')
+    // Nobody has noticed yet: its copy looks lost.
     await repairBlobs(made.store)
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
@@ -134,6 +148,8 @@ describe('a disk that is away', () => {
     const [one, other, third] = made.disks.all as [Disk, Disk, Disk]
     const held = await filesBelow(one.path)
     await exchange(one, other)
+    // Before anybody has noticed: no new place is begun in what is not the store's own.
+    for (let i = 0; i < 6; i++) await outcome(put(made, `too-early-${i}`, patternBytes(i, 300_000)))
     await one.store.probe()
     await other.store.probe()
     expect(one.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('another store') })
@@ -167,6 +183,23 @@ describe('a disk that is away', () => {
     await expect(away.store.get(lying.id, { start: 0, end: 1 })).rejects.toThrow('not found')
   })
 })
+
+it('a read goes on with another copy where one is damaged half-way', async () => {
+  made = await replicaStore({ disks: 2, copies: 2 })
+  const bytes = patternBytes(1, 400_000)
+  await put(made, 'key', bytes)
+  const [damaged] = (await made.manifestOf('key')).shards
+  if (damaged === undefined) throw new Error('no copy')
+  await spoil(diskOf(damaged.storeId), damaged, 'flipped', 0.6)
+  for (let i = 0; i < 20; i++) {
+    expect((await read(made, 'key')).equals(bytes), 'the whole').toBe(true)
+    expect((await read(made, 'key', [100_001, 399_999])).equals(bytes.subarray(100_001, 399_999)), 'a range').toBe(true)
+  }
+})
+
+async function sequenceOf(key: string): Promise<number> {
+  return (await openObject(made.store, scope, { key }, () => ({ range: { start: 0, end: 0 } }))).record.sequence
+}
 
 describe('repair', () => {
   it('takes nothing of others for an orphan: every copy has its owner', async () => {

@@ -233,3 +233,35 @@ class Child {
     await this.#exit
   }
 }
+
+describe('reads of one turn', () => {
+  let path: string
+  let kv: Kv
+  beforeEach(async () => {
+    path = await newDirectory()
+    kv = await openLmdb({ path, onFatal: neverFails })
+  })
+  afterEach(async () => {
+    await kv.close()
+    await rm(path, { recursive: true })
+  })
+
+  it('fail alone', async () => {
+    await kv.commit({ puts: [put('a', '1')] })
+    const [tooLong, found, range] = await Promise.allSettled([
+      kv.get([Buffer.alloc(limits.kvKeyBytesMax + 1)]),
+      kv.get([bytes('a')]),
+      kv.range({ start: bytes('a'), end: bytes('b'), limit: 1 }),
+    ])
+    expect(tooLong.status).toBe('rejected')
+    expect(found).toMatchObject({ value: [{ key: bytes('a'), value: bytes('1') }] })
+    expect(range).toMatchObject({ value: [{ key: bytes('a'), value: bytes('1') }] })
+  })
+
+  it('reject when the store is closed before their turn comes', async () => {
+    const asked = [kv.get([bytes('a')]), kv.get([bytes('b')])]
+    const outcomes = Promise.allSettled(asked)
+    await kv.close()
+    for (const outcome of await outcomes) expect(outcome.status).toBe('rejected')
+  })
+})

@@ -59,7 +59,6 @@ describe('an entry', () => {
   const listed = {
     kind: 'object' as const,
     versionId: 'null',
-    key: 'a b',
     size: 3,
     etag: 'e',
     modifiedMs: 5,
@@ -69,15 +68,15 @@ describe('an entry', () => {
 
   it('says what the object is, and whose when asked', () => {
     const expected = { Key: 'a%20b', Size: 3, ETag: '"e"', LastModified: 5, StorageClass: 'STANDARD' }
-    expect(contentsOf([listed], textEncoder('url'), undefined)).toEqual([expected])
-    expect(contentsOf([listed], textEncoder('url'), owner)).toEqual([
+    expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined)).toEqual([expected])
+    expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), owner)).toEqual([
       { ...expected, Owner: { ID: owner.accountId, DisplayName: owner.displayName } },
     ])
   })
 
   it('names its checksum', () => {
-    const summed = { ...listed, checksum: { algorithm: 'SHA1' as const, type: 'COMPOSITE' as const } }
-    expect(contentsOf([summed], (raw) => raw, undefined)[0]).toMatchObject({
+    const object = { ...listed, checksum: { algorithm: 'SHA1' as const, type: 'COMPOSITE' as const } }
+    expect(contentsOf([{ key: 'a b', object }], (raw) => raw, undefined)[0]).toMatchObject({
       ChecksumAlgorithm: 'SHA1',
       ChecksumType: 'COMPOSITE',
     })

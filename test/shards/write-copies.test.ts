@@ -87,9 +87,9 @@ describe.each(both)('a %s blob', (_, bytes) => {
     await expect(
       put(made, 'key', { ...body, read: () => Promise.reject(new Error('the client went away')) }),
     ).rejects.toThrow('the client went away')
-    expect(await made.liveShards()).toBe(0)
     // That was nobody's fault but the client's.
     expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(['up', 'up', 'up'])
+    expect(await made.liveShards()).toBe(0)
   })
 
   it('does not wait for ever for a disk that hangs: it is left out', async () => {
@@ -102,6 +102,18 @@ describe.each(both)('a %s blob', (_, bytes) => {
     expect(hung?.store.condition().state).toBe('out')
     expect(await made.manifestOf('key')).toMatchObject({ missing: 1 })
   })
+})
+
+it.each(both)('a %s blob is refused in the end where too few disks do not hang', async (_, bytes) => {
+  const [hung, other] = await open({ disks: 2, copies: 2, stallMs: 20 })
+  const hanging: Fault = (operation) => (operation === 'write' ? until : Promise.resolve())
+  const until = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  hung?.fault(hanging)
+  other?.fault(hanging)
+  expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+  expect(made.disks.all.map(({ store }) => store.condition().state)).toEqual(['out', 'out'])
 })
 
 it('a small blob goes to another disk at once where one refuses it', async () => {

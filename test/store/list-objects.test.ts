@@ -71,7 +71,7 @@ describe('a listing', () => {
     const record = await put(made, 'key', 'data')
     const { page } = await listObjects(made.store, scope, all)
     const { kind, versionId, size, etag, modifiedMs, sequence } = record
-    const entry = { key: 'key', kind, versionId, size, etag, modifiedMs, sequence }
+    const entry = { key: 'key', object: { kind, versionId, size, etag, modifiedMs, sequence } }
     expect(page).toEqual({ entries: [entry], groups: [], next: undefined })
   })
 

@@ -9,6 +9,7 @@ import type { ShardStore } from '../../src/shards/shard-store.ts'
 import { advanceLockClock } from '../../src/store/lock-clock.ts'
 import type { Retention, RetentionMode } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import { noThreads } from '../../src/threads/threads.ts'
 import { patternBytes, seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
 import { testKeys } from '../store/fixture.ts'
 import { bytesOf, DirectClient, type Lock, owner, putInputs } from './direct-client.ts'
@@ -124,7 +125,7 @@ export class World {
   }: Parts = {}) {
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
     this.clock = clock
-    this.store = { kv, blobs, clock, keys: testKeys }
+    this.store = { kv, blobs, clock, keys: testKeys, threads: noThreads() }
     this.client = new DirectClient(this.store, 'bucket')
     this.believedMs = clock.now()
   }

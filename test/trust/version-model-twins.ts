@@ -6,6 +6,7 @@ import { memoryShardStore } from '../../src/shards/memory.ts'
 import { lockNow } from '../../src/store/lock-clock.ts'
 import type { Retention } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
+import { noThreads } from '../../src/threads/threads.ts'
 import { seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
 import { testKeys } from '../store/fixture.ts'
 import { type Code, DirectClient, type Lock, type Outcome } from './direct-client.ts'
@@ -26,7 +27,7 @@ export class Twins {
   constructor(lock: boolean, seen: Set<string>) {
     const shards = memoryShardStore({ clock: this.clock })
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-    this.store = { kv: memoryKv(), blobs, clock: this.clock, keys: testKeys }
+    this.store = { kv: memoryKv(), blobs, clock: this.clock, keys: testKeys, threads: noThreads() }
     this.client = new DirectClient(this.store, 'bucket', (name, { code }) => seen.add(`${name} ${code}`))
     this.#lock = lock
     this.model = new ModelBucket(lock)

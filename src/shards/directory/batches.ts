@@ -5,6 +5,7 @@
 import type { UncheckedBatch } from '../shard-store.ts'
 import { createEmpty, type StoreContext } from './context.ts'
 import { unlessMissing } from './failures.ts'
+import { requireIdentity } from './identity.ts'
 
 const kinds = ['segment', 'files'] as const
 export type BatchKind = (typeof kinds)[number]
@@ -41,6 +42,8 @@ export class Batches {
   /** Must be durable before the batch takes its first shard. */
   async open(batchId: string): Promise<void> {
     const { fs, layout, directories, clock } = this.#context
+    // What is mounted here may have changed: all that is written lies in some batch, and none is begun in another's place.
+    await requireIdentity(this.#context)
     await createEmpty(fs, layout.marker(`${batchId}.open`))
     await directories.sync(layout.pending)
     this.#newestMs.set(batchId, clock.now())

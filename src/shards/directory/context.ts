@@ -18,6 +18,7 @@ export interface DirectorySizes {
 }
 
 export interface StoreContext {
+  readonly storeId: string
   readonly fs: Fs
   readonly layout: Layout
   readonly directories: DirectorySync

@@ -23,7 +23,7 @@ import type { DirectorySizes, StoreContext } from './context.ts'
 import { DirectorySync } from './directory-sync.ts'
 import { storeFailure, unlessMissing } from './failures.ts'
 import { FreeSpace } from './free-space.ts'
-import { openIdentity } from './identity.ts'
+import { openIdentity, requireIdentity } from './identity.ts'
 import { LargeFiles } from './large-files.ts'
 import { Layout } from './layout.ts'
 import { SegmentLog } from './segment-log.ts'
@@ -58,7 +58,7 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
   const storeId = await openIdentity(fs, layout, clock, create)
   const directories = new DirectorySync(fs, onFatal)
   const freeSpace = new FreeSpace(fs, layout.root, clock)
-  const context: StoreContext = { fs, layout, directories, freeSpace, clock, sizes, warn }
+  const context: StoreContext = { storeId, fs, layout, directories, freeSpace, clock, sizes, warn }
   const batches = new Batches(context)
   if (firstOpener) await batches.closeAbandoned()
   return new DirectoryStore(storeId, context, batches)
@@ -181,10 +181,8 @@ class DirectoryStore implements ShardStore {
     return this.#change(() => this.#compaction.run(options))
   }
 
-  async check(): Promise<void> {
-    const { fs, layout, clock } = this.#context
-    const found = await openIdentity(fs, layout, clock, false)
-    if (found !== this.storeId) throw new Error(`${layout.root} holds another store than before`)
+  check(): Promise<void> {
+    return requireIdentity(this.#context)
   }
 
   async usage(): Promise<{ usedBytes: number; freeBytes: number }> {

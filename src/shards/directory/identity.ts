@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import { type Clock, randomId } from '../../clock.ts'
 import type { Fs } from '../fs.ts'
-import { closeQuietly } from './context.ts'
+import { closeQuietly, type StoreContext } from './context.ts'
 import { codeOf, unlessMissing } from './failures.ts'
 import { identityName, type Layout, rootDirectories } from './layout.ts'
 
@@ -22,6 +22,12 @@ export async function openIdentity(fs: Fs, layout: Layout, clock: Clock, create:
   }
   if (create) return createStore(fs, layout, clock)
   throw new Error(`${layout.root} holds no ${identityName}: not a Holdfast store, or its disk is not mounted`)
+}
+
+/** Throws when what was opened is no longer there: its directory is gone, empty, or another store's. */
+export async function requireIdentity({ fs, layout, clock, storeId }: StoreContext): Promise<void> {
+  const found = await openIdentity(fs, layout, clock, false)
+  if (found !== storeId) throw new Error(`${layout.root} holds another store than before`)
 }
 
 async function readIdentity(fs: Fs, layout: Layout): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 /** Reads a range of one large shard: whole checksum blocks, verified before a byte of them is given out. */
 import { type ByteSink, type ByteSource, bytesSource } from '../../byte-source.ts'
+import type { ChunkPool } from '../../chunk-pool.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
 import { damagedBlock } from './block-checksums.ts'
-import type { ChunkPool } from './chunk-pool.ts'
 import { closeQuietly } from './context.ts'
 import { storeFailure, unreadable } from './failures.ts'
 import { type Footer, footerBytesOf, readFooter, usualFooterBytes } from './large-file-format.ts'

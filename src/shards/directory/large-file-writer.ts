@@ -1,10 +1,13 @@
 /** Writes one large shard to its own file as its bytes arrive, with bounded memory. Knows no names but its own; buffered writes. */
+import type { ChunkPool } from '../../chunk-pool.ts'
+import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { alignUp, pageBytes } from './alignment.ts'
 import { checksumTableBytes, writeChecksums } from './block-checksums.ts'
-import type { ChunkPool } from './chunk-pool.ts'
 
 const writesInFlightMax = 2
+/** A chunk of whole blocks that is at least this large is written from where it lies. */
+const wholeWriteBytesMin = limits.workChunkBytes
 const padding = Buffer.alloc(pageBytes)
 
 export interface WrittenPayload {
@@ -42,6 +45,7 @@ export class LargeFileWriter {
     this.#assertIdle()
     if (this.#position + this.#filled + chunk.length > this.#payloadBytes)
       throw new Error('the payload is longer than it said')
+    if (this.#isWhole(chunk)) return this.#writeWhole(chunk)
     this.#chunk ??= this.#chunks.take()
     if (this.#filled + chunk.length >= this.#chunk.length) return this.#writeThrough(chunk)
     chunk.copy(this.#chunk, this.#filled)
@@ -85,11 +89,31 @@ export class LargeFileWriter {
     this.#busy = false
   }
 
+  #isWhole(chunk: Buffer): boolean {
+    return this.#filled === 0 && chunk.length >= wholeWriteBytesMin && chunk.length % this.#blockBytes === 0
+  }
+
+  /** Without a copy: so it resolves when the write is done. */
+  async #writeWhole(chunk: Buffer): Promise<void> {
+    this.#busy = true
+    this.#checksum(chunk)
+    await this.#startWrite(chunk)
+    this.#assertSound()
+    this.#busy = false
+  }
+
   /** Resolves when the write is under way, not when it is done. */
   async #submit(chunk: Buffer): Promise<void> {
     this.#checksum(chunk)
     while (this.#inFlight.size >= writesInFlightMax) await Promise.race(this.#inFlight)
     this.#assertSound()
+    void this.#startWrite(chunk).then(() => this.#chunks.give(chunk))
+    this.#chunk = undefined
+    this.#filled = 0
+  }
+
+  /** Never rejects: `#assertSound` tells how it went. */
+  #startWrite(chunk: Buffer): Promise<void> {
     const written = this.#file
       .write([chunk], this.#position)
       .catch((error) => {
@@ -97,12 +121,10 @@ export class LargeFileWriter {
       })
       .finally(() => {
         this.#inFlight.delete(written)
-        this.#chunks.give(chunk)
       })
     this.#inFlight.add(written)
     this.#position += chunk.length
-    this.#chunk = undefined
-    this.#filled = 0
+    return written
   }
 
   #assertIdle(): void {

@@ -1,5 +1,6 @@
 /** Large shards, each in a file of its own: `files/<batch>/<file>`, with the suffix `.part` until it is complete. */
 import type { ByteSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
 import { checkedDescription } from '../shard-contract.ts'
 import {
   type FoundShard,
@@ -11,7 +12,6 @@ import {
 } from '../shard-store.ts'
 import { alignUp, pageBytes } from './alignment.ts'
 import type { Batches } from './batches.ts'
-import { ChunkPool } from './chunk-pool.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { codeOf, isMissing, storeFailure, unlessMissing } from './failures.ts'
 import { FileBatches } from './file-batches.ts'

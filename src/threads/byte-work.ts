@@ -1,0 +1,94 @@
+/** The heavy work on the bytes of one large body, chunk by chunk, in place: digests of the plaintext, sealing, opening. Pure; knows no threads. */
+import { type ChecksumAlgorithm, createDigest, type Digest } from '../checksums/checksums.ts'
+import { plainBytes, SegmentDamaged, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
+
+/** What is to be done with a body. Can be sent to a thread. */
+export interface WorkOrder {
+  /** Of the bytes as they come in. */
+  digests: readonly (ChecksumAlgorithm | 'MD5')[]
+  cipher?: CipherOrder | undefined
+}
+
+/** `size`: of the whole plaintext. `range`: of the plaintext; the chunks are those of its `sealedRange`. */
+export type CipherOrder =
+  | { kind: 'seal'; key: Uint8Array; size: number }
+  | { kind: 'open'; key: Uint8Array; size: number; range: { start: number; end: number } }
+
+/** Where in a chunk the result lies. */
+export interface Piece {
+  start: number
+  end: number
+}
+
+/** What is done with one chunk: the first `bytes` of `memory` become the result, somewhere in `memory`. */
+type ChunkWork = (memory: Buffer, bytes: number) => Piece
+
+export class ByteWork {
+  readonly #digests: readonly Digest[]
+  readonly #cipher: ChunkWork
+
+  constructor({ digests, cipher }: WorkOrder) {
+    this.#digests = digests.map(createDigest)
+    this.#cipher = cipherWork(cipher)
+  }
+
+  /**
+   * Goes on with the next `bytes`, which lie at the start of `memory`. All chunks but the last hold whole segments when there is a cipher, and sealing
+   * needs room for what it adds. Throws `SegmentDamaged`; nothing can follow.
+   */
+  work(memory: Buffer, bytes: number): Piece {
+    for (const digest of this.#digests) digest.update(memory.subarray(0, bytes))
+    return this.#cipher(memory, bytes)
+  }
+
+  /** In the order that they were asked for. Call once, after the last chunk. Throws `SegmentDamaged` when sealed bytes ended early. */
+  digest(): Buffer[] {
+    this.#cipher(Buffer.alloc(0), 0)
+    return this.#digests.map((digest) => digest.digest())
+  }
+}
+
+function cipherWork(order: CipherOrder | undefined): ChunkWork {
+  switch (order?.kind) {
+    case 'seal':
+      return sealing(order)
+    case 'open':
+      return opening(order)
+    case undefined:
+      return (_, bytes) => ({ start: 0, end: bytes })
+  }
+}
+
+function sealing({ key, size }: CipherOrder): ChunkWork {
+  const seal = segmentSealer(key, size)
+  let next = 0
+  return (memory, bytes) => {
+    const segments = Math.ceil(bytes / plainBytes)
+    let end = 0
+    // From the last to the first, as each moves towards the end.
+    for (let i = segments - 1; i >= 0; i--) {
+      const plain = memory.subarray(i * plainBytes, Math.min((i + 1) * plainBytes, bytes))
+      let at = i * sealedBytes
+      for (const part of seal(next + i, plain)) at += part.copy(memory, at)
+      end = Math.max(end, at)
+    }
+    next += segments
+    return { start: 0, end }
+  }
+}
+
+function opening({ key, size, range }: Extract<CipherOrder, { kind: 'open' }>): ChunkWork {
+  const open = segmentOpener(key, size)
+  let next = Math.floor(range.start / plainBytes)
+  const stop = Math.ceil(range.end / plainBytes)
+  return (memory, bytes) => {
+    // Nothing follows the last segment, and nothing is missing before the end.
+    if (bytes === 0 ? next < stop : next >= stop) throw new SegmentDamaged(next)
+    const first = next * plainBytes
+    let end = 0
+    for (let at = 0; at < bytes; at += sealedBytes) {
+      end += open(next++, memory.subarray(at, Math.min(at + sealedBytes, bytes))).copy(memory, end)
+    }
+    return { start: Math.min(end, Math.max(0, range.start - first)), end: Math.min(end, range.end - first) }
+  }
+}

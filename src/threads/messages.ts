@@ -1,0 +1,17 @@
+/** What threads and their owner say to each other. Every ask that is answered is answered in order. */
+import type { Piece, WorkOrder } from './byte-work.ts'
+
+export type ToThread =
+  | { kind: 'begin'; session: number; order: WorkOrder }
+  /** Answered by a piece. */
+  | { kind: 'work'; session: number; memory: SharedArrayBuffer; offset: number; length: number; bytes: number }
+  /** Answered by digests. */
+  | { kind: 'digest'; session: number }
+  | { kind: 'end'; session: number }
+
+export type FromThread =
+  | { kind: 'piece'; piece: Piece }
+  | { kind: 'digests'; digests: Uint8Array[] }
+  /** An error that must be told from others keeps its kind; of any other only the text is told. */
+  | { kind: 'damaged'; segment: number }
+  | { kind: 'failed'; message: string }

@@ -1,0 +1,32 @@
+/** What runs in a thread: the sessions that it was given, one chunk after the other. Entry point; only `worker-threads.ts` starts it. */
+import { parentPort } from 'node:worker_threads'
+import { SegmentDamaged } from '../encryption/segments.ts'
+import { ByteWork } from './byte-work.ts'
+import type { FromThread, ToThread } from './messages.ts'
+
+const sessions = new Map<number, ByteWork>()
+
+function sessionOf(id: number): ByteWork {
+  const session = sessions.get(id)
+  if (session === undefined) throw new Error('the session is over')
+  return session
+}
+
+function answer(ask: Extract<ToThread, { kind: 'work' | 'digest' }>): FromThread {
+  try {
+    const session = sessionOf(ask.session)
+    if (ask.kind === 'digest') return { kind: 'digests', digests: session.digest() }
+    const memory = Buffer.from(ask.memory, ask.offset, ask.length)
+    return { kind: 'piece', piece: session.work(memory, ask.bytes) }
+  } catch (error) {
+    sessions.delete(ask.session)
+    if (error instanceof SegmentDamaged) return { kind: 'damaged', segment: error.segment }
+    return { kind: 'failed', message: String(error) }
+  }
+}
+
+parentPort?.on('message', (ask: ToThread) => {
+  if (ask.kind === 'begin') sessions.set(ask.session, new ByteWork(ask.order))
+  else if (ask.kind === 'end') sessions.delete(ask.session)
+  else parentPort?.postMessage(answer(ask))
+})

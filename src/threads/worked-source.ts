@@ -1,0 +1,168 @@
+/** A body that other threads work on while it passes. Gathers it into chunks and keeps their order; the work itself lies in `byte-work.ts`. */
+import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { plainBytes, sealedBytes, sealedSize } from '../encryption/segments.ts'
+import type { CipherOrder, Piece, WorkOrder } from './byte-work.ts'
+import type { Threads, WorkSession } from './threads.ts'
+
+/** One chunk is given on while the thread works on the next; a third is being gathered. */
+const chunksAheadMax = 2
+
+export interface WorkedSource extends ByteSource {
+  /** In the order that they were asked for. Known once it has been drained or read. */
+  digests(): readonly Buffer[]
+}
+
+/** `source` as `order` makes it. Rejects as `source` and as `WorkSession.work` do. */
+export function workedSource(threads: Threads, source: ByteSource, order: WorkOrder): WorkedSource {
+  let digests: readonly Buffer[] | undefined
+  const size = sizeAfter(source.size, order.cipher)
+  const lineInto = (sink: ByteSink): WorkLine => {
+    try {
+      return new WorkLine(threads, order, sink)
+    } catch (error) {
+      source.cancel()
+      throw error
+    }
+  }
+  const drain = async (sink: ByteSink): Promise<void> => {
+    const line = lineInto(sink)
+    try {
+      await source.drain((bytes) => line.take(bytes))
+      digests = await line.finish()
+    } finally {
+      await line.end()
+    }
+  }
+  return {
+    size,
+    drain,
+    read: async () => {
+      const whole = Buffer.allocUnsafe(size)
+      let filled = 0
+      await drain((chunk) => {
+        filled += chunk.copy(whole, filled)
+      })
+      return whole.subarray(0, filled)
+    },
+    cancel: () => source.cancel(),
+    digests: () => {
+      if (digests === undefined) throw new Error('digests were asked for before all bytes were read')
+      return digests
+    },
+  }
+}
+
+function sizeAfter(size: number, cipher: CipherOrder | undefined): number {
+  if (cipher === undefined) return size
+  return cipher.kind === 'seal' ? sealedSize(size) : cipher.range.end - cipher.range.start
+}
+
+class WorkLine {
+  readonly #threads: Threads
+  readonly #session: WorkSession
+  readonly #sink: ByteSink
+  /** What a gathered chunk takes: as many segments as fit when they are sealed. */
+  readonly #gatherBytes: number
+  /** What may stay in its own memory is a multiple of so many bytes; `undefined`: nothing, as the result needs more room. */
+  readonly #unitBytes: number | undefined
+  #chunk: Buffer | undefined
+  #filled = 0
+  /** Settle in order, and never reject. */
+  readonly #ahead: Promise<void>[] = []
+  #failure: { error: unknown } | undefined
+
+  constructor(threads: Threads, order: WorkOrder, sink: ByteSink) {
+    this.#threads = threads
+    this.#session = threads.begin(order)
+    this.#sink = sink
+    const { chunkBytes } = threads.chunks
+    const segments = Math.floor(chunkBytes / sealedBytes)
+    const kind = order.cipher?.kind
+    this.#gatherBytes = kind === 'seal' ? segments * plainBytes : segments * sealedBytes
+    this.#unitBytes = kind === 'seal' ? undefined : kind === 'open' ? sealedBytes : 1
+  }
+
+  /** Takes `bytes`, which are free again when this returns or its promise settles. */
+  take(bytes: Buffer): void | Promise<void> {
+    this.#assertSound()
+    if (this.#isWorkedInPlace(bytes)) return this.#workInPlace(bytes)
+    if (this.#filled + bytes.length >= this.#gatherBytes) return this.#gatherMany(bytes)
+    this.#gather(bytes, 0)
+  }
+
+  /** Resolves with the digests when the sink is done with everything. */
+  async finish(): Promise<Buffer[]> {
+    if (this.#chunk !== undefined) this.#submit(this.#chunk)
+    await this.#settled()
+    return this.#session.digest()
+  }
+
+  /** Right after success and failure: waits until nobody uses the chunks any more. */
+  async end(): Promise<void> {
+    this.#failure ??= { error: new Error('the body is over') }
+    await this.#ahead.at(-1)
+    if (this.#chunk !== undefined) this.#threads.chunks.give(this.#chunk)
+    this.#chunk = undefined
+    this.#session.end()
+  }
+
+  #isWorkedInPlace({ buffer, length }: Buffer): boolean {
+    if (this.#unitBytes === undefined || this.#filled > 0) return false
+    return buffer instanceof SharedArrayBuffer && length % this.#unitBytes === 0
+  }
+
+  async #workInPlace(bytes: Buffer): Promise<void> {
+    await this.#settled()
+    const { start, end } = await this.#session.work(bytes, bytes.length)
+    this.#assertSound()
+    await this.#sink(bytes.subarray(start, end))
+  }
+
+  /** Resolves when what was submitted has been given on. */
+  async #settled(): Promise<void> {
+    await this.#ahead.at(-1)
+    this.#assertSound()
+  }
+
+  async #gatherMany(bytes: Buffer): Promise<void> {
+    for (let taken = 0; taken < bytes.length; ) {
+      taken += this.#gather(bytes, taken)
+      if (this.#chunk === undefined || this.#filled < this.#gatherBytes) continue
+      this.#submit(this.#chunk)
+      for (; this.#ahead.length >= chunksAheadMax; this.#ahead.shift()) await this.#ahead[0]
+      this.#assertSound()
+    }
+  }
+
+  /** How many bytes had room. */
+  #gather(bytes: Buffer, from: number): number {
+    this.#chunk ??= this.#threads.chunks.take()
+    const room = this.#gatherBytes - this.#filled
+    const copied = bytes.copy(this.#chunk, this.#filled, from, Math.min(bytes.length, from + room))
+    this.#filled += copied
+    return copied
+  }
+
+  #submit(chunk: Buffer): void {
+    this.#ahead.push(this.#pass(chunk, this.#session.work(chunk, this.#filled), this.#ahead.at(-1)))
+    this.#chunk = undefined
+    this.#filled = 0
+  }
+
+  /** Settles after `before`, and when nobody uses `chunk` any more. */
+  async #pass(chunk: Buffer, work: Promise<Piece>, before: Promise<void> | undefined): Promise<void> {
+    try {
+      const [{ start, end }] = await Promise.all([work, before])
+      if (this.#failure === undefined) await this.#sink(chunk.subarray(start, end))
+    } catch (error) {
+      this.#failure ??= { error }
+      await before
+    } finally {
+      this.#threads.chunks.give(chunk)
+    }
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+}

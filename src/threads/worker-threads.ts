@@ -1,0 +1,136 @@
+/** Worker threads for the heavy work on large bodies: started when first needed, replaced when they die. Keeps no process alive. */
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { ChunkPool } from '../chunk-pool.ts'
+import { SegmentDamaged } from '../encryption/segments.ts'
+import { limits } from '../limits.ts'
+import type { Piece, WorkOrder } from './byte-work.ts'
+import type { FromThread, ToThread } from './messages.ts'
+import { noThreads, type Threads, type WorkSession } from './threads.ts'
+
+/** Threads run what tsc made of thread.ts, also when this file runs from its source. */
+const entry = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../dist/src/threads/thread.js' : './thread.js', import.meta.url),
+)
+/** A small heap is collected often, and with it what a thread holds of chunks that the pool has dropped. */
+const resourceLimits = { maxYoungGenerationSizeMb: 2 }
+
+/** As many threads as pay on this machine. */
+export function openThreads(cores = availableParallelism()): Threads {
+  return cores === 1 ? noThreads() : workerThreads(Math.min(cores, limits.threadsMax))
+}
+
+export function workerThreads(count: number): Threads {
+  const threads = new Set<Thread>()
+  let closed = false
+
+  /** The one with the fewest sessions; a fresh one while all are busy and there may be more. */
+  const leastLoaded = (): Thread => {
+    let least: Thread | undefined
+    for (const thread of threads) if (least === undefined || thread.sessions < least.sessions) least = thread
+    if (least !== undefined && (least.sessions === 0 || threads.size === count)) return least
+    const fresh = new Thread(() => threads.delete(fresh))
+    threads.add(fresh)
+    return fresh
+  }
+  return {
+    chunks: new ChunkPool(limits.workChunkBytes),
+    begin(order) {
+      if (closed) throw new Error('the threads are closed')
+      return leastLoaded().begin(order)
+    },
+    async close() {
+      closed = true
+      await Promise.all([...threads].map((thread) => thread.end()))
+    },
+  }
+}
+
+interface Asked {
+  resolve(answer: FromThread): void
+  reject(error: Error): void
+}
+
+class Thread {
+  /** Open ones. */
+  sessions = 0
+  readonly #worker: Worker
+  /** In the order in which they will be answered. */
+  readonly #asked: Asked[] = []
+  #failure: Error | undefined
+  #lastSession = 0
+
+  constructor(onEnd: () => void) {
+    const worker = new Worker(entry, { resourceLimits, execArgv: [] })
+    this.#worker = worker
+    const fail = (error: Error): void => {
+      this.#failure ??= error
+      onEnd()
+      for (const { reject } of this.#asked.splice(0)) reject(this.#failure)
+    }
+    worker.on('message', (answer: FromThread) => this.#asked.shift()?.resolve(answer))
+    worker.on('error', fail)
+    worker.on('exit', () => fail(new Error('the thread that worked on the data has ended')))
+    worker.unref()
+  }
+
+  begin(order: WorkOrder): WorkSession {
+    const session = ++this.#lastSession
+    if (this.sessions++ === 0) this.#worker.ref()
+    this.#tell({ kind: 'begin', session, order: ownKey(order) })
+    let ended = false
+    return {
+      work: (memory, bytes) => this.#work(session, memory, bytes),
+      digest: () => this.#digest(session),
+      end: () => {
+        if (ended) return
+        ended = true
+        this.#tell({ kind: 'end', session })
+        if (--this.sessions === 0) this.#worker.unref()
+      },
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  async #work(session: number, { buffer, byteOffset, length }: Buffer, bytes: number): Promise<Piece> {
+    if (!(buffer instanceof SharedArrayBuffer)) throw new Error('a thread can only work on shared memory')
+    const answer = await this.#ask({ kind: 'work', session, memory: buffer, offset: byteOffset, length, bytes })
+    if (answer.kind !== 'piece') throw errorOf(answer)
+    return answer.piece
+  }
+
+  async #digest(session: number): Promise<Buffer[]> {
+    const answer = await this.#ask({ kind: 'digest', session })
+    if (answer.kind !== 'digests') throw errorOf(answer)
+    return answer.digests.map((digest) => Buffer.from(digest))
+  }
+
+  #ask(message: ToThread): Promise<FromThread> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      // What can't be sent throws, and won't be answered.
+      this.#tell(message)
+      this.#asked.push({ resolve, reject })
+    })
+  }
+
+  /** A thread that has ended hears nothing. */
+  #tell(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+}
+
+function errorOf(answer: FromThread): Error {
+  if (answer.kind === 'damaged') return new SegmentDamaged(answer.segment)
+  return new Error(answer.kind === 'failed' ? answer.message : `a thread answered with ${answer.kind}`)
+}
+
+/** What is sent is copied with all the memory it lies in, which may hold other keys. */
+function ownKey(order: WorkOrder): WorkOrder {
+  const { cipher } = order
+  return cipher === undefined ? order : { ...order, cipher: { ...cipher, key: new Uint8Array(cipher.key) } }
+}

@@ -1,0 +1,51 @@
+/** Times as text: ISO 8601 in documents, HTTP dates in headers. Listings write a thousand a page, so only the day is formatted by the platform. Pure. */
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** `2026-11-21T07:31:02.005Z`, of milliseconds since the epoch. Throws RangeError as `Date` does. */
+export function isoTime(ms: number): string {
+  const whole = Math.trunc(ms)
+  const ofDay = msOfDay(whole)
+  return `${isoDays.textOf(whole - ofDay)}${clockTime(ofDay)}.${String(ofDay % 1000).padStart(3, '0')}Z`
+}
+
+/** `Sat, 21 Nov 2026 07:31:02 GMT`: RFC 9110 section 5.6.7. */
+export function httpDate(ms: number): string {
+  const whole = Math.trunc(ms)
+  const ofDay = msOfDay(whole)
+  return `${httpDays.textOf(whole - ofDay)}${clockTime(ofDay)} GMT`
+}
+
+/** Remembers the text of the day that was asked for last. */
+class Days {
+  readonly #format: (day: Date) => string
+  #dayMs = Number.NaN
+  #text = ''
+
+  constructor(format: (day: Date) => string) {
+    this.#format = format
+  }
+
+  textOf(startMs: number): string {
+    if (startMs !== this.#dayMs) {
+      this.#text = this.#format(new Date(startMs))
+      this.#dayMs = startMs
+    }
+    return this.#text
+  }
+}
+
+const midnight = '00:00:00'
+const isoDays = new Days((day) => day.toISOString().slice(0, -`${midnight}.000Z`.length))
+const httpDays = new Days((day) => day.toUTCString().slice(0, -`${midnight} GMT`.length))
+
+/** Before the epoch, days still begin at midnight. */
+const msOfDay = (ms: number): number => ((ms % dayMs) + dayMs) % dayMs
+
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+function clockTime(msOfDay: number): string {
+  const seconds = Math.floor(msOfDay / 1000)
+  const minutes = Math.floor(seconds / 60)
+  return `${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}`
+}

@@ -1,0 +1,32 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { ByteBudget } from '../../src/shards/byte-budget.ts'
+
+it('never lets more be spent at once than there is, starts in order, and gives back what failed', async () => {
+  const spending = fc.array(fc.record({ bytes: fc.integer({ min: 0, max: 10 }), fails: fc.boolean() }), {
+    maxLength: 40,
+  })
+  await fc.assert(
+    fc.asyncProperty(spending, async (all) => {
+      const budget = new ByteBudget(10)
+      let spent = 0
+      let most = 0
+      const started: number[] = []
+      const done = await Promise.allSettled(
+        all.map(({ bytes, fails }, i) =>
+          budget.spend(bytes, async () => {
+            started.push(i)
+            spent += bytes
+            most = Math.max(most, spent)
+            await new Promise((resolve) => setImmediate(resolve))
+            spent -= bytes
+            if (fails) throw new Error('failed')
+          }),
+        ),
+      )
+      expect(most).toBeLessThanOrEqual(10)
+      expect(started).toEqual(all.map((_, i) => i))
+      expect(done.map(({ status }) => status === 'rejected')).toEqual(all.map(({ fails }) => fails))
+    }),
+  )
+})
