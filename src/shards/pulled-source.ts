@@ -32,6 +32,7 @@ export class PulledSource {
 
   cancel(): void {
     this.#finish(new Error('the read was cancelled'))
+    this.#chunk = this.#chunk.subarray(0, 0)
     this.#source.cancel()
     // Whoever waits for leave to give more is told by the sink.
     this.#takeNext?.()

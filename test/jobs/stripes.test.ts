@@ -6,8 +6,9 @@ import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { limits } from '../../src/limits.ts'
+import type { ShardPlace } from '../../src/shards/manifest.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
-import { type Disk, damages, exchange, mountAgain, spoil, unmount } from '../shards/disks.ts'
+import { type Disk, damages, exchange, mountAgain, spoil, swap, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { garbageOf, outcome, put, read, scope } from '../store/fixture.ts'
 import { type DiskStore, erasureStore, pieces } from './disk-fixture.ts'
@@ -180,6 +181,37 @@ describe('4 + 2 shards', () => {
     for (const shard of small.shards.slice(0, 2)) await unmount(diskOf(shard.storeId))
     expect((await read(made, 'small')).equals(patternBytes(1, 9_999))).toBe(true)
     expect((await read(made, 'large')).equals(patternBytes(1, 10_000))).toBe(true)
+  })
+
+  it('shards of one blob or of two that changed places are not taken for each other, and come back', async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    const long = patternBytes(4, 7 * 4 * unit)
+    await put(made, 'key', pieces(long))
+    await put(made, 'like', pieces(patternBytes(5, long.length)))
+    const [{ shards }, like] = [await made.manifestOf('key'), await made.manifestOf('like')]
+    const at = (of: readonly ShardPlace[], index: number): [Disk, ShardPlace] => {
+      const shard = of[index]
+      if (shard === undefined) throw new Error(`there is no shard ${index}`)
+      return [diskOf(shard.storeId), shard]
+    }
+    await swap(at(shards, 0), at(shards, 2))
+    await swap(at(like.shards, 1), at(like.shards, 5))
+    for (const [key, seed] of [['key', 4] as const, ['like', 5] as const]) {
+      expect((await read(made, key)).equals(patternBytes(seed, long.length)), key).toBe(true)
+      await made.report(key)
+    }
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 2, lostBlobs: 0 })
+    await swap(at((await made.manifestOf('key')).shards, 3), at((await made.manifestOf('like')).shards, 3))
+    expect((await read(made, 'key')).equals(long)).toBe(true)
+  })
+
+  it('shards hold the data as it comes, and nothing else that was in memory', async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    const odd = Buffer.alloc(4 * unit + 9, 0xab)
+    await put(made, 'key', pieces(odd))
+    const data = (await made.copiesOf('key')).slice(0, 4).map(({ payload }) => payload)
+    const [inOrder, tail] = [data.map((shard) => shard.subarray(0, unit)), data.map((shard) => shard.subarray(unit))]
+    expect(Buffer.concat([...inOrder, ...tail]).equals(Buffer.concat([odd, Buffer.alloc(3)]))).toBe(true)
   })
 
   it('shards that lie where another should are not taken for it', async () => {

@@ -127,13 +127,25 @@ export async function exchange(one: Disk, other: Disk): Promise<void> {
 export const damages = ['lost', 'flipped', 'cut', 'zeroed'] as const
 export type Damage = (typeof damages)[number]
 
-/** Spoils the bytes of one shard, and of no other. `at`: where, from 0 up to 1. */
-export async function spoil({ path }: Disk, { id }: ShardPlace, damage: Damage, at: number): Promise<void> {
+function fileOf({ path }: Disk, { id }: ShardPlace): string {
   const address = parseShardId(id)
-  const file =
-    address.kind === 'record'
-      ? join(path, 'segments', address.segment)
-      : join(path, 'files', address.batch, address.file)
+  return address.kind === 'record'
+    ? join(path, 'segments', address.segment)
+    : join(path, 'files', address.batch, address.file)
+}
+
+/** Large shards that change places: each is whole, and lies under the name of the other. */
+export async function swap(one: [Disk, ShardPlace], other: [Disk, ShardPlace]): Promise<void> {
+  const [first, second] = [fileOf(...one), fileOf(...other)]
+  await rename(first, `${first}.aside`)
+  await rename(second, first)
+  await rename(`${first}.aside`, second)
+}
+
+/** Spoils the bytes of one shard, and of no other. `at`: where, from 0 up to 1. */
+export async function spoil(disk: Disk, place: ShardPlace, damage: Damage, at: number): Promise<void> {
+  const address = parseShardId(place.id)
+  const file = fileOf(disk, place)
   const start = address.kind === 'record' ? address.offset : 0
   if (address.kind === 'file' && damage === 'lost') return rm(file)
   if (address.kind === 'file' && damage === 'cut') return truncate(file, Math.floor(address.bytes * at))

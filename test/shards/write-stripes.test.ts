@@ -87,3 +87,24 @@ it('a shard that does not begin to answer is computed from others', async () => 
   const from = 3 * limits.stripeUnitBytes - 5
   expect((await read(made, 'key', [from, from + 10])).equals(bytes.subarray(from, from + 10))).toBe(true)
 })
+
+it('shards that all are slow to answer are waited for', async () => {
+  const disks = await open({ raceMs: 5 })
+  await put(made, 'key', pieces(bytes))
+  for (const disk of disks) {
+    disk.fault((operation) =>
+      operation === 'open' ? new Promise((resolve) => setTimeout(resolve, 60)) : Promise.resolve(),
+    )
+  }
+  expect((await read(made, 'key')).equals(bytes)).toBe(true)
+})
+
+it('is refused in the end where too few disks do not hang', async () => {
+  const disks = await open({ data: 2, parity: 1, disks: 3, stallMs: 20 })
+  const until = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  for (const disk of disks) disk.fault((operation) => (operation === 'write' ? until : Promise.resolve()))
+  expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+  expect(disks.map(({ store }) => store.condition().state)).toEqual(['out', 'out', 'out'])
+})
