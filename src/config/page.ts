@@ -1,4 +1,5 @@
 /** Renders docs/configuration.md from the option table. */
+import { limits } from '../limits.ts'
 import { credentialPairs, type Option, optionNames, options } from './options.ts'
 
 export function configurationPage(): string {
@@ -54,7 +55,7 @@ export function configurationPage(): string {
     '## Stores and locations',
     '',
     "A bucket's data lies in its location: the one that CreateBucket names in `LocationConstraint`, else `default`, one copy in the data directory.",
-    'Others keep copies in several stores; a store is a directory, such as the mount of a disk.',
+    'Others keep copies, or data and parity, in several stores; a store is a directory, such as the mount of a disk.',
     '',
     '```toml',
     '[stores.disk1]',
@@ -68,18 +69,29 @@ export function configurationPage(): string {
     'stores = ["disk1", "disk2", "disk3"]',
     'maxPerDomain = 1           # most copies in one domain; initially 1',
     'writeAck = 2               # durable copies with which a write succeeds; initially more than half',
+    '',
+    '[locations.wide]',
+    'scheme = "erasure"',
+    'data = 2                   # pieces of each object, enough to read it',
+    'parity = 1                 # pieces computed from them: as many may be lost',
+    'stores = ["disk1", "disk2", "disk3"]',
+    'writeAck = 3               # durable pieces with which a write succeeds; initially data + 1',
+    `replicateBelow = ${limits.smallShardBytesMax}    # bytes; smaller objects are kept as parity + 1 copies; this is the initial value`,
     '```',
     '',
     'Names are 1 to 63 of `a-z`, `0-9`, `.` and `-`; `default` is taken. Paths must not lie one in the other, nor in the data directory.',
     '',
     "- A store is known by its identity. A directory that is missing, empty or another store's is left out, and used again when it is back: nothing is made anew",
-    '  in its place. The server starts while each location has fewer stores out of use than copies.',
-    '- Writes need `writeAck` stores, and are refused with 503 else. Missing copies are made when a store can take them.',
+    '  in its place. The server starts while each location has fewer stores out of use than copies, or no more than `parity`.',
+    '- Writes need `writeAck` stores, and are refused with 503 else. Missing copies and pieces are made when a store can take them. Small objects of a location of',
+    '  scheme `erasure` need `writeAck` - `data` + 1 copies: as many losses are survived.',
+    `- At most ${limits.dataShardsMax} pieces of data and ${limits.parityShardsMax} of parity. With 2 + 1 on three stores and the initial \`writeAck\`, each write needs all of them: a fourth store, or`,
+    '  `writeAck = 2`, keeps writes going without one.',
     '- `holdfast locations status` shows all of it, also beside a running server. `holdfast locations replace STORE`, on a stopped server, puts a new store, in an empty',
     '  directory, in the place of a lost one; its copies are made when the server runs, or by `holdfast reclaim`.',
     '- A location may be changed: new data follows the new definition, older data stays where it is. One that a bucket is in, or a store that holds data, may',
     '  not be removed: the start is refused, and says which bucket it is.',
-    '- Stores of type `s3` and locations of scheme `erasure` (`data`, `parity`, `replicateBelow`) come in a later version, and are refused by name.',
+    '- Stores of type `s3` come in a later version, and are refused by name.',
   ].join('\n')}\n`
 }
 

@@ -205,6 +205,26 @@ describe('4 + 2 shards', () => {
     expect((await read(made, 'key')).equals(long)).toBe(true)
   })
 
+  it('a damaged shard that could not be made anew is kept until it is', async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    await put(made, 'key', pieces(bytes))
+    await inflict('key', { size, of: [0, 1], damage: 'flipped', at: 0.5, ranges: [] })
+    await made.report('key')
+    const [first] = (await made.manifestOf('key')).shards
+    const disk = diskOf(first?.storeId ?? '')
+    disk.fault(async (operation) => {
+      if (operation === 'write') throw new Error('read-only by the test')
+    })
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 0, degradedBlobs: 1, lostBlobs: 0 })
+    expect((await made.manifestOf('key')).shards.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5])
+    disk.fault(undefined)
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1, degradedBlobs: 0 })
+    expect(await made.queued()).toBe(0)
+    const whole = await made.manifestOf('key')
+    for (const shard of whole.shards.slice(2, 4)) await spoil(diskOf(shard.storeId), shard, 'zeroed', 0)
+    expect((await read(made, 'key')).equals(bytes)).toBe(true)
+  })
+
   it('shards hold the data as it comes, and nothing else that was in memory', async () => {
     made = await erasureStore({ disks: 6, data: 4, parity: 2 })
     const odd = Buffer.alloc(4 * unit + 9, 0xab)

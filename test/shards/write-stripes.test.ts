@@ -52,6 +52,15 @@ it('is refused, and leaves nothing, where fewer than writeAck disks take it', as
   expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
 })
 
+it('a small blob, copied whole, needs as many copies as survive what stripes survive', async () => {
+  const disks = await open({ location: { replicateBelow: 10_000 } })
+  for (const bad of disks.slice(0, 4)) bad.fault(failing('EIO', 'write'))
+  await put(made, 'key', patternBytes(1, 9_999))
+  expect(await made.manifestOf('key')).toMatchObject({ scheme: 'replica', missing: 1, shards: [{}, {}] })
+  disks[4]?.fault(failing('EIO', 'write'))
+  expect(await outcome(put(made, 'other', patternBytes(1, 9_999)))).toBe('ServiceUnavailable')
+})
+
 it('leaves nothing where the client goes away', async () => {
   await open()
   const body = pieces(bytes, async (at) => {
