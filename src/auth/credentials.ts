@@ -1,6 +1,7 @@
 /** Access keys: whose they are, and the signing keys that follow from their secrets. Reads no configuration. */
-import { type KeyObject, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
+import type { HmacKey } from './hmac-key.ts'
 import type { Principal } from './principal.ts'
 import { deriveSigningKey, type Scope } from './sigv4.ts'
 
@@ -25,7 +26,7 @@ interface Credential {
 interface Signer {
   /** `undefined`: there is no such access key, and `key` signs nothing that anyone can know. */
   principal: Principal | undefined
-  key: KeyObject
+  key: HmacKey
 }
 
 export interface Credentials {

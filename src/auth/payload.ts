@@ -1,5 +1,5 @@
 /** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that hold the body to it. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { ByteSource } from '../byte-source.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import type { AwsChunkedDecoder } from './aws-chunked.ts'
@@ -49,7 +49,7 @@ export function sha256Source(source: ByteSource, expectedHex: string): ByteSourc
     },
     read: async () => {
       const bytes = await source.read()
-      check(createHash('sha256').update(bytes).digest('hex'))
+      check(hash('sha256', bytes))
       return bytes
     },
     cancel: () => source.cancel(),

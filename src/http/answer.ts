@@ -56,7 +56,7 @@ export function sendFault(exchange: Exchange, head: RequestHead | undefined, fau
 }
 
 /**
- * Small bodies are read, and so verified, before the head is sent. Throws what the source throws while the head can still be an error's,
+ * Small bodies are read, and so verified, before the head is sent. Lets go of the source. Throws what the source throws while the head can still be an error's,
  * and ClientGone. What it throws after that must cut the connection, as wrong or short data must not look complete.
  */
 export async function sendStream(
@@ -66,10 +66,21 @@ export async function sendStream(
   headers: string[],
   source: ByteSource,
 ): Promise<void> {
-  if (source.size <= limits.wholeAnswerBytesMax) {
-    sendBytes(exchange, head, status, headers, await source.read())
-    return
+  try {
+    if (source.size > limits.wholeAnswerBytesMax) await sendChunks(exchange, head, status, headers, source)
+    else sendBytes(exchange, head, status, headers, await source.read())
+  } finally {
+    source.cancel()
   }
+}
+
+async function sendChunks(
+  exchange: Exchange,
+  head: RequestHead,
+  status: number,
+  headers: string[],
+  source: ByteSource,
+): Promise<void> {
   const { response } = exchange
   const how = afterwards(exchange, head)
   headers.push('Content-Length', String(source.size))

@@ -26,14 +26,14 @@ function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect
   // The stream's own size is what will be sent, whatever the handler computed.
   const sized = outputBody.kind === 'stream'
   const fields = Object.entries(output).filter(([, field]) => !(sized && field.name.toLowerCase() === 'content-length'))
-  const names = fields.map(([name]) => name)
-  const printers = fields.map(([, field]) => compileHeader(field as OutputField<unknown>, dialect))
+  const printers = new Map(fields.map(([name, field]) => [name, compileHeader(field as OutputField<unknown>, dialect)]))
   return {
+    // An answer has far fewer fields than its operation declares.
     headers: (answer) => {
       const headers: string[] = []
-      for (let i = 0; i < names.length; i++) {
-        const value = answer[names[i] as string]
-        if (value !== undefined) (printers[i] as HeaderPrinter)(headers, value)
+      for (const name in answer) {
+        const value = answer[name]
+        if (value !== undefined) printers.get(name)?.(headers, value)
       }
       return headers
     },
@@ -53,8 +53,9 @@ function compileHeader(field: OutputField<unknown>, dialect: Dialect): HeaderPri
   const name = field.in === 'header' ? field.name : headerNameIn(dialect, field.name)
   if (field.in !== 'vendor-prefix') return (headers, value) => void headers.push(name, sendableValue(print(value)))
   return (headers, record) => {
-    for (const [rest, value] of Object.entries(record as Record<string, string>)) {
-      if (isHeaderName(rest)) headers.push(name + rest, sendableValue(value))
+    const values = record as Record<string, string>
+    for (const rest in values) {
+      if (isHeaderName(rest)) headers.push(name + rest, sendableValue(values[rest] as string))
     }
   }
 }

@@ -76,11 +76,16 @@ export function compilePipeline(
     const endpoint = route(head.method, parsed.address, parsed.query, parsed.vendorValues)
     exchange.operationName = endpoint.operation.name
 
-    const input = await decode(endpoint, exchange, head, parsed, verified)
+    const input = decodeFields(endpoint, head, parsed)
+    if (endpoint.operation.implemented) {
+      const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
+      input.body = body instanceof Promise ? await body : body
+    }
     const request = operationRequest(exchange, head, parsed, verified)
     if (endpoint.operation.slow)
       return answerSlowly(exchange, head, endpoint, () => run(endpoint.operation, request, input))
-    return send(exchange, head, endpoint, await run(endpoint.operation, request, input))
+    const sent = send(exchange, head, endpoint, await run(endpoint.operation, request, input))
+    if (sent !== undefined) await sent
   }
 
   function parse(head: RequestHead): Parsed {
@@ -151,34 +156,21 @@ function resourceOf({ bucket, key }: Address): string {
 }
 
 /** What isn't implemented isn't decoded either: `run` refuses it by name. */
-async function decode(
-  { operation, fields, body }: Endpoint,
-  exchange: Exchange,
-  head: RequestHead,
-  { query, vendorValues }: Parsed,
-  { payload }: Verified,
-): Promise<Input> {
-  if (!operation.implemented) return {}
-  const input = fields(head, query, vendorValues)
-  input.body = await body(exchange, head, vendorValues, payload)
-  return input
+function decodeFields({ operation, fields }: Endpoint, head: RequestHead, { query, vendorValues }: Parsed): Input {
+  return operation.implemented ? fields(head, query, vendorValues) : {}
 }
 
-async function send(
+/** Gives a promise when it takes time. */
+function send(
   exchange: Exchange,
   head: RequestHead,
   { operation, encoders }: Endpoint,
   answer: Answer,
-): Promise<void> {
+): Promise<void> | void {
   const { headers, document } = encoders[exchange.dialect.name]
   const status = answer.status ?? operation.status
   if (operation.outputBody.kind === 'stream') {
-    const source = answer.body as ByteSource
-    try {
-      return await sendStream(exchange, head, status, headers(answer), source)
-    } finally {
-      source.cancel()
-    }
+    return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
   }
   if (document === undefined) return sendBytes(exchange, head, status, headers(answer), undefined)
   const bytes = Buffer.from(xmlDeclaration + document(answer.body))

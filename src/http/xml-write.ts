@@ -28,6 +28,7 @@ function compileElement(name: string, shape: Shape, declared = ''): Write {
   const close = `</${name}>`
   if (attributes !== undefined) return (value) => `${open}${attributes(value)}>${content(value)}${close}`
   const start = `${open}>`
+  if (shape.kind === 'text' && shape.plain === true) return (value) => start + shape.print(value) + close
   return (value) => start + content(value) + close
 }
 
@@ -90,7 +91,8 @@ export function escapeXml(text: string): string {
   let escaped = ''
   let copied = 0
   for (let i = first; i < text.length; i++) {
-    const to = referenceTo(text.charCodeAt(i))
+    const code = text.charCodeAt(i)
+    const to = code < references.length ? references[code] : undefined
     if (to === undefined) continue
     escaped += text.slice(copied, i) + to
     copied = i + 1
@@ -98,11 +100,11 @@ export function escapeXml(text: string): string {
   return escaped + text.slice(copied)
 }
 
-/** The reference that must stand for a UTF-16 code unit, if one must. */
-function referenceTo(code: number): string | undefined {
+/** By UTF-16 code unit: the reference that must stand for it, if one must. None above these must have one. */
+const references: readonly (string | undefined)[] = Array.from({ length: 0x3f }, (_, code) => {
   if (code === 0x26) return '&amp;'
   if (code === 0x3c) return '&lt;'
   if (code === 0x3e) return '&gt;'
   if (code === 0x22) return '&quot;'
   return code > 0x1f ? undefined : `&#x${code.toString(16)};`
-}
+})

@@ -33,6 +33,6 @@ export const getObjectOperation = defineOperation({
     const { bucket, record, planned, body } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
       planRead(input, found),
     )
-    return { ...describeRead(input, { bucket, record }, planned), body }
+    return Object.assign(describeRead(input, { bucket, record }, planned), { body })
   },
 })

@@ -1,9 +1,12 @@
 /** What GetObject and HeadObject have in common: which bytes are meant, and the headers that describe them. */
+import type { encryptionOut } from '../contract/encryption-fields.ts'
+import type { EncodedFields } from '../contract/fields.ts'
+import type { objectHeaders } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { type ByteRange, resolveRange } from '../store/byte-range.ts'
 import { partsCount, placeOfPart } from '../store/object-parts.ts'
 import { checkRead, type ReadConditions } from '../store/preconditions.ts'
-import type { ObjectRecord } from '../store/records.ts'
+import type { Encryption, ObjectRecord } from '../store/records.ts'
 import { shownVersionId, type VersionInBucket } from '../store/versions.ts'
 import { httpDate } from '../time-text.ts'
 import { checksumOutputs } from './data-digests.ts'
@@ -53,7 +56,7 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
   throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
 }
 
-function lockOutputs({ retention, legalHold }: ObjectRecord) {
+function lockOutputs({ retention, legalHold }: ObjectRecord): Described {
   return {
     objectLockMode: retention?.mode,
     objectLockRetainUntilDate: retention && new Date(retention.untilMs).toISOString(),
@@ -62,19 +65,25 @@ function lockOutputs({ retention, legalHold }: ObjectRecord) {
 }
 
 /** The context is told to who writes only, as in AWS. */
-function shownEncryption({ encryption }: ObjectRecord, input: ReadInputs) {
-  if (encryption === undefined) return undefined
+function shownEncryption(encryption: Encryption, input: ReadInputs): Described {
   const { encryptionContext: _, ...shown } = encryptionOutputs(encryption, input)
   return shown
 }
 
-/** The output fields of `objectHeaders` and `encryptionOut` for what is read of an object. */
-export function describeRead(input: ReadInputs, version: VersionInBucket, { range, partial }: ReadPlan) {
+type Fields = EncodedFields<typeof objectHeaders & typeof encryptionOut>
+type Described = { -readonly [Name in keyof Fields]: Fields[Name] }
+
+/** The output fields of `objectHeaders` and `encryptionOut` for what is read of an object. Most objects have but the first. */
+export function describeRead(
+  input: ReadInputs,
+  version: VersionInBucket,
+  { range, partial }: ReadPlan,
+): Described & { status: number } {
   const { record } = version
   const { headers } = record
   // An empty object read as part 1 has no bytes that Content-Range could name.
   const sized = partial && record.size > 0
-  return {
+  const described: Described & { status: number } = {
     status: sized ? 206 : 200,
     contentLength: String(range.end - range.start),
     contentRange: sized ? `bytes ${range.start}-${range.end - 1}/${record.size}` : undefined,
@@ -91,12 +100,13 @@ export function describeRead(input: ReadInputs, version: VersionInBucket, { rang
     partsCount:
       input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
     versionId: shownVersionId(version),
-    ...lockOutputs(record),
-    ...shownEncryption(record, input),
     storageClass: record.storageClass,
     websiteRedirectLocation: record.websiteRedirectLocation,
-    taggingCount: record.tags.length === 0 ? undefined : String(record.tags.length),
-    // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
-    ...(input.checksumMode === 'ENABLED' && !sized ? checksumOutputs(record.checksum) : {}),
   }
+  if (record.tags.length > 0) described.taggingCount = String(record.tags.length)
+  if (record.retention !== undefined || record.legalHold !== undefined) Object.assign(described, lockOutputs(record))
+  if (record.encryption !== undefined) Object.assign(described, shownEncryption(record.encryption, input))
+  // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
+  if (input.checksumMode === 'ENABLED' && !sized) Object.assign(described, checksumOutputs(record.checksum))
+  return described
 }

@@ -1,49 +1,94 @@
 /** Runs an operation: permit, then handle. The permission is asked again, with the bucket's owner, wherever a handler reaches a bucket. */
 import { permits } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented } from '../errors.ts'
+import type { BucketRecord } from '../store/records.ts'
 import type { BucketScope } from '../store/scope.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import type { OperationContext, OperationRequest } from './context.ts'
 
-/** Throws AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
+/** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export async function run(
   operation: Operation<OperationContext>,
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  const { principal } = request
   const permissions = permissionsFor(operation, input)
-  for (const permission of permissions) permits(principal, permission, undefined)
+  for (const permission of permissions) permits(request.principal, permission, undefined)
   if (!operation.implemented) throw notImplemented(operation.name)
+  // Whose the bucket is must be right also where each thing is asked for by itself.
+  const scope = new RequestScope(request, request.bucket, permissions.length === 0 ? [undefined] : permissions)
+  return operation.handle(new RequestContext(request, scope), input)
+}
 
-  const scopeFor = (
+class RequestScope implements BucketScope {
+  readonly name: string
+  readonly #principal: Principal
+  readonly #asked: readonly (string | undefined)[]
+  readonly #expectedOwner: string | undefined
+
+  /** Throws InvalidBucketName. */
+  constructor(
+    { principal, expectedBucketOwner }: Pick<OperationRequest, 'principal' | 'expectedBucketOwner'>,
     name: string,
     asked: readonly (string | undefined)[],
-    expectedOwner: string | undefined,
-  ): BucketScope => {
+  ) {
     checkBucketNameLength(name)
-    return {
-      name,
-      admit: (bucket) => {
-        for (const permission of asked) permits(principal, permission, bucket, expectedOwner)
-      },
+    this.name = name
+    this.#principal = principal
+    this.#asked = asked
+    this.#expectedOwner = expectedBucketOwner
+  }
+
+  admit(bucket: BucketRecord): void {
+    for (const permission of this.#asked) permits(this.#principal, permission, bucket, this.#expectedOwner)
+  }
+}
+
+/** Field by field, and what few handlers ask for made when they ask: every request comes by here. */
+class RequestContext implements OperationContext {
+  readonly store: OperationContext['store']
+  readonly principal: Principal
+  readonly requestId: string
+  readonly presigned: boolean
+  readonly bucket: string
+  readonly key: string
+  readonly expectedBucketOwner: string | undefined
+  readonly resourceUrl: string
+  readonly region: string
+  readonly customerKeysMayTravel: boolean
+  readonly scope: BucketScope
+
+  constructor(request: OperationRequest, scope: BucketScope) {
+    this.store = request.store
+    this.principal = request.principal
+    this.requestId = request.requestId
+    this.presigned = request.presigned
+    this.bucket = request.bucket
+    this.key = request.key
+    this.expectedBucketOwner = request.expectedBucketOwner
+    this.resourceUrl = request.resourceUrl
+    this.region = request.region
+    this.customerKeysMayTravel = request.customerKeysMayTravel
+    this.scope = scope
+  }
+
+  get permit(): OperationContext['permit'] {
+    return (permission) => permits(this.principal, permission, undefined)
+  }
+
+  get mayBypassGovernance(): OperationContext['mayBypassGovernance'] {
+    return (asked) => {
+      if (asked === true) this.permit('s3:BypassGovernanceRetention')
+      return asked === true
     }
   }
-  const scope = scopeFor(
-    request.bucket,
-    // Whose the bucket is must be right also where each thing is asked for by itself.
-    permissions.length === 0 ? [undefined] : permissions,
-    request.expectedBucketOwner,
-  )
-  const scopeOf: OperationContext['scopeOf'] = (name, permission, expectedOwner) =>
-    scopeFor(name, [permission], expectedOwner)
-  const permit = (permission: string): void => permits(principal, permission, undefined)
-  const mayBypassGovernance = (asked: boolean | undefined): boolean => {
-    if (asked === true) permit('s3:BypassGovernanceRetention')
-    return asked === true
+
+  get scopeOf(): OperationContext['scopeOf'] {
+    return (bucket, permission, expectedOwner) =>
+      new RequestScope({ principal: this.principal, expectedBucketOwner: expectedOwner }, bucket, [permission])
   }
-  return operation.handle({ ...request, scope, scopeOf, permit, mayBypassGovernance }, input)
 }
 
 /**
@@ -58,7 +103,9 @@ function permissionsFor(
   const asked = typeof own === 'string' ? [own] : [...own]
   for (const name of Object.keys(input)) {
     const value = input[name]
-    if (value !== undefined && value !== false) asked.push(...(fields[name]?.permissions ?? []))
+    if (value === undefined || value === false) continue
+    const needed = fields[name]?.permissions
+    if (needed !== undefined) asked.push(...needed)
   }
   return asked
 }

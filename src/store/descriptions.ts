@@ -45,7 +45,8 @@ export function describeObject(
     key: object.key,
     sequence: object.sequence,
     encryption: object.encryption,
-    ...digested,
+    etag: digested.etag,
+    checksum: digested.checksum,
     writtenMs,
     ...object.attributes,
   }

@@ -20,7 +20,7 @@ export interface FoundVersion {
  * The object of this version, or the current one. Throws NoSuchBucket, NoSuchKey, NoSuchVersion, what the scope throws, and MethodNotAllowed
  * when the version named is a delete marker.
  */
-export async function findVersion(
+export function findVersion(
   store: Store,
   scope: BucketScope,
   key: string,

@@ -65,14 +65,14 @@ export async function openObject<P extends { range: ByteRange }>(
   }
 }
 
-async function openData(
+function openData(
   store: Store,
   name: { bucket: string; key: string },
   record: ObjectRecord,
   range: ByteRange,
   objectKey: Buffer | undefined,
 ): Promise<ByteSource> {
-  if (range.end === range.start) return bytesSource(Buffer.alloc(0))
+  if (range.end === range.start) return Promise.resolve(bytesSource(Buffer.alloc(0)))
   const { data, size } = record
   if (data.kind === 'parts') return openParts(store, data, range, objectKey)
   return openBlob(store, data.manifest, range, {

@@ -6,7 +6,7 @@ import { blobEncryption, type EncryptionRequest, encryptionFor, newObjectKey, wh
 import { type IncomingData, writeBlob } from './incoming-data.ts'
 import { readHistory } from './key-history.ts'
 import { checkLockRequest } from './lock-request.ts'
-import { commitObject } from './new-version.ts'
+import { commitObject, type NewRecord } from './new-version.ts'
 import { checkWrite, conditionally, type WriteConditions } from './preconditions.ts'
 import type { ObjectAttributes } from './records.ts'
 import type { BucketScope } from './scope.ts'
@@ -46,12 +46,19 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     (digests) =>
       describeObject(bucket, { ...object, sequence, encryption: encryptionAt?.(sequence) }, digests, store.clock.now()),
   )
-  const record = {
-    ...object.attributes,
+  const { attributes } = object
+  const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {
+    headers: attributes.headers,
+    metadata: attributes.metadata,
+    tags: attributes.tags,
+    retention: attributes.retention,
+    legalHold: attributes.legalHold,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
     size: object.data.body.size,
     etag: digested.etag,
-    checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' as const },
-    data: { kind: 'blob' as const, manifest },
+    checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' },
+    data: { kind: 'blob', manifest },
     encryptionAt,
   }
   return keepingNoOrphan(store, manifest, () =>
