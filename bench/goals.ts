@@ -43,6 +43,16 @@ const workGoals: readonly Goal<BenchResults>[] = [
     least: 0.5,
     measure: (all) => rateOver(all, 'get-64m', 'nginx'),
   },
+  {
+    title: 'PUT 64 MiB x 8, encrypted (SSE-S3), over unencrypted',
+    least: 0.6,
+    measure: (all) => encrypted(all, 'put-64m'),
+  },
+  {
+    title: 'GET 64 MiB x 8, encrypted (SSE-S3), over unencrypted',
+    least: 0.6,
+    measure: (all) => encrypted(all, 'get-64m'),
+  },
   { title: 'memory that 32 slow clients cost', most: 200, unit: 'MiB', measure: memoryGrowth },
   { title: 'memory when idle, after any of the work', most: 120, unit: 'MiB', measure: idleMemory },
   { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
@@ -124,6 +134,10 @@ function rateOver(all: BenchResults, name: string, reference: string): number | 
 
 function twoWorkers(all: BenchResults, name: string): number | undefined {
   return ratioOf(measurementOf(all, name, serverNames.two), measurementOf(all, name, serverNames.one))
+}
+
+function encrypted(all: BenchResults, name: string): number | undefined {
+  return ratioOf(measurementOf(all, name, serverNames.encrypting), measurementOf(all, name, serverNames.one))
 }
 
 function tailOf(all: BenchResults, name: string): number | undefined {

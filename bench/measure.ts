@@ -132,6 +132,10 @@ async function* startServers(bench: Bench, workload: Workload, directory: string
   if (workload.twoWorkers) {
     yield startHoldfast(serverNames.two, { data: dataOf(directory, serverNames.two), workers: 2 })
   }
+  if (workload.encrypted) {
+    const name = serverNames.encrypting
+    yield startHoldfast(name, { data: dataOf(directory, name), encrypts: true })
+  }
   if (references.includes('node-http')) yield startNodeHttp()
   if (references.includes('nginx') && bench.hasNginx) {
     const files = join(directory, 'nginx')
@@ -142,7 +146,7 @@ async function* startServers(bench: Bench, workload: Workload, directory: string
 }
 
 function dataOf(directory: string, name: string): string {
-  return join(directory, name === serverNames.one ? 'one' : 'two')
+  return join(directory, name.replaceAll(/[^a-z0-9]+/gi, '-'))
 }
 
 async function measureAlone(
@@ -157,7 +161,7 @@ async function measureAlone(
 }
 
 function diskRatioOf({ name }: Server, { kind }: Workload, directory: string, storedBytes: number): number | undefined {
-  const isOurs = name === serverNames.one || name === serverNames.two
+  const isOurs = Object.values<string>(serverNames).includes(name)
   if (!isOurs || kind !== 'put') return undefined
   return bytesOnDisk(dataOf(directory, name)) / storedBytes
 }

@@ -120,6 +120,7 @@ function workload(kind: WorkKind, objects: number, connections: number): Workloa
     objects,
     references: [],
     twoWorkers: false,
+    encrypted: false,
     chart: undefined,
   }
 }

@@ -35,11 +35,13 @@ export interface Workload {
   references: readonly ReferenceName[]
   /** Also measured with `--workers 2`. */
   twoWorkers: boolean
+  /** Also measured with a bucket that encrypts by default (SSE-S3). */
+  encrypted: boolean
   /** Which rows share a chart. */
   chart: 'small' | 'large' | 'listing' | undefined
 }
 
-const usual = { connections: 64, references: [], twoWorkers: false, chart: undefined } as const
+const usual = { connections: 64, references: [], twoWorkers: false, encrypted: false, chart: undefined } as const
 
 const small = { ...usual, objectBytes: 4 * KiB, objects: 10_000, chart: 'small' } as const
 const large = { ...usual, connections: 8, chart: 'large' } as const
@@ -63,8 +65,8 @@ export const workloads: readonly Workload[] = [
   sized('get-64k', 'GET 64 KiB', 'get', 64 * KiB, 1_000, ['node-http', 'nginx']),
   sized('put-1m', 'PUT 1 MiB', 'put', MiB, 0, ['node-http']),
   sized('get-1m', 'GET 1 MiB', 'get', MiB, 200, ['node-http', 'nginx']),
-  sized('put-64m', 'PUT 64 MiB', 'put', 64 * MiB, 0, ['node-http', 'md5']),
-  sized('get-64m', 'GET 64 MiB', 'get', 64 * MiB, 16, ['node-http', 'nginx']),
+  { ...sized('put-64m', 'PUT 64 MiB', 'put', 64 * MiB, 0, ['node-http', 'md5']), encrypted: true },
+  { ...sized('get-64m', 'GET 64 MiB', 'get', 64 * MiB, 16, ['node-http', 'nginx']), encrypted: true },
   {
     ...sized('range-64k', 'GET of 64 KiB out of 64 MiB', 'range', 64 * MiB, 16, ['nginx']),
     movedBytes: 64 * KiB,
@@ -96,7 +98,7 @@ function sized(
   objects: number,
   references: readonly ReferenceName[],
 ): Workload {
-  return { ...large, name, title, kind, objectBytes, movedBytes: objectBytes, objects, references, twoWorkers: false }
+  return { ...large, name, title, kind, objectBytes, movedBytes: objectBytes, objects, references }
 }
 
 /** The same work in little, for a look whether everything works. */

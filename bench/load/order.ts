@@ -11,6 +11,8 @@ export interface Endpoint {
   bucket: string
   /** Whether it keeps what is written; those that don't are given nothing to keep. */
   stores: boolean
+  /** Whether its bucket is to encrypt what requests don't say to. */
+  encrypts: boolean
 }
 
 export type GeneratorName = 'own' | 'wrk'

@@ -88,10 +88,16 @@ async function createBucket(endpoint: Endpoint): Promise<void> {
     const { status, text } = await connection.ask(new RequestMaker(endpoint, []).createBucket())
     // A peer may have it from a run before.
     if (status !== 200 && status !== 409) throw new Error(`CreateBucket was answered ${status}: ${text}`)
+    if (endpoint.encrypts) await encryptByDefault(endpoint, connection)
   } finally {
     connection.close()
   }
   buckets.add(name)
+}
+
+async function encryptByDefault(endpoint: Endpoint, connection: Connection): Promise<void> {
+  const { status, text } = await connection.ask(new RequestMaker(endpoint, []).encryptByDefault())
+  if (status !== 200) throw new Error(`PutBucketEncryption was answered ${status}: ${text}`)
 }
 
 function addressOf({ host, port, bucket }: Endpoint): string {

@@ -101,6 +101,21 @@ export class RequestMaker {
     return this.#bodiless({ method: 'PUT', path: this.#bucketPath, payloadHash: emptyHash, bodyBytes: 0 })
   }
 
+  encryptByDefault(): PreparedRequest {
+    const algorithm = '<SSEAlgorithm>AES256</SSEAlgorithm>'
+    const rule = `<Rule><ApplyServerSideEncryptionByDefault>${algorithm}</ApplyServerSideEncryptionByDefault></Rule>`
+    const body = Buffer.from(`<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`)
+    const payloadHash = createHash('sha256').update(body).digest('hex')
+    const unsigned = {
+      method: 'PUT',
+      path: this.#bucketPath,
+      query: 'encryption=',
+      payloadHash,
+      bodyBytes: body.length,
+    }
+    return { head: this.#sign(unsigned), body, isHead: false }
+  }
+
   #pathOf(set: string, number: number): string {
     return `${this.#bucketPath}/${keyOf(set, number)}`
   }

@@ -28,10 +28,11 @@ export interface HoldfastServer extends Server {
 export interface HoldfastOptions {
   data: string
   workers?: number
+  encrypts?: boolean
 }
 
 export async function startHoldfast(name: string, options: HoldfastOptions): Promise<HoldfastServer> {
-  const { data, workers = 1 } = options
+  const { data, workers = 1, encrypts = false } = options
   const words = ['serve', '--json', '--data', data, '--listen', '127.0.0.1:0', '--workers', String(workers)]
   const beganMs = performance.now()
   const child = await startChild(process.execPath, [command, ...words], environment())
@@ -45,6 +46,7 @@ export async function startHoldfast(name: string, options: HoldfastOptions): Pro
     secretAccessKey,
     bucket: 'bench',
     stores: true,
+    encrypts,
   }
   return { name, endpoint, pid: child.pid, startMs, close: () => child.stop(), kill: () => child.stop('SIGKILL') }
 }

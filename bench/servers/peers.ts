@@ -20,6 +20,7 @@ export function parsePeer(text: string): Server {
     secretAccessKey,
     bucket: 'holdfast-bench',
     stores: true,
+    encrypts: false,
   }
   return { name, endpoint, pid: undefined, close: async () => {} }
 }

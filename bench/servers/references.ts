@@ -18,7 +18,16 @@ const script = (name: string): string => fileURLToPath(new URL(`../references/${
 /** Says it in the terms of a server of S3, whose signatures nobody checks. */
 function plainEndpoint(port: number): Endpoint {
   const [accessKeyId, secretAccessKey] = ['nobody', 'nothing']
-  return { host: '127.0.0.1', port, region: 'us-east-1', accessKeyId, secretAccessKey, bucket, stores: false }
+  return {
+    host: '127.0.0.1',
+    port,
+    region: 'us-east-1',
+    accessKeyId,
+    secretAccessKey,
+    bucket,
+    stores: false,
+    encrypts: false,
+  }
 }
 
 export async function startNodeHttp(): Promise<Server> {

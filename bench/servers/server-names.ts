@@ -1,3 +1,3 @@
 /** Under which names results know the servers of ours. */
 
-export const serverNames = { one: 'holdfast', two: 'holdfast, 2 workers' } as const
+export const serverNames = { one: 'holdfast', two: 'holdfast, 2 workers', encrypting: 'holdfast, SSE-S3' } as const
