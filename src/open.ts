@@ -109,14 +109,15 @@ async function joined(
 }
 
 /** The one of this process, so that its memory bounds all stripes under way. Checked when it is opened: a server does that at start. */
-function toldOnce({ warn, inform }: DataStoreOptions): () => ErasureCode {
+function toldOnce({ inform }: DataStoreOptions): () => ErasureCode {
   let opened: ErasureCode | undefined
   return () => {
     if (opened !== undefined) return opened
     opened = openErasureCode()
     inform(`erasure coding uses the kernel ${opened.kernelName}`)
+    // Older engines lack the fastest: no reason to be alarmed.
     for (const { name, reason } of opened.rejectedKernels)
-      warn(`erasure coding can't use the kernel ${name}: ${reason}`)
+      inform(`erasure coding can't use the kernel ${name}: ${reason}`)
     return opened
   }
 }
