@@ -74,6 +74,14 @@ const malformed = (name: string): S3Error => new S3Error('MalformedXML', { detai
 
 export const string: TextShape<string> = { kind: 'text', parse: (raw) => raw, print: (value) => value }
 
+/** An entity tag without its quotes, which documents have around it. Hexadecimal, so that only the quotes are escaped; listings have a thousand. */
+export const entityTag: TextShape<string> = {
+  kind: 'text',
+  parse: (raw) => raw.trim().replace(/^"(.*)"$/, '$1'),
+  print: (tag) => `&quot;${tag}&quot;`,
+  plain: true,
+}
+
 export const integer: TextShape<number> = {
   kind: 'text',
   parse: (raw, name) => {

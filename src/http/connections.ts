@@ -41,7 +41,7 @@ export class Connections {
     const running = this.#open.get(socket)?.running
     if (running === undefined) return
     running.add(exchange)
-    exchange.response.once('close', () => {
+    exchange.response.on('close', () => {
       running.delete(exchange)
       // Node ends the connection itself when the answer said so. This one may have been sent before that was known.
       if (running.size === 0 && exchange.lastOnConnection) socket.destroySoon()

@@ -1,6 +1,15 @@
 import { query } from '../contract/fields.ts'
 import { ownership, requestCharged, versionName } from '../contract/groups.ts'
-import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import {
+  boolean,
+  entityTag,
+  integer as integerElement,
+  list,
+  optional,
+  string,
+  struct,
+  timestamp,
+} from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { invalidArgument } from '../errors.ts'
 import { type ListedVersion, listVersions } from '../store/list-versions.ts'
@@ -47,7 +56,7 @@ export const listObjectVersionsOperation = defineOperation({
       Version: list(
         struct({
           ...nameShapes,
-          ETag: string,
+          ETag: entityTag,
           ChecksumAlgorithm: optional(string),
           ChecksumType: optional(string),
           Size: integerElement,
@@ -106,7 +115,7 @@ export const listObjectVersionsOperation = defineOperation({
           return [
             {
               ...nameOf(entry),
-              ETag: `"${version.etag}"`,
+              ETag: version.etag,
               ChecksumAlgorithm: version.checksum?.algorithm,
               ChecksumType: version.checksum?.type,
               Size: version.size,

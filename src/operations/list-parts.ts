@@ -1,7 +1,16 @@
 import { customerKey } from '../contract/encryption-fields.ts'
 import { query } from '../contract/fields.ts'
 import { abortOut, ownership, requestCharged } from '../contract/groups.ts'
-import { boolean, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import {
+  boolean,
+  entityTag,
+  integer as integerElement,
+  list,
+  optional,
+  string,
+  struct,
+  timestamp,
+} from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import { listParts } from '../store/upload-parts.ts'
@@ -48,7 +57,7 @@ export const listPartsOperation = defineOperation({
         struct({
           PartNumber: integerElement,
           LastModified: timestamp,
-          ETag: string,
+          ETag: entityTag,
           Size: integerElement,
           ...checksumElementShapes,
         }),
@@ -83,7 +92,7 @@ export const listPartsOperation = defineOperation({
           return {
             PartNumber: part.number,
             LastModified: part.modifiedMs,
-            ETag: `"${part.etag}"`,
+            ETag: part.etag,
             Size: part.size,
             ...elements,
           }

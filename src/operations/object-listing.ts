@@ -3,7 +3,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { query } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
-import { integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { entityTag, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import type { ListedKey } from '../store/list-objects.ts'
@@ -25,7 +25,7 @@ export const contentsShape = list(
   struct({
     Key: string,
     LastModified: timestamp,
-    ETag: string,
+    ETag: entityTag,
     ChecksumAlgorithm: optional(string),
     ChecksumType: optional(string),
     Size: integerElement,
@@ -58,7 +58,7 @@ export function contentsOf(
   return entries.map(({ key, object }) => ({
     Key: encode(key),
     LastModified: object.modifiedMs,
-    ETag: `"${object.etag}"`,
+    ETag: object.etag,
     ChecksumAlgorithm: object.checksum?.algorithm,
     ChecksumType: object.checksum?.type,
     Size: object.size,

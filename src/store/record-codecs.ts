@@ -133,12 +133,12 @@ function encodeName(bytes: Buffer, record: VersionRecord): void {
 
 function decodeName(bytes: Buffer): VersionName {
   const sequence = bytes.readUIntLE(sequenceAt, 6)
+  return { sequence, versionId: decodeVersionId(bytes, sequence), modifiedMs: bytes.readDoubleLE(modifiedAt) }
+}
+
+function decodeVersionId(bytes: Buffer, sequence: number): string {
   const isNull = ((bytes[kindAt] ?? 0) & nullBit) !== 0
-  return {
-    sequence,
-    versionId: isNull ? nullVersionId : versionIdOf(sequence, bytes.subarray(versionRandomAt, sequenceAt)),
-    modifiedMs: bytes.readDoubleLE(modifiedAt),
-  }
+  return isNull ? nullVersionId : versionIdOf(sequence, bytes.subarray(versionRandomAt, sequenceAt))
 }
 
 function decodeStorageClass(key: Key, bytes: Buffer): ListedObject['storageClass'] {
@@ -150,12 +150,12 @@ function decodeStorageClass(key: Key, bytes: Buffer): ListedObject['storageClass
 function decodeListedObject(key: Key, bytes: Buffer): ListedObject {
   const parts = bytes.readUInt16LE(partCountAt)
   const md5 = bytes.toString('hex', etagAt, etagAt + 16)
-  const { sequence, versionId, modifiedMs } = decodeName(bytes)
+  const sequence = bytes.readUIntLE(sequenceAt, 6)
   return {
     kind: 'object',
     sequence,
-    versionId,
-    modifiedMs,
+    versionId: decodeVersionId(bytes, sequence),
+    modifiedMs: bytes.readDoubleLE(modifiedAt),
     size: bytes.readDoubleLE(sizeAt),
     etag: parts === 0 ? md5 : `${md5}-${parts}`,
     checksum: checksumCodes[bytes[checksumAt] ?? 0],

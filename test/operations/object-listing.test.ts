@@ -67,7 +67,7 @@ describe('an entry', () => {
   }
 
   it('says what the object is, and whose when asked', () => {
-    const expected = { Key: 'a%20b', Size: 3, ETag: '"e"', LastModified: 5, StorageClass: 'STANDARD' }
+    const expected = { Key: 'a%20b', Size: 3, ETag: 'e', LastModified: 5, StorageClass: 'STANDARD' }
     expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined)).toEqual([expected])
     expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), owner)).toEqual([
       { ...expected, Owner: { ID: owner.accountId, DisplayName: owner.displayName } },
