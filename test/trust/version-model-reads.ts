@@ -26,8 +26,12 @@ export async function read(twins: Twins, key: string, versionId: VersionId): Pro
     objectLockRetainUntilDate: retention && new Date(retention.untilMs).toISOString(),
     objectLockLegalHold: hold === undefined ? undefined : hold ? 'ON' : 'OFF',
   }
-  expect(got.answer).toMatchObject(shown)
-  expect(head.answer).toMatchObject({ ...shown, etag: got.answer.etag })
+  // What an answer does not say, it may also leave out.
+  const said = (answer: Record<string, unknown>) =>
+    Object.fromEntries(Object.keys(shown).map((name) => [name, answer[name]]))
+  expect(said(got.answer)).toEqual(shown)
+  expect(said(head.answer)).toEqual(shown)
+  expect(head.answer.etag).toBe(got.answer.etag)
   if (!String(got.answer.etag).includes('-')) expect(got.answer.etag).toBe(`"${md5(version.bytes)}"`)
   const Tag = version.tags.map((tag) => ({ Key: tag, Value: '1' }))
   expect(tags.answer).toMatchObject({ versionId: shown.versionId, body: { TagSet: { Tag } } })
