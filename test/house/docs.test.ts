@@ -16,6 +16,7 @@ const pages = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'docs/benchmarks.md',
   ...decisions.map((name) => `docs/adr/${name}`),
 ]
 
