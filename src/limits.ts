@@ -140,7 +140,7 @@ export const limits = {
   /** What has too few shards left is looked at again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,
-  scrubBytesAtOnce: 4 * MiB,
+  scrubBytesAtOnce: 1 * MiB,
   scrubIntervalMs: 30 * 24 * 60 * 60 * 1000,
   scrubBytesPerSecond: 20 * MiB,
   /** Of a rate, given at once after a pause. */
