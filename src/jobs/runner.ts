@@ -67,7 +67,7 @@ export function startJobs(options: JobsOptions): Jobs {
     timer = setTimeout(() => {
       runOnce()
         .catch((error) => {
-          if (!stopped) options.onError(error)
+          if (error !== stopping.signal.reason) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
