@@ -49,7 +49,9 @@ async function repair(
     ],
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
-      ...(replaced.length > 0 ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced) })] : []),
+      ...(replaced.length > 0
+        ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        : []),
     ],
     deletes: done,
   })

@@ -74,6 +74,9 @@ async function runJobs({ store, graceMs, abandonedUploadMs, onError }: JobsOptio
   const repair = await repairBlobs(store)
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, { graceMs })
+  const blobsRemoved = await reclaimGarbage(store, {
+    graceMs,
+    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+  })
   return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
 }
