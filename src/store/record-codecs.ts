@@ -5,6 +5,7 @@
 import { crc32c } from '@node-rs/crc32'
 import type { Key } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
 import {
   type BucketRecord,
   type DeleteMarker,
@@ -12,7 +13,6 @@ import {
   type ListedObject,
   type LockClockRecord,
   type NullVersionRecord,
-  type ObjectAttributes,
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
@@ -31,7 +31,10 @@ export class RecordDamaged extends Error {
   }
 }
 
+/** Of everything but versions. */
 const format = 1
+/** Of versions: what follows their fixed part was JSON alone in format 1. */
+const versionFormat = 2
 const formatAt = 0
 const crcAt = 1
 const contentAt = 5
@@ -49,15 +52,16 @@ function checksumOf(key: Key, record: Buffer): number {
   return crc32c(piece.subarray(pieceContentAt - key.length, pieceContentAt + contentBytes))
 }
 
-function seal(key: Key, record: Buffer): Buffer {
-  record[formatAt] = format
+function seal(key: Key, record: Buffer, written = format): Buffer {
+  record[formatAt] = written
   record.writeUInt32LE(checksumOf(key, record), crcAt)
   return record
 }
 
-function unseal(key: Key, record: Buffer): void {
+function unseal(key: Key, record: Buffer, newest = format): void {
   if (record.length < contentAt) throw new RecordDamaged(key, 'too short')
-  if (record[formatAt] !== format) throw new RecordDamaged(key, `unknown format ${record[formatAt]}`)
+  const written = record[formatAt] ?? 0
+  if (written < 1 || written > newest) throw new RecordDamaged(key, `unknown format ${written}`)
   if (checksumOf(key, record) !== record.readUInt32LE(crcAt)) {
     throw new RecordDamaged(key, 'checksum mismatch')
   }
@@ -88,7 +92,7 @@ export const repairCodec = jsonCodec<RepairRecord>()
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()
 
-// A version's record: a fixed part that listings read, then JSON. A delete marker is the fixed part alone.
+// A version's record: a fixed part that listings read, then the rest (`object-rest`). A delete marker is the fixed part alone.
 const kindAt = contentAt
 const versionRandomAt = kindAt + 1
 const sequenceAt = versionRandomAt + versionRandomBytes
@@ -118,9 +122,6 @@ function checksumCode(checksum: ListedObject['checksum']): number {
   if (checksum === undefined) return 0
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
 }
-
-type RestOfObject = Omit<ObjectAttributes, 'storageClass'> &
-  Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
   const isNull = record.versionId === nullVersionId
@@ -170,9 +171,9 @@ export const versionCodec = {
     if (record.kind === 'marker') {
       const bytes = Buffer.allocUnsafe(sizeAt)
       encodeName(bytes, record)
-      return seal(key, bytes)
+      return seal(key, bytes, versionFormat)
     }
-    const rest: RestOfObject = {
+    const rest: ObjectRest = {
       headers: record.headers,
       metadata: record.metadata,
       tags: record.tags,
@@ -183,8 +184,7 @@ export const versionCodec = {
       encryption: record.encryption,
       checksumValue: record.checksum?.value,
     }
-    const json = JSON.stringify(rest)
-    const bytes = Buffer.allocUnsafe(restAt + Buffer.byteLength(json))
+    const bytes = encodeRest(rest, record.size, restAt)
     encodeName(bytes, record)
     bytes[kindAt] =
       (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
@@ -193,20 +193,22 @@ export const versionCodec = {
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
     bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
     bytes[checksumAt] = checksumCode(record.checksum)
-    bytes.write(json, restAt)
-    return seal(key, bytes)
+    return seal(key, bytes, versionFormat)
   },
 
   /** Only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
-    unseal(key, bytes)
+    unseal(key, bytes, versionFormat)
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
-    const rest = JSON.parse(bytes.toString('utf8', restAt)) as RestOfObject
+    const rest =
+      bytes[formatAt] === versionFormat
+        ? decodeRest(bytes, restAt, listed.size)
+        : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
     const checksum =
       listed.checksum === undefined || rest.checksumValue === undefined
         ? undefined
