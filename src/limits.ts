@@ -46,6 +46,8 @@ export const limits = {
   clockSkewMsMax: 15 * 60 * 1000,
   presignedExpirySecondsMax: 604_800,
   credentialCharsMax: 256,
+  /** Of an Authorization header before its signature, for it to be remembered. */
+  claimCharsMax: 1 * KiB,
   signingKeysMax: 1024,
   signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,

@@ -176,7 +176,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       if (manifest.shards.length === 1 && only !== undefined) {
         const member = members.get(only.storeId)
         if (member === undefined) throw new ShardMissing(only.id)
-        if (member.isVital) return member.store.get(only.id, range)
+        if (member.isVital) return await member.store.get(only.id, range)
       }
       const rank = new Map(manifest.shards.map(({ storeId }) => [storeId, preference(members.get(storeId), random())]))
       const ordered = [...manifest.shards].sort((a, b) => (rank.get(a.storeId) ?? 0) - (rank.get(b.storeId) ?? 0))

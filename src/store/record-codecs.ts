@@ -1,18 +1,15 @@
 /** How records of each kind become bytes. */
 import type { Key } from '../kv/kv.ts'
+import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
 import {
   contentAt,
   formatAt,
   jsonCodec,
-  jsonFormat,
-  type Manifested,
   manifestCodec,
-  manifestFormat,
   RecordDamaged,
-  restOf,
   seal,
+  secondFormat,
   unseal,
-  withRest,
 } from './record-format.ts'
 import {
   type BucketRecord,
@@ -21,8 +18,6 @@ import {
   type ListedObject,
   type LockClockRecord,
   type NullVersionRecord,
-  type ObjectAttributes,
-  type ObjectData,
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
@@ -42,7 +37,7 @@ export const repairCodec = jsonCodec<RepairRecord>()
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()
 
-// A version's record: a fixed part that listings read, then its manifest and JSON. A delete marker is the fixed part alone.
+// A version's record: a fixed part that listings read, then the rest (`object-rest`). A delete marker is the fixed part alone.
 const kindAt = contentAt
 const versionRandomAt = kindAt + 1
 const sequenceAt = versionRandomAt + versionRandomBytes
@@ -71,55 +66,6 @@ const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
 function checksumCode(checksum: ListedObject['checksum']): number {
   if (checksum === undefined) return 0
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
-}
-
-type Rest = Omit<ObjectAttributes, 'storageClass'> &
-  Pick<ObjectRecord, 'encryption'> & { checksumValue: string | undefined }
-
-/** Of the format before manifests were bytes. */
-type RestAsJson = Rest & Pick<ObjectRecord, 'data'>
-
-/** What is empty is left out; `parts`: of data that is no blob. */
-type RestBesideManifest = { [Name in keyof Rest]?: Rest[Name] | undefined } & Manifested & {
-    parts?: Omit<Extract<ObjectData, { kind: 'parts' }>, 'kind'> | undefined
-  }
-
-function besideManifest(record: ObjectRecord): RestBesideManifest {
-  const { headers, metadata, tags, data } = record
-  return {
-    headers: isEmpty(headers) ? undefined : headers,
-    metadata: isEmpty(metadata) ? undefined : metadata,
-    tags: tags.length === 0 ? undefined : tags,
-    retention: record.retention,
-    legalHold: record.legalHold,
-    websiteRedirectLocation: record.websiteRedirectLocation,
-    encryption: record.encryption,
-    checksumValue: record.checksum?.value,
-    parts: data.kind === 'parts' ? { uploadId: data.uploadId, runs: data.runs } : undefined,
-  }
-}
-
-const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0
-
-function readRest(key: Key, bytes: Buffer): RestAsJson {
-  if (bytes[formatAt] === jsonFormat) return JSON.parse(bytes.toString('utf8', restAt))
-  const { manifest, parts, ...rest }: RestBesideManifest = restOf(bytes, restAt)
-  return {
-    headers: rest.headers ?? {},
-    metadata: rest.metadata ?? {},
-    tags: rest.tags ?? [],
-    retention: rest.retention,
-    legalHold: rest.legalHold,
-    websiteRedirectLocation: rest.websiteRedirectLocation,
-    encryption: rest.encryption,
-    checksumValue: rest.checksumValue,
-    data: manifest === undefined ? partsOf(key, parts) : { kind: 'blob', manifest },
-  }
-}
-
-function partsOf(key: Key, parts: RestBesideManifest['parts']): ObjectData {
-  if (parts === undefined) throw new RecordDamaged(key, 'neither a blob nor parts')
-  return { kind: 'parts', ...parts }
 }
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
@@ -170,10 +116,20 @@ export const versionCodec = {
     if (record.kind === 'marker') {
       const bytes = Buffer.allocUnsafe(sizeAt)
       encodeName(bytes, record)
-      return seal(key, bytes, manifestFormat)
+      return seal(key, bytes, secondFormat)
     }
-    const manifest = record.data.kind === 'blob' ? record.data.manifest : undefined
-    const bytes = withRest(restAt, manifest, besideManifest(record))
+    const rest: ObjectRest = {
+      headers: record.headers,
+      metadata: record.metadata,
+      tags: record.tags,
+      retention: record.retention,
+      legalHold: record.legalHold,
+      websiteRedirectLocation: record.websiteRedirectLocation,
+      data: record.data,
+      encryption: record.encryption,
+      checksumValue: record.checksum?.value,
+    }
+    const bytes = encodeRest(rest, record.size, restAt)
     encodeName(bytes, record)
     bytes[kindAt] =
       (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
@@ -182,19 +138,22 @@ export const versionCodec = {
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
     bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
     bytes[checksumAt] = checksumCode(record.checksum)
-    return seal(key, bytes, manifestFormat)
+    return seal(key, bytes, secondFormat)
   },
 
   /** Only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
-    unseal(key, bytes)
+    unseal(key, bytes, secondFormat)
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
-    const rest = readRest(key, bytes)
+    const rest =
+      bytes[formatAt] === secondFormat
+        ? decodeRest(bytes, restAt, listed.size)
+        : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
     const checksum =
       listed.checksum === undefined || rest.checksumValue === undefined
         ? undefined

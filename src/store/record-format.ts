@@ -16,10 +16,10 @@ export class RecordDamaged extends Error {
   }
 }
 
-/** Content that is JSON as a whole. */
-export const jsonFormat = 1
-/** Content that has a manifest as bytes, and JSON behind it. */
-export const manifestFormat = 2
+/** The first of every kind of record: JSON, behind a fixed part where there is one. */
+const jsonFormat = 1
+/** Of those kinds that have another by now. */
+export const secondFormat = 2
 export const formatAt = 0
 const crcAt = 1
 export const contentAt = 5
@@ -37,16 +37,17 @@ function checksumOf(key: Key, record: Buffer): number {
   return crc32c(piece.subarray(pieceContentAt - key.length, pieceContentAt + contentBytes))
 }
 
-export function seal(key: Key, record: Buffer, format: number): Buffer {
+export function seal(key: Key, record: Buffer, format = jsonFormat): Buffer {
   record[formatAt] = format
   record.writeUInt32LE(checksumOf(key, record), crcAt)
   return record
 }
 
-export function unseal(key: Key, record: Buffer): void {
+/** `newest`: the last format that the kind of record has had. */
+export function unseal(key: Key, record: Buffer, newest = jsonFormat): void {
   if (record.length < contentAt) throw new RecordDamaged(key, 'too short')
-  const format = record[formatAt]
-  if (format !== jsonFormat && format !== manifestFormat) throw new RecordDamaged(key, `unknown format ${format}`)
+  const format = record[formatAt] ?? 0
+  if (format < jsonFormat || format > newest) throw new RecordDamaged(key, `unknown format ${format}`)
   if (checksumOf(key, record) !== record.readUInt32LE(crcAt)) {
     throw new RecordDamaged(key, 'checksum mismatch')
   }
@@ -64,7 +65,7 @@ export function jsonCodec<T>(): Codec<T> {
       const json = JSON.stringify(record)
       const bytes = Buffer.allocUnsafe(contentAt + Buffer.byteLength(json))
       bytes.write(json, contentAt)
-      return seal(key, bytes, jsonFormat)
+      return seal(key, bytes)
     },
     decode(key, bytes) {
       unseal(key, bytes)
@@ -74,44 +75,33 @@ export function jsonCodec<T>(): Codec<T> {
 }
 
 /** Where JSON shows that a manifest stands before it. */
-export interface Manifested {
+interface Manifested {
   manifest?: Manifest
 }
 
-/** A record whose content is JSON, and may have a manifest. */
+/** A record whose content is JSON, and may have a manifest: its length (0: none) in two bytes, the manifest, and what else there is as JSON. */
 export function manifestCodec<T extends object>(): Codec<T> {
   return {
     encode(key, record) {
       const { manifest, ...rest }: Manifested = record
-      return seal(key, withRest(contentAt, manifest, rest), manifestFormat)
+      const placed = manifest === undefined ? noBytes : manifestBytes(manifest)
+      const json = JSON.stringify(rest)
+      const bytes = Buffer.allocUnsafe(manifestAt + placed.length + Buffer.byteLength(json))
+      bytes.writeUInt16LE(placed.length, contentAt)
+      bytes.set(placed, manifestAt)
+      bytes.write(json, manifestAt + placed.length)
+      return seal(key, bytes, secondFormat)
     },
     decode(key, bytes) {
-      unseal(key, bytes)
-      return (
-        bytes[formatAt] === jsonFormat ? JSON.parse(bytes.toString('utf8', contentAt)) : restOf(bytes, contentAt)
-      ) as T
+      unseal(key, bytes, secondFormat)
+      if (bytes[formatAt] === jsonFormat) return JSON.parse(bytes.toString('utf8', contentAt)) as T
+      const jsonAt = manifestAt + bytes.readUInt16LE(contentAt)
+      const record = JSON.parse(bytes.toString('utf8', jsonAt)) as T & Manifested
+      if (jsonAt > manifestAt) record.manifest = readManifest(bytes.subarray(manifestAt, jsonAt))
+      return record
     },
   }
 }
 
-/** A record with room for `head` bytes: behind them the manifest's length (0: none) in two bytes, the manifest, and `rest` as JSON unless it is empty. */
-export function withRest(head: number, manifest: Manifest | undefined, rest: object): Buffer {
-  const placed = manifest === undefined ? noBytes : manifestBytes(manifest)
-  const json = JSON.stringify(rest)
-  const hasJson = json !== '{}'
-  const restAt = head + 2 + placed.length
-  const bytes = Buffer.allocUnsafe(restAt + (hasJson ? Buffer.byteLength(json) : 0))
-  bytes.writeUInt16LE(placed.length, head)
-  bytes.set(placed, head + 2)
-  if (hasJson) bytes.write(json, restAt)
-  return bytes
-}
-
-export function restOf(bytes: Buffer, head: number): Manifested {
-  const restAt = head + 2 + bytes.readUInt16LE(head)
-  const rest: Manifested = restAt === bytes.length ? {} : JSON.parse(bytes.toString('utf8', restAt))
-  if (restAt > head + 2) rest.manifest = readManifest(bytes.subarray(head + 2, restAt))
-  return rest
-}
-
+const manifestAt = contentAt + 2
 const noBytes = Buffer.alloc(0)

@@ -131,7 +131,8 @@ class DirectoryStore implements ShardStore {
     if (address.kind === 'file') return this.#files.get(id, address, range)
     const payload = await this.#reads.payload(id, address)
     checkRange(range, payload.length)
-    return bytesSource(payload.subarray(range.start, range.end))
+    const isWhole = range.start === 0 && range.end === payload.length
+    return bytesSource(isWhole ? payload : payload.subarray(range.start, range.end))
   }
 
   async description(id: ShardId): Promise<Buffer> {
