@@ -88,6 +88,9 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       random,
     })
 
+  const anotherOf = (location: Placing) => (beside: readonly Member[], tried: readonly Member[]) =>
+    places(location, 1, beside, tried)[0]
+
   function openCopy({ storeId, id }: ShardPlace, damaged: () => void): ReadableCopy {
     const member = members.get(storeId)
     return {
@@ -120,6 +123,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       code: erasureCode(),
       label: labelling(coding, clock),
       places: chosenFor(location, data + parity, writeAck, blob),
+      another: anotherOf(location),
       least: writeAck,
       stallMs,
     })
@@ -163,7 +167,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       const chosen = chosenFor(location, copies, copiesAck, blob)
       const written = await writeCopies(blob, {
         places: chosen,
-        another: (beside, tried) => places(location, 1, beside, tried)[0],
+        another: anotherOf(location),
         least: copiesAck,
         stallMs,
       })
