@@ -22,6 +22,7 @@ import {
   type PartRecord,
   type RepairRecord,
   storageClasses,
+  type TaskRecord,
   type UploadRecord,
   type VersionName,
   type VersionRecord,
@@ -33,6 +34,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = manifestCodec<PartRecord>()
 export const garbageCodec = manifestCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()

@@ -221,4 +221,50 @@ export type GarbageRecord =
 /** A blob that lacks copies. What it is of stands in the key. */
 export interface RepairRecord {
   queuedMs: number
+  /** Too few of its shards are left to make the others from. It is looked at again now and then: should they come back, it is repaired. */
+  lost?: LostBlob | undefined
+}
+
+export interface LostBlob {
+  sinceMs: number
+  lookedMs: number
+  /** Whose bytes are lost. Absent: those of a part, found by nobody who knows. */
+  object?: NamedObject | undefined
+}
+
+export interface NamedObject {
+  bucket: string
+  key: string
+  /** Absent: of an upload that is not completed. */
+  versionId?: string | undefined
+}
+
+export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+
+/** How far a task is. */
+export interface TaskProgress {
+  done: number
+  /** Absent: not known yet. */
+  total?: number | undefined
+  unit: 'bytes' | 'blobs'
+  /** What was met on the way, by name. */
+  counts: Readonly<Record<string, number>>
+}
+
+export type TaskArguments = Readonly<Record<string, string | number | boolean>>
+
+/** Work that outlives the process that does it, and of which only one of a kind runs at a time. Kind and name stand in the key. */
+export interface TaskRecord {
+  /** Tells this request from earlier and later ones of the same name. */
+  id: string
+  state: TaskState
+  arguments: TaskArguments
+  /** Where to go on, as the kind writes it. Absent: at the start. */
+  cursor?: string | undefined
+  progress: TaskProgress
+  /** Why it failed. */
+  reason?: string | undefined
+  requestedMs: number
+  startedMs?: number | undefined
+  endedMs?: number | undefined
 }
