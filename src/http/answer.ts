@@ -1,5 +1,5 @@
 /** Sends an answer: head, then nothing, bytes, or a stream under backpressure. */
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSource, LentBytes } from '../byte-source.ts'
 import type { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Exchange } from './exchange.ts'
@@ -68,10 +68,18 @@ export async function sendStream(
 ): Promise<void> {
   try {
     if (source.size > limits.wholeAnswerBytesMax) await sendChunks(exchange, head, status, headers, source)
-    else sendBytes(exchange, head, status, headers, await source.read())
+    else if (source.borrow === undefined) sendBytes(exchange, head, status, headers, await source.read())
+    else sendBytes(exchange, head, status, headers, borrowForAnswer(exchange, source.borrow()))
   } finally {
     source.cancel()
   }
+}
+
+/** What is lent is given back when the answer has left the process, or never will: until then the connection may read it. */
+function borrowForAnswer({ response }: Exchange, { bytes, giveBack }: LentBytes): Buffer {
+  if (response.closed) giveBack()
+  else response.once('close', giveBack)
+  return bytes
 }
 
 async function sendChunks(

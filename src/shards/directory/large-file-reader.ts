@@ -1,6 +1,6 @@
 /** Opens ranges of large shards. Their files stay open, with the checksums of their blocks, for the readers to come. */
-import { type ByteSource, bytesSource } from '../../byte-source.ts'
-import type { ChunkPool } from '../../chunk-pool.ts'
+import { type ByteSource, lendingSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
@@ -38,11 +38,14 @@ async function readTail(id: ShardId, file: FileHandle, address: FileAddress, byt
 export class LargeFileReader {
   readonly #context: StoreContext
   readonly #chunks: ChunkPool
+  /** Each has room for the blocks of a small range, wherever it begins. */
+  readonly #smallChunks: ChunkPool
   readonly #open: OpenFiles<BlockTable>
 
   constructor(context: StoreContext, chunks: ChunkPool) {
     this.#context = context
     this.#chunks = chunks
+    this.#smallChunks = new ChunkPool(context.sizes.smallShardBytesMax + 2 * context.sizes.checksumBlockBytes)
     this.#open = new OpenFiles(context.fs, {
       filesMax: limits.fileHandlesMax,
       learnedBytesMax: limits.fileFootersBytesMax,
@@ -59,9 +62,9 @@ export class LargeFileReader {
       if (range.end - range.start > this.#context.sizes.smallShardBytesMax) {
         return new LargeFileSource(open, this.#chunks)
       }
-      const bytes = await open.read()
+      const source = await this.#readSmall(open)
       lease.release()
-      return bytesSource(bytes)
+      return source
     } catch (error) {
       lease.release()
       throw errorOf(id, error)
@@ -80,6 +83,17 @@ export class LargeFileReader {
 
   close(): void {
     this.#open.close()
+  }
+
+  async #readSmall(open: OpenRange): Promise<ByteSource> {
+    const chunk = this.#smallChunks.take(open.blocks.end - open.blocks.start)
+    const giveBack = (): void => this.#smallChunks.give(chunk)
+    try {
+      return lendingSource(await open.readInto(chunk), giveBack)
+    } catch (error) {
+      giveBack()
+      throw error
+    }
   }
 
   /** What stayed open may have been removed or altered since, by another process or by hand, or its disk taken away: what is there now counts. */

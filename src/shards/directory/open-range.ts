@@ -82,12 +82,12 @@ export class OpenRange {
     if (damaged !== undefined) throw new ShardDamaged(this.#id, `block ${damaged} is damaged`)
   }
 
-  /** The range in one piece, in memory that is the caller's. Errors: `ShardDamaged`. */
-  async read(): Promise<Buffer> {
+  /** Reads the blocks into `memory`, which has room for them, and gives the range as it lies there. Errors: `ShardDamaged`. */
+  async readInto(memory: Buffer): Promise<Buffer> {
     const { start, end } = this.blocks
-    const blocks = Buffer.allocUnsafe(end - start)
+    const blocks = memory.subarray(0, end - start)
     await this.fill(blocks, start)
     this.verify(blocks, start)
-    return blocks.subarray(this.range.start - start, this.range.end - start)
+    return memory.subarray(this.range.start - start, this.range.end - start)
   }
 }
