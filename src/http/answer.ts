@@ -1,5 +1,5 @@
 /** Sends an answer: head, then nothing, bytes, or a stream under backpressure. */
-import type { ByteSource, LentBytes } from '../byte-source.ts'
+import type { ByteSource } from '../byte-source.ts'
 import type { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Exchange } from './exchange.ts'
@@ -68,17 +68,20 @@ export async function sendStream(
 ): Promise<void> {
   try {
     if (source.size > limits.wholeAnswerBytesMax) await sendChunks(exchange, head, status, headers, source)
-    else if (source.borrow === undefined) sendBytes(exchange, head, status, headers, await source.read())
-    else sendBytes(exchange, head, status, headers, borrowForAnswer(exchange, source.borrow()))
+    else sendBytes(exchange, head, status, headers, borrowForAnswer(exchange, source) ?? (await source.read()))
   } finally {
     source.cancel()
   }
 }
 
-/** What is lent is given back when the answer has left the process, or never will: until then the connection may read it. */
-function borrowForAnswer({ response }: Exchange, { bytes, giveBack }: LentBytes): Buffer {
-  if (response.closed) giveBack()
-  else response.once('close', giveBack)
+/**
+ * What is lent is given back when the answer has left the process, or never will: until then the connection reads it. An answer that waits
+ * for others on its connection borrows nothing: it would not be told that the connection is gone.
+ */
+function borrowForAnswer({ response }: Exchange, source: ByteSource): Buffer | undefined {
+  if (source.borrow === undefined || response.socket === null || response.closed) return undefined
+  const { bytes, giveBack } = source.borrow()
+  response.once('close', giveBack)
   return bytes
 }
 
