@@ -134,7 +134,10 @@ function requestIds(clock: Clock): () => string {
   let used = 0
   return () => {
     if (used === digits.length) {
-      digits = clock.random(64 * requestIdDigits).toString('hex').toUpperCase()
+      digits = clock
+        .random(64 * requestIdDigits)
+        .toString('hex')
+        .toUpperCase()
       used = 0
     }
     used += requestIdDigits
