@@ -85,6 +85,7 @@ export const limits = {
   shardDescriptionBytesMax: 64 * KiB,
   storeReserveBytes: 64 * MiB,
   segmentGroupBytesMax: 4 * MiB,
+  segmentGroupJoinedBytesMax: 512 * KiB,
   segmentQueueBytesMax: 64 * MiB,
   segmentHandlesMax: 128,
   fileHandlesMax: 128,

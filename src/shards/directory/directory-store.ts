@@ -210,8 +210,10 @@ class DirectoryStore implements ShardStore {
   }
 
   async #putSmall({ payload, describe }: NewShard): Promise<ShardId> {
-    await this.#context.freeSpace.requireRoom(payload.size)
-    await this.#log.room()
+    const sampled = this.#context.freeSpace.requireRoom(payload.size)
+    if (sampled !== undefined) await sampled
+    const room = this.#log.room()
+    if (room !== undefined) await room
     const bytes = await payload.read()
     if (bytes.length !== payload.size)
       throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)

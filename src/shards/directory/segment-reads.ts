@@ -4,40 +4,21 @@ import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, ShardMissing } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { isMissing, storeFailure, unreadable } from './failures.ts'
+import { recordMemory } from './record-memory.ts'
 import { readDescription, readPayload } from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
 
 interface OpenSegment {
   file: Promise<FileHandle>
-  /** What `file` resolved to: most reads find it there, and need not wait a turn for it. */
-  handle: FileHandle | undefined
   readers: number
   /** Used since the last sweep. */
   used: boolean
-  /** Number of the last use. */
-  usedLast: number
-}
-
-/** Records are read into memory that several share: a piece of memory for each is slow to make and to collect. A slow client keeps one such alive. */
-const slabBytes = 64 * 1024
-const slabRecordBytesMax = 8 * 1024
-let slab = Buffer.alloc(0)
-let slabUsed = 0
-
-function recordMemory(bytes: number): Buffer {
-  if (bytes > slabRecordBytesMax) return Buffer.allocUnsafe(bytes)
-  if (slabUsed + bytes > slab.length) {
-    slab = Buffer.allocUnsafeSlow(slabBytes)
-    slabUsed = 0
-  }
-  slabUsed += bytes
-  return slab.subarray(slabUsed - bytes, slabUsed)
 }
 
 export class SegmentReads {
   readonly #context: StoreContext
+  /** Least recently used first. */
   readonly #open = new Map<string, OpenSegment>()
-  #uses = 0
 
   constructor(context: StoreContext) {
     this.#context = context
@@ -57,7 +38,7 @@ export class SegmentReads {
     const record = recordMemory(bytes)
     const opened = this.#acquire(segment)
     try {
-      const file = opened.handle ?? (await opened.file)
+      const file = await opened.file
       if ((await file.read(record, offset)) < bytes)
         throw new ShardDamaged(id, 'the segment ends before the record does')
     } catch (error) {
@@ -87,40 +68,21 @@ export class SegmentReads {
   }
 
   #acquire(segment: string): OpenSegment {
-    const opened = this.#open.get(segment) ?? this.#openSegment(segment)
+    const { fs, layout } = this.#context
+    const opened = this.#open.get(segment) ?? { file: fs.open(layout.segment(segment), 'read'), readers: 0, used: true }
     opened.readers++
     opened.used = true
-    opened.usedLast = ++this.#uses
-    return opened
-  }
-
-  #openSegment(segment: string): OpenSegment {
-    const { fs, layout } = this.#context
-    if (this.#open.size >= limits.segmentHandlesMax) this.#evictOldest()
-    const file = fs.open(layout.segment(segment), 'read')
-    const opened: OpenSegment = { file, handle: undefined, readers: 0, used: true, usedLast: 0 }
+    this.#open.delete(segment)
     this.#open.set(segment, opened)
-    file.then(
-      (handle) => {
-        opened.handle = handle
-      },
-      () => {
-        // A failed open is not remembered: the segment may yet be there for the next reader.
-        if (this.#open.get(segment) === opened) this.#open.delete(segment)
-      },
-    )
-    return opened
-  }
-
-  #evictOldest(): void {
-    let oldest: string | undefined
-    let usedLast = Number.POSITIVE_INFINITY
-    for (const [segment, opened] of this.#open) {
-      if (opened.usedLast >= usedLast) continue
-      oldest = segment
-      usedLast = opened.usedLast
+    if (this.#open.size > limits.segmentHandlesMax) {
+      const oldest = this.#open.keys().next()
+      if (oldest.done === false) this.#evict(oldest.value)
     }
-    if (oldest !== undefined) this.#evict(oldest)
+    // A failed open is not remembered: the segment may yet be there for the next reader.
+    opened.file.catch(() => {
+      if (this.#open.get(segment) === opened) this.#open.delete(segment)
+    })
+    return opened
   }
 
   #release(segment: string, opened: OpenSegment): void {
