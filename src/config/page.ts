@@ -111,7 +111,7 @@ export function configurationPage(): string {
     '',
     "- Credentials come from the SDK's standard chain: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, the shared files, the machine's role. They are no part of this file.",
     '  Where those variables are set, give the server its own key by `HOLDFAST_ACCESS_KEY_ID` and `HOLDFAST_SECRET_ACCESS_KEY`, or it takes them for its own. `profile` gives each',
-    '  store a key of its own; it needs the variables to be unset. A key must be allowed to get, put and delete objects, to list the bucket and its multipart uploads, and to abort them.',
+    '  store a key of its own; leave the variables unset then. A key must be allowed to get, put and delete objects, to list the bucket and its multipart uploads, and to abort them.',
     '- A store belongs to the server that made it. A bucket that is missing, empty or holds another store is left out of use, and nothing is made anew in it.',
     `- Each shard is one object, however small: a PUT to write it, a GET to read any part of it, a DELETE. From ${remotePartMiB} MiB on it takes a multipart upload. Providers charge for requests, and some`,
     '  for a least size or a least time: small objects are better kept on a directory. Listing what is stored, as rebuilding an index does, costs a GET an object.',

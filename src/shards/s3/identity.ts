@@ -66,6 +66,8 @@ async function findIdentity(bucket: Bucket): Promise<Identity | undefined> {
 
 async function requireVacant(bucket: Bucket): Promise<void> {
   for await (const { key } of bucket.list('')) {
+    // Another process of ours may just have made it.
+    if (key === identityKey) continue
     throw new Error(
       `${bucket.name} is not empty (${key}) and holds no ${identityKey}: no store is made over other data`,
     )

@@ -85,7 +85,7 @@ export class ObjectWriter {
       this.#upload ??= await this.#bucket.startUpload(this.#key)
       // No more than one is under way, while the next is filled.
       await this.#sending
-      this.#sending = this.#send(this.#upload, this.#buffer)
+      this.#sending = this.#send(this.#upload, this.#buffer.subarray(0, this.#filled))
       this.#buffer = this.#fresh(this.#taken)
       this.#filled = 0
     }
