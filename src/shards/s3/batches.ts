@@ -5,7 +5,7 @@
 import { type Clock, timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import type { UncheckedBatch } from '../shard-store.ts'
-import type { Bucket } from './bucket.ts'
+import type { ShardBucket } from './bucket.ts'
 import { batchPrefix } from './object-format.ts'
 
 const pendingPrefix = 'pending/'
@@ -38,7 +38,7 @@ export interface Reservation {
 }
 
 export class Batches {
-  readonly #bucket: Bucket
+  readonly #bucket: ShardBucket
   readonly #clock: Clock
   readonly #leftOpen: LeftOpen
   readonly #requireIdentity: () => Promise<void>
@@ -46,7 +46,7 @@ export class Batches {
   #current: OpenBatch | undefined
   #opening: Promise<void> | undefined
 
-  constructor(bucket: Bucket, clock: Clock, leftOpen: LeftOpen, requireIdentity: () => Promise<void>) {
+  constructor(bucket: ShardBucket, clock: Clock, leftOpen: LeftOpen, requireIdentity: () => Promise<void>) {
     this.#bucket = bucket
     this.#clock = clock
     this.#leftOpen = leftOpen

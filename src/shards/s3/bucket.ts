@@ -38,11 +38,11 @@ export type Opened = { body: Readable } | 'absent' | 'short'
 const checksums = { ChecksumAlgorithm: 'CRC32' } as const
 
 /** Throws `SdkMissing`. Asks nothing of the endpoint. */
-export async function openBucket(place: BucketPlace): Promise<Bucket> {
-  return new Bucket(place, await loadSdk())
+export async function openBucket(place: BucketPlace): Promise<ShardBucket> {
+  return new ShardBucket(place, await loadSdk())
 }
 
-export class Bucket {
+export class ShardBucket {
   readonly #place: BucketPlace
   readonly #sdk: Sdk
   readonly #client: S3Client

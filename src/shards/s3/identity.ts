@@ -1,7 +1,7 @@
 /** The object that says which store lies under a prefix. A bucket that is missing, empty or another's is refused: to fill it anew would hide the loss. */
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
-import type { Bucket } from './bucket.ts'
+import type { ShardBucket } from './bucket.ts'
 
 const identityKey = 'holdfast-store.json'
 const format = 1
@@ -14,14 +14,14 @@ interface Identity {
 }
 
 /** The id of the store that is there. */
-export async function readIdentity(bucket: Bucket): Promise<string> {
+export async function readIdentity(bucket: ShardBucket): Promise<string> {
   const found = await findIdentity(bucket)
   if (found !== undefined) return found.storeId
   throw new Error(`${bucket.name} holds no ${identityKey}: not a Holdfast store, or another bucket in its place`)
 }
 
 /** Throws when what was opened is no longer there. */
-export async function requireIdentity(bucket: Bucket, storeId: string): Promise<void> {
+export async function requireIdentity(bucket: ShardBucket, storeId: string): Promise<void> {
   if ((await readIdentity(bucket)) !== storeId) throw new Error(`${bucket.name} holds another store than before`)
 }
 
@@ -29,7 +29,7 @@ export async function requireIdentity(bucket: Bucket, storeId: string): Promise<
  * Makes a store where nothing is yet; one of the same owner, which it could not take note of, is taken again. Another's is refused even while it is empty: two
  * servers on one store would each take the other's shards for garbage.
  */
-export async function createIdentity(bucket: Bucket, clock: Clock, owner: string): Promise<string> {
+export async function createIdentity(bucket: ShardBucket, clock: Clock, owner: string): Promise<string> {
   if ((await findIdentity(bucket)) === undefined) {
     await requireVacant(bucket)
     const identity = { format, storeId: randomId(clock), owner, createdAt: new Date(clock.now()).toISOString() }
@@ -42,7 +42,7 @@ export async function createIdentity(bucket: Bucket, clock: Clock, owner: string
   throw new Error(`${bucket.name} holds a store that another server made`)
 }
 
-async function findIdentity(bucket: Bucket): Promise<Identity | undefined> {
+async function findIdentity(bucket: ShardBucket): Promise<Identity | undefined> {
   const bytes = await bucket.read(identityKey, limits.remoteProbeMs)
   if (bytes === undefined) return undefined
   const place = `${bucket.name}${identityKey}`
@@ -64,7 +64,7 @@ async function findIdentity(bucket: Bucket): Promise<Identity | undefined> {
   return { storeId, owner: 'owner' in identity ? String(identity.owner) : '' }
 }
 
-async function requireVacant(bucket: Bucket): Promise<void> {
+async function requireVacant(bucket: ShardBucket): Promise<void> {
   for await (const { key } of bucket.list('')) {
     // Another process of ours may just have made it.
     if (key === identityKey) continue

@@ -4,7 +4,7 @@ import type { ByteSink, ByteSource } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from '../shard-store.ts'
-import type { Bucket } from './bucket.ts'
+import type { ShardBucket } from './bucket.ts'
 import { endpointFailure } from './failures.ts'
 import {
   blockBytes,
@@ -23,7 +23,7 @@ const footerBytesMax = limits.shardDescriptionBytesMax + trailerBytes
 
 /** Opens the object, so that it stays readable. A range that reaches the end of the payload brings the footer along, which is verified too. */
 export async function openShard(
-  bucket: Bucket,
+  bucket: ShardBucket,
   name: ShardName,
   range: ShardRange,
   chunks: ChunkPool,
@@ -45,7 +45,7 @@ export async function openShard(
 }
 
 /** What a shard was stored with. */
-export async function readDescription(bucket: Bucket, name: ShardName, chunks: ChunkPool): Promise<Buffer> {
+export async function readDescription(bucket: ShardBucket, name: ShardName, chunks: ChunkPool): Promise<Buffer> {
   const source = await openShard(bucket, name, { start: name.payloadBytes, end: name.payloadBytes }, chunks)
   await source.readSoon()
   return source.description

@@ -1,5 +1,5 @@
 /** Writes one shard's object as its bytes arrive, with bounded memory: a small one by one request, a large one as a multipart upload. */
-import type { Bucket, UploadedPart } from './bucket.ts'
+import type { ShardBucket, UploadedPart } from './bucket.ts'
 import {
   blockBytes,
   blockChecksum,
@@ -23,7 +23,7 @@ export function writerBytes(payloadBytes: number): number {
 }
 
 export class ObjectWriter {
-  readonly #bucket: Bucket
+  readonly #bucket: ShardBucket
   readonly #name: ShardName
   readonly #key: string
   readonly #seed: number
@@ -39,7 +39,7 @@ export class ObjectWriter {
   /** The object was asked for: it may be there, whatever was answered. */
   #asked = false
 
-  constructor(bucket: Bucket, name: ShardName) {
+  constructor(bucket: ShardBucket, name: ShardName) {
     this.#bucket = bucket
     this.#name = name
     this.#key = shardKey(name)

@@ -18,7 +18,7 @@ import {
   type UncheckedBatch,
 } from '../shard-store.ts'
 import { Batches, isBatchId, type LeftOpen } from './batches.ts'
-import { type Bucket, type BucketPlace, openBucket } from './bucket.ts'
+import { type BucketPlace, openBucket, type ShardBucket } from './bucket.ts'
 import { createIdentity, readIdentity, requireIdentity } from './identity.ts'
 import {
   batchPrefix,
@@ -69,7 +69,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> 
 
 class S3Store implements ShardStore {
   readonly storeId: string
-  readonly #bucket: Bucket
+  readonly #bucket: ShardBucket
   readonly #batches: Batches
   readonly #clock: Clock
   readonly #warn: (message: string) => void
@@ -77,7 +77,7 @@ class S3Store implements ShardStore {
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(storeId: string, bucket: Bucket, batches: Batches, { clock, warn = () => {} }: S3StoreOptions) {
+  constructor(storeId: string, bucket: ShardBucket, batches: Batches, { clock, warn = () => {} }: S3StoreOptions) {
     this.storeId = storeId
     this.#bucket = bucket
     this.#batches = batches
