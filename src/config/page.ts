@@ -116,7 +116,7 @@ export function configurationPage(): string {
     `- Each shard is one object, however small: a PUT to write it, a GET to read any part of it, a DELETE. From ${remotePartMiB} MiB on it takes a multipart upload. Providers charge for requests, and some`,
     '  for a least size or a least time: small objects are better kept on a directory. Listing what is stored, as rebuilding an index does, costs a GET an object.',
     '- Turn versioning off for the bucket, and have no lifecycle rule that removes or archives what is under the prefix. One that ends unfinished multipart uploads does no harm.',
-    `- What is under way to an endpoint lies in memory: at most ${remoteMemoryMiB} MiB for all of them. Beyond that, writers wait, and get 503 SlowDown after ten seconds.`,
+    `- What is under way to an endpoint lies in memory: at most ${remoteMemoryMiB} MiB in each process. Beyond that, writers wait, and get 503 SlowDown after ten seconds.`,
     '- An endpoint that does not answer is left out after some seconds, and looked at every five; so a location goes on with the others. `holdfast locations status` tells how much of a',
     '  bucket is used while it holds up to a hundred thousand shards.',
     '- Data is as readable there as it is on a disk. Who must not see it is kept out by encryption at rest.',

@@ -195,16 +195,16 @@ describe('locations over three servers', () => {
       const target = load.acknowledged + writes
       await Promise.race([atWork, expect.poll(() => load.acknowledged, { timeout: 30_000 }).toBeGreaterThan(target)])
     }
-    await progress(40)
+    await progress(20)
     await killFar('far2')
     const readsBefore = load.reads
-    await progress(80)
+    await progress(40)
     expect(load.reads).toBeGreaterThan(readsBefore)
     const away = await statuses()
     expect(away).toMatchObject([{ failuresSurvived: { now: 0 } }, { failuresSurvived: { now: 0 } }])
     expect(away[1]?.degradedBlobs).toBeGreaterThan(0)
     await startFar('far2')
-    await progress(20)
+    await progress(10)
     load.stop()
     await atWork
     expect(load.refusals.filter((status) => status !== 503)).toEqual([])

@@ -47,6 +47,8 @@ export class ShardBucket {
   readonly #sdk: Sdk
   readonly #client: S3Client
   #deletesMany = true
+  #readers = 0
+  #isClosed = false
 
   constructor(place: BucketPlace, sdk: Sdk) {
     this.#place = place
@@ -100,6 +102,8 @@ export class ShardBucket {
       const command = new this.#sdk.GetObjectCommand(request)
       const { Body, ContentRange } = await this.#client.send(command, { abortSignal: abort.signal })
       if (!(Body instanceof Readable)) throw new Error('the answer has no body')
+      this.#readers++
+      Body.once('close', () => this.#endReader())
       if (isWhole || ContentRange !== undefined) return { body: Body }
       Body.destroy()
       throw new Error('the endpoint ignores that a range is asked for')
@@ -204,8 +208,15 @@ export class ShardBucket {
     } while (token !== undefined)
   }
 
+  /** What is being read may be read to its end. */
   close(): void {
-    this.#client.destroy()
+    this.#isClosed = true
+    if (this.#readers === 0) this.#client.destroy()
+  }
+
+  #endReader(): void {
+    this.#readers--
+    if (this.#isClosed && this.#readers === 0) this.#client.destroy()
   }
 
   #object(key: string): { Bucket: string; Key: string } {

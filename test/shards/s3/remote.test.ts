@@ -130,6 +130,15 @@ test('batches that a killed process left open are closed by the first to open th
   await killed.store.close()
 })
 
+test('a store that is closed lets what is being read end', async () => {
+  const { store } = await openRemote(side.place)
+  const payload = patternBytes(1, 8 * MiB)
+  const id = await put(store, payload)
+  const source = await store.get(id, { start: 0, end: payload.length })
+  await store.close()
+  expect((await source.read()).equals(payload)).toBe(true)
+})
+
 test('tells how much it keeps, and not how much more there is room for', async () => {
   const { store } = await openRemote(side.place)
   await put(store, patternBytes(1, 100_000))
