@@ -3,7 +3,7 @@ import { CreateMultipartUploadCommand, DeleteObjectCommand } from '@aws-sdk/clie
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../../src/byte-source.ts'
 import { ShardDamaged, StoreFull } from '../../../src/shards/shard-store.ts'
-import { patternBytes } from '../seeded.ts'
+import { patternBytes, seededClock, seededRandom } from '../seeded.ts'
 import { get, listed, put } from '../suite.ts'
 import { type FarSide, openFarSide, openRemote } from './far-side.ts'
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts'
@@ -29,7 +29,9 @@ const failing = (bytes: Buffer, after: number): ByteSource => ({
 
 describe('the identity of a store', () => {
   test('is made once, and is the same for all who open it', async () => {
-    const opened = await Promise.all(Array.from({ length: 8 }, () => openRemote(side.place)))
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => openRemote(side.place, { clock: seededClock(seededRandom(i)) })),
+    )
     expect(new Set(opened.map(({ store }) => store.storeId)).size).toBe(1)
     for (const { store } of opened) await store.close()
     expect(await side.keys()).toEqual([identity])
