@@ -114,11 +114,13 @@ export function configurationPage(): string {
     '  store a key of its own; leave the variables unset then. A key must be allowed to get, put and delete objects, to list the bucket and its multipart uploads, and to abort them.',
     '- A store belongs to the server that made it. A bucket that is missing, empty or holds another store is left out of use, and nothing is made anew in it.',
     `- Each shard is one object, however small: a PUT to write it, a GET to read any part of it, a DELETE. From ${remotePartMiB} MiB on it takes a multipart upload. Providers charge for requests, and some`,
-    '  for a least size or a least time: small objects are better kept on a directory. Listing what is stored, as rebuilding an index does, costs a GET an object.',
+    '  for a least size or a least time: small objects are better kept on a directory. Listing what is stored, as rebuilding an index does, costs a GET an object. Each process looks at',
+    '  the store every five seconds, by a GET; background jobs list some of it every minute.',
     '- Turn versioning off for the bucket, and have no lifecycle rule that removes or archives what is under the prefix. One that ends unfinished multipart uploads does no harm.',
     `- What is under way to an endpoint lies in memory: at most ${remoteMemoryMiB} MiB in each process. Beyond that, writers wait, and get 503 SlowDown after ten seconds.`,
     '- An endpoint that does not answer is left out after some seconds, and looked at every five; so a location goes on with the others. `holdfast locations status` tells how much of a',
     '  bucket is used while it holds up to a hundred thousand shards.',
+    '- Endpoints with a certificate of your own authority: name its file in `NODE_EXTRA_CA_CERTS`.',
     '- Data is as readable there as it is on a disk. Who must not see it is kept out by encryption at rest.',
   ].join('\n')}\n`
 }

@@ -47,6 +47,8 @@ export class ShardBucket {
   readonly #sdk: Sdk
   readonly #client: S3Client
   #deletesMany = true
+  /** Of requests that are not answered yet. */
+  readonly #underWay = new Set<AbortController>()
   #readers = 0
   #isClosed = false
 
@@ -83,7 +85,7 @@ export class ShardBucket {
   async putAbsent(key: string, body: Buffer): Promise<void> {
     const request = { ...this.#object(key), ...checksums, Body: body, IfNoneMatch: '*' }
     try {
-      await ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
+      await this.#ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
     } catch (error) {
       if (isPresent(error)) return
       if (!isUnsupported(error)) throw endpointFailure(error)
@@ -96,11 +98,10 @@ export class ShardBucket {
     const isWhole = start === 0 && end === undefined
     const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`
     const request = { ...this.#object(key), ...(isWhole ? {} : { Range }) }
-    const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), limits.remoteAnswerMs)
+    const command = new this.#sdk.GetObjectCommand(request)
     try {
-      const command = new this.#sdk.GetObjectCommand(request)
-      const { Body, ContentRange } = await this.#client.send(command, { abortSignal: abort.signal })
+      // Once it is answered, who reads decides how long to wait.
+      const { Body, ContentRange } = await this.#ask((signal) => this.#client.send(command, signal))
       if (!(Body instanceof Readable)) throw new Error('the answer has no body')
       this.#readers++
       Body.once('close', () => this.#endReader())
@@ -111,9 +112,6 @@ export class ShardBucket {
       if (isMissingObject(error)) return 'absent'
       if (isUnsatisfiableRange(error)) return 'short'
       throw endpointFailure(error)
-    } finally {
-      // From here on who reads decides how long to wait.
-      clearTimeout(timer)
     }
   }
 
@@ -121,7 +119,7 @@ export class ShardBucket {
   async read(key: string, withinMs: number = limits.remoteAnswerMs): Promise<Buffer | undefined> {
     const command = new this.#sdk.GetObjectCommand(this.#object(key))
     try {
-      return await ask(async (signal) => {
+      return await this.#ask(async (signal) => {
         const { Body } = await this.#client.send(command, signal)
         if (!(Body instanceof Readable)) throw new Error('the answer has no body')
         return Buffer.concat(await addAbortSignal(signal.abortSignal, Body).toArray())
@@ -163,7 +161,7 @@ export class ShardBucket {
     let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {}
     for (;;) {
       const command = new this.#sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + under, ...marker })
-      const page = await ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
+      const page = await this.#ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
         if (!isUnsupported(error)) throw endpointFailure(error)
         return undefined
       })
@@ -208,6 +206,11 @@ export class ShardBucket {
     } while (token !== undefined)
   }
 
+  /** Fails all requests that are not answered yet: the endpoint is known to be away, and who waits for it may go on without. */
+  giveUp(): void {
+    for (const request of this.#underWay) request.abort()
+  }
+
   /** What is being read may be read to its end. */
   close(): void {
     this.#isClosed = true
@@ -225,7 +228,7 @@ export class ShardBucket {
 
   async #deleteOne(key: string): Promise<void> {
     const command = new this.#sdk.DeleteObjectCommand(this.#object(key))
-    await ask((signal) => this.#client.send(command, signal), limits.remoteProbeMs).catch((error: unknown) => {
+    await this.#ask((signal) => this.#client.send(command, signal), limits.remoteProbeMs).catch((error: unknown) => {
       if (!isMissingObject(error)) throw endpointFailure(error)
     })
   }
@@ -234,7 +237,7 @@ export class ShardBucket {
   async #deleteMany(keys: readonly string[]): Promise<boolean> {
     const Delete = { Objects: keys.map((key) => ({ Key: this.#place.prefix + key })), Quiet: true }
     const command = new this.#sdk.DeleteObjectsCommand({ Bucket: this.#place.bucket, Delete, ...checksums })
-    const answer = await ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
+    const answer = await this.#ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
       if (!isUnsupported(error)) throw endpointFailure(error)
       return undefined
     })
@@ -244,17 +247,25 @@ export class ShardBucket {
   }
 
   async #send<T>(request: (signal: Signal) => Promise<T>, withinMs?: number): Promise<T> {
-    return ask(request, withinMs).catch((error: unknown) => {
+    return this.#ask(request, withinMs).catch((error: unknown) => {
       throw endpointFailure(error)
     })
+  }
+
+  /** Rejects with what the SDK rejects with. */
+  async #ask<T>(request: (signal: Signal) => Promise<T>, ms: number = limits.remoteAnswerMs): Promise<T> {
+    const abort = new AbortController()
+    const timer = setTimeout(() => abort.abort(), ms)
+    this.#underWay.add(abort)
+    try {
+      return await request({ abortSignal: abort.signal })
+    } finally {
+      clearTimeout(timer)
+      this.#underWay.delete(abort)
+    }
   }
 }
 
 interface Signal {
   abortSignal: AbortSignal
-}
-
-/** Rejects with what the SDK rejects with. */
-function ask<T>(request: (signal: Signal) => Promise<T>, ms: number = limits.remoteAnswerMs): Promise<T> {
-  return request({ abortSignal: AbortSignal.timeout(ms) })
 }

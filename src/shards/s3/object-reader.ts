@@ -28,20 +28,19 @@ export async function openShard(
   range: ShardRange,
   chunks: ChunkPool,
 ): Promise<ShardSource> {
+  const { payloadBytes } = name
+  // Of an empty range all that is asked is whether the shard is there: the footer says so.
   const isEmpty = range.start === range.end
-  const reachesEnd = isEmpty || range.end === name.payloadBytes
-  // Nothing of the payload: all that is asked is whether the shard is there.
-  const firstBlock = isEmpty ? Math.ceil(name.payloadBytes / blockBytes) : Math.floor(range.start / blockBytes)
-  const from = isEmpty ? framedBytes(name.payloadBytes) : firstBlock * frameBytes
-  const to = Math.ceil(range.end / blockBytes) * frameBytes
-  const opened = await bucket.open(
-    shardKey(name),
-    from,
-    reachesEnd ? undefined : Math.min(to, framedBytes(name.payloadBytes)),
-  )
+  const blocks = {
+    start: isEmpty ? payloadBytes : Math.floor(range.start / blockBytes) * blockBytes,
+    end: isEmpty ? payloadBytes : Math.min(Math.ceil(range.end / blockBytes) * blockBytes, payloadBytes),
+  }
+  const reachesEnd = isEmpty || range.end === payloadBytes
+  const end = reachesEnd ? undefined : framedBytes(blocks.end)
+  const opened = await bucket.open(shardKey(name), framedBytes(blocks.start), end)
   if (opened === 'absent') throw new ShardMissing(shardId(name))
   if (opened === 'short') throw new ShardDamaged(shardId(name), 'the object is too short')
-  return new ShardSource(opened.body, { name, range, firstBlock, reachesEnd, chunks })
+  return new ShardSource(opened.body, { name, range, blocks, reachesEnd, chunks })
 }
 
 /** What a shard was stored with. */
@@ -54,7 +53,8 @@ export async function readDescription(bucket: ShardBucket, name: ShardName, chun
 interface Reading {
   name: ShardName
   range: ShardRange
-  firstBlock: number
+  /** The whole blocks that are read. */
+  blocks: ShardRange
   reachesEnd: boolean
   chunks: ChunkPool
 }
@@ -85,13 +85,16 @@ export class ShardSource implements ByteSource {
   async drain(sink: ByteSink): Promise<void> {
     if (this.#begun) throw new Error('a source is consumed once')
     this.#begun = true
-    const { chunks } = this.#reading
-    const chunk = chunks.take()
+    const { chunks, blocks } = this.#reading
     try {
-      await this.#give(new Pieces(this.#body), chunk, sink)
+      const pieces = new Pieces(this.#body)
+      const bytes = blocks.end - blocks.start
+      // A chunk is too much for what is small.
+      if (bytes <= limits.smallShardBytesMax) return await this.#give(pieces, Buffer.allocUnsafe(bytes), sink)
+      const chunk = chunks.take()
+      await this.#give(pieces, chunk, sink).finally(() => chunks.give(chunk))
     } finally {
       this.#body.destroy()
-      chunks.give(chunk)
     }
   }
 
@@ -123,15 +126,12 @@ export class ShardSource implements ByteSource {
   }
 
   async #give(pieces: Pieces, chunk: Buffer, sink: ByteSink): Promise<void> {
-    const { range, firstBlock, reachesEnd, name } = this.#reading
-    const last = Math.min(Math.ceil(range.end / blockBytes) * blockBytes, name.payloadBytes)
-    let position = firstBlock * blockBytes
-    while (position < last) {
-      const bytes = Math.min(wholeBlocks(chunk.length), last - position)
+    const { range, blocks, reachesEnd } = this.#reading
+    for (let position = blocks.start; position < blocks.end; position += chunk.length) {
+      const bytes = Math.min(chunk.length, blocks.end - position)
       await this.#fill(pieces, chunk.subarray(0, bytes), position)
       const from = Math.max(0, range.start - position)
       await sink(chunk.subarray(from, Math.min(bytes, range.end - position)))
-      position += bytes
     }
     if (reachesEnd) await this.#readFooter(pieces)
   }
@@ -174,10 +174,6 @@ export class ShardSource implements ByteSource {
     if (this.#cancelled) return new Error('the read was cancelled')
     return new ShardDamaged(shardId(this.#reading.name), reason)
   }
-}
-
-function wholeBlocks(bytes: number): number {
-  return Math.max(1, Math.floor(bytes / blockBytes)) * blockBytes
 }
 
 /** A stream's bytes in pieces of any size. */

@@ -143,8 +143,13 @@ class S3Store implements ShardStore {
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   }
 
-  check(): Promise<void> {
-    return requireIdentity(this.#bucket, this.storeId)
+  async check(): Promise<void> {
+    try {
+      await requireIdentity(this.#bucket, this.storeId)
+    } catch (error) {
+      this.#bucket.giveUp()
+      throw error
+    }
   }
 
   /** Unknown when there are so many objects that counting them would cost too many requests. What is free, S3 does not say. */

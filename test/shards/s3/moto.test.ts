@@ -1,8 +1,9 @@
 /** The same over a server that is not ours. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInstalled } from '../../support/installed.ts'
-import { describeShardStore } from '../suite.ts'
+import { patternBytes } from '../seeded.ts'
+import { describeShardStore, get, listed, put } from '../suite.ts'
 import { farSideAt, openRemote } from './far-side.ts'
 import { openFaultProxy } from './fault-proxy.ts'
 
@@ -24,6 +25,21 @@ describeInstalled('moto', [['moto_server', '--help']], () => {
   })
   afterAll(() => {
     moto.kill('SIGKILL')
+  })
+
+  test('takes large shards in parts', async () => {
+    const { place } = farSideAt(endpoint)
+    const { store } = await openRemote({ ...place, prefix: 'large/' })
+    const payload = patternBytes(1, 11 * 1024 * 1024 + 5)
+    const id = await put(store, payload, 'large')
+    expect((await get(store, id, 0, payload.length)).equals(payload)).toBe(true)
+    expect(await listed(store)).toMatchObject([{ id, payloadBytes: payload.length }])
+    const [batch] = await store.unchecked()
+    await store.close()
+    const again = await openRemote({ ...place, prefix: 'large/' })
+    await again.store.markChecked(batch?.id ?? '')
+    expect(await again.store.unchecked()).toEqual([])
+    await again.store.close()
   })
 
   let stores = 0

@@ -1,5 +1,5 @@
 /** A store in a bucket elsewhere: whose bucket it is, what large shards come to, and what the way there does to requests. */
-import { CreateMultipartUploadCommand, DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../../src/byte-source.ts'
 import { ShardDamaged, StoreFull } from '../../../src/shards/shard-store.ts'
@@ -71,6 +71,20 @@ describe('the identity of a store', () => {
     await store.close()
     expect(await side.keys()).toEqual([identity])
   })
+})
+
+test('a shard whose bucket is gone is not said to be missing: nobody may take it for lost', async () => {
+  const { store } = await openRemote(side.place)
+  const id = await put(store, patternBytes(1, 10))
+  for (const Key of await side.keys()) await side.client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key }))
+  await expect(get(store, id, 0, 10)).rejects.toThrow(ShardDamaged)
+  await side.client.send(new DeleteBucketCommand({ Bucket: 'bucket' }))
+  for (const reading of [get(store, id, 0, 10), store.description(id)]) {
+    const error = await reading.catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ message: expect.stringContaining('404 NoSuchBucket') })
+    expect(error).not.toBeInstanceOf(ShardDamaged)
+  }
+  await store.close()
 })
 
 describe('a large shard', () => {
@@ -196,6 +210,18 @@ describe('over a way that fails', () => {
     expect(performance.now() - begun).toBeLessThan(15_000)
     await proxy.close()
     await expect(put(store, patternBytes(1, 10))).rejects.toThrow("can't be reached (ECONNREFUSED)")
+    await store.close()
+  })
+
+  test('what hangs is given up as soon as a look at the store finds it away', async () => {
+    const { store } = await open()
+    await put(store, patternBytes(1, 10))
+    proxy.decide((method) => (method === 'PUT' ? 'hang' : 500))
+    const hanging = put(store, patternBytes(2, 10)).catch((error: unknown) => error)
+    await expect.poll(() => proxy.seen.filter((line) => line.startsWith('PUT')).length).toBe(4)
+    await expect(store.check()).rejects.toThrow('the endpoint answers 500')
+    expect(await hanging).toMatchObject({ message: 'the endpoint did not answer in time' })
+    proxy.decide(() => 'pass')
     await store.close()
   })
 
