@@ -229,6 +229,23 @@ describe('locations over three servers', () => {
     console.info(`${load.acknowledged} writes, ${load.reads} reads, ${load.refusals.length} refused once`)
   }, 120_000)
 
+  test('go on without one that hangs, in writes that had begun, too', async () => {
+    const server = await start()
+    const client = clientOf(server.ready.endpoint, 1)
+    const CreateBucketConfiguration = { LocationConstraint: 'striped' as 'eu-west-1' }
+    await client.send(new CreateBucketCommand({ Bucket: 'striped', CreateBucketConfiguration }))
+    const hung = far.get('far2')?.running.child
+    hung?.kill('SIGSTOP')
+    const bodies = [3_000, 700_000, 9_000_000].map((size) => patternBytes(size, size))
+    const put = (Body: Buffer) => client.send(new PutObjectCommand({ Bucket: 'striped', Key: `${Body.length}`, Body }))
+    await Promise.all(bodies.map(put))
+    for (const body of bodies) expect((await read(client, 'striped', `${body.length}`)).equals(body)).toBe(true)
+    hung?.kill('SIGCONT')
+    const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 } }
+    await expect.poll(statuses, { timeout: 30_000, interval: 500 }).toMatchObject([whole, whole])
+    client.destroy()
+  }, 60_000)
+
   test('leave out a server that has lost everything until it is replaced, and make nothing anew in it', async () => {
     const first = await start()
     const client = clientOf(first.ready.endpoint)
