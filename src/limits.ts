@@ -107,6 +107,19 @@ export const limits = {
   storeStallMs: 30_000,
   /** A copy that has not begun to answer by then is raced by another. */
   readRaceMs: 250,
+  // Stores of type s3.
+  remoteConnectMs: 3_000,
+  /** Until an endpoint has taken a request and begun to answer; less than `storeStallMs`, so that it says itself what is wrong. */
+  remoteAnswerMs: 25_000,
+  /** For small requests that others wait for. */
+  remoteProbeMs: 5_000,
+  remoteSocketsMax: 1024,
+  remoteRequestsAtOnce: 16,
+  /** What is being sent; enough for all shards of any one blob. */
+  remoteWriteBytesMax: 384 * MiB,
+  remoteWriteWaitMs: 10_000,
+  /** Of listings, to find out how much is used. */
+  remoteUsagePagesMax: 100,
   // Erasure coding.
   dataShardsMax: 32,
   parityShardsMax: 8,

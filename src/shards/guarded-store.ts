@@ -17,6 +17,7 @@ import {
   type ShardStore,
   StoreFull,
   StoreOut,
+  type StoreUsage,
   type UncheckedBatch,
 } from './shard-store.ts'
 
@@ -163,7 +164,7 @@ export class GuardedStore implements ShardStore {
     this.#required()
   }
 
-  usage(): Promise<{ usedBytes: number; freeBytes: number }> {
+  usage(): Promise<StoreUsage> {
     return this.#ask((store) => store.usage())
   }
 

@@ -81,6 +81,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli/'],
   pino: ['cli/', 'index.ts', 'endpoint.ts', 'http-log.ts'],
   '@node-rs/crc32': ['checksums/', 'store/record-format.ts', 'shards/'],
+  '@aws-sdk/client-s3': ['shards/s3/'],
   zod: ['config/', 'instance/', 'open.ts', 'cli/'],
 }
 
