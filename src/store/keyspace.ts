@@ -13,6 +13,7 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     m as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
@@ -110,14 +111,21 @@ export type BlobOwner =
   | { kind: 'part'; uploadId: string; number: number }
 
 // No bucket has an empty name.
-export const repairKey = (owner: BlobOwner): Key =>
+const ownerKey = (table: string, owner: BlobOwner): Key =>
   owner.kind === 'version'
-    ? packKey('r', owner.bucket, owner.key, owner.sequence)
-    : packKey('r', '', owner.uploadId, owner.number)
-export const repairs: KeyRange = rangeOf('r')
-export function repairOwnerOf(packed: Key): BlobOwner {
+    ? packKey(table, owner.bucket, owner.key, owner.sequence)
+    : packKey(table, '', owner.uploadId, owner.number)
+function ownerOf(packed: Key): BlobOwner {
   const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }
     : { kind: 'version', bucket, key: name, sequence: number }
 }
+
+export const repairKey = (owner: BlobOwner): Key => ownerKey('r', owner)
+export const repairs: KeyRange = rangeOf('r')
+export const repairOwnerOf = ownerOf
+
+export const moveKey = (owner: BlobOwner): Key => ownerKey('m', owner)
+export const moves: KeyRange = rangeOf('m')
+export const moveOwnerOf = ownerOf

@@ -11,6 +11,7 @@ import {
   type GarbageRecord,
   type ListedObject,
   type LockClockRecord,
+  type MoveRecord,
   type NullVersionRecord,
   type ObjectAttributes,
   type ObjectRecord,
@@ -84,6 +85,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const moveCodec = jsonCodec<MoveRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()

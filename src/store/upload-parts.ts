@@ -9,6 +9,7 @@ import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-da
 import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { partCodec } from './record-codecs.ts'
 import type { OpenUpload, PartRecord } from './records.ts'
+import { movePutsOfPart } from './move-queue.ts'
 import { repairPuts } from './repair-queue.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
@@ -48,6 +49,7 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       ),
   )
   const key = partKey(uploadId, number)
+  const owner = { kind: 'part', uploadId, number } as const
   return keepingNoOrphan(store, manifest, () =>
     commitDecision(store, async (attempt) => {
       const upload = attempt === 0 ? before : await findOpenUpload(store, scope, part)
@@ -63,7 +65,8 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       }
       const puts = [
         { key, value: partCodec.encode(key, record) },
-        ...repairPuts(store, { kind: 'part', uploadId, number }, manifest),
+        ...repairPuts(store, owner, manifest),
+        ...movePutsOfPart(upload.bucket.record, owner, manifest),
       ]
       if (replaced !== undefined) {
         const { manifest: old } = partCodec.decode(key, replaced.value)
