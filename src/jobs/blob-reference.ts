@@ -4,6 +4,7 @@ import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import {
   type BlobOwner,
+  bucketKey,
   historyKey,
   historyKeyOf,
   historyOfBucket,
@@ -61,6 +62,11 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
     if (reference?.owner.kind === 'version' && reference.owner.sequence === sequence) return reference
   }
   return undefined
+}
+
+export async function bucketNamed(kv: Kv, name: string): Promise<BucketRecord | undefined> {
+  const [entry] = await kv.get([bucketKey(name)])
+  return entry && bucketCodec.decode(entry.key, entry.value)
 }
 
 export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {

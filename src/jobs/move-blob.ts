@@ -1,6 +1,7 @@
 /** Moves one blob to where its bucket's data belongs: copied first, swapped by a checked commit in which the old one becomes garbage. */
+import { S3Error } from '../errors.ts'
 import { BlobUnreadable, type Manifest, type Pace } from '../shards/blobs.ts'
-import { ShardMissing } from '../shards/shard-store.ts'
+import { ShardMissing, StoreFull } from '../shards/shard-store.ts'
 import { garbagePut } from '../store/commit.ts'
 import type { BlobOwner } from '../store/keyspace.ts'
 import { repairPuts } from '../store/repair-queue.ts'
@@ -36,10 +37,16 @@ export async function moveBlob(store: Store, owner: BlobOwner, location: string,
     } catch (error) {
       if (!(error instanceof BlobUnreadable)) throw error
       // Compaction or another move may have taken it elsewhere meanwhile.
-      if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax) return { state: 'unreadable', reason: error.message }
+      if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax)
+        return { state: 'unreadable', reason: error.message }
     }
   }
   return { state: 'changed' }
+}
+
+/** Whether writing may work later: the stores have no room, or too few of them are there. */
+export function isRefusedForNow(error: unknown): boolean {
+  return error instanceof StoreFull || (error instanceof S3Error && error.code === 'ServiceUnavailable')
 }
 
 const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>

@@ -5,8 +5,10 @@ import type { Store } from '../store/store.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
+import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
   store: Store
@@ -17,12 +19,16 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Long work that may be asked for, done beside the jobs. Absent: none. */
+  tasks?: readonly TaskKind[]
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
+  /** Blobs whose write had begun before their bucket got another location. */
+  lateBlobsMoved: number
   orphansFound: number
   blobsRemoved: number
 }
@@ -30,7 +36,7 @@ export interface JobsReport extends CompactResult, RepairReport {
 export interface Jobs {
   /** One run of all jobs, now. Runs never overlap. */
   runOnce(): Promise<JobsReport>
-  /** No further runs; resolves when the one under way has ended. */
+  /** No further runs; resolves when the one under way has ended, and tasks have said how far they are. */
   stop(): Promise<void>
 }
 
@@ -40,6 +46,7 @@ export function startJobs(options: JobsOptions): Jobs {
   let lastMs = monotonicMs()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
 
   const runOnce = (): Promise<JobsReport> => {
     const run = last.then(async () => {
@@ -64,16 +71,24 @@ export function startJobs(options: JobsOptions): Jobs {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await last
+      await Promise.all([last, tasks.stop()])
     },
   }
 }
 
 async function runJobs({ store, graceMs, abandonedUploadMs, onError }: JobsOptions): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const lateBlobsMoved = await moveQueued(store)
   const repair = await repairBlobs(store)
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
   const blobsRemoved = await reclaimGarbage(store, { graceMs })
-  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  return {
+    expiredUploads,
+    lateBlobsMoved,
+    ...repair,
+    orphansFound,
+    blobsRemoved,
+    ...(await compactStores(store, { graceMs })),
+  }
 }

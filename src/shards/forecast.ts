@@ -52,7 +52,13 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
   const { stores, striping, maxPerDomain } = location
   const open = stores.filter(({ state }) => state === 'up')
   const counts = countsOf(location)
-  const most = choosePlaces({ count: counts.copies + counts.stripes, maxPerDomain, candidates: open, taken: [], random: () => 0 }).length
+  const most = choosePlaces({
+    count: counts.copies + counts.stripes,
+    maxPerDomain,
+    candidates: open,
+    taken: [],
+    random: () => 0,
+  }).length
   // With fewer stores than shards, writes go on until they can't be acknowledged; what is missing is made later.
   const [copies, stripes] = [Math.min(counts.copies, most), Math.min(counts.stripes, most)]
   const ofCopies = sharesOf(open, copies, maxPerDomain)

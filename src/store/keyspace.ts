@@ -14,6 +14,7 @@
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
  *     m as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
+ *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
@@ -129,3 +130,10 @@ export const repairOwnerOf = ownerOf
 export const moveKey = (owner: BlobOwner): Key => ownerKey('m', owner)
 export const moves: KeyRange = rangeOf('m')
 export const moveOwnerOf = ownerOf
+
+export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
+export const tasks: KeyRange = rangeOf('k')
+export function taskOf(packed: Key): { kind: string; name: string } {
+  const [, kind, name] = unpackKey(packed, ['string', 'string', 'string'])
+  return { kind, name }
+}

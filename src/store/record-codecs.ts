@@ -18,6 +18,7 @@ import {
   type PartRecord,
   type RepairRecord,
   storageClasses,
+  type TaskRecord,
   type UploadRecord,
   type VersionName,
   type VersionRecord,
@@ -86,6 +87,7 @@ export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()

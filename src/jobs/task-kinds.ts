@@ -1,0 +1,7 @@
+/** Every kind of long work that a server takes up. */
+import { moveTask } from './move-bucket.ts'
+import type { TaskKind } from './task-runner.ts'
+
+export function taskKinds(): TaskKind[] {
+  return [moveTask]
+}
