@@ -16,6 +16,7 @@ import {
 } from '../store/keyspace.ts'
 import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
+import type { FoundBucket } from '../store/scope.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface BlobReference {
@@ -64,9 +65,9 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
   return undefined
 }
 
-export async function bucketNamed(kv: Kv, name: string): Promise<BucketRecord | undefined> {
+export async function foundBucket(kv: Kv, name: string): Promise<FoundBucket | undefined> {
   const [entry] = await kv.get([bucketKey(name)])
-  return entry && bucketCodec.decode(entry.key, entry.value)
+  return entry && { record: bucketCodec.decode(entry.key, entry.value), version: entry.version }
 }
 
 export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {

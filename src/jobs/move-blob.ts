@@ -3,15 +3,17 @@ import { S3Error } from '../errors.ts'
 import { BlobUnreadable, type Manifest, type Pace } from '../shards/blobs.ts'
 import { ShardMissing, StoreFull } from '../shards/shard-store.ts'
 import { garbagePut } from '../store/commit.ts'
-import type { BlobOwner } from '../store/keyspace.ts'
+import { type BlobOwner, bucketKey } from '../store/keyspace.ts'
+import type { BucketRecord } from '../store/records.ts'
 import { repairPuts } from '../store/repair-queue.ts'
+import type { FoundBucket } from '../store/scope.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, findReference } from './blob-reference.ts'
+import { type BlobReference, findReference, foundBucket } from './blob-reference.ts'
 
 export type MoveOutcome =
   /** It lies there as the location asks, or did already. `bytes`: so many were written. */
   | { state: 'there'; bytes: number }
-  /** No record references it any more. */
+  /** No record references it any more, or the bucket is not what it was. */
   | { state: 'gone' }
   /** Others kept changing it. */
   | { state: 'changed' }
@@ -19,20 +21,26 @@ export type MoveOutcome =
 
 const attemptsMax = 3
 
-/** Throws what writing to the location throws: `StoreFull`, ServiceUnavailable. Nothing is lost then, and another run goes on. */
-export async function moveBlob(store: Store, owner: BlobOwner, location: string, pace: Pace): Promise<MoveOutcome> {
+/**
+ * `bucket`: the owner's, as it was found; if it has gone, or got another location, nothing is done for it. Throws what writing to the location throws: `StoreFull`,
+ * ServiceUnavailable. Nothing is lost then, and another run goes on.
+ */
+export async function moveBlob(store: Store, bucket: BucketRecord, owner: BlobOwner, pace: Pace): Promise<MoveOutcome> {
+  const { location } = bucket
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    if ((await unchangedBucket(store, bucket)) === undefined) return { state: 'gone' }
     const reference = await findReference(store.kv, owner)
     if (reference === undefined) return { state: 'gone' }
     const { manifest } = reference
     const adopted = store.blobs.adopted(location, manifest)
     if (adopted !== undefined) {
-      if (isOf(manifest, adopted) || (await swap(store, reference, adopted, false))) return { state: 'there', bytes: 0 }
+      if (isOf(manifest, adopted) || (await swap(store, bucket, reference, adopted, false)))
+        return { state: 'there', bytes: 0 }
       continue
     }
     try {
       const made = await store.blobs.copy(manifest, location, pace)
-      if (await swap(store, reference, made, true)) return { state: 'there', bytes: manifest.size }
+      if (await swap(store, bucket, reference, made, true)) return { state: 'there', bytes: manifest.size }
       await store.blobs.remove([made])
     } catch (error) {
       if (!(error instanceof BlobUnreadable)) throw error
@@ -44,6 +52,15 @@ export async function moveBlob(store: Store, owner: BlobOwner, location: string,
   return { state: 'changed' }
 }
 
+/** `undefined` when it has gone, with or without another in its place, or got another location. */
+export async function unchangedBucket(
+  { kv }: Store,
+  { name, id, location }: BucketRecord,
+): Promise<FoundBucket | undefined> {
+  const found = await foundBucket(kv, name)
+  return found?.record.id === id && found.record.location === location ? found : undefined
+}
+
 /** Whether writing may work later: the stores have no room, or too few of them are there. */
 export function isRefusedForNow(error: unknown): boolean {
   return error instanceof StoreFull || (error instanceof S3Error && error.code === 'ServiceUnavailable')
@@ -52,14 +69,25 @@ export function isRefusedForNow(error: unknown): boolean {
 const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>
   manifest.location === location && manifest.locationVersion === locationVersion
 
-/** False when the record references another blob by now. What else changes of it, such as its place, its tags and its locks, is kept. */
-async function swap(store: Store, found: BlobReference, made: Manifest, isCopy: boolean): Promise<boolean> {
-  const { owner, manifest } = found
-  for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
-    if (!isSameBlob(reference.manifest, manifest)) return false
+/** False when the record references another blob by now, or the bucket is not what it was. What else changes of it, such as its place, its tags and its locks, is kept. */
+async function swap(
+  store: Store,
+  bucket: BucketRecord,
+  { owner, manifest }: BlobReference,
+  made: Manifest,
+  isCopy: boolean,
+): Promise<boolean> {
+  for (;;) {
+    const now = await unchangedBucket(store, bucket)
+    if (now === undefined) return false
+    const reference = await findReference(store.kv, owner)
+    if (reference === undefined || !isSameBlob(reference.manifest, manifest)) return false
     const { key, version } = reference.entry
     const swapped = await store.kv.commit({
-      checks: [{ key, version }],
+      checks: [
+        { key, version },
+        { key: bucketKey(bucket.name), version: now.version },
+      ],
       puts: [
         { key, value: reference.withManifest(made) },
         ...repairPuts(store, owner, made),
@@ -67,9 +95,7 @@ async function swap(store: Store, found: BlobReference, made: Manifest, isCopy: 
       ],
     })
     if (swapped) return true
-    reference = await findReference(store.kv, owner)
   }
-  return false
 }
 
 /** No store gives a shard's name again. */

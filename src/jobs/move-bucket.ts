@@ -9,9 +9,9 @@ import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../sha
 import { beginMove, endMove } from '../store/buckets.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, bucketNamed } from './blob-reference.ts'
+import { type BlobReference, foundBucket } from './blob-reference.ts'
 import { blobsOfBucket } from './bucket-blobs.ts'
-import { moveBlob } from './move-blob.ts'
+import { moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
@@ -42,7 +42,9 @@ async function moveBucket(store: Store, task: RunningTask): Promise<void> {
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(store, task.name, to)
     // Asked for another location meanwhile, it begins anew.
-    while (bucket.location === task.arguments.to && !(await sweep(store, bucket, task, pace))) {}
+    while (bucket.location === task.arguments.to && !(await sweep(store, bucket, task, pace))) {
+      if ((await unchangedBucket(store, bucket)) === undefined) return
+    }
   } while (bucket.location !== task.arguments.to)
   await moveQueued(store, pace)
   await endMove(store, bucket).catch(unlessGone)
@@ -50,7 +52,7 @@ async function moveBucket(store: Store, task: RunningTask): Promise<void> {
 
 /** What moving the bucket would write. Throws `MoveRefused` when it can't be done now. */
 async function foreseenMove(store: Store, name: string, to: string): Promise<Forecast> {
-  const bucket = await bucketNamed(store.kv, name)
+  const bucket = (await foundBucket(store.kv, name))?.record
   if (bucket === undefined) throw new MoveRefused(`there is no bucket ${name}`)
   const location = store.blobs.locations.find((known) => known.name === to)
   if (location === undefined) throw new MoveRefused(`there is no location ${to}`)
@@ -71,16 +73,12 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
 }
 
 /** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
-async function sweep(
-  store: Store,
-  { location, ...bucket }: BucketRecord,
-  task: RunningTask,
-  pace: Pace,
-): Promise<boolean> {
+async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
+  const { location } = bucket
   const unreadable: string[] = []
   let found = 0
   const move = async ({ owner }: BlobReference): Promise<void> => {
-    const outcome = await moveBlob(store, owner, location, pace)
+    const outcome = await moveBlob(store, bucket, owner, pace)
     if (outcome.state === 'unreadable') unreadable.push(outcome.reason)
     else found++
     const { done, total = 0, counts } = task.progress
@@ -95,7 +93,7 @@ async function sweep(
     const there = store.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await severalAtOnce(blobsOfBucket(store.kv, { location, ...bucket }), isElsewhere, async (blob) => {
+  await severalAtOnce(blobsOfBucket(store.kv, bucket), isElsewhere, async (blob) => {
     // Asked for another location: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })

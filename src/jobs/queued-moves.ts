@@ -4,7 +4,7 @@ import type { Pace } from '../shards/blobs.ts'
 import { moveOwnerOf, moves } from '../store/keyspace.ts'
 import { moveCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
-import { bucketNamed } from './blob-reference.ts'
+import { foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
@@ -22,10 +22,10 @@ export async function moveQueued(store: Store, pace: Pace = async () => {}): Pro
 
 async function moveOne(store: Store, queued: Entry, pace: Pace): Promise<boolean> {
   const { bucket: name } = moveCodec.decode(queued.key, queued.value)
-  const bucket = await bucketNamed(store.kv, name)
+  const bucket = await foundBucket(store.kv, name)
   if (bucket === undefined) return true
   try {
-    const { state } = await moveBlob(store, moveOwnerOf(queued.key), bucket.location, pace)
+    const { state } = await moveBlob(store, bucket.record, moveOwnerOf(queued.key), pace)
     return state === 'there' || state === 'gone'
   } catch (error) {
     if (isRefusedForNow(error)) return false

@@ -10,7 +10,7 @@ export interface Shape {
   /** Of what is copied whole. */
   copies: number
   /** Absent: everything is copied whole. */
-  striping: (ErasureScheme & { replicateBelow: number }) | undefined
+  striping?: (ErasureScheme & { replicateBelow: number }) | undefined
   /** Most shards of a blob in one failure domain. */
   maxPerDomain: number
 }
