@@ -28,11 +28,6 @@ export function shardsOfBlob({ copies, striping }: Shape, size: number): { count
   return { count: data + parity, bytes: shardBytes({ size, data, unitBytes: limits.stripeUnitBytes }) }
 }
 
-/** Bytes that each shard of a blob takes. */
-export function bytesOfShards(manifest: Manifest): number {
-  return manifest.scheme === 'erasure' ? shardBytes(manifest) : manifest.size
-}
-
 /** Whether the shards of a blob are as many, of the kind, and where the location would have them. Its name and version play no part; missing shards count as if they were there. */
 export function liesAs(manifest: Manifest, shape: Shape, stores: readonly Place[]): boolean {
   const { striping, maxPerDomain } = shape

@@ -13,7 +13,7 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
- *     m as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
+ *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
  *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
@@ -112,24 +112,32 @@ export type BlobOwner =
   | { kind: 'part'; uploadId: string; number: number }
 
 // No bucket has an empty name.
-const ownerKey = (table: string, owner: BlobOwner): Key =>
+export const repairKey = (owner: BlobOwner): Key =>
   owner.kind === 'version'
-    ? packKey(table, owner.bucket, owner.key, owner.sequence)
-    : packKey(table, '', owner.uploadId, owner.number)
-function ownerOf(packed: Key): BlobOwner {
+    ? packKey('r', owner.bucket, owner.key, owner.sequence)
+    : packKey('r', '', owner.uploadId, owner.number)
+export const repairs: KeyRange = rangeOf('r')
+export function repairOwnerOf(packed: Key): BlobOwner {
   const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }
     : { kind: 'version', bucket, key: name, sequence: number }
 }
 
-export const repairKey = (owner: BlobOwner): Key => ownerKey('r', owner)
-export const repairs: KeyRange = rangeOf('r')
-export const repairOwnerOf = ownerOf
+/** Whose blob belongs to a bucket. */
+export type MovableOwner = Extract<BlobOwner, { kind: 'version' | 'part' }>
 
-export const moveKey = (owner: BlobOwner): Key => ownerKey('m', owner)
-export const moves: KeyRange = rangeOf('m')
-export const moveOwnerOf = ownerOf
+export const moveKey = (owner: MovableOwner): Key =>
+  owner.kind === 'version'
+    ? packKey('e', owner.bucket, owner.key, owner.sequence)
+    : packKey('e', '', owner.uploadId, owner.number)
+export const moves: KeyRange = rangeOf('e')
+export function moveOwnerOf(packed: Key): MovableOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  return bucket === ''
+    ? { kind: 'part', uploadId: name, number }
+    : { kind: 'version', bucket, key: name, sequence: number }
+}
 
 export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
 export const tasks: KeyRange = rangeOf('k')

@@ -4,7 +4,7 @@
  */
 import type { Put } from '../kv/kv.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { type BlobOwner, moveKey } from './keyspace.ts'
+import { type MovableOwner, moveKey } from './keyspace.ts'
 import { moveCodec } from './record-codecs.ts'
 import type { BucketRecord, VersionRecord } from './records.ts'
 
@@ -18,11 +18,11 @@ export function movePutsOfVersion(bucket: BucketRecord, key: string, version: Ve
 }
 
 /** What belongs into the commit of a part. */
-export function movePutsOfPart(bucket: BucketRecord, owner: BlobOwner, { location }: Manifest): Put[] {
+export function movePutsOfPart(bucket: BucketRecord, owner: MovableOwner, { location }: Manifest): Put[] {
   return location === bucket.location ? [] : [movePut(bucket, owner)]
 }
 
-function movePut({ name }: BucketRecord, owner: BlobOwner): Put {
+function movePut({ name }: BucketRecord, owner: MovableOwner): Put {
   const key = moveKey(owner)
   return { key, value: moveCodec.encode(key, { bucket: name }) }
 }
