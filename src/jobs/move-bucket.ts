@@ -9,12 +9,12 @@ import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../sha
 import { beginMove, endMove } from '../store/buckets.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, foundBucket } from './blob-reference.ts'
-import { blobsOfBucket } from './bucket-blobs.ts'
+import { foundBucket } from './blob-reference.ts'
 import { moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
+import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
 /** The bucket can't be moved there now. The message says why; nothing was changed. */
 export class MoveRefused extends Error {
@@ -57,7 +57,8 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
   const location = store.blobs.locations.find((known) => known.name === to)
   if (location === undefined) throw new MoveRefused(`there is no location ${to}`)
   let demand: Demand = noDemand
-  for await (const { manifest } of blobsOfBucket(store.kv, bucket)) {
+  for await (const { reference } of walkBlobs(store.kv, bucket)) {
+    const { manifest } = reference
     if (store.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
   }
   const stores = await Promise.all(
@@ -77,8 +78,8 @@ async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace
   const { location } = bucket
   const unreadable: string[] = []
   let found = 0
-  const move = async ({ owner }: BlobReference): Promise<void> => {
-    const outcome = await moveBlob(store, bucket, owner, pace)
+  const move = async ({ reference }: WalkedBlob): Promise<void> => {
+    const outcome = await moveBlob(store, bucket, reference.owner, pace)
     if (outcome.state === 'unreadable') unreadable.push(outcome.reason)
     else found++
     const { done, total = 0, counts } = task.progress
@@ -89,11 +90,11 @@ async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace
       counts: { moved: (counts.moved ?? 0) + (bytes > 0 ? 1 : 0), unreadable: unreadable.length },
     })
   }
-  const isElsewhere = ({ manifest }: BlobReference): boolean => {
+  const isElsewhere = ({ reference: { manifest } }: WalkedBlob): boolean => {
     const there = store.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await severalAtOnce(blobsOfBucket(store.kv, bucket), isElsewhere, async (blob) => {
+  await severalAtOnce(walkBlobs(store.kv, bucket), isElsewhere, async (blob) => {
     // Asked for another location: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })
