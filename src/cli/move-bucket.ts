@@ -18,8 +18,10 @@ export async function moveBucket(invocation: Invocation, bucket: string, to: str
   )
   const { moved = 0, unreadable = 0 } = progress.counts
   const wrote = `${formatBytes(progress.done)} written, ${moved} blobs moved`
-  if (json) print(JSON.stringify({ event: 'moved', bucket, to, state, reason, bytes: progress.done, moved, unreadable }))
-  else if (state === 'done') print(`all data of ${bucket} lies in ${to}: ${wrote}. What it left is removed after the grace`)
+  if (json)
+    print(JSON.stringify({ event: 'moved', bucket, to, state, reason, bytes: progress.done, moved, unreadable }))
+  else if (state === 'done')
+    print(`all data of ${bucket} lies in ${to}: ${wrote}. What it left is removed after the grace`)
   else print(`${state}${reason === undefined ? '' : `: ${reason}`}; ${wrote} so far. Repeat the command to go on`)
   return state === 'done' ? 0 : 1
 }
