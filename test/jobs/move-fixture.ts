@@ -1,9 +1,10 @@
 /** A bucket that can be moved: between one copy, two copies, and the shards of an erasure code, over disks of their own. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { everyReference } from '../../src/jobs/blob-reference.ts'
+import { everyBucket } from '../../src/jobs/blob-reference.ts'
 import { moveTask } from '../../src/jobs/move-bucket.ts'
 import { startTasks } from '../../src/jobs/task-runner.ts'
 import { isEnded, readTask, requestTask, type TaskArguments, type TaskRecord } from '../../src/jobs/tasks.ts'
+import { walkBlobs } from '../../src/jobs/walk-blobs.ts'
 import { openBlobs } from '../../src/shards/blobs.ts'
 import { openErasureCode } from '../../src/shards/erasure/code.ts'
 import type { Location } from '../../src/shards/location.ts'
@@ -18,6 +19,7 @@ export interface MovableStore extends TestStore {
   disks: Disks
   /** The same stores and metadata, with locations as a changed configuration has them. */
   configured(locations: (stores: ShardStore[]) => Location[]): MovableStore
+  /** Of every blob that is of a version or an open upload. */
   manifests(): Promise<Manifest[]>
   /** Entries of the queue of late blobs. */
   late(): Promise<number>
@@ -55,7 +57,9 @@ export async function movableStore(seed = 1): Promise<MovableStore> {
     configured: (locations) => withStore({ ...store, blobs: open(locations) }),
     manifests: async () => {
       const found: Manifest[] = []
-      for await (const { manifest } of everyReference(made.kv)) found.push(manifest)
+      for await (const bucket of everyBucket(made.kv)) {
+        for await (const { reference } of walkBlobs(made.kv, bucket)) found.push(reference.manifest)
+      }
       return found
     },
     late: async () => (await made.kv.range({ ...moves, limit: 10_000 })).length,
