@@ -7,6 +7,7 @@ import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { openPace } from './pace.ts'
+import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
@@ -30,6 +31,8 @@ export interface JobsOptions {
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
+  /** Blobs whose write had begun before their bucket got another location. */
+  lateBlobsMoved: number
   orphansFound: number
   blobsRemoved: number
 }
@@ -93,9 +96,20 @@ async function runJobs(
   pace: (bytes: number) => Promise<void>,
 ): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const lateBlobsMoved = await moveQueued(store)
   const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, { graceMs })
-  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  const blobsRemoved = await reclaimGarbage(store, {
+    graceMs,
+    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+  })
+  return {
+    expiredUploads,
+    lateBlobsMoved,
+    ...repair,
+    orphansFound,
+    blobsRemoved,
+    ...(await compactStores(store, { graceMs })),
+  }
 }
