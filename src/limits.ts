@@ -158,6 +158,8 @@ export const limits = {
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
+  /** Other jobs wait so long for repair. */
+  repairPatienceMs: 30_000,
   /** What has too few shards left is looked at again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,
