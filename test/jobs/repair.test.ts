@@ -134,7 +134,9 @@ describe('repair in the background', () => {
       onError: (error) => errors.push(error),
     })
     expect(await repair.run(1)).toBeUndefined()
+    const { entriesRead } = made.kv
     expect(await repair.run(1)).toBeUndefined()
+    expect(made.kv.entriesRead).toBe(entriesRead)
     goOn()
     expect(await repair.run(undefined)).toMatchObject({ repairedBlobs: 1 })
     expect(runs).toBe(1)
