@@ -94,10 +94,19 @@ function faulty(before: Fault): Fs {
         },
         datasync: () => file.datasync(),
         size: () => file.size(),
+        isUnchanged: () => file.isUnchanged(),
         truncate: (size) => file.truncate(size),
         close: () => file.close(),
       }
     },
+  }
+}
+
+/** Each write but the first so many fails. */
+export function failingAfter(writes: number, code: string): Fault {
+  let done = 0
+  return async (operation) => {
+    if (operation === 'write' && done++ >= writes) throw Object.assign(new Error(`${code} by the test`), { code })
   }
 }
 

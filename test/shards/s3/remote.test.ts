@@ -223,7 +223,8 @@ describe('over a way that fails', () => {
     expect(await hanging).toMatchObject({ message: 'the endpoint did not answer in time' })
     proxy.decide(() => 'pass')
     await store.close()
-  })
+    // Sooner than the request would have been given up by itself.
+  }, 15_000)
 
   test('endpoints without conditional writes and without deletes of many at once are used without', async () => {
     proxy.decide((method, url) => (method === 'POST' && url.includes('delete') ? 501 : 'pass'))
