@@ -157,6 +157,7 @@ export const limits = {
   taskPollMs: 1_000,
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
+  moveBlobsInFlightMax: 8,
   /** What has too few shards left is looked at again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,

@@ -189,9 +189,9 @@ export async function sendPart(
   { store }: TestStore,
   address: UploadAddress,
   number: number,
-  data: string | Buffer,
+  data: string | Buffer | ByteSource,
 ): Promise<PartRecord> {
-  const body = bytesSource(Buffer.from(data))
+  const body = typeof data === 'string' || Buffer.isBuffer(data) ? bytesSource(Buffer.from(data)) : data
   const { part } = await writePart(store, scope, {
     ...address,
     number,
