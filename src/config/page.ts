@@ -121,7 +121,7 @@ export function configurationPage(): string {
     '- An endpoint that does not answer is left out after some seconds, and looked at every five; so a location goes on with the others. `holdfast locations status` tells how much of a',
     '  bucket is used while it holds up to a hundred thousand shards.',
     '- Endpoints with a certificate of your own authority: name its file in `NODE_EXTRA_CA_CERTS`.',
-    '- Data is as readable there as it is on a disk. Who must not see it is kept out by encryption at rest.',
+    '- Data is as readable there as it is on a disk, and on the way by `http`. Who must not see it is kept out by encryption at rest.',
   ].join('\n')}\n`
 }
 
