@@ -39,7 +39,7 @@ export const limits = {
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
   /** Memory that the writer of documents keeps from one to the next. */
-  xmlBytesKept: MiB,
+  xmlBytesKept: 4 * MiB,
   xmlElementsMax: 100_000,
   completeBodyBytesMax: 8 * MiB,
   headerSectionBytesMax: 32 * KiB,

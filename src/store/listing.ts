@@ -48,7 +48,8 @@ export function pageOf<T extends { key: string }>(
   for (const line of found) {
     const isGroup = typeof line === 'string'
     if (isGroup && line === last) continue
-    if (entries.length + groups.length === max) return { entries, groups, next: last === undefined ? undefined : startBehindLine(last) }
+    if (entries.length + groups.length === max)
+      return { entries, groups, next: last === undefined ? undefined : startBehindLine(last) }
     if (isGroup) groups.push(line)
     else entries.push(line)
     last = line

@@ -177,6 +177,24 @@ describe('XML', () => {
     )
   })
 
+  it('is written whole whatever its size, and so is the next one', () => {
+    const plain = compileText('Root', shape, 'without namespace')
+    for (const count of [1, 100, 3_000, 100_000, 2, 0]) {
+      const words = Array.from(
+        { length: count },
+        (_, i) => `${i} & some 60 bytes more, of which é and 😀 take several each`,
+      )
+      const expected = words.map((word) => `<Word>${word.replace('&', '&amp;')}</Word>`).join('')
+      expect(plain({ Name: 'a', Tag: [], Word: words }) === `<Root><Name>a</Name>${expected}</Root>`).toBe(true)
+    }
+  })
+
+  it('leaves nothing of a document that could not be written in the next one', () => {
+    const plain = compileText('Root', struct({ Name: string, When: timestamp }), 'without namespace')
+    expect(() => plain({ Name: 'lost', When: Number.NaN })).toThrow(RangeError)
+    expect(plain({ Name: 'a', When: 0 })).toBe('<Root><Name>a</Name><When>1970-01-01T00:00:00.000Z</When></Root>')
+  })
+
   it('has the namespace of S3 in one dialect only', () => {
     const plain = compileText('Root', shape, 'without namespace')
     expect(plain({ Name: 'a', Tag: [], Word: [] })).toBe('<Root><Name>a</Name></Root>')
