@@ -22,19 +22,6 @@ function neverFails(error: Error): void {
   throw error
 }
 
-// Before all others: the memory by which lmdb-js shows values is the process's, and it only grows.
-describe('a value that outgrows the memory by which values are shown', () => {
-  it('leaves those right that are shown behind it', async () => {
-    const path = await newDirectory()
-    const kv = await openLmdb({ path, onFatal: neverFails })
-    await kv.commit({ puts: [put('a', '1'), put('b', '2'.repeat(2 * 1024 * 1024)), put('c', '3')] })
-    const [firsts] = await kv.ranges([{ start: bytes('a'), end: bytes('d'), limit: 9 }], ({ value }) => value[0])
-    expect(firsts?.map((first) => String.fromCharCode(first ?? 0))).toEqual(['1', '2', '3'])
-    await kv.close()
-    await rm(path, { recursive: true })
-  })
-})
-
 describeKv('openLmdb', async () => {
   const path = await newDirectory()
   let kv = await openLmdb({ path, onFatal: neverFails })
