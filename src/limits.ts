@@ -38,6 +38,8 @@ export const limits = {
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
+  /** Memory that the writer of documents keeps from one to the next. */
+  xmlBytesKept: 4 * MiB,
   xmlElementsMax: 100_000,
   completeBodyBytesMax: 8 * MiB,
   headerSectionBytesMax: 32 * KiB,
