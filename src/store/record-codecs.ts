@@ -1,93 +1,42 @@
-/**
- * How records become bytes. Every record starts with its format and a CRC32C over key and content, so that a flipped bit or a record under a wrong
- * key is noticed on read. Older formats are upgraded on read; writes use the newest.
- */
-import { crc32c } from '@node-rs/crc32'
+/** How records of each kind become bytes. */
 import type { Key } from '../kv/kv.ts'
-import { limits } from '../limits.ts'
 import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
+import {
+  contentAt,
+  formatAt,
+  jsonCodec,
+  manifestCodec,
+  RecordDamaged,
+  seal,
+  secondFormat,
+  unseal,
+} from './record-format.ts'
 import {
   type BucketRecord,
   type DeleteMarker,
   type GarbageRecord,
   type ListedObject,
   type LockClockRecord,
+  type MoveRecord,
   type NullVersionRecord,
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
   storageClasses,
+  type TaskRecord,
   type UploadRecord,
   type VersionName,
   type VersionRecord,
 } from './records.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
-/** Thrown when a stored record is not what was written under its key. */
-export class RecordDamaged extends Error {
-  constructor(key: Key, why: string) {
-    super(`metadata record ${key.toString('hex')}: ${why}`)
-    this.name = 'RecordDamaged'
-  }
-}
-
-/** Of everything but versions. */
-const format = 1
-/** Of versions: what follows their fixed part was JSON alone in format 1. */
-const versionFormat = 2
-const formatAt = 0
-const crcAt = 1
-const contentAt = 5
-
-/** Small records are laid behind their key and checked in one piece: a native call costs more than to copy them. */
-const pieceContentAt = limits.kvKeyBytesMax
-const piece = Buffer.allocUnsafeSlow(pieceContentAt + 4096)
-
-function checksumOf(key: Key, record: Buffer): number {
-  const contentBytes = record.length - contentAt
-  if (pieceContentAt + contentBytes > piece.length) return crc32c(record.subarray(contentAt), crc32c(key))
-  piece.set(record, pieceContentAt - contentAt)
-  // Over the format and the checksum, which came with the record.
-  piece.set(key, pieceContentAt - key.length)
-  return crc32c(piece.subarray(pieceContentAt - key.length, pieceContentAt + contentBytes))
-}
-
-function seal(key: Key, record: Buffer, written = format): Buffer {
-  record[formatAt] = written
-  record.writeUInt32LE(checksumOf(key, record), crcAt)
-  return record
-}
-
-function unseal(key: Key, record: Buffer, newest = format): void {
-  if (record.length < contentAt) throw new RecordDamaged(key, 'too short')
-  const written = record[formatAt] ?? 0
-  if (written < 1 || written > newest) throw new RecordDamaged(key, `unknown format ${written}`)
-  if (checksumOf(key, record) !== record.readUInt32LE(crcAt)) {
-    throw new RecordDamaged(key, 'checksum mismatch')
-  }
-}
-
-/** A record whose content is JSON alone: all but objects. */
-function jsonCodec<T>(): { encode(key: Key, record: T): Buffer; decode(key: Key, bytes: Buffer): T } {
-  return {
-    encode(key, record) {
-      const json = JSON.stringify(record)
-      const bytes = Buffer.allocUnsafe(contentAt + Buffer.byteLength(json))
-      bytes.write(json, contentAt)
-      return seal(key, bytes)
-    },
-    decode(key, bytes) {
-      unseal(key, bytes)
-      return JSON.parse(bytes.toString('utf8', contentAt)) as T
-    },
-  }
-}
-
 export const bucketCodec = jsonCodec<BucketRecord>()
 export const uploadCodec = jsonCodec<UploadRecord>()
-export const partCodec = jsonCodec<PartRecord>()
-export const garbageCodec = jsonCodec<GarbageRecord>()
+export const partCodec = manifestCodec<PartRecord>()
+export const garbageCodec = manifestCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const moveCodec = jsonCodec<MoveRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()
@@ -171,7 +120,7 @@ export const versionCodec = {
     if (record.kind === 'marker') {
       const bytes = Buffer.allocUnsafe(sizeAt)
       encodeName(bytes, record)
-      return seal(key, bytes, versionFormat)
+      return seal(key, bytes, secondFormat)
     }
     const rest: ObjectRest = {
       headers: record.headers,
@@ -193,12 +142,12 @@ export const versionCodec = {
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
     bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
     bytes[checksumAt] = checksumCode(record.checksum)
-    return seal(key, bytes, versionFormat)
+    return seal(key, bytes, secondFormat)
   },
 
   /** Only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
-    unseal(key, bytes, versionFormat)
+    unseal(key, bytes, secondFormat)
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
@@ -206,7 +155,7 @@ export const versionCodec = {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
     const rest =
-      bytes[formatAt] === versionFormat
+      bytes[formatAt] === secondFormat
         ? decodeRest(bytes, restAt, listed.size)
         : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
     const checksum =

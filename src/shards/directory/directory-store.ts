@@ -242,6 +242,7 @@ class DirectoryStore implements ShardStore {
   #sweep(): void {
     const idleSinceMs = this.#context.clock.now() - this.#context.sizes.batchIdleMs
     this.#reads.sweep()
+    this.#files.sweep()
     Promise.all([this.#log.sealIdle(idleSinceMs), this.#files.endIdle(idleSinceMs)]).catch((error) => {
       this.#context.warn(`an idle batch could not be ended: ${String(error)}`)
     })

@@ -104,7 +104,10 @@ export class SegmentFile {
       this.#assertSound()
       await this.#prepare(end)
       await this.#file.write(this.#joined(buffers, end - start), start)
+      const placed = this.#placeFault()
       await this.#file.datasync()
+      const fault = await placed
+      if (fault !== undefined) throw fault
     } catch (error) {
       this.#failure ??= { error }
     }
@@ -169,6 +172,15 @@ export class SegmentFile {
     await this.#batches.close(this.batchId).catch((error) => {
       this.#context.warn(`segment ${this.id} stays marked as open: ${String(error)}`)
     })
+  }
+
+  /** A directory that was moved or unmounted away still takes bytes through open descriptors, where nobody will find them. The name is like no other. */
+  #placeFault(): Promise<unknown> {
+    const { fs, layout } = this.#context
+    return fs.stat(layout.segment(this.id)).then(
+      () => undefined,
+      (error) => error,
+    )
   }
 
   #assertSound(): void {
