@@ -73,7 +73,9 @@ it.each<[string, (head: string, body: string) => string[], number]>([
   ['with the next request behind it', (head, body) => [head + body + head + body], 2],
 ])('a small body that comes %s arrives as sent', async (_, piecesOf, answers) => {
   const body = 'sixteen bytes of'
-  const request = wireBytes(sign({ ...put, path: '/b/arrives', host: fixture.host, body }, { key })).toString('latin1')
+  const request = wireBytes(
+    sign({ ...put, path: '/b/arrives', query: [['later', '']], host: fixture.host, body }, { key }),
+  ).toString('latin1')
   const socket = fixture.connect()
   let received = ''
   const done = new Promise<void>((resolve) => {

@@ -44,7 +44,7 @@ describe('small shards', () => {
     const directory = await temporaryDirectory()
     const { store } = await openStore({ path: directory.path, clock: seededClock(seededRandom(3)) })
     try {
-      for (const bytes of [10, 4096, 200_000]) {
+      for (const bytes of [11, 4097, 200_001]) {
         const payloads = Array.from({ length: 8 }, (_, index) => patternBytes(index + bytes, bytes))
         const ids = await Promise.all(payloads.map((payload) => put(store, payload)))
         for (const [index, id] of ids.entries()) {
