@@ -1,7 +1,7 @@
 /** `holdfast locations move`: brings a bucket's data to another location, or to the newest version of its own, also beside a running server. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
-import { moveTask } from '../jobs/move-bucket.ts'
+import { moveKind, moveTask } from '../jobs/move-bucket.ts'
 import { defaultLocation } from '../operations/location-constraint.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
@@ -13,8 +13,8 @@ export async function moveBucket(invocation: Invocation, bucket: string, to: str
   requireLocation(configuration.placement.locations, to)
   const { state, reason, progress } = await runTask(
     invocation,
-    { kind: moveTask.kind, name: bucket, arguments: { to, ...askedRate(invocation) } },
-    moveTask,
+    { kind: moveKind, name: bucket, arguments: { to, ...askedRate(invocation) } },
+    moveTask(),
   )
   const { moved = 0, unreadable = 0 } = progress.counts
   const wrote = `${formatBytes(progress.done)} written, ${moved} blobs moved`

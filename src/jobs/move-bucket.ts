@@ -2,6 +2,7 @@
  * Moves a bucket's data to a location, or to the newest version of its own, while it is used: new blobs go there from the first step on, then the others follow.
  * Repeating it after a crash goes on: what is there already is left alone (ADR 0020).
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Pace } from '../shards/blobs.ts'
@@ -10,7 +11,7 @@ import { beginMove, endMove } from '../store/buckets.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { foundBucket } from './blob-reference.ts'
-import { moveBlob, unchangedBucket } from './move-blob.ts'
+import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
@@ -24,11 +25,15 @@ export class MoveRefused extends Error {
   }
 }
 
-/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
-export const moveTask: TaskKind = { kind: 'move', run: moveBucket }
+export const moveKind = 'move'
+
+/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. `retryMs`: after which stores that take nothing are tried again. */
+export function moveTask({ retryMs = limits.moveRetryMs }: { retryMs?: number } = {}): TaskKind {
+  return { kind: moveKind, run: (store, task) => moveBucket(store, task, retryMs) }
+}
 
 /** Throws `MoveRefused`; what `moveBlob` throws. */
-async function moveBucket(store: Store, task: RunningTask): Promise<void> {
+async function moveBucket(store: Store, task: RunningTask, retryMs: number): Promise<void> {
   const paces = openPace(Number.POSITIVE_INFINITY)
   const pace: Pace = (bytes) => {
     const { bytesPerSecond } = task.arguments
@@ -42,7 +47,7 @@ async function moveBucket(store: Store, task: RunningTask): Promise<void> {
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(store, task.name, to)
     // Asked for another location meanwhile, it begins anew.
-    while (bucket.location === task.arguments.to && !(await sweep(store, bucket, task, pace))) {
+    while (bucket.location === task.arguments.to && !(await patientSweep(store, bucket, task, pace, retryMs))) {
       if ((await unchangedBucket(store, bucket)) === undefined) return
     }
   } while (bucket.location !== task.arguments.to)
@@ -71,6 +76,24 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
   const foreseen = forecast(demand, { ...location, stores })
   if (foreseen.fault !== undefined) throw new MoveRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
   return foreseen
+}
+
+/** Stores may be away, or full, for a while. */
+async function patientSweep(
+  store: Store,
+  bucket: BucketRecord,
+  task: RunningTask,
+  pace: Pace,
+  retryMs: number,
+): Promise<boolean> {
+  for (let refusals = 0; ; refusals++) {
+    try {
+      return await sweep(store, bucket, task, pace)
+    } catch (error) {
+      if (!isRefusedForNow(error) || refusals === limits.moveRetriesMax) throw error
+      await delay(retryMs, undefined, { signal: task.signal })
+    }
+  }
 }
 
 /** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */

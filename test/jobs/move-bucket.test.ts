@@ -7,7 +7,7 @@ import { setLegalHold, setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
 import { objectKey, partKey } from '../../src/store/keyspace.ts'
-import { damages, spoil, unmount } from '../shards/disks.ts'
+import { damages, mountAgain, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
 import { pieces } from './disk-fixture.ts'
@@ -115,10 +115,11 @@ describe('a move', () => {
   })
 
   it('keeps a rate', async () => {
-    await put(made, 'a', patternBytes(1, 90_000))
+    for (const key of ['a', 'b', 'c']) await put(made, key, large)
     const startMs = performance.now()
     await moved(made, 'pair', { bytesPerSecond: 200_000 })
-    expect(performance.now() - startMs).toBeGreaterThan(150)
+    // The third waits until the others have been paid for, but for what may come at once.
+    expect(performance.now() - startMs).toBeGreaterThan(290)
   })
 })
 
@@ -220,7 +221,7 @@ describe('a write that began before the move', () => {
 })
 
 describe('a move that is cut off', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('after %d commits is gone on with, and nothing is lost', async (commits) => {
+  it.each([2, 3, 4, 6, 8])('after %d commits is gone on with, and nothing is lost', async (commits) => {
     for (let i = 0; i < 4; i++) await put(made, `key-${i}`, i % 2 === 0 ? small : large)
     made.kv.failAfterCommits(commits)
     await moved(made, 'striped').catch(() => {})
@@ -229,6 +230,29 @@ describe('a move that is cut off', () => {
     expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
     expect(new Set(await shapesOf())).toEqual(new Set(['striped 1 erasure 3', 'striped 1 replica 2']))
     for (let i = 0; i < 4; i++) expect(await read(made, `key-${i}`)).toEqual(i % 2 === 0 ? small : large)
+  })
+})
+
+describe('a move to stores that go away', () => {
+  it('waits until they are back', async () => {
+    for (const key of ['a', 'b', 'c']) await put(made, key, large)
+    const away = made.disks.all.slice(1, 3)
+    made.kv.beforeCommitOf(objectKey('bucket', 'a'), async () => {
+      for (const disk of away) {
+        await unmount(disk)
+        await disk.store.probe()
+      }
+      setTimeout(async () => {
+        for (const disk of away) {
+          await mountAgain(disk)
+          await disk.store.probe()
+        }
+      }, 30)
+    })
+    await put(made, 'd', large)
+    expect(await moved(made, 'pair')).toMatchObject({ state: 'done' })
+    expect(await shapesOf()).toEqual(Array(4).fill('pair 1 replica 2'))
+    for (const key of ['a', 'b', 'c', 'd']) expect(await read(made, key)).toEqual(large)
   })
 })
 
