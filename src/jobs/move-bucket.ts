@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Pace } from '../shards/blobs.ts'
+import type { BlobUnreadable, Pace } from '../shards/blobs.ts'
 import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../shards/forecast.ts'
 import { beginMove, endMove } from '../store/buckets.ts'
 import type { BucketRecord } from '../store/records.ts'
@@ -90,7 +90,8 @@ async function patientSweep(
     try {
       return await sweep(store, bucket, task, pace)
     } catch (error) {
-      if (!isRefusedForNow(error) || refusals === limits.moveRetriesMax) throw error
+      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeft && error.mayPass)
+      if (!mayPass || refusals === limits.moveRetriesMax) throw error
       await delay(retryMs, undefined, { signal: task.signal })
     }
   }
@@ -99,11 +100,11 @@ async function patientSweep(
 /** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
 async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
   const { location } = bucket
-  const unreadable: string[] = []
+  const unreadable: BlobUnreadable[] = []
   let found = 0
   const move = async ({ reference }: WalkedBlob): Promise<void> => {
     const outcome = await moveBlob(store, bucket, reference.owner, pace)
-    if (outcome.state === 'unreadable') unreadable.push(outcome.reason)
+    if (outcome.state === 'unreadable') unreadable.push(outcome.error)
     else found++
     const { done, total = 0, counts } = task.progress
     const bytes = outcome.state === 'there' ? outcome.bytes : 0
@@ -121,12 +122,18 @@ async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace
     // Asked for another location: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })
-  if (found === 0 && unreadable.length > 0) {
-    throw new Error(
-      `${unreadable.length} blobs can't be read, and stay where they are, such as for this reason: ${unreadable[0]}`,
-    )
-  }
+  if (found === 0 && unreadable.length > 0) throw new BlobsLeft(unreadable)
   return found === 0
+}
+
+class BlobsLeft extends Error {
+  /** Some may be readable later. */
+  readonly mayPass: boolean
+  constructor(errors: readonly BlobUnreadable[]) {
+    const reasons = [...new Set(errors.map(({ message }) => message))].slice(0, 3)
+    super(`${errors.length} blobs can't be read, and stay where they are: ${reasons.join('; ')}`)
+    this.mayPass = errors.some(({ cause }) => isRefusedForNow(cause))
+  }
 }
 
 /** Stops at the first failure, once all that is under way has ended. */

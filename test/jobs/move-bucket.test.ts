@@ -9,6 +9,7 @@ import { findVersion } from '../../src/store/find-version.ts'
 import { objectKey, partKey } from '../../src/store/keyspace.ts'
 import { damages, mountAgain, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
+import { modeNames, putEncrypted, readEncrypted } from '../store/encrypted.ts'
 import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
 import { pieces } from './disk-fixture.ts'
 import { type MovableStore, movableStore, moved, usualLocations } from './move-fixture.ts'
@@ -112,6 +113,14 @@ describe('a move', () => {
   it('keeps the constraint of a bucket that stays in its location', async () => {
     await moved(made, 'default')
     expect((await findBucket(made.store, scope)).locationConstraint).toBeUndefined()
+  })
+
+  it.each(modeNames)('moves sealed bytes as they are: %s', async (mode) => {
+    const at = { key: 'sealed', mode }
+    await putEncrypted(made.store, at, large)
+    await moved(made, 'striped')
+    expect((await made.manifests()).map(({ location }) => location)).toEqual(['striped'])
+    expect(await readEncrypted(made.store, at)).toEqual(large)
   })
 
   it('keeps a rate', async () => {
@@ -233,26 +242,31 @@ describe('a move that is cut off', () => {
   })
 })
 
-describe('a move to stores that go away', () => {
-  it('waits until they are back', async () => {
-    for (const key of ['a', 'b', 'c']) await put(made, key, large)
-    const away = made.disks.all.slice(1, 3)
+describe('a move whose stores go away', () => {
+  it.each([
+    ['those that it writes to', 1, 3],
+    ['that which it reads from', 0, 1],
+  ])('waits until they are back: %s', async (_, first, end) => {
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']) await put(made, key, large)
+    const away = made.disks.all.slice(first, end)
+    let back: Promise<unknown> | undefined
     made.kv.beforeCommitOf(objectKey('bucket', 'a'), async () => {
       for (const disk of away) {
         await unmount(disk)
         await disk.store.probe()
       }
-      setTimeout(async () => {
+      back = (async () => {
+        await new Promise((resolve) => setTimeout(resolve, 30))
         for (const disk of away) {
           await mountAgain(disk)
           await disk.store.probe()
         }
-      }, 30)
+      })()
     })
-    await put(made, 'd', large)
     expect(await moved(made, 'pair')).toMatchObject({ state: 'done' })
-    expect(await shapesOf()).toEqual(Array(4).fill('pair 1 replica 2'))
-    for (const key of ['a', 'b', 'c', 'd']) expect(await read(made, key)).toEqual(large)
+    await back
+    expect(await shapesOf()).toEqual(Array(10).fill('pair 1 replica 2'))
+    for (const key of ['a', 'j']) expect(await read(made, key)).toEqual(large)
   })
 })
 
@@ -302,7 +316,7 @@ describe('a move that cannot be done', () => {
     await spoil(disk, shard, damage, 0.5)
     expect(await moved(made, 'striped')).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining("1 blobs can't be read, and stay where they are"),
+      reason: expect.stringContaining("1 blobs can't be read, and stay where they are: "),
       progress: { counts: { moved: 1, unreadable: 1 } },
     })
     expect(await shapesOf()).toEqual(['default 1 replica 1', 'striped 1 erasure 3'])
