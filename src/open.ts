@@ -103,6 +103,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       // Only a start that may make a data directory may make stores.
       {
         configured: options.placement ?? { stores: [], locations: [] },
+        server: shards.storeId,
         owner,
         adopt: options.create || options.workerOf !== undefined,
         foresee: options.foresee,

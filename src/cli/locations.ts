@@ -51,8 +51,9 @@ function layoutOf({ scheme, copies, striping }: LocationStatus): string {
 }
 
 function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {
-  const room = usedBytes === undefined ? '' : `  ${usedBytes} bytes used, ${freeBytes} free`
-  return `${state}${reason === undefined ? '' : `: ${reason}`}${room}`
+  const used = usedBytes === undefined ? '' : `  ${usedBytes} bytes used`
+  const free = freeBytes === undefined ? '' : `${used === '' ? '  ' : ', '}${freeBytes} free`
+  return `${state}${reason === undefined ? '' : `: ${reason}`}${used}${free}`
 }
 
 const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`

@@ -11,8 +11,11 @@ import { nodeFs } from '../shards/node-fs.ts'
 import type { StoreNow } from './location-plan.ts'
 
 /** `out`: the server would refuse to start because of it. The identity is one that no shard names, unless the place is a store already. */
-export async function lookAtNewStore({ name, path }: StoreSettings): Promise<StoreNow & { storeId: string }> {
-  const storeId = `new store ${name}`
+export async function lookAtNewStore(settings: StoreSettings): Promise<StoreNow & { storeId: string }> {
+  const storeId = `new store ${settings.name}`
+  // What lies at a remote place is looked at when the server first opens it; how much room it has, nobody knows.
+  if (settings.type === 's3') return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
+  const { path } = settings
   try {
     const entries = await unlessMissing(readdir(path))
     const found = entries?.includes(identityName) === true ? await emptyStoreAt(path) : storeId

@@ -70,7 +70,7 @@ export function startJobs(options: JobsOptions): Jobs {
     timer = setTimeout(() => {
       runOnce()
         .catch((error) => {
-          if (!stopped) options.onError(error)
+          if (error !== stopping.signal.reason) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -97,7 +97,10 @@ async function runJobs(
   const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, { graceMs })
+  const blobsRemoved = await reclaimGarbage(store, {
+    graceMs,
+    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+  })
   return {
     expiredUploads,
     lateBlobsMoved,

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import { bytesOfShards } from '../shards/blobs.ts'
+import { repairKey } from '../store/keyspace.ts'
 import { repairPut } from '../store/repair-queue.ts'
 import type { Store } from '../store/store.ts'
 import { type BlobReference, everyBucket, findReference, isDescriptionOf } from './blob-reference.ts'
@@ -125,19 +126,20 @@ class Scrub {
     if (finding === 'gone') return
     this.#counts.checked++
     if (finding === 'unreachable') this.#counts.unreachable++
-    if (finding !== 'damaged') return
-    this.#counts.damaged++
+    if (finding === 'damaged') this.#counts.damaged++
+    // What is whole may be queued still, and even be taken for lost.
+    else if (finding !== 'queued') return
     const outcome = await repairBlob(this.#store, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
       object: blob.object,
     })
-    if (outcome === 'whole') this.#counts.repaired++
+    if (outcome === 'whole' && finding === 'damaged') this.#counts.repaired++
     else if (outcome === 'lost') this.#counts.lost++
     else if (outcome === 'degraded') this.#counts.degraded++
   }
 
   /** Queues what is damaged in a commit that checks that the record still is what was looked at: else it is looked at again, where it is now. */
-  async #inspect(found: BlobReference): Promise<'whole' | 'unreachable' | 'damaged' | 'gone'> {
+  async #inspect(found: BlobReference): Promise<'whole' | 'queued' | 'unreachable' | 'damaged' | 'gone'> {
     const { kv, blobs } = this.#store
     for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
       const { owner, entry, manifest } = reference
@@ -147,7 +149,11 @@ class Scrub {
         isOfBlob: (description) => isDescriptionOf(looked, description),
       })
       const isDamaged = manifest.missing !== undefined || shards.some(({ state }) => state === 'bad')
-      if (!isDamaged) return shards.some(({ state }) => state === 'out of reach') ? 'unreachable' : 'whole'
+      if (!isDamaged) {
+        if (shards.some(({ state }) => state === 'out of reach')) return 'unreachable'
+        const [queued] = await kv.get([repairKey(owner)])
+        return queued === undefined ? 'whole' : 'queued'
+      }
       const { key, version } = entry
       if (await kv.commit({ checks: [{ key, version }], puts: [repairPut(this.#store, owner)] })) return 'damaged'
       reference = await findReference(kv, owner)

@@ -102,6 +102,9 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       random,
     })
 
+  const anotherOf = (location: Placing) => (beside: readonly Member[], tried: readonly Member[]) =>
+    places(location, 1, beside, tried)[0]
+
   function openCopy({ storeId, id }: ShardPlace, damaged: () => void): ReadableCopy {
     const member = members.get(storeId)
     return {
@@ -134,6 +137,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       code: erasureCode(),
       label: labelling(coding, clock),
       places: chosenFor(location, data + parity, writeAck, blob),
+      another: anotherOf(location),
       least: writeAck,
       stallMs,
     })
@@ -182,7 +186,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       const chosen = chosenFor(location, copies, copiesAck, blob)
       const written = await writeCopies(blob, {
         places: chosen,
-        another: (beside, tried) => places(location, 1, beside, tried)[0],
+        another: anotherOf(location),
         least: copiesAck,
         stallMs,
       })
@@ -195,7 +199,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       if (manifest.shards.length === 1 && only !== undefined) {
         const member = members.get(only.storeId)
         if (member === undefined) throw new ShardMissing(only.id)
-        if (member.isVital) return member.store.get(only.id, range)
+        if (member.isVital) return await member.store.get(only.id, range)
       }
       const rank = new Map(manifest.shards.map(({ storeId }) => [storeId, preference(members.get(storeId), random())]))
       const ordered = [...manifest.shards].sort((a, b) => (rank.get(a.storeId) ?? 0) - (rank.get(b.storeId) ?? 0))

@@ -1,6 +1,7 @@
 /** What the metadata store keeps. How it becomes bytes: `record-codecs`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import type { BlobOwner } from './keyspace.ts'
 
 export interface Tag {
   key: string
@@ -212,9 +213,10 @@ export interface PartRecord {
 
 /** What a commit left unreferenced, to be reclaimed after the grace. */
 export type GarbageRecord =
-  | { kind: 'blob'; manifest: Manifest }
-  /** All parts that are still under this upload's id. */
-  | { kind: 'parts'; uploadId: string }
+  /** `owner`: whose record referenced it. Absent: none did, or the entry is older than the field. */
+  | { kind: 'blob'; manifest: Manifest; owner?: BlobOwner }
+  /** All parts that are still under this upload's id. `owner`: the version that was made of them; absent: the upload was open. */
+  | { kind: 'parts'; uploadId: string; owner?: BlobOwner }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
 

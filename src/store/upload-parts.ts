@@ -70,7 +70,7 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       ]
       if (replaced !== undefined) {
         const { manifest: old } = partCodec.decode(key, replaced.value)
-        puts.push(garbagePut(store, { kind: 'blob', manifest: old }))
+        puts.push(garbagePut(store, { kind: 'blob', manifest: old, owner }))
       }
       return {
         result: { part: record, encryption },

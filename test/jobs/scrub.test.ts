@@ -1,5 +1,6 @@
 /** A scrub finds what no read has touched: whatever is done to shards on their disks, each is found, and made anew as it was. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { bytesSource } from '../../src/byte-source.ts'
 import { locationStatuses } from '../../src/jobs/location-status.ts'
 import type { PaceClock } from '../../src/jobs/pace.ts'
 import { lostBlobs, repairBlobs } from '../../src/jobs/repair.ts'
@@ -277,6 +278,68 @@ describe('a scrub', () => {
     expect(looks).toBeLessThan(2 * blobs)
     const bytes = record.progress.done
     expect((await scrub({}, { restart: true })).done).toBe(bytes)
+  })
+})
+
+describe('a scrub that is stopped half-way', () => {
+  it.each([
+    ['while it looks', false],
+    ['while it repairs', true],
+  ])('%s blames no store', async (_, isDamaged) => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    await putAll()
+    for (const key of isDamaged ? keys.slice(1) : []) {
+      const [place] = await shardsOf(key)
+      if (place !== undefined) await spoil(diskOf(place.storeId), place, 'lost', 0)
+    }
+    let waits = 0
+    let begun = (): void => {}
+    const waiting = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const clock: PaceClock = {
+      monotonicMs: () => 0,
+      delay: (_, signal) => {
+        if (waits++ > (isDamaged ? 20 : 3)) begun()
+        else return Promise.resolve()
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      },
+    }
+    await requestTask(made.store, { kind: 'scrub', name: '', arguments: {} })
+    const runner = startTasks({
+      store: made.store,
+      kinds: [scrubTask({ bytesPerSecond: 1, clock })],
+      onError: (error) => {
+        throw error
+      },
+    })
+    await waiting
+    await runner.stop()
+    expect((await readTask(made.kv, { kind: 'scrub', name: '' }))?.record.state).toBe('running')
+    expect(made.disks.stores.map((store) => store.condition().state)).toEqual(['up', 'up', 'up'])
+    const { counts } = await scrub()
+    expect(counts).toMatchObject({ degraded: 0, lost: 0, unreachable: 0, checked: sizes.length })
+    expect((await scrub()).counts).toMatchObject(clean)
+  })
+})
+
+describe('shards that say the same of their blob', () => {
+  it('and belong to another write of it are found by the id of the blob', async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    const { blobs } = made.store
+    const write = (seed: number) =>
+      blobs.write('default', {
+        payload: bytesSource(patternBytes(seed, 300_000)),
+        describe: () => Buffer.from('one and the same'),
+      })
+    const [one, other] = [await write(1), await write(2)]
+    const mixed = { ...one, shards: one.shards.map((shard, i) => (i % 3 === 0 ? (other.shards[i] ?? shard) : shard)) }
+    const states = (await blobs.inspect(mixed)).map(({ state }) => state)
+    expect(states).toEqual(['bad', 'good', 'good', 'bad', 'good', 'good'])
+    const restored = await blobs.restore(mixed)
+    if (restored.outcome !== 'restored') throw new Error(restored.outcome)
+    const source = await blobs.read(restored.manifest, { start: 0, end: 300_000 })
+    expect((await source.read()).equals(patternBytes(1, 300_000))).toBe(true)
   })
 })
 
