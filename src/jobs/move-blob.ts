@@ -92,7 +92,7 @@ async function swap(
       puts: [
         { key, value: reference.withManifest(made) },
         ...repairPuts(store, owner, made),
-        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest })] : []),
+        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest, owner })] : []),
       ],
     })
     if (swapped) return true

@@ -18,7 +18,7 @@ import type { RunningTask, TaskKind } from './task-runner.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
 /** The bucket can't be moved there now. The message says why; nothing was changed. */
-export class MoveRefused extends Error {
+class MoveRefused extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'MoveRefused'
