@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { moveQueued } from '../../src/jobs/queued-moves.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { repairBlobs } from '../../src/jobs/repair.ts'
+import { readLabel } from '../../src/shards/shard-label.ts'
 import { changeBucket, createBucket, deleteBucket, findBucket } from '../../src/store/buckets.ts'
 import { setLegalHold, setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
@@ -38,6 +40,11 @@ const versioned = () =>
 async function completed(key: string, bytes: Buffer): Promise<void> {
   const upload = await begin(made, key)
   await complete(made, upload, [await sendPart(made, upload, 1, bytes)])
+}
+
+async function descriptions(): Promise<Buffer[]> {
+  const shards = (await made.manifests()).flatMap((manifest) => manifest.shards)
+  return Promise.all(shards.map(({ storeId, id }) => made.disks.of(storeId).store.description(id)))
 }
 
 const recordOf = async (key: string, versionId?: string) =>
@@ -121,6 +128,38 @@ describe('a move', () => {
     await moved(made, 'striped')
     expect((await made.manifests()).map(({ location }) => location)).toEqual(['striped'])
     expect(await readEncrypted(made.store, at)).toEqual(large)
+  })
+
+  it('has shards say of themselves what the first ones said', async () => {
+    await put(made, 'a', large)
+    const [before] = await descriptions()
+    for (const to of ['striped', 'pair']) {
+      await moved(made, to)
+      const said = await descriptions()
+      expect(said).toHaveLength(to === 'pair' ? 2 : 3)
+      for (const one of said) expect(readLabel(one).description).toEqual(before)
+    }
+    expect((await descriptions())[0]).toEqual(before)
+  })
+
+  it('queues for repair what it could not write in full', async () => {
+    await put(made, 'a', large)
+    const hasty = made.configured((stores) =>
+      usualLocations(stores).map((it) => (it.name === 'pair' ? { ...it, writeAck: 1 } : it)),
+    )
+    const away = made.disks.all.slice(1, 3)
+    for (const disk of away) {
+      await unmount(disk)
+      await disk.store.probe()
+    }
+    expect(await moved(hasty, 'pair')).toMatchObject({ state: 'done' })
+    expect(await shapesOf()).toEqual(['pair 1 replica 1'])
+    for (const disk of away) {
+      await mountAgain(disk)
+      await disk.store.probe()
+    }
+    expect(await repairBlobs(hasty.store)).toMatchObject({ repairedBlobs: 1 })
+    expect(await shapesOf()).toEqual(['pair 1 replica 2'])
   })
 
   it('keeps a rate', async () => {
