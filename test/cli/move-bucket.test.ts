@@ -184,6 +184,25 @@ describe('a move that is killed', () => {
     await isWhole('pair')
   }, 60_000)
 
+  test('by the operator stops, and goes on when it is asked for again', async () => {
+    const server = await serve(['serve', '--config', config])
+    const client = new Client(server.ready.endpoint)
+    await client.makeBucket()
+    await client.fill(12)
+    expect(await command('locations', 'move', 'bucket', '--cancel')).toMatchObject({ code: 1 })
+    const words = ['locations', 'move', 'bucket', 'pair', '--config', config, '--rate', '500KiB', '--json']
+    const moving = run(words, keyVariables)
+    await moving.line((line) => Number(/"done":(\d+)/.exec(line)?.[1] ?? 0) > 0)
+    expect(await command('locations', 'move', 'bucket', '--cancel')).toMatchObject({ code: 0 })
+    const ended = await moving.ended
+    expect([ended.code, lastEvent(ended)]).toEqual([1, expect.objectContaining({ state: 'cancelled' })])
+    expect((await plan()).blobs.default).toBeGreaterThan(0)
+    await client.holds(12)
+    expect(await command('locations', 'move', 'bucket', 'pair')).toMatchObject({ code: 0 })
+    expect((await plan()).blobs).toMatchObject({ default: 0, pair: 12 })
+    client.s3.destroy()
+  }, 60_000)
+
   async function isWhole(location: string): Promise<void> {
     const server = await serve(['serve', '--config', config])
     const client = new Client(server.ready.endpoint)
