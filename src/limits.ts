@@ -38,6 +38,8 @@ export const limits = {
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
+  /** Memory that the writer of documents keeps from one to the next. */
+  xmlBytesKept: 4 * MiB,
   xmlElementsMax: 100_000,
   completeBodyBytesMax: 8 * MiB,
   headerSectionBytesMax: 32 * KiB,
@@ -160,6 +162,9 @@ export const limits = {
   moveBlobsInFlightMax: 8,
   /** Other jobs wait so long for repair. */
   repairPatienceMs: 30_000,
+  /** A move to stores that take nothing for now tries again after this, and ends when it was in vain so often. */
+  moveRetryMs: 10_000,
+  moveRetriesMax: 30,
   /** What has too few shards left is looked at again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,
