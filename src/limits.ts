@@ -143,6 +143,8 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** A command that holds the data directory for work that others can go on with ends within this when a server starts. */
+  giveWayMs: 30_000,
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
 
