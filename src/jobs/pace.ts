@@ -4,8 +4,8 @@ import { limits } from '../limits.ts'
 import type { TaskArguments } from '../store/records.ts'
 
 export interface Pace {
-  /** Infinity: no limit. May be changed at any time. */
-  bytesPerSecond: number
+  /** Infinity: no limit. May be changed at any time; what can be asked for it is asked again and again. */
+  bytesPerSecond: number | (() => number)
   /** Resolves when `bytes` more may be worked on. More than a second's bytes are let through at once, and paid for by those that follow. Rejects with the reason when aborted. */
   take(bytes: number, signal?: AbortSignal): Promise<void>
 }
@@ -23,19 +23,31 @@ const processClock: PaceClock = {
     delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted()),
 }
 
-export function openPace(bytesPerSecond: number, clock: PaceClock = processClock): Pace {
-  /** When all that was let through has been paid for. */
-  let paidMs = Number.NEGATIVE_INFINITY
+/** A rate that was changed counts within this, also for what waits. */
+const waitMsMax = 500
+
+export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceClock = processClock): Pace {
+  /** What was let through and is not paid for yet. */
+  let owedBytes = 0
+  let settledMs = clock.monotonicMs()
+  const rate = (): number => (typeof pace.bytesPerSecond === 'number' ? pace.bytesPerSecond : pace.bytesPerSecond())
+  const settle = (): void => {
+    const nowMs = clock.monotonicMs()
+    const savedBytesMax = (rate() * limits.paceBurstMs) / 1000
+    const paidBytes = (rate() * (nowMs - settledMs)) / 1000
+    owedBytes = Number.isFinite(savedBytesMax) ? Math.max(owedBytes - paidBytes, -savedBytesMax) : 0
+    settledMs = nowMs
+  }
   const pace: Pace = {
     bytesPerSecond,
     async take(bytes, signal) {
       signal?.throwIfAborted()
       // Also without a limit: whoever waits for this thread goes first.
       await turn()
-      const nowMs = clock.monotonicMs()
-      const fromMs = Math.max(paidMs, nowMs - limits.paceBurstMs)
-      paidMs = fromMs + (bytes / pace.bytesPerSecond) * 1000
-      if (fromMs > nowMs) await clock.delay(fromMs - nowMs, signal)
+      for (settle(); owedBytes > 0; settle()) {
+        await clock.delay(Math.min(waitMsMax, Math.ceil((owedBytes / rate()) * 1000)), signal)
+      }
+      owedBytes += bytes
     },
   }
   return pace

@@ -15,7 +15,7 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
   return {
     kind: repairKind,
     async run(store, task) {
-      const pace = openPace(rateOf(task, bytesPerSecond))
+      const pace = openPace(() => rateOf(task, bytesPerSecond))
       const counts = { repaired: 0, degraded: 0, lost: 0 }
       let done = 0
       /** Of the blob that is under way. */
@@ -30,7 +30,6 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
           toRead = bytesOfShards(manifest) * manifest.shards.length + size
         },
         pace: async (bytes) => {
-          pace.bytesPerSecond = rateOf(task, bytesPerSecond)
           await pace.take(bytes, task.signal)
           read += bytes
           await task.advance({ done: done + Math.floor(size * Math.min(1, read / toRead)) })

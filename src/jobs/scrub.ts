@@ -41,8 +41,8 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
     everyMs,
     firstAfterMs: everyMs,
     run: async (store, task) => {
-      const pace = openPace(rateOf(task, bytesPerSecond), clock)
-      await new Scrub(store, task, pace, bytesPerSecond).run()
+      const pace = openPace(() => rateOf(task, bytesPerSecond), clock)
+      await new Scrub(store, task, pace).run()
     },
   }
 }
@@ -65,15 +65,13 @@ class Scrub {
   readonly #store: Store
   readonly #task: RunningTask
   readonly #pace: Pace
-  readonly #usualRate: number | undefined
   readonly #counts: ScrubCounts
   #bytes = 0
 
-  constructor(store: Store, task: RunningTask, pace: Pace, usualRate: number | undefined) {
+  constructor(store: Store, task: RunningTask, pace: Pace) {
     this.#store = store
     this.#task = task
     this.#pace = pace
-    this.#usualRate = usualRate
     this.#counts = {
       checked: 0,
       damaged: 0,
@@ -162,9 +160,7 @@ class Scrub {
   }
 
   async #read(bytes: number): Promise<void> {
-    const { signal } = this.#task
-    this.#pace.bytesPerSecond = rateOf(this.#task, this.#usualRate)
-    await this.#pace.take(bytes, signal)
+    await this.#pace.take(bytes, this.#task.signal)
     this.#bytes += bytes
     await this.#task.advance({ done: this.#bytes })
   }

@@ -57,8 +57,18 @@ describe('a pace', () => {
     pace.bytesPerSecond = 100_000
     await pace.take(100_000)
     await pace.take(0)
-    expect(clock.nowMs).toBeGreaterThanOrEqual(1_899)
-    expect(clock.nowMs).toBeLessThanOrEqual(2_000)
+    // What was owed is paid at the new rate, too.
+    expect(clock.nowMs).toBeGreaterThanOrEqual(909)
+    expect(clock.nowMs).toBeLessThanOrEqual(1_011)
+  })
+
+  it('lets what waits go by the new rate', async () => {
+    const clock = waitingClock()
+    const pace = openPace(1_000, clock)
+    await pace.take(1_000_000)
+    pace.bytesPerSecond = () => (clock.nowMs === 0 ? 1_000 : Number.POSITIVE_INFINITY)
+    await pace.take(1)
+    expect(clock.nowMs).toBeLessThanOrEqual(500)
   })
 
   it('ends a wait when it is aborted', async () => {
