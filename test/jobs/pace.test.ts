@@ -43,6 +43,20 @@ describe('a pace', () => {
     expect(clock.nowMs - fromMs).toBeGreaterThanOrEqual(899)
   })
 
+  it('makes up for what was let through side by side', async () => {
+    const clock = waitingClock()
+    clock.delay = async (ms) => {
+      const untilMs = clock.nowMs + ms
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.nowMs = Math.max(clock.nowMs, untilMs)
+    }
+    const pace = openPace(1_000, clock)
+    for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 5 }, () => pace.take(1_000)))
+    await pace.take(0)
+    expect(clock.nowMs).toBeGreaterThanOrEqual(14_800)
+    expect(clock.nowMs).toBeLessThanOrEqual(15_100)
+  })
+
   it('without a limit never waits', async () => {
     const clock = waitingClock()
     const pace = openPace(Number.POSITIVE_INFINITY, clock)
