@@ -22,11 +22,12 @@ async function status(invocation: Invocation): Promise<number> {
 }
 
 function linesOf(location: LocationStatus): string[] {
-  const { name, version, writeAck, degradedBlobs, failuresSurvived } = location
+  const { name, version, writeAck, degradedBlobs, lostBlobs, failuresSurvived } = location
   const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
   const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
+  const lost = lostBlobs === 0 ? '' : `; ${count(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
   return [
-    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
+    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
   ]
 }
@@ -39,8 +40,9 @@ function layoutOf({ scheme, copies, striping }: LocationStatus): string {
 }
 
 function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {
-  const room = usedBytes === undefined ? '' : `  ${usedBytes} bytes used, ${freeBytes} free`
-  return `${state}${reason === undefined ? '' : `: ${reason}`}${room}`
+  const used = usedBytes === undefined ? '' : `  ${usedBytes} bytes used`
+  const free = freeBytes === undefined ? '' : `${used === '' ? '  ' : ', '}${freeBytes} free`
+  return `${state}${reason === undefined ? '' : `: ${reason}`}${used}${free}`
 }
 
 const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`

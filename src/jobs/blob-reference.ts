@@ -2,6 +2,7 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { readDescription } from '../store/descriptions.ts'
 import {
   type BlobOwner,
   historyKey,
@@ -21,6 +22,8 @@ export interface BlobReference {
   owner: BlobOwner
   entry: Entry
   manifest: Manifest
+  /** Of the bytes, as their client knows them. */
+  etag: string
   /** The record, in bytes, with another manifest. */
   withManifest(manifest: Manifest): Buffer
 }
@@ -33,6 +36,7 @@ export function referenceOfVersion(bucket: string, key: string, entry: Entry): B
     owner: { kind: 'version', bucket, key, sequence: version.sequence },
     entry,
     manifest: version.data.manifest,
+    etag: version.etag,
     withManifest: (manifest) => versionCodec.encode(entry.key, { ...version, data: { kind: 'blob', manifest } }),
   }
 }
@@ -43,6 +47,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
     owner: { kind: 'part', ...partOf(entry.key) },
     entry,
     manifest: part.manifest,
+    etag: part.etag,
     withManifest: (manifest) => partCodec.encode(entry.key, { ...part, manifest }),
   }
 }
@@ -81,4 +86,13 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
     }
   }
   for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
+}
+
+/** Whether a shard that says this of its blob is one of the blob that is referenced: those of others may lie in its place after somebody has copied files. */
+export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
+  const description = readDescription(bytes)
+  if (description?.etag !== etag) return false
+  return owner.kind === 'part'
+    ? description.kind === 'part' && description.uploadId === owner.uploadId && description.partNumber === owner.number
+    : description.kind === 'object' && description.bucket === owner.bucket && description.key === owner.key
 }

@@ -211,10 +211,13 @@ export const nodeFs: Fs = {
   mkdir: (path) => fsPromises.mkdir(path, { mode: directoryMode }),
   syncDirectory,
   list: (path) => fsPromises.readdir(path),
-  stat: async (path) => {
-    const stats = await fsPromises.stat(path)
-    return { size: stats.size, mtimeMs: stats.mtimeMs, isDirectory: stats.isDirectory() }
-  },
+  stat: (path) =>
+    new Promise((resolve, reject) => {
+      fs.stat(path, (error, stats) => {
+        if (error === null) resolve({ size: stats.size, mtimeMs: stats.mtimeMs, isDirectory: stats.isDirectory() })
+        else reject(error)
+      })
+    }),
   rename: (from, to) => fsPromises.rename(from, to),
   unlink: (path) => fsPromises.unlink(path),
   rmdir: (path) => fsPromises.rmdir(path),

@@ -6,9 +6,9 @@ import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
-import { type InspectedShard, inspectShard, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
+import { type InspectedShard, inspectShards, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
-import { placeOf, writeSideBySide } from './write-shards.ts'
+import { placeOf, type ShardsDemand, writeSideBySide } from './write-shards.ts'
 
 export interface StripesContext extends RestoreContext {
   code: () => ErasureCode
@@ -18,12 +18,7 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
   const { data, parity } = manifest
   if (isHopeless(manifest, context, data + parity))
     return { outcome: 'waiting', reason: 'no store can take the missing shards' }
-  const bytes = shardBytes(codingOf(manifest))
-  const found = await Promise.all(
-    manifest.shards.map((shard) =>
-      inspectShard(shard, bytes, context, (description) => readLabel(description).label?.index !== shard.index),
-    ),
-  )
+  const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
   const bad = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
@@ -37,7 +32,9 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
 
   const holders = kept.flatMap(({ member }) => member ?? [])
   const places = context.places(lacking.length, holders, [])
-  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, places, context)
+  const another = (beside: readonly Member[], tried: readonly Member[]): Member | undefined =>
+    context.places(1, [...holders, ...beside], tried)[0]
+  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, { places, another }, context)
   if (made.length === 0) return { outcome: 'waiting', reason: 'no store can take the missing shards' }
   // A damaged one that could not be made anew stays referenced: some of its blocks may be all that is left one day.
   const isGone = (shard: ShardPlace): boolean =>
@@ -61,7 +58,7 @@ async function compute(
   manifest: ErasureManifest,
   good: readonly InspectedShard[],
   lacking: readonly number[],
-  places: readonly Member[],
+  { places, another }: Pick<ShardsDemand, 'places' | 'another'>,
   context: StripesContext,
 ): Promise<ShardPlace[]> {
   const coding = codingOf(manifest)
@@ -80,7 +77,9 @@ async function compute(
     const computation = code.reconstruction(coding, [...sources.keys()], wanted)
     const produce = async (give: GiveEach): Promise<void> => {
       for (let index = 0; index < stripeCount(coding); index++) {
-        const blocks = await blocksOf(sources, stripeAt(coding, index).unitBytes)
+        const { unitBytes } = stripeAt(coding, index)
+        await context.looking.pace?.(unitBytes * sources.size)
+        const blocks = await blocksOf(sources, unitBytes)
         const computed = await code.apply(coding, computation, blocks)
         await give((at) => computed[at] ?? Buffer.alloc(0))
       }
@@ -90,7 +89,7 @@ async function compute(
     const describe = (at: number): Buffer => labelled({ ...label, index: wanted[at] ?? 0 }, description)
     const written = await writeSideBySide(
       { shardBytes: shardBytes(coding), describe, produce },
-      { places, least: 1, stallMs },
+      { places, another, least: 1, stallMs },
     )
     return written.map((shard) => ({ ...placeOf(shard), index: wanted[shard.at] ?? 0 }))
   } catch {

@@ -2,7 +2,7 @@
 import type { Check, Commit, Entry, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { garbagePut } from './commit.ts'
-import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
+import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
 import { lockNow } from './lock-clock.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
 import type { GarbageRecord, ObjectRecord, VersionRecord } from './records.ts'
@@ -93,7 +93,9 @@ export function historyCommit(store: Store, history: KeyHistory, change: Version
   const gone = change.removed.filter((version) => version.kind === 'object')
   for (const version of gone) checkRemovable(version, claim)
 
-  const puts: Put[] = gone.map((version) => garbagePut(store, garbageOf(version)))
+  const puts: Put[] = gone.map((version) =>
+    garbagePut(store, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
+  )
   const deletes: Buffer[] = []
   const currentKey = objectKey(name, key)
   if (change.current === undefined) {
@@ -123,8 +125,10 @@ function movePointer(
 }
 
 /** What becomes unreferenced when a version goes. */
-function garbageOf({ data }: ObjectRecord): GarbageRecord {
-  return data.kind === 'blob' ? { kind: 'blob', manifest: data.manifest } : { kind: 'parts', uploadId: data.uploadId }
+function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
+  return data.kind === 'blob'
+    ? { kind: 'blob', manifest: data.manifest, owner }
+    : { kind: 'parts', uploadId: data.uploadId, owner }
 }
 
 /** A version by its name among those that were read, or by a further read. */

@@ -80,7 +80,8 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   'smol-toml': ['config/toml-file.ts'],
   commander: ['cli/'],
   pino: ['cli/', 'index.ts', 'endpoint.ts', 'http-log.ts'],
-  '@node-rs/crc32': ['checksums/', 'store/record-codecs.ts', 'shards/'],
+  '@node-rs/crc32': ['checksums/', 'store/record-format.ts', 'shards/'],
+  '@aws-sdk/client-s3': ['shards/s3/'],
   zod: ['config/', 'instance/', 'open.ts', 'cli/'],
 }
 

@@ -102,6 +102,14 @@ function faulty(before: Fault): Fs {
   }
 }
 
+/** Each write but the first so many fails. */
+export function failingAfter(writes: number, code: string): Fault {
+  let done = 0
+  return async (operation) => {
+    if (operation === 'write' && done++ >= writes) throw Object.assign(new Error(`${code} by the test`), { code })
+  }
+}
+
 /** As a mount that goes away. */
 export async function unmount({ path }: Disk): Promise<void> {
   await rename(path, `${path}.away`)

@@ -99,7 +99,15 @@ export class WatchedKv implements Kv {
 
   async range(query: RangeQuery): Promise<Entry[]> {
     await turn()
-    const entries = await this.#kv.range(query)
+    return this.#count(await this.#kv.range(query))
+  }
+
+  async ranges(queries: readonly RangeQuery[]): Promise<Entry[][]> {
+    await turn()
+    return (await this.#kv.ranges(queries)).map((entries) => this.#count(entries))
+  }
+
+  #count(entries: Entry[]): Entry[] {
     this.entriesRead += entries.filter(({ key }) => !isBucketKey(key)).length
     return entries
   }
