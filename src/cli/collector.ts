@@ -41,12 +41,13 @@ export class IdleLooks {
   }
 }
 
+let session: Session | undefined
+
 /** As V8 does when the machine runs out of memory: all garbage goes, and with it the room that it was made in. */
 export function collectEverything(done: () => void = () => {}): void {
-  const session = new Session()
-  session.connect()
-  session.post('HeapProfiler.collectGarbage', () => {
-    session.disconnect()
-    done()
-  })
+  if (session === undefined) {
+    session = new Session()
+    session.connect()
+  }
+  session.post('HeapProfiler.collectGarbage', () => done())
 }
