@@ -15,9 +15,9 @@ import { everyBucket, everyReference } from './jobs/blob-reference.ts'
 import type { Kv, Put } from './kv/kv.ts'
 import { limits } from './limits.ts'
 import { placeName, requirePackages, storeOpener, type Telling } from './open-stores.ts'
+import { removedLocation, removedStore, unreadableLocation } from './placement-refusals.ts'
 import type { Location } from './shards/blobs.ts'
 import { type GuardedStore, openGuardedStore } from './shards/guarded-store.ts'
-import { type LocationPolicy, lossesSurvived } from './shards/location-policy.ts'
 import { repairPut } from './store/repair-queue.ts'
 import type { Store } from './store/store.ts'
 
@@ -29,6 +29,8 @@ export interface PlacementOptions extends Telling {
   owner: boolean
   /** Whether a changed configuration is taken over. Without, one that lacks what the metadata knows is refused. */
   adopt: boolean
+  /** Neither: what both know is opened, whatever else has changed. */
+  foresee?: boolean | undefined
 }
 
 export interface OpenPlacement {
@@ -39,12 +41,12 @@ export interface OpenPlacement {
 
 /** Throws `PlacementRefused`. */
 export async function openPlacement(kv: Kv, options: PlacementOptions, opened: ClosingStack): Promise<OpenPlacement> {
-  const { configured, owner, adopt, clock, warn } = options
+  const { configured, owner, adopt, foresee = false, clock, warn } = options
   await requirePackages(configured.stores)
   const { known, version } = await readKnownPlacement(kv)
   let placement = known
-  if (!adopt) refuseOtherConfiguration(known, configured)
-  else if (owner) {
+  if (!adopt && !foresee) refuseOtherConfiguration(known, configured)
+  else if (adopt && owner) {
     await refuseRemovals(kv, known, configured)
     placement = await nextPlacement(known, options)
     if (JSON.stringify(placement) !== JSON.stringify(known)) await keepPlacement(kv, placement, version)
@@ -53,6 +55,7 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   const stores = new Map<string, GuardedStore>()
   for (const settings of configured.stores) {
     const storeId = placement.stores[settings.name]?.storeId
+    if (storeId === undefined && foresee) continue
     if (storeId === undefined)
       throw new PlacementRefused(`store ${settings.name} is not known yet: start the server first`)
     const guarded = await openGuardedStore({
@@ -75,11 +78,9 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   }))
   if (owner && adopt) {
     for (const [name, { policy }] of Object.entries(placement.locations)) {
-      requireReadable(
-        name,
-        policy,
-        policy.stores.flatMap((store) => stores.get(store) ?? []),
-      )
+      const out = policy.stores.flatMap((store) => stores.get(store) ?? []).flatMap(outOfUse)
+      const refusal = unreadableLocation(name, policy, out)
+      if (refusal !== undefined) throw new PlacementRefused(refusal)
     }
   }
   return { locations, stores: [...stores.values()] }
@@ -97,8 +98,6 @@ function refuseOtherConfiguration(known: KnownPlacement, configured: Placement):
   }
 }
 
-const namesShown = 5
-
 async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placement): Promise<void> {
   const locations = Object.keys(known.locations).filter((name) => !configured.locations.some((it) => it.name === name))
   if (locations.length > 0) {
@@ -106,21 +105,13 @@ async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placeme
     for await (const { name, location } of everyBucket(kv)) {
       if (locations.includes(location)) users.set(location, [...(users.get(location) ?? []), name])
     }
-    for (const [name, buckets] of users) {
-      const more = buckets.length > namesShown ? ` and ${buckets.length - namesShown} more` : ''
-      throw new PlacementRefused(
-        `[locations.${name}] was removed from the configuration, but it is the location of ${buckets.slice(0, namesShown).join(', ')}${more}. Put it back`,
-      )
-    }
+    for (const [name, buckets] of users) throw new PlacementRefused(removedLocation(name, buckets))
   }
   for (const [name, { storeId }] of Object.entries(known.stores)) {
     if (configured.stores.some((store) => store.name === name)) continue
     for await (const { owner, manifest } of everyReference(kv)) {
       if (!manifest.shards.some((shard) => shard.storeId === storeId)) continue
-      const example = owner.kind === 'version' ? `bucket ${owner.bucket}` : 'a multipart upload'
-      throw new PlacementRefused(
-        `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${example}. Put it back`,
-      )
+      throw new PlacementRefused(removedStore(name, owner))
     }
   }
 }
@@ -198,13 +189,7 @@ async function newStore(
   }
 }
 
-/** With more stores out of use than may be lost, some data may lie in too few of the others. */
-function requireReadable(name: string, policy: LocationPolicy, stores: readonly GuardedStore[]): void {
-  const out = stores.filter((store) => store.condition().state === 'out')
-  if (out.length <= lossesSurvived(policy)) return
-  const shards = policy.scheme === 'replica' ? `${policy.copies} copies` : `${policy.data} + ${policy.parity} shards`
-  const reasons = out.map((store) => `${store.name}: ${store.condition().reason}`)
-  throw new PlacementRefused(
-    `location ${name} keeps ${shards}, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`,
-  )
+function outOfUse(store: GuardedStore): { name: string; reason: string }[] {
+  const { state, reason = '' } = store.condition()
+  return state === 'out' ? [{ name: store.name, reason }] : []
 }

@@ -4,14 +4,27 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { type LocationStatus, locationStatuses, type StoreStatus } from '../jobs/location-status.ts'
 import { replaceStore } from '../open-placement.ts'
 import type { Invocation } from './command.ts'
+import { cancelMove, moveBucket } from './move-bucket.ts'
+import { planLocations, planMove } from './plan-locations.ts'
 import { withDataBeside, withStoppedData } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
   const [word = 'status', ...rest] = invocation.words
   if (word === 'status' && rest.length === 0) return status(invocation)
-  const [name] = rest
+  const [name, to] = rest
+  if (word === 'plan' && rest.length === 0) return planLocations(invocation)
+  if (word === 'plan' && name !== undefined && to !== undefined && rest.length === 2) {
+    return planMove(invocation, name, to)
+  }
   if (word === 'replace' && name !== undefined && rest.length === 1) return replace(invocation, name)
-  throw new ConfigurationError('expects `locations status` or `locations replace STORE`')
+  const { cancel = false } = invocation.extra
+  if (word === 'move' && name !== undefined && cancel === true && rest.length === 1) return cancelMove(invocation, name)
+  if (word === 'move' && name !== undefined && to !== undefined && cancel === false && rest.length === 2) {
+    return moveBucket(invocation, name, to)
+  }
+  throw new ConfigurationError(
+    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO`, `move BUCKET --cancel` or `replace STORE`',
+  )
 }
 
 async function status(invocation: Invocation): Promise<number> {

@@ -6,6 +6,7 @@ import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { openPace } from './pace.ts'
+import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
@@ -29,6 +30,8 @@ export interface JobsOptions {
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
+  /** Blobs whose write had begun before their bucket got another location. */
+  lateBlobsMoved: number
   orphansFound: number
   blobsRemoved: number
 }
@@ -90,6 +93,7 @@ async function runJobs(
   pace: (bytes: number) => Promise<void>,
 ): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const lateBlobsMoved = await moveQueued(store)
   const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
@@ -97,5 +101,12 @@ async function runJobs(
     graceMs,
     onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
   })
-  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  return {
+    expiredUploads,
+    lateBlobsMoved,
+    ...repair,
+    orphansFound,
+    blobsRemoved,
+    ...(await compactStores(store, { graceMs })),
+  }
 }

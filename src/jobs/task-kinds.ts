@@ -1,4 +1,5 @@
 /** Every kind of long work that a server takes up. */
+import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
 import type { TaskKind } from './task-runner.ts'
@@ -15,5 +16,6 @@ export function taskKinds(settings: TaskSettings): TaskKind[] {
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
+    moveTask(),
   ]
 }

@@ -4,6 +4,7 @@ import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { garbagePut } from './commit.ts'
 import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
 import { lockNow } from './lock-clock.ts'
+import { movePutsOfVersion } from './move-queue.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
 import type { GarbageRecord, ObjectRecord, VersionRecord } from './records.ts'
 import { checkRemovable, type LockClaim } from './retention.ts'
@@ -102,10 +103,13 @@ export function historyCommit(store: Store, history: KeyHistory, change: Version
     if (versions.current !== undefined) deletes.push(currentKey)
   } else if (change.current !== versions.current) {
     puts.push({ key: currentKey, value: objectCodec.encode(currentKey, change.current) })
+    const isNew = !versions.newest.includes(change.current)
+    puts.push(...movePutsOfVersion(bucket.record, key, change.current, isNew))
   }
   for (const version of change.addToHistory) {
     const versionKey = historyKey(name, key, version.sequence)
     puts.push({ key: versionKey, value: versionCodec.encode(versionKey, version) })
+    puts.push(...movePutsOfVersion(bucket.record, key, version, version !== versions.current))
   }
   for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
   movePointer(history, change, puts, deletes)

@@ -13,6 +13,7 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
  *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
@@ -158,6 +159,21 @@ export const repairKey = (owner: BlobOwner): Key =>
     : packKey('r', '', owner.uploadId, owner.number)
 export const repairs: KeyRange = rangeOf('r')
 export function repairOwnerOf(packed: Key): BlobOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  return bucket === ''
+    ? { kind: 'part', uploadId: name, number }
+    : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+/** Whose blob belongs to a bucket. */
+export type MovableOwner = Extract<BlobOwner, { kind: 'version' | 'part' }>
+
+export const moveKey = (owner: MovableOwner): Key =>
+  owner.kind === 'version'
+    ? packKey('e', owner.bucket, owner.key, owner.sequence)
+    : packKey('e', '', owner.uploadId, owner.number)
+export const moves: KeyRange = rangeOf('e')
+export function moveOwnerOf(packed: Key): MovableOwner {
   const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }

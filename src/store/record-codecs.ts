@@ -17,6 +17,7 @@ import {
   type GarbageRecord,
   type ListedObject,
   type LockClockRecord,
+  type MoveRecord,
   type NullVersionRecord,
   type ObjectRecord,
   type PartRecord,
@@ -34,6 +35,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = manifestCodec<PartRecord>()
 export const garbageCodec = manifestCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const moveCodec = jsonCodec<MoveRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()

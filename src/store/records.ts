@@ -38,10 +38,12 @@ export interface BucketRecord {
   /** Account id. */
   owner: string
   createdMs: number
-  /** As CreateBucket gave it; GetBucketLocation answers it verbatim. */
+  /** As CreateBucket gave it, or the location that the bucket was moved to; GetBucketLocation answers it verbatim. */
   locationConstraint: string | undefined
   /** Name of the location that new blobs are written to. */
   location: string
+  /** Set while blobs that were written before are moved there. */
+  moving?: true | undefined
   tags: readonly Tag[]
   versioning: VersioningState
   objectLock: ObjectLock | undefined
@@ -217,6 +219,11 @@ export type GarbageRecord =
   | { kind: 'parts'; uploadId: string; owner?: BlobOwner }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
+
+/** A blob that may lie elsewhere than where its bucket's data belongs. What it is of stands in the key. */
+export interface MoveRecord {
+  bucket: string
+}
 
 /** A blob that lacks copies. What it is of stands in the key. */
 export interface RepairRecord {

@@ -6,7 +6,8 @@ import { commitDecision, garbagePut } from './commit.ts'
 import { describePart } from './descriptions.ts'
 import { blobEncryption, type CustomerKey, partBlob, uploadKeyOf } from './encryption.ts'
 import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-data.ts'
-import { type BlobOwner, bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
+import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
+import { movePutsOfPart } from './move-queue.ts'
 import { partCodec } from './record-codecs.ts'
 import type { OpenUpload, PartRecord } from './records.ts'
 import { repairPuts } from './repair-queue.ts'
@@ -48,7 +49,7 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       ),
   )
   const key = partKey(uploadId, number)
-  const owner: BlobOwner = { kind: 'part', uploadId, number }
+  const owner = { kind: 'part', uploadId, number } as const
   return keepingNoOrphan(store, manifest, () =>
     commitDecision(store, async (attempt) => {
       const upload = attempt === 0 ? before : await findOpenUpload(store, scope, part)
@@ -62,7 +63,11 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
         manifest,
         salt,
       }
-      const puts = [{ key, value: partCodec.encode(key, record) }, ...repairPuts(store, owner, manifest)]
+      const puts = [
+        { key, value: partCodec.encode(key, record) },
+        ...repairPuts(store, owner, manifest),
+        ...movePutsOfPart(upload.bucket.record, owner, manifest),
+      ]
       if (replaced !== undefined) {
         const { manifest: old } = partCodec.decode(key, replaced.value)
         puts.push(garbagePut(store, { kind: 'blob', manifest: old, owner }))

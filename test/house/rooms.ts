@@ -47,7 +47,10 @@ const rooms: readonly Room[] = [
     mayImport: [...leaves, 'contract/', 'store/', 'encryption/', 'auth/principal.ts', 'auth/permissions.ts'],
   },
   { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/'] },
-  { holds: ['jobs/'], mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface] },
+  {
+    holds: ['jobs/'],
+    mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface, 'shards/shape.ts', 'shards/forecast.ts'],
+  },
   {
     holds: ['config/'],
     mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'shards/location-policy.ts'],
