@@ -82,6 +82,10 @@ export const limits = {
   workInlineBytesMax: 256 * KiB,
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
+  chunksInSlab: 16,
+  /** Memory and threads that nobody used for so long are let go of. */
+  idleMemoryMs: 5_000,
+  threadIdleMs: 10_000,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
@@ -137,6 +141,12 @@ export const limits = {
 
   // Processes and credentials.
   heapGrowingPercent: 200,
+  /** A process that works less than this is idle. */
+  idleCpuPercent: 2,
+  idleLookMs: 5_000,
+  idleLooksMin: 4,
+  /** Of CPU time: what a process has to have worked for a collection when it is idle to be worth it. */
+  collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,
