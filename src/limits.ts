@@ -113,6 +113,9 @@ export const limits = {
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,
 
+  /** Of a piece of a metadata snapshot, before it is packed. */
+  snapshotPieceBytes: 4 * MiB,
+
   // Processes and credentials.
   heapGrowingPercent: 200,
   keyPairLookMs: 2_000,

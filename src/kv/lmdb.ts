@@ -4,10 +4,10 @@
  */
 import { mkdir, open as openFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { limits } from '../limits.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import type { Check, Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
 
 export interface LmdbOptions {
   /** A directory of the environment's own; created when missing. */
@@ -137,6 +137,26 @@ class LmdbKv implements Kv {
     })
   }
 
+  async snapshot(): Promise<Snapshot> {
+    this.#assertServing()
+    this.#endSnapshot()
+    const transaction = this.#db.useReadTransaction()
+    // Reads that come now get one of their own, which ends as they do.
+    this.#endSnapshot()
+    let closed = false
+    return {
+      range: async (query) => {
+        this.#assertServing()
+        if (closed) throw new Error('the snapshot is closed')
+        return entriesOf(this.#db, query, transaction)
+      },
+      close: async () => {
+        if (!closed) transaction.done()
+        closed = true
+      },
+    }
+  }
+
   close(): Promise<void> {
     this.#refusal ??= new Error('the metadata store is closed')
     this.#closing ??= (async () => {
@@ -221,7 +241,7 @@ class LmdbKv implements Kv {
   }
 }
 
-function entriesOf(db: Database, query: RangeQuery): Entry[] {
+function entriesOf(db: Database, query: RangeQuery, transaction?: Transaction): Entry[] {
   const entries: Entry[] = []
   const bounds = rangeBounds(query)
   if (bounds === undefined || query.limit <= 0) return entries
@@ -229,7 +249,8 @@ function entriesOf(db: Database, query: RangeQuery): Entry[] {
   const walk = query.reverse
     ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
     : { start, end }
-  for (const found of db.getRange({ ...walk, limit: query.limit, versions: true })) {
+  const within = transaction === undefined ? {} : { transaction }
+  for (const found of db.getRange({ ...walk, ...within, limit: query.limit, versions: true })) {
     entries.push({ key: found.key, value: found.value, version: versionOf(found) })
     if (entries.length === query.limit) break
   }

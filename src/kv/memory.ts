@@ -12,10 +12,7 @@ export function memoryKv(): Kv {
     if (closed) throw new Error('the metadata store is closed')
   }
 
-  function range(query: RangeQuery): Entry[] {
-    const bounds = rangeBounds(query)
-    return bounds === undefined ? [] : entries.range(bounds.start, bounds.end, query.limit, query.reverse ?? false)
-  }
+  const range = (query: RangeQuery): Entry[] => rangeOf(entries, query)
 
   function holds(check: Check): boolean {
     if ('version' in check) return entries.get(check.key)?.version === check.version
@@ -49,10 +46,22 @@ export function memoryKv(): Kv {
       return true
     },
 
+    async snapshot() {
+      assertOpen()
+      const copy = new SortedEntries()
+      for (const entry of entries.all()) copy.put(entry)
+      return { range: async (query) => rangeOf(copy, query), close: async () => {} }
+    },
+
     async close() {
       closed = true
     },
   }
+}
+
+function rangeOf(entries: SortedEntries, query: RangeQuery): Entry[] {
+  const bounds = rangeBounds(query)
+  return bounds === undefined ? [] : entries.range(bounds.start, bounds.end, query.limit, query.reverse ?? false)
 }
 
 /** The caller may reuse its buffers once a commit is through. */

@@ -36,6 +36,10 @@ export class SortedEntries {
     if (entries.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1)
   }
 
+  *all(): Generator<Entry> {
+    for (const entries of this.#chunks) yield* entries
+  }
+
   /** At most `limit` entries with start <= key < end, from the end when `reverse`. */
   range(start: Key, end: Key, limit: number, reverse: boolean): Entry[] {
     const found: Entry[] = []

@@ -40,6 +40,7 @@ describe('conditional writes', () => {
       get: (keys) => made.kv.get(keys),
       range: (query) => made.kv.range(query),
       commit: async () => false,
+      snapshot: () => made.kv.snapshot(),
       close: async () => {},
     }
     const store = { ...made.store, kv }

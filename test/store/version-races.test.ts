@@ -75,6 +75,7 @@ function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
   return {
     get: (keys) => kv.get(keys),
     commit: (commit) => kv.commit(commit),
+    snapshot: () => kv.snapshot(),
     close: () => kv.close(),
     range: async (query) => {
       if (!isBucketKey(query.start)) await works.shift()?.()

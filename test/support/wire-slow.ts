@@ -24,6 +24,7 @@ export class Gate {
       get: async (keys) => this.#opened.then(() => kv.get(keys)),
       range: async (query) => this.#opened.then(() => kv.range(query)),
       commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
+      snapshot: () => kv.snapshot(),
       close: () => kv.close(),
     }
   }

@@ -32,6 +32,7 @@ async function onFailingServer(
     get: (keys) => kv.get(keys),
     range: (query) => kv.range(query),
     commit: (commit) => (failing === undefined ? kv.commit(commit) : failing()),
+    snapshot: () => kv.snapshot(),
     close: () => kv.close(),
   })
   const server = await startWireServer({ over: (store) => ({ ...store, kv: over(store.kv) }) })
