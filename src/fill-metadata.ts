@@ -8,13 +8,13 @@ import { systemPrefix } from './instance/sealed-record.ts'
 import { markFinished, markUnfinished, unfinishedCommand, unfinishedKey } from './instance/unfinished-metadata.ts'
 import type { Key, Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
-import { endOfPrefix, keyAfter } from './kv/ordered-key.ts'
-import { lockClockKey } from './store/keyspace.ts'
+import { endOfPrefix, type KeyRange, keyAfter } from './kv/ordered-key.ts'
+import { lockClockKey, tasks } from './store/keyspace.ts'
 
 export interface FilledMetadata {
   kv: Kv
   directory: DataDirectory
-  /** Whether an entry of other metadata may be taken over: not who ran it, nor what this command says of itself. */
+  /** Whether an entry of other metadata may be taken over: not who ran it, what long work it was at, nor what this command says of itself. */
   isWanted(key: Key): boolean
 }
 
@@ -28,6 +28,8 @@ export interface FillOptions {
 /** Records of the instance that fills, and of the filling. */
 const ownKeys = [instanceKey, unfinishedKey]
 const isNotOurs = (key: Key): boolean => !ownKeys.some((own) => own.equals(key))
+const isWithin = ({ start, end }: KeyRange, key: Key): boolean =>
+  Buffer.compare(start, key) <= 0 && Buffer.compare(key, end) < 0
 const clearedAtOnce = 1000
 
 const firstKey = Buffer.alloc(0)
@@ -56,7 +58,8 @@ export async function fillMetadata<T>(
     }
     await markUnfinished(kv, command)
     await clear(kv)
-    const result = await fill({ kv, directory, isWanted: isNotOurs })
+    const isWanted = (key: Key): boolean => isNotOurs(key) && !isWithin(tasks, key)
+    const result = await fill({ kv, directory, isWanted })
     await markFinished(kv)
     await opened.close()
     return result
@@ -65,9 +68,14 @@ export async function fillMetadata<T>(
 
 /** A server that started on it and served nothing leaves records of its own. */
 async function isEmpty(kv: Kv): Promise<boolean> {
-  const before = await kv.range({ start: firstKey, end: systemPrefix, limit: 1 })
-  const behind = await kv.range({ start: endOfPrefix(systemPrefix), end: lastKey, limit: 2 })
-  return before.length === 0 && behind.every(({ key }) => key.equals(lockClockKey))
+  const gaps = [
+    { start: firstKey, end: tasks.start },
+    { start: tasks.end, end: systemPrefix },
+    { start: endOfPrefix(systemPrefix), end: lockClockKey },
+    { start: keyAfter(lockClockKey), end: lastKey },
+  ]
+  const found = await Promise.all(gaps.map((gap) => kv.range({ ...gap, limit: 1 })))
+  return found.every((entries) => entries.length === 0)
 }
 
 async function clear(kv: Kv): Promise<void> {

@@ -136,4 +136,10 @@ export const limits = {
   compactBelowLiveRatio: 0.75,
   compactMovesInFlightMax: 16,
   mergeSegmentsMin: 8,
+  /** Long work: a request for it is seen, and its progress saved, within this. */
+  taskPollMs: 1_000,
+  /** What came of it can be looked up for so long. */
+  endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
+  /** Of a rate, given at once after a pause. */
+  paceBurstMs: 100,
 } as const

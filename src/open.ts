@@ -5,7 +5,7 @@ import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from './instance/default-store.ts'
-import { acquireInstanceLock, type InstanceLock, joinInstance } from './instance/instance-lock.ts'
+import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from './instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from './instance/key-ring-file.ts'
 import { refuseUnfinished } from './instance/unfinished-metadata.ts'
 import type { Kv } from './kv/kv.ts'
@@ -60,6 +60,33 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   opened.add(() => kv.close())
   opened.add(() => shards.close())
   return { store: storeOver(kv, shards, madeKeyRing(kmsKeys), opened), close: opened.close }
+}
+
+export interface OpenMetadata {
+  kv: Kv
+  clock: Clock
+  directory: DataDirectory
+  /** Whether a server runs on the data. */
+  isServed(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * The metadata alone, beside the process that owns the data directory if there is one. Records may be written: the engine puts the commits of all processes
+ * in order. Shards may not: an owner that starts takes what was written to stores by no process of its own for left behind, and ends it. Throws
+ * `DataDirectoryRefused`.
+ */
+export async function openMetadata({
+  path,
+  onFatal,
+}: Pick<DataStoreOptions, 'path' | 'onFatal'>): Promise<OpenMetadata> {
+  const directory = await prepareDataDirectory(path, { create: false })
+  return opening(async (opened) => {
+    const kv = await openLmdb({ path: directory.meta, onFatal })
+    opened.add(() => kv.close())
+    await refuseUnfinished(kv, directory.path)
+    return { kv, clock, directory, isServed: () => isOwned(kv), close: opened.close }
+  })
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */

@@ -1,10 +1,12 @@
 /** Every command, in the order of the help. */
 import type { OptionName } from '../config/options.ts'
+import { backup } from './backup.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
 import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
+import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 
 const serveOptions: readonly OptionName[] = [
@@ -94,5 +96,25 @@ export const commands: readonly CommandDeclaration[] = [
         "'status' (initially), also beside a running server, or 'replace STORE', which needs it stopped, and an empty directory at the store's path.",
     },
     run: locations,
+  },
+  {
+    name: 'backup',
+    summary: 'Write a consistent copy of the metadata to a file, also beside a running server.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [
+      {
+        flags: '--with-keys',
+        summary: 'Include the key ring: a secret. Without it, encrypted objects need a copy of it.',
+      },
+    ],
+    words: { placeholder: 'FILE', summary: 'A new file, or a directory for one that is named by its time.' },
+    run: backup,
+  },
+  {
+    name: 'restore',
+    summary: 'Put the metadata of a backup into a data directory that has none.',
+    options: ['config', 'data', 'logLevel'],
+    words: { placeholder: 'FILE', summary: 'A backup, or a directory: the newest in it.' },
+    run: restore,
   },
 ]

@@ -7,6 +7,7 @@ import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
+import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
   store: Store
@@ -17,6 +18,8 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Long work that may be asked for, done beside the jobs. Absent: none. */
+  tasks?: readonly TaskKind[]
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
@@ -30,7 +33,7 @@ export interface JobsReport extends CompactResult, RepairReport {
 export interface Jobs {
   /** One run of all jobs, now. Runs never overlap. */
   runOnce(): Promise<JobsReport>
-  /** No further runs; resolves when the one under way has ended. */
+  /** No further runs; resolves when the one under way has ended, and tasks have said how far they are. */
   stop(): Promise<void>
 }
 
@@ -40,6 +43,7 @@ export function startJobs(options: JobsOptions): Jobs {
   let lastMs = monotonicMs()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
 
   const runOnce = (): Promise<JobsReport> => {
     const run = last.then(async () => {
@@ -64,7 +68,7 @@ export function startJobs(options: JobsOptions): Jobs {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await last
+      await Promise.all([last, tasks.stop()])
     },
   }
 }

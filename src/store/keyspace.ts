@@ -13,6 +13,7 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
@@ -120,4 +121,11 @@ export function repairOwnerOf(packed: Key): BlobOwner {
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }
     : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
+export const tasks: KeyRange = rangeOf('k')
+export function taskOf(packed: Key): { kind: string; name: string } {
+  const [, kind, name] = unpackKey(packed, ['string', 'string', 'string'])
+  return { kind, name }
 }

@@ -17,6 +17,7 @@ import {
   type PartRecord,
   type RepairRecord,
   storageClasses,
+  type TaskRecord,
   type UploadRecord,
   type VersionName,
   type VersionRecord,
@@ -84,6 +85,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()

@@ -220,3 +220,33 @@ export type GarbageRecord =
 export interface RepairRecord {
   queuedMs: number
 }
+
+export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+
+/** How far a task is. */
+export interface TaskProgress {
+  done: number
+  /** Absent: not known yet. */
+  total?: number | undefined
+  unit: 'bytes' | 'blobs' | 'records'
+  /** What was met on the way, by name. */
+  counts: Readonly<Record<string, number>>
+}
+
+export type TaskArguments = Readonly<Record<string, string | number | boolean>>
+
+/** Work that outlives the process that does it, and of which only one of a kind runs at a time. Kind and name stand in the key. */
+export interface TaskRecord {
+  /** Tells this request from earlier and later ones of the same name. */
+  id: string
+  state: TaskState
+  arguments: TaskArguments
+  /** Where to go on, as the kind writes it. Absent: at the start. */
+  cursor?: string | undefined
+  progress: TaskProgress
+  /** Why it failed. */
+  reason?: string | undefined
+  requestedMs: number
+  startedMs?: number | undefined
+  endedMs?: number | undefined
+}
