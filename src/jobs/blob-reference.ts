@@ -15,6 +15,7 @@ import {
 } from '../store/keyspace.ts'
 import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
+import { ownBlob, withOwnBlob } from '../store/versions.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface BlobReference {
@@ -25,15 +26,18 @@ export interface BlobReference {
   withManifest(manifest: Manifest): Buffer
 }
 
-/** `undefined` when the version is no blob: a delete marker, or parts. */
+/** `undefined` when the version has no blob of its own: a delete marker, or parts without a note. */
 export function referenceOfVersion(bucket: string, key: string, entry: Entry): BlobReference | undefined {
   const version = versionCodec.decode(entry.key, entry.value)
-  if (version.kind === 'marker' || version.data.kind !== 'blob') return undefined
+  if (version.kind === 'marker') return undefined
+  const { data } = version
+  const manifest = ownBlob(data)
+  if (manifest === undefined) return undefined
   return {
     owner: { kind: 'version', bucket, key, sequence: version.sequence },
     entry,
-    manifest: version.data.manifest,
-    withManifest: (manifest) => versionCodec.encode(entry.key, { ...version, data: { kind: 'blob', manifest } }),
+    manifest,
+    withManifest: (other) => versionCodec.encode(entry.key, { ...version, data: withOwnBlob(data, other) }),
   }
 }
 

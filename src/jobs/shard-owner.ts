@@ -1,7 +1,7 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
 import type { Entry } from '../kv/kv.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
-import { type ObjectDescription, type PartDescription, readDescription } from '../store/descriptions.ts'
+import { type PartDescription, readDescription, type VersionDescription } from '../store/descriptions.ts'
 import { historyKey, historyOf, objectKey, partKey } from '../store/keyspace.ts'
 import type { GarbageRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -25,7 +25,7 @@ export async function findOwner(
   shard: FoundShard,
 ): Promise<ShardOwner | 'foreign' | undefined> {
   const description = readDescription(shard.description)
-  if (description === undefined) return 'foreign'
+  if (description === undefined || description.kind === 'snapshot') return 'foreign'
   if (description.kind === 'part') return ownerOfPart(store, storeId, shard.id, description)
   // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
   const { bucket, key, sequence } = description
@@ -57,7 +57,7 @@ async function searchHistory(
   store: Store,
   storeId: string,
   id: ShardId,
-  { bucket, key }: ObjectDescription,
+  { bucket, key }: VersionDescription,
 ): Promise<ShardOwner | undefined> {
   for await (const entry of everyEntry(store.kv, historyOf(bucket, key))) {
     const owner = owning(storeId, id, referenceOfVersion(bucket, key, entry))

@@ -91,7 +91,8 @@ export interface PartRun {
 /** One blob, or the parts that an upload left under its id. */
 export type ObjectData =
   | { kind: 'blob'; manifest: Manifest }
-  | { kind: 'parts'; uploadId: string; runs: readonly PartRun[] }
+  /** `note`: a blob that tells which they are, so that the object can be found again from shards alone. */
+  | { kind: 'parts'; uploadId: string; runs: readonly PartRun[]; note?: Manifest | undefined }
 
 /** What every version of a key has. */
 export interface VersionName {
@@ -173,12 +174,16 @@ export interface NullVersionRecord {
   sequence: number
 }
 
-export interface OpenUpload extends ObjectAttributes {
+/** What the client wants of an object that it sends in parts. */
+export interface UploadAttributes extends ObjectAttributes {
+  checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
+}
+
+export interface OpenUpload extends UploadAttributes {
   state: 'open'
   bucketId: string
   key: string
   initiatedMs: number
-  checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
   encryption?: Encryption | undefined
 }
 
@@ -211,8 +216,8 @@ export interface PartRecord {
 /** What a commit left unreferenced, to be reclaimed after the grace. */
 export type GarbageRecord =
   | { kind: 'blob'; manifest: Manifest }
-  /** All parts that are still under this upload's id. */
-  | { kind: 'parts'; uploadId: string }
+  /** All parts that are still under this upload's id, and the note of the object that they were. */
+  | { kind: 'parts'; uploadId: string; note?: Manifest | undefined }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
 

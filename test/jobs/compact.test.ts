@@ -191,7 +191,8 @@ describe('a crash between moving a shard and dropping the old one', () => {
     const part = await sendPart(made, upload, 1, 'part')
     await complete(made, upload, [part])
     await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed')
-    expect(await shardsOf(made)).toHaveLength(4)
+    // The object, the part, and the note of its upload.
+    expect(await shardsOf(made)).toHaveLength(6)
     expect((await read(made, 'key')).toString()).toBe('data')
 
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)

@@ -87,7 +87,7 @@ describe('a disk that is away', () => {
     await put(made, 'large', patternBytes(1, 300_000))
     const upload = await begin(made, 'parts')
     await complete(made, upload, [await sendPart(made, upload, 1, 'a part')])
-    expect(await made.queued()).toBe(3)
+    expect(await made.queued()).toBe(4)
     // While there is no place for a copy, nothing is read for it in vain.
     let opened = 0
     here.fault(async () => {

@@ -47,6 +47,7 @@ describe('completing an upload', () => {
     expect(new Set(results.map(({ etag }) => etag)).size).toBe(1)
     expect((await findVersion(made.store, scope, 'key', undefined)).record.sequence).toBe(1)
     expect(await garbageOf(made)).toEqual([])
+    expect(await shardsOf(made)).toHaveLength(2)
   })
 
   it('ends it: no part, no list of parts, no abortion any more', async () => {
@@ -58,7 +59,8 @@ describe('completing an upload', () => {
     expect(await outcome(partNumbers(made, upload))).toBe('NoSuchUpload')
     expect(await outcome(abort(made, upload))).toBe('NoSuchUpload')
     expect((await read(made, 'key')).toString()).toBe('data')
-    expect(await shardsOf(made)).toHaveLength(1)
+    // The part, and the note.
+    expect(await shardsOf(made)).toHaveLength(2)
   })
 
   it('that is refused leaves it open', async () => {
