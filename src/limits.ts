@@ -115,6 +115,9 @@ export const limits = {
 
   /** Of a piece of a metadata snapshot, before it is packed. */
   snapshotPieceBytes: 4 * MiB,
+  snapshotIntervalMs: 60 * 60 * 1000,
+  snapshotsKept: 3,
+  snapshotsKeptMax: 100,
 
   // Processes and credentials.
   heapGrowingPercent: 200,

@@ -124,7 +124,12 @@ async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placeme
     if (configured.stores.some((store) => store.name === name)) continue
     for await (const { owner, manifest } of everyReference(kv)) {
       if (!manifest.shards.some((shard) => shard.storeId === storeId)) continue
-      const example = owner.kind === 'version' ? `bucket ${owner.bucket}` : 'a multipart upload'
+      const example =
+        owner.kind === 'version'
+          ? `bucket ${owner.bucket}`
+          : owner.kind === 'part'
+            ? 'a multipart upload'
+            : 'a snapshot'
       throw new PlacementRefused(
         `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${example}. Put it back`,
       )

@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 import { syncDirectory, unfinishedSuffix } from '../instance/atomic-file.ts'
 import { limits } from '../limits.ts'
-import { type PiecesEnd, SnapshotDamaged } from '../store/snapshot-pieces.ts'
+import type { PiecesEnd } from '../store/records.ts'
+import { SnapshotDamaged } from '../store/snapshot-pieces.ts'
 
 const mark = Buffer.from('holdfast backup\n')
 const format = 1

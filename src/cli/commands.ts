@@ -24,6 +24,8 @@ const serveOptions: readonly OptionName[] = [
   'reclaimIntervalMs',
   'abandonedUploadMs',
   'kmsKeys',
+  'snapshotIntervalMs',
+  'snapshotsKept',
 ]
 
 export const defaultCommand = 'serve'

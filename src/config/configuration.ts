@@ -66,6 +66,8 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     reclaimIntervalMs: value('reclaimIntervalMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
     kmsKeys: value('kmsKeys'),
+    snapshotIntervalMs: value('snapshotIntervalMs'),
+    snapshotsKept: value('snapshotsKept'),
   }
 }
 

@@ -51,6 +51,9 @@ export interface Settings {
   reclaimIntervalMs: number
   abandonedUploadMs: number
   kmsKeys: string[]
+  /** 0: none are made. */
+  snapshotIntervalMs: number
+  snapshotsKept: number
 }
 
 /** The value of every option. */
@@ -174,6 +177,22 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: [],
     summary:
       'Name of a key that requests for `aws:kms` encryption may name. Made when missing; `aws/s3` is always there.',
+  },
+  snapshotIntervalMs: {
+    flag: 'snapshot-interval',
+    environment: ['HOLDFAST_SNAPSHOT_INTERVAL'],
+    toml: 'snapshots.interval',
+    kind: duration(0),
+    initial: [formatDuration(limits.snapshotIntervalMs)],
+    summary: 'Time between two snapshots of the metadata on the stores of each configured location. 0 makes none.',
+  },
+  snapshotsKept: {
+    flag: 'snapshots-kept',
+    environment: ['HOLDFAST_SNAPSHOTS_KEPT'],
+    toml: 'snapshots.kept',
+    kind: count(1, limits.snapshotsKeptMax),
+    initial: [`${limits.snapshotsKept}`],
+    summary: 'Snapshots of the metadata that each location keeps.',
   },
 }
 

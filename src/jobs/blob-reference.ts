@@ -12,8 +12,11 @@ import {
   partKey,
   partOf,
   parts,
+  snapshotKey,
+  snapshotPieceOf,
+  snapshots,
 } from '../store/keyspace.ts'
-import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
+import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
 import { ownBlob, withOwnBlob } from '../store/versions.ts'
 import { everyEntry } from './every-entry.ts'
@@ -51,11 +54,25 @@ export function referenceOfPart(entry: Entry): BlobReference {
   }
 }
 
-/** `undefined` when there is no such version or part any more. */
+export function referenceOfPiece(entry: Entry): BlobReference {
+  const record = snapshotPieceCodec.decode(entry.key, entry.value)
+  return {
+    owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },
+    entry,
+    manifest: record.manifest,
+    withManifest: (manifest) => snapshotPieceCodec.encode(entry.key, { ...record, manifest }),
+  }
+}
+
+/** `undefined` when there is no such version, part or piece any more. */
 export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobReference | undefined> {
   if (owner.kind === 'part') {
     const [entry] = await kv.get([partKey(owner.uploadId, owner.number)])
     return entry && referenceOfPart(entry)
+  }
+  if (owner.kind === 'snapshot') {
+    const [entry] = await kv.get([snapshotKey(owner.id, owner.piece)])
+    return entry && referenceOfPiece(entry)
   }
   const { bucket, key, sequence } = owner
   // One snapshot of both places: a version moves from one to the other.
@@ -71,7 +88,7 @@ export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {
   for await (const { key, value } of everyEntry(kv, rangeOf('b'))) yield bucketCodec.decode(key, value)
 }
 
-/** Every blob that a record references: of current versions, older ones, and parts. */
+/** Every blob that a record references: of current versions, older ones, parts, and metadata snapshots. */
 export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
   for await (const { name } of everyBucket(kv)) {
     const objects = new ObjectKeys(name)
@@ -85,4 +102,5 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
     }
   }
   for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
+  for await (const entry of everyEntry(kv, snapshots)) yield referenceOfPiece(entry)
 }

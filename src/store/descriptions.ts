@@ -8,6 +8,7 @@ import type {
   ListedObject,
   ObjectAttributes,
   OpenUpload,
+  PiecesEnd,
   UploadAttributes,
 } from './records.ts'
 
@@ -68,7 +69,7 @@ export interface SnapshotDescription {
   /** From 0. */
   piece: number
   /** Of the last, which is empty: what all before it must be. */
-  end?: { pieces: number; entries: number; sha256: string }
+  end?: PiecesEnd | undefined
 }
 
 export type VersionDescription = ObjectDescription | CompletionDescription

@@ -16,6 +16,7 @@ import {
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
+  type SnapshotPieceRecord,
   storageClasses,
   type TaskRecord,
   type UploadRecord,
@@ -85,6 +86,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = jsonCodec<PartRecord>()
 export const garbageCodec = jsonCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()

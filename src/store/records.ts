@@ -74,6 +74,8 @@ export interface Encryption {
   /** Of SSE-KMS: base64 of JSON, as the client gave it. The wrapping is bound to it. */
   context?: string | undefined
   bucketKeyEnabled?: boolean | undefined
+  /** The sequence that the wrapping is bound to, where that is not the version's: it was expected, and another version had it. Only of what was recovered. */
+  boundSequence?: number | undefined
 }
 
 export interface Retention {
@@ -220,6 +222,22 @@ export type GarbageRecord =
   | { kind: 'parts'; uploadId: string; note?: Manifest | undefined }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
+
+/** A piece of a metadata snapshot that lies on stores. Which one stands in the key. */
+export interface SnapshotPieceRecord {
+  createdMs: number
+  manifest: Manifest
+  /** Of the last piece, which is empty. */
+  end?: PiecesEnd | undefined
+}
+
+/** What all pieces of a snapshot are together. */
+export interface PiecesEnd {
+  pieces: number
+  entries: number
+  /** Of the pieces as they are kept, one behind the other, in hex. */
+  sha256: string
+}
 
 /** A blob that lacks copies. What it is of stands in the key. */
 export interface RepairRecord {

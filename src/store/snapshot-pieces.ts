@@ -5,14 +5,7 @@ import { gunzip, gzip, constants as zlib } from 'node:zlib'
 import type { Entry, Key, Kv, Put, Snapshot } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-
-/** What all pieces together must be. */
-export interface PiecesEnd {
-  pieces: number
-  entries: number
-  /** Of the pieces as they are kept, one behind the other, in hex. */
-  sha256: string
-}
+import type { PiecesEnd } from './records.ts'
 
 /** The pieces are not what was made. */
 export class SnapshotDamaged extends Error {

@@ -11,7 +11,7 @@ export interface DirectoryTestStore extends TestStore {
 }
 
 /** About 20 shards of `smallBytes` fill a segment. */
-export const smallBytes = 2700
+export const smallBytes = 2900
 export const largeBytes = 10_000
 
 export async function directoryStoreWithBucket(): Promise<DirectoryTestStore> {

@@ -93,14 +93,14 @@ describe('a disk that is away', () => {
     here.fault(async () => {
       opened++
     })
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 3, lostBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 4, lostBlobs: 0 })
     expect(opened).toBe(0)
     here.fault(undefined)
 
     await mountAgain(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('up')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 3, degradedBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 4, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
       Array(2).fill('written meanwhile'),
