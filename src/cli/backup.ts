@@ -2,16 +2,20 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { snapshotTask } from '../jobs/snapshots.ts'
 import { piecesOf } from '../store/snapshot-pieces.ts'
 import { version } from '../version.ts'
 import { writeBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
+import { formatBytes } from './progress.ts'
+import { runTask } from './run-task.ts'
 import { withMetadataBeside } from './stopped-data.ts'
 
 /** Ends the names of backups that are named by their time. */
 export const backupSuffix = '.backup'
 
 export async function backup(invocation: Invocation): Promise<number> {
+  if (invocation.extra.onStores === true) return snapshotOnStores(invocation)
   const { configuration, extra, json, print, notice } = invocation
   const target = resolve(onlyPath(invocation))
   const withKeys = extra.withKeys === true
@@ -35,6 +39,26 @@ export async function backup(invocation: Invocation): Promise<number> {
       'the key ring is not in the backup: without a copy of it, what is encrypted at rest is lost. --with-keys includes it',
     )
   }
+  return 0
+}
+
+/** Where the server puts them from time to time, but now. */
+async function snapshotOnStores(invocation: Invocation): Promise<number> {
+  const { configuration, words, json, print, notice } = invocation
+  if (words.length > 0) throw new ConfigurationError('--on-stores needs no path')
+  if (configuration.placement.locations.length === 0) {
+    throw new ConfigurationError(
+      '--on-stores needs a [locations] entry in the configuration: its stores take the snapshot',
+    )
+  }
+  const task = snapshotTask({ everyMs: undefined, kept: configuration.snapshotsKept })
+  const ended = await runTask(invocation, { kind: task.kind, name: 'now', arguments: {} }, task)
+  if (ended.state !== 'done') {
+    notice(`no snapshot was made: ${ended.reason ?? ended.state}`)
+    return 1
+  }
+  if (json) print(JSON.stringify({ event: 'snapshot', bytes: ended.progress.done }))
+  else print(`a snapshot of the metadata lies on the stores of each location: ${formatBytes(ended.progress.done)}`)
   return 0
 }
 

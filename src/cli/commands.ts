@@ -6,6 +6,7 @@ import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
 import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
+import { recover } from './recover.ts'
 import { restore } from './restore.ts'
 import { serve } from './serve.ts'
 
@@ -102,8 +103,12 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'backup',
     summary: 'Write a consistent copy of the metadata to a file, also beside a running server.',
-    options: ['config', 'data', 'logLevel'],
+    options: ['config', 'data', 'logLevel', 'snapshotsKept'],
     extraFlags: [
+      {
+        flags: '--on-stores',
+        summary: 'To the stores of each location instead, as the server does from time to time.',
+      },
       {
         flags: '--with-keys',
         summary: 'Include the key ring: a secret. Without it, encrypted objects need a copy of it.',
@@ -118,5 +123,12 @@ export const commands: readonly CommandDeclaration[] = [
     options: ['config', 'data', 'logLevel'],
     words: { placeholder: 'FILE', summary: 'A backup, or a directory: the newest in it.' },
     run: restore,
+  },
+  {
+    name: 'recover',
+    summary:
+      'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards.',
+    options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
+    run: recover,
   },
 ]

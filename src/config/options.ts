@@ -51,7 +51,7 @@ export interface Settings {
   reclaimIntervalMs: number
   abandonedUploadMs: number
   kmsKeys: string[]
-  /** 0: none are made. */
+  /** 0: only when somebody asks. */
   snapshotIntervalMs: number
   snapshotsKept: number
 }
@@ -184,7 +184,8 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'snapshots.interval',
     kind: duration(0),
     initial: [formatDuration(limits.snapshotIntervalMs)],
-    summary: 'Time between two snapshots of the metadata on the stores of each configured location. 0 makes none.',
+    summary:
+      'Time between two snapshots of the metadata on the stores of each configured location. 0: only when asked.',
   },
   snapshotsKept: {
     flag: 'snapshots-kept',

@@ -82,6 +82,17 @@ export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRin
   await kv.commit({ puts: [{ key: knownKeysRecord.key, value: knownKeysRecord.seal({ keys }) }] })
 }
 
+/** What was found encrypted needs these keys, too: a start without one of them is refused. As `name id`. */
+export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<void> {
+  const known = (await readRecord(kv, knownKeysRecord))?.value.keys ?? []
+  const others = [...found].flatMap((text) => {
+    const [name = '', id = ''] = text.split(' ')
+    return known.some((key) => key.name === name && key.id === id) ? [] : [{ name, id }]
+  })
+  const value = knownKeysRecord.seal({ keys: [...known, ...others] })
+  if (others.length > 0) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
+}
+
 /** Adds the keys of another ring to the file; those of the other are the newer. */
 export async function mergeKeyRing(file: string, text: string): Promise<void> {
   const other = parseRing(text, 'the backup')

@@ -21,7 +21,7 @@ export function hasSnapshotPlaces({ blobs }: Store): boolean {
   return blobs.locations.some(({ name }) => name !== inDataDirectory)
 }
 
-export function snapshotTask({ everyMs, kept }: { everyMs: number; kept: number }): TaskKind {
+export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; kept: number }): TaskKind {
   return { kind: 'snapshot', everyMs, run: (store, task) => makeSnapshot(store, task, kept) }
 }
 

@@ -4,12 +4,12 @@ import { hasSnapshotPlaces, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './task-runner.ts'
 
 export interface TaskSettings {
-  /** 0: none are made. */
+  /** 0: only when somebody asks. */
   snapshotIntervalMs: number
   snapshotsKept: number
 }
 
 export function taskKinds(store: Store, { snapshotIntervalMs, snapshotsKept }: TaskSettings): TaskKind[] {
-  const makesSnapshots = snapshotIntervalMs > 0 && hasSnapshotPlaces(store)
-  return makesSnapshots ? [snapshotTask({ everyMs: snapshotIntervalMs, kept: snapshotsKept })] : []
+  if (!hasSnapshotPlaces(store)) return []
+  return [snapshotTask({ everyMs: snapshotIntervalMs === 0 ? undefined : snapshotIntervalMs, kept: snapshotsKept })]
 }

@@ -122,7 +122,7 @@ function movePointer(
 }
 
 /** What becomes unreferenced when a version goes. */
-function garbageOf({ data }: ObjectRecord): GarbageRecord {
+export function garbageOf({ data }: ObjectRecord): GarbageRecord {
   if (data.kind === 'blob') return { kind: 'blob', manifest: data.manifest }
   return { kind: 'parts', uploadId: data.uploadId, note: data.note }
 }

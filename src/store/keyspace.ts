@@ -78,6 +78,8 @@ export const historyKeyOf = (packed: Key): string => unpackKey(packed, ['string'
 
 export const nullVersionKey = (bucket: string, key: string): Key => packTail(['n', bucket], key)
 
+export const nullVersionsOf = (bucket: string): KeyRange => rangeOf('n', bucket)
+
 export const lockClockKey: Key = packKey('t')
 
 export const openUploadKey = (bucketId: string, key: string, uploadId: string): Key =>
