@@ -1,5 +1,5 @@
 /** The metadata's disk is lost: what `holdfast recover` gives back of it, as an operator runs it. */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { killLeftovers } from './holdfast-process.ts'
 import { everything, fill, makeBuckets, RecoverWorld, removeVersion, schemes } from './recover-world.ts'
