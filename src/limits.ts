@@ -143,6 +143,12 @@ export const limits = {
   taskPollMs: 1_000,
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
+  /** What has too few shards left is looked at again after this. */
+  lostLookMs: 60 * 60 * 1000,
+  scrubBlobsAtOnce: 16,
+  scrubBytesAtOnce: 1 * MiB,
+  scrubIntervalMs: 30 * 24 * 60 * 60 * 1000,
+  scrubBytesPerSecond: 20 * MiB,
   /** Of a rate, given at once after a pause. */
   paceBurstMs: 100,
 } as const

@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { OptionName } from '../config/options.ts'
+import { rateFlag } from './asked-rate.ts'
 import { backup } from './backup.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
@@ -7,7 +8,9 @@ import { keys } from './keys.ts'
 import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
 import { recover } from './recover.ts'
+import { repair } from './repair.ts'
 import { restore } from './restore.ts'
+import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
 
 const serveOptions: readonly OptionName[] = [
@@ -24,6 +27,9 @@ const serveOptions: readonly OptionName[] = [
   'reclaimGraceMs',
   'reclaimIntervalMs',
   'abandonedUploadMs',
+  'scrubIntervalMs',
+  'scrubBytesPerSecond',
+  'repairBytesPerSecond',
   'kmsKeys',
   'snapshotIntervalMs',
   'snapshotsKept',
@@ -58,7 +64,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'reclaim',
     summary: 'Remove what nothing references from the data directory of a stopped server, and exit.',
-    options: ['config', 'data', 'abandonedUploadMs', 'logLevel'],
+    options: ['config', 'data', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
     ],
@@ -99,6 +105,25 @@ export const commands: readonly CommandDeclaration[] = [
         "'status' (initially), also beside a running server, or 'replace STORE', which needs it stopped, and an empty directory at the store's path.",
     },
     run: locations,
+  },
+  {
+    name: 'scrub',
+    summary:
+      'Read and verify every shard of every object, also beside a running server, and repair what is damaged. Goes on where the last one stopped.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [
+      rateFlag,
+      { flags: '--restart', summary: 'Begin anew.' },
+      { flags: '--cancel', summary: 'Stop the one that is under way.' },
+    ],
+    run: scrub,
+  },
+  {
+    name: 'repair',
+    summary: 'Make the shards that are missing or damaged anew, now, also beside a running server.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [rateFlag],
+    run: repair,
   },
   {
     name: 'backup',

@@ -50,6 +50,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       abandonedUploadMs: configuration.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
       tasks: taskKinds(data.store, configuration),
+      repairBytesPerSecond: configuration.repairBytesPerSecond,
     })
     opened.add(() => jobs.stop())
     return {

@@ -22,11 +22,12 @@ async function status(invocation: Invocation): Promise<number> {
 }
 
 function linesOf(location: LocationStatus): string[] {
-  const { name, version, writeAck, degradedBlobs, failuresSurvived } = location
+  const { name, version, writeAck, degradedBlobs, lostBlobs, failuresSurvived } = location
   const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
   const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
+  const lost = lostBlobs === 0 ? '' : `; ${count(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
   return [
-    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
+    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
   ]
 }

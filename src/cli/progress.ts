@@ -24,6 +24,8 @@ export interface ProgressOptions extends Pick<Invocation, 'json' | 'print'> {
 }
 
 const barEveryMs = 100
+/** Of a terminal that does not say how wide it is. */
+const usualColumns = 80
 const lineEveryMs = 1_000
 /** Over which a rate is taken. */
 const windowMs = 10_000
@@ -52,7 +54,7 @@ export function openProgress({
     dueMs = atMs + everyMs
     const at = pace(progress, atMs)
     if (json) print(JSON.stringify({ event: 'progress', task: label, ...progress, ...at }))
-    else terminal.write(`\r${barLine(label, progress, at, terminal.columns ?? 80)}\x1b[K`)
+    else terminal.write(`\r${barLine(label, progress, at, terminal.columns || usualColumns)}\x1b[K`)
   }
   return {
     show(progress) {

@@ -7,12 +7,15 @@ import {
   dataPath,
   domains,
   duration,
+  durationOrNever,
+  formatBytesExactly,
   formatDuration,
   type Kind,
   keyNames,
   type ListenAddress,
   onOrOff,
   path,
+  rate,
   region,
 } from './kinds.ts'
 
@@ -50,9 +53,15 @@ export interface Settings {
   reclaimGraceMs: number
   reclaimIntervalMs: number
   abandonedUploadMs: number
+  /** Absent: never. */
+  scrubIntervalMs: number | undefined
+  /** Absent: no limit. */
+  scrubBytesPerSecond: number | undefined
+  /** Absent: no limit. */
+  repairBytesPerSecond: number | undefined
   kmsKeys: string[]
-  /** 0: only when somebody asks. */
-  snapshotIntervalMs: number
+  /** Absent: only when somebody asks. */
+  snapshotIntervalMs: number | undefined
   snapshotsKept: number
 }
 
@@ -169,6 +178,30 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: [formatDuration(limits.abandonedUploadMs)],
     summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
   },
+  scrubIntervalMs: {
+    flag: 'scrub-interval',
+    environment: ['HOLDFAST_SCRUB_INTERVAL'],
+    toml: 'scrub.interval',
+    kind: durationOrNever(60_000),
+    initial: [formatDuration(limits.scrubIntervalMs)],
+    summary: 'Time between two scrubs, which read and verify every shard in the background.',
+  },
+  scrubBytesPerSecond: {
+    flag: 'scrub-rate',
+    environment: ['HOLDFAST_SCRUB_RATE'],
+    toml: 'scrub.rate',
+    kind: rate,
+    initial: [formatBytesExactly(limits.scrubBytesPerSecond)],
+    summary: 'Most bytes that a scrub reads in a second, of all stores together.',
+  },
+  repairBytesPerSecond: {
+    flag: 'repair-rate',
+    environment: ['HOLDFAST_REPAIR_RATE'],
+    toml: 'repair.rate',
+    kind: rate,
+    initial: ['unlimited'],
+    summary: 'Most bytes that repair reads in a second, of all stores together.',
+  },
   kmsKeys: {
     flag: 'kms-key',
     environment: ['HOLDFAST_KMS_KEYS'],
@@ -182,10 +215,9 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     flag: 'snapshot-interval',
     environment: ['HOLDFAST_SNAPSHOT_INTERVAL'],
     toml: 'snapshots.interval',
-    kind: duration(0),
+    kind: durationOrNever(1000),
     initial: [formatDuration(limits.snapshotIntervalMs)],
-    summary:
-      'Time between two snapshots of the metadata on the stores of each configured location. 0: only when asked.',
+    summary: 'Time between two snapshots of the metadata on the stores of each configured location.',
   },
   snapshotsKept: {
     flag: 'snapshots-kept',

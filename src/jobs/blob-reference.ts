@@ -2,6 +2,7 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { readDescription } from '../store/descriptions.ts'
 import {
   type BlobOwner,
   historyKey,
@@ -25,6 +26,8 @@ export interface BlobReference {
   owner: BlobOwner
   entry: Entry
   manifest: Manifest
+  /** Of the bytes, as their client knows them. Absent: no client does. */
+  etag: string | undefined
   /** The record, in bytes, with another manifest. */
   withManifest(manifest: Manifest): Buffer
 }
@@ -40,6 +43,7 @@ export function referenceOfVersion(bucket: string, key: string, entry: Entry): B
     owner: { kind: 'version', bucket, key, sequence: version.sequence },
     entry,
     manifest,
+    etag: version.etag,
     withManifest: (other) => versionCodec.encode(entry.key, { ...version, data: withOwnBlob(data, other) }),
   }
 }
@@ -50,6 +54,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
     owner: { kind: 'part', ...partOf(entry.key) },
     entry,
     manifest: part.manifest,
+    etag: part.etag,
     withManifest: (manifest) => partCodec.encode(entry.key, { ...part, manifest }),
   }
 }
@@ -60,6 +65,7 @@ export function referenceOfPiece(entry: Entry): BlobReference {
     owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },
     entry,
     manifest: record.manifest,
+    etag: undefined,
     withManifest: (manifest) => snapshotPieceCodec.encode(entry.key, { ...record, manifest }),
   }
 }
@@ -103,4 +109,21 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
   }
   for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
   for await (const entry of everyEntry(kv, snapshots)) yield referenceOfPiece(entry)
+}
+
+/** Whether a shard that says this of its blob is one of the blob that is referenced: those of others may lie in its place after somebody has copied files. */
+export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
+  const description = readDescription(bytes)
+  if (description === undefined) return false
+  if (owner.kind === 'snapshot' || description.kind === 'snapshot') {
+    const { snapshotId, piece } = description.kind === 'snapshot' ? description : {}
+    return owner.kind === 'snapshot' && snapshotId === owner.id && piece === owner.piece
+  }
+  if (description.etag !== etag) return false
+  if (owner.kind === 'part') {
+    return (
+      description.kind === 'part' && description.uploadId === owner.uploadId && description.partNumber === owner.number
+    )
+  }
+  return description.kind !== 'part' && description.bucket === owner.bucket && description.key === owner.key
 }

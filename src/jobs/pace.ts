@@ -1,6 +1,7 @@
 /** Holds work to so many bytes a second, so that it leaves disks and processors to requests. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
+import type { TaskArguments } from '../store/records.ts'
 
 export interface Pace {
   /** Infinity: no limit. May be changed at any time. */
@@ -37,4 +38,10 @@ export function openPace(bytesPerSecond: number, clock: PaceClock = processClock
     },
   }
   return pace
+}
+
+/** Of a task whose request may ask for one, `bytesPerSecond` or `unlimited`. `usual`: else; absent: no limit. */
+export function rateOf({ arguments: asked }: { arguments: TaskArguments }, usual: number | undefined): number {
+  if (asked.unlimited === true) return Number.POSITIVE_INFINITY
+  return (typeof asked.bytesPerSecond === 'number' ? asked.bytesPerSecond : usual) ?? Number.POSITIVE_INFINITY
 }

@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { openPace } from './pace.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
@@ -20,6 +21,8 @@ export interface JobsOptions {
   onError(error: unknown): void
   /** Long work that may be asked for, done beside the jobs. Absent: none. */
   tasks?: readonly TaskKind[]
+  /** At which queued blobs are verified and made anew. Absent: as fast as it goes. */
+  repairBytesPerSecond?: number | undefined
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
@@ -45,12 +48,16 @@ export function startJobs(options: JobsOptions): Jobs {
   let stopped = false
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
 
+  const stopping = new AbortController()
+  const pace = openPace(options.repairBytesPerSecond ?? Number.POSITIVE_INFINITY)
+  const paced = (bytes: number): Promise<void> => pace.take(bytes, stopping.signal)
+
   const runOnce = (): Promise<JobsReport> => {
     const run = last.then(async () => {
       const nowMs = monotonicMs()
       await advanceLockClock(options.store, nowMs - lastMs)
       lastMs = nowMs
-      return runJobs(options)
+      return runJobs(options, paced)
     })
     last = run.catch(() => {})
     return run
@@ -58,7 +65,11 @@ export function startJobs(options: JobsOptions): Jobs {
   const schedule = (): void => {
     if (stopped) return
     timer = setTimeout(() => {
-      runOnce().catch(options.onError).finally(schedule)
+      runOnce()
+        .catch((error) => {
+          if (!stopped) options.onError(error)
+        })
+        .finally(schedule)
     }, options.intervalMs)
     timer.unref()
   }
@@ -68,14 +79,18 @@ export function startJobs(options: JobsOptions): Jobs {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
+      stopping.abort(new Error('the process ends'))
       await Promise.all([last, tasks.stop()])
     },
   }
 }
 
-async function runJobs({ store, graceMs, abandonedUploadMs, onError }: JobsOptions): Promise<JobsReport> {
+async function runJobs(
+  { store, graceMs, abandonedUploadMs, onError }: JobsOptions,
+  pace: (bytes: number) => Promise<void>,
+): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
-  const repair = await repairBlobs(store)
+  const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
   const blobsRemoved = await reclaimGarbage(store, { graceMs })

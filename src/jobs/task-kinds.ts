@@ -1,15 +1,26 @@
 /** Every kind of long work that a server takes up. */
 import type { Store } from '../store/store.ts'
+import { repairTask } from './repair-task.ts'
+import { scrubTask } from './scrub.ts'
 import { hasSnapshotPlaces, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './task-runner.ts'
 
 export interface TaskSettings {
-  /** 0: only when somebody asks. */
-  snapshotIntervalMs: number
+  /** Absent: only when somebody asks. */
+  scrubIntervalMs: number | undefined
+  /** Absent: no limit. */
+  scrubBytesPerSecond: number | undefined
+  repairBytesPerSecond: number | undefined
+  /** Absent: only when somebody asks. */
+  snapshotIntervalMs: number | undefined
   snapshotsKept: number
 }
 
-export function taskKinds(store: Store, { snapshotIntervalMs, snapshotsKept }: TaskSettings): TaskKind[] {
-  if (!hasSnapshotPlaces(store)) return []
-  return [snapshotTask({ everyMs: snapshotIntervalMs === 0 ? undefined : snapshotIntervalMs, kept: snapshotsKept })]
+export function taskKinds(store: Store, settings: TaskSettings): TaskKind[] {
+  const { snapshotIntervalMs: everyMs, snapshotsKept: kept } = settings
+  return [
+    scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
+    repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
+    ...(hasSnapshotPlaces(store) ? [snapshotTask({ everyMs, kept })] : []),
+  ]
 }

@@ -24,6 +24,8 @@ export interface TaskKind {
   readonly kind: string
   /** Time after which one that ended is asked for anew, under the empty name and without arguments. Absent: only when somebody asks. */
   readonly everyMs?: number | undefined
+  /** Time after which it is first asked for, where it never was. Absent: at once. */
+  readonly firstAfterMs?: number | undefined
   /** Resolves when all is done. What it throws is the reason why it failed. Repeating it from a cursor that was given does no harm. */
   run(store: Store, task: RunningTask): Promise<void>
 }
@@ -74,7 +76,7 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
       const under = running.get(kind.kind)
       if (under !== undefined) under.task.learn(ofKind)
       else {
-        const next = nextOf(ofKind)
+        const next = nextOf(ofKind, store.clock.now())
         if (next !== undefined) start(kind, next)
         else await askAgain(store, kind, ofKind)
       }
@@ -97,17 +99,20 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
 }
 
 /** What a process left under way comes first, then the one that waits longest. */
-function nextOf(found: readonly FoundTask[]): FoundTask | undefined {
+function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefined {
   const order = (task: FoundTask): number => (task.record.state === 'running' ? 0 : task.record.requestedMs)
-  return found.filter(({ record }) => !isEnded(record)).toSorted((a, b) => order(a) - order(b))[0]
+  return found
+    .filter(({ record }) => !isEnded(record) && record.requestedMs <= nowMs)
+    .toSorted((a, b) => order(a) - order(b))[0]
 }
 
-/** What was never done is due at once: on a new server it is done with at once, too. */
-async function askAgain(store: Store, { kind, everyMs }: TaskKind, found: readonly FoundTask[]): Promise<void> {
+async function askAgain(store: Store, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
+  const { kind, everyMs, firstAfterMs = 0 } = task
   if (everyMs === undefined) return
   const own = found.find(({ name }) => name === '')?.record
-  if (own?.endedMs !== undefined && store.clock.now() < own.endedMs + everyMs) return
-  await requestTask(store, { kind, name: '', arguments: {} })
+  if (own !== undefined && (own.endedMs === undefined || store.clock.now() < own.endedMs + everyMs)) return
+  const afterMs = own === undefined ? firstAfterMs : 0
+  await requestTask(store, { kind, name: '', arguments: {}, afterMs })
 }
 
 async function forgetOld({ kv, clock }: Store, kinds: readonly TaskKind[], found: readonly FoundTask[]): Promise<void> {

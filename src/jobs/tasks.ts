@@ -19,6 +19,8 @@ export interface TaskRequest extends TaskName {
   arguments: TaskArguments
   /** Forgets how far an earlier request came. */
   restart?: boolean
+  /** Not before so much time has passed. */
+  afterMs?: number
 }
 
 export interface FoundTask extends TaskName {
@@ -62,14 +64,17 @@ export async function requestTask({ kv, clock }: Writing, request: TaskRequest):
 
 function requested(found: TaskRecord | undefined, request: TaskRequest, clock: Clock): TaskRecord {
   const isNew = found === undefined || found.state === 'done' || request.restart === true
-  if (!isNew && !isEnded(found)) return { ...found, arguments: request.arguments }
+  const requestedMs = clock.now() + (request.afterMs ?? 0)
+  if (!isNew && !isEnded(found)) {
+    return { ...found, arguments: request.arguments, requestedMs: Math.min(found.requestedMs, requestedMs) }
+  }
   return {
     id: randomId(clock),
     state: 'waiting',
     arguments: request.arguments,
     cursor: isNew ? undefined : found.cursor,
     progress: isNew ? { done: 0, unit: 'bytes', counts: {} } : found.progress,
-    requestedMs: clock.now(),
+    requestedMs,
   }
 }
 

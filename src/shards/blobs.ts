@@ -13,12 +13,12 @@ import {
   type Striping,
   stateOf,
 } from './location.ts'
-import { codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
+import { bytesOfShards, codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
 import { type Member, memberOf } from './member.ts'
 import { choosePlaces } from './placement.ts'
 import { type ReadableCopy, readCopies } from './read-copies.ts'
 import { readStripes } from './read-stripes.ts'
-import type { Restoration } from './restoration.ts'
+import { type InspectedShard, inspectShards, type Looking, type Restoration } from './restoration.ts'
 import { restoreCopies } from './restore-copies.ts'
 import { restoreStripes } from './restore-stripes.ts'
 import { labelling } from './shard-label.ts'
@@ -36,7 +36,8 @@ import { placeOf } from './write-shards.ts'
 import { writeStripes } from './write-stripes.ts'
 
 export { readLabel } from './shard-label.ts'
-export type { Location, LocationState, Manifest, Restoration, ShardPlace }
+export type { Location, LocationState, Looking, Manifest, Restoration, ShardPlace }
+export { bytesOfShards }
 
 export interface Blobs {
   /**
@@ -51,8 +52,10 @@ export interface Blobs {
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
   /** Deletes the shards of blobs that no record references, and none will. Resolves with what could not be deleted yet: their store is out of use. */
   remove(manifests: readonly Manifest[]): Promise<Manifest[]>
+  /** Verifies every shard: reads all of it. Changes nothing. */
+  inspect(manifest: Manifest, looking?: Looking): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
   /** Verifies every shard, and makes those that are to be and are not there. Deletes nothing. */
-  restore(manifest: Manifest): Promise<Restoration>
+  restore(manifest: Manifest, looking?: Looking): Promise<Restoration>
   hasLocation(name: string): boolean
   /** Those in use now. */
   readonly stores: readonly ShardStore[]
@@ -78,6 +81,8 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
   }
   const locations = new Map(given.map((location) => [location.name, placingOf(location, members)] as const))
 
+  const member = (storeId: string): Member | undefined => members.get(storeId)
+  const reading = { raceMs, stallMs }
   const random = (): number => clock.random(4).readUInt32LE() / 2 ** 32
   const places = (location: Placing, count: number, beside: readonly Member[], not: readonly Member[]): Member[] =>
     choosePlaces({
@@ -210,13 +215,16 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       })
     },
 
-    restore(manifest) {
+    inspect: (manifest, looking = {}) => inspectShards(manifest, { member, reading, looking }),
+
+    restore(manifest, looking = {}) {
       const location = locations.get(manifest.location)
       const context = {
-        member: (storeId: string) => members.get(storeId),
+        member,
+        looking,
+        reading,
         places: (count: number, beside: readonly Member[], not: readonly Member[]) =>
           location === undefined ? [] : places(location, count, beside, not),
-        reading: { raceMs, stallMs },
       }
       if (manifest.scheme === 'erasure') {
         const manifestOf = (shards: readonly ShardPlace[]): Manifest =>

@@ -242,6 +242,22 @@ export interface PiecesEnd {
 /** A blob that lacks copies. What it is of stands in the key. */
 export interface RepairRecord {
   queuedMs: number
+  /** Too few of its shards are left to make the others from. It is looked at again now and then: should they come back, it is repaired. */
+  lost?: LostBlob | undefined
+}
+
+export interface LostBlob {
+  sinceMs: number
+  lookedMs: number
+  /** Whose bytes are lost. Absent: those of a part, found by nobody who knows. */
+  object?: NamedObject | undefined
+}
+
+export interface NamedObject {
+  bucket: string
+  key: string
+  /** Absent: of an upload that is not completed. */
+  versionId?: string | undefined
 }
 
 export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'

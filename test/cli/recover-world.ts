@@ -44,7 +44,7 @@ export class RecoverWorld {
     const location = `[locations.safe]\n${scheme}stores = ${JSON.stringify(disks)}\n`
     await writeFile(
       world.#config,
-      `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "0"\n${stores}${location}`,
+      `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "never"\n${stores}${location}`,
     )
     return world
   }
