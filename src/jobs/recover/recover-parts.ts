@@ -26,7 +26,7 @@ export async function recoverParts(recovery: Recovery, buckets: ReadonlyMap<stri
     // The next part of the upload reads what this one wrote.
     await writes.flush()
   }
-  for await (const [uploadId, note] of staging.notes()) await complete(recovery, uploadId, note, buckets)
+  for await (const [uploadId, note] of staging.notes()) await complete(recovery, uploadId, note)
 }
 
 function foundParts(
@@ -156,7 +156,6 @@ async function complete(
   recovery: Recovery,
   uploadId: string,
   { parts, description, versionId }: StagedNote,
-  buckets: ReadonlyMap<string, BucketRecord>,
 ): Promise<void> {
   const { kv, report } = recovery
   const writes = new Writes(recovery)
@@ -173,7 +172,8 @@ async function complete(
     notRecovered(report, `${description.bucket}/${description.key}: ${listed.size} of its parts are not there`)
   }
   const { bucketId, key, etag, checksum, encryption, writtenMs } = description
-  const isNamed = versionId !== nullVersionId || buckets.get(description.bucket)?.versioning !== 'unversioned'
+  const { versioning = 'unversioned' } = description.bucketState ?? {}
+  const isNamed = versionId !== nullVersionId || versioning !== 'unversioned'
   const shown = encryption === undefined ? undefined : { ...encryption, wrappedKey: undefined }
   const completed: CompletedUpload = {
     state: 'completed',
