@@ -68,7 +68,7 @@ async function rebuild(
   { placement, owner, graceMs, advance }: RecoveryOptions,
   report: RecoverReport,
 ): Promise<void> {
-  const blobs = openBlobs([
+  const locations: Location[] = [
     { name: 'default', version: 1, scheme: 'replica', stores: [stores.default] },
     ...placement.locations.map(
       ({ name, policy }): Location => ({
@@ -78,7 +78,8 @@ async function rebuild(
         stores: policy.stores.flatMap((store) => stores.byName.get(store) ?? []),
       }),
     ),
-  ])
+  ]
+  const blobs = openBlobs(locations, { otherStores: [...stores.byName.values()] })
   const recovery: Recovery = {
     kv,
     clock: systemClock,

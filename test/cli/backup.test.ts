@@ -1,7 +1,9 @@
 /** Backups as an operator makes and restores them: beside a server that writes, onto a data directory that has lost its metadata. */
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   CreateBucketCommand,
   ListObjectVersionsCommand,
@@ -79,6 +81,15 @@ test('a backup beside a server that writes gives back what had been acknowledged
   await rm(join(data, 'meta'), { recursive: true })
   const refused = await run(['serve', '--data', data, '--listen', '127.0.0.1:0'], keyVariables).ended
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('holds data but no metadata')])
+
+  await rm(join(data, 'meta'), { recursive: true })
+  // Killed on the way, it counts for nothing.
+  const { child, ended } = run(['restore', file, '--data', data], keyVariables)
+  while (!existsSync(join(data, 'meta'))) await delay(1)
+  child.kill('SIGKILL')
+  expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+  const { code, stderr } = await run(['serve', '--data', data, '--listen', '127.0.0.1:0'], keyVariables).ended
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/restore did not finish|no metadata/)])
 
   const restored = await command('restore', file, '--json')
   expect([restored.code, restored.stderr]).toEqual([0, ''])

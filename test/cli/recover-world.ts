@@ -24,31 +24,34 @@ import {
 import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
 
 export const schemes = {
-  'two copies over three disks': 'scheme = "replica"\ncopies = 2\n',
-  '2 + 1 shards over three disks': 'scheme = "erasure"\ndata = 2\nparity = 1\nreplicateBelow = 0\n',
+  'two copies': 'scheme = "replica"\ncopies = 2\n',
+  '2 + 1 shards': 'scheme = "erasure"\ndata = 2\nparity = 1\nreplicateBelow = 0\n',
 } as const
+
+const disks = ['disk1', 'disk2', 'disk3']
 
 export class RecoverWorld {
   readonly root: string
   readonly #config: string
 
-  private constructor(root: string) {
+  /** Of the configuration: three disks, and a location over them. */
+  readonly stores = disks.map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`).join('')
+  readonly location: string
+
+  private constructor(root: string, scheme: string) {
     this.root = root
+    this.location = `[locations.safe]\n${scheme}stores = ${JSON.stringify(disks)}\n`
     this.#config = join(root, 'holdfast.toml')
   }
 
   static async make(scheme: string): Promise<RecoverWorld> {
-    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')))
-    const disks = ['disk1', 'disk2', 'disk3']
-    const stores = disks.map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`).join('')
-    const location = `[locations.safe]\n${scheme}stores = ${JSON.stringify(disks)}\n`
-    await writeFile(
-      world.#config,
-      `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "never"\n${stores}${location}`,
-    )
+    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')), scheme)
+    await world.configure(world.stores + world.location)
     return world
   }
 
+  configure = (placement: string): Promise<void> =>
+    writeFile(this.#config, `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "never"\n${placement}`)
   path = (...names: string[]): string => join(this.root, ...names)
   command = (...words: string[]): Promise<Outcome> => run([...words, '--config', this.#config], keyVariables).ended
   running = (...words: string[]) => run([...words, '--config', this.#config], keyVariables)
@@ -158,19 +161,23 @@ export const removeVersion = (s3: S3Client, Bucket: string, Key: string) =>
 
 /** What a client sees of every version in every bucket. Times of writing are apart: a shard tells its own. */
 export async function everything(s3: S3Client): Promise<Record<string, unknown>> {
-  const seen: Record<string, unknown> = {}
   const { Buckets = [] } = await s3.send(new ListBucketsCommand({}))
-  for (const { Name: Bucket } of Buckets) {
-    const { Status } = await s3.send(new GetBucketVersioningCommand({ Bucket }))
-    const { LocationConstraint } = await s3.send(new GetBucketLocationCommand({ Bucket }))
-    seen[`${Bucket}`] = { Status, LocationConstraint }
-    const { Versions = [], DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket }))
-    for (const { Key, VersionId, IsLatest } of DeleteMarkers) seen[`${Bucket}/${Key} ${VersionId}`] = { IsLatest }
-    for (const { LastModified, Owner, ...listed } of Versions) {
+  const seen = await Promise.all(Buckets.map(({ Name }) => bucketOf(s3, `${Name}`)))
+  return Object.assign({}, ...seen)
+}
+
+async function bucketOf(s3: S3Client, Bucket: string): Promise<Record<string, unknown>> {
+  const { Status } = await s3.send(new GetBucketVersioningCommand({ Bucket }))
+  const { LocationConstraint } = await s3.send(new GetBucketLocationCommand({ Bucket }))
+  const { Versions = [], DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket }))
+  const seen: Record<string, unknown> = { [Bucket]: { Status, LocationConstraint } }
+  for (const { Key, VersionId, IsLatest } of DeleteMarkers) seen[`${Bucket}/${Key} ${VersionId}`] = { IsLatest }
+  await Promise.all(
+    Versions.map(async ({ LastModified, Owner, ...listed }) => {
       const version = { Bucket, Key: listed.Key, VersionId: listed.VersionId }
       seen[`${Bucket}/${listed.Key} ${listed.VersionId}`] = { listed, ...(await versionOf(s3, version)) }
-    }
-  }
+    }),
+  )
   return seen
 }
 

@@ -32,7 +32,7 @@ export const graceMs = 60_000
 export interface RecoverableStore extends TestStore {
   disks: Disks
   /** Onto the stores of the location. */
-  snapshot(kept?: number): Promise<void>
+  snapshot(kept?: number, advance?: RunningTask['advance']): Promise<void>
   /** The same stores with metadata that was rebuilt from them. `without`: disks that are not there. */
   recovered(without?: readonly string[]): Promise<RecoverableStore & { report: RecoverReport }>
   dispose(): Promise<void>
@@ -54,7 +54,8 @@ export async function recoverableStore(layout: (typeof layouts)[keyof typeof lay
       ...made,
       shards,
       disks,
-      snapshot: (kept = 3) => snapshotTask({ everyMs: undefined, kept }).run(made.store, task),
+      snapshot: (kept = 3, advance = async () => {}) =>
+        snapshotTask({ everyMs: undefined, kept }).run(made.store, { ...task, advance }),
       recovered: async (without = []) => {
         const there = disks.stores.filter(({ name }) => !without.includes(name))
         const next = over(there)

@@ -8,9 +8,10 @@ import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
 import { setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
-import { partsOf, snapshots, uploads } from '../../src/store/keyspace.ts'
+import { partsOf, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/store/keyspace.ts'
 import { listVersions } from '../../src/store/list-versions.ts'
-import { spoil } from '../shards/disks.ts'
+import { snapshotPieceCodec } from '../../src/store/record-codecs.ts'
+import { type Damage, spoil } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../store/encrypted.ts'
 import { begin, complete, elsewhere, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
@@ -110,22 +111,46 @@ describe.each(Object.entries(layouts))('with %s', (_, layout) => {
     for (const key of ['key', 'later']) expect((await read(without, key)).equals(large)).toBe(true)
   })
 
-  it('a damaged snapshot is passed over for the one before, and one that is cut short, too', async () => {
+  it.each<[string, number, Damage, number]>([
+    ['end is lost', 1, 'lost', 0],
+    ['first piece is flipped', 0, 'flipped', 1],
+    ['first piece is lost', 0, 'lost', 1],
+  ])('a snapshot whose %s is passed over for the one before', async (_, piece, damage, damagedSnapshots) => {
     made = await recoverableStore(layout)
     await put(made, 'first', 'first')
     await made.snapshot()
     tick()
     await put(made, 'second', 'second')
+    tick()
     await made.snapshot()
     const all = await recordsOf(made)
-    for (const entry of await made.kv.range({ ...snapshots, limit: 100, reverse: true })) {
-      const { manifest } = JSON.parse(entry.value.toString('utf8', 5))
-      for (const shard of manifest.shards) await spoil(made.disks.of(shard.storeId), shard, 'zeroed', 0.5)
-      break
-    }
+    const [newest] = await made.kv.range({ ...snapshots, limit: 1, reverse: true })
+    const { id } = snapshotPieceOf(newest?.key ?? Buffer.alloc(0))
+    const [entry] = await made.kv.get([snapshotKey(id, piece)])
+    const { manifest } = snapshotPieceCodec.decode(snapshotKey(id, piece), entry?.value ?? Buffer.alloc(0))
+    for (const shard of manifest.shards) await spoil(made.disks.of(shard.storeId), shard, damage, 0.7)
     const after = await made.recovered()
-    expect(after.report).toMatchObject({ ...clean, damagedSnapshots: 0, versionsFromShards: 1 })
+    expect(after.report).toMatchObject({ ...clean, damagedSnapshots, versionsFromShards: 1 })
     expect(await recordsOf(after)).toEqual(all)
+  })
+
+  it('a snapshot that a crash cut short is none, and goes with the next', async () => {
+    made = await recoverableStore(layout)
+    await put(made, 'first', 'first')
+    await made.snapshot()
+    tick()
+    await put(made, 'second', 'second')
+    tick()
+    const killed = made.snapshot(3, () => Promise.reject(new Error('killed')))
+    await expect(killed).rejects.toThrow('killed')
+    expect(await made.kv.range({ ...snapshots, limit: 9 })).toHaveLength(3)
+    const after = await made.recovered()
+    expect(after.report).toMatchObject({ ...clean, versionsFromShards: 1 })
+    // Its piece is nobody's there; here, the next run takes it away.
+    expect(await after.kv.range({ ...snapshots, limit: 9 })).toHaveLength(2)
+    await made.snapshot()
+    expect(await made.kv.range({ ...snapshots, limit: 9 })).toHaveLength(4)
+    expect(await garbageOf(made)).toHaveLength(1)
   })
 
   it('recovering again gives the same, also after what is due was done in between', async () => {

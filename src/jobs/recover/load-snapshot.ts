@@ -1,11 +1,12 @@
 /** The newest snapshot of the metadata on stores that can be read whole: finds it, verifies it, and loads it. */
 import type { Key } from '../../kv/kv.ts'
 import type { Manifest } from '../../shards/blobs.ts'
+import { ShardDamaged } from '../../shards/shard-store.ts'
 import { readDescription } from '../../store/descriptions.ts'
 import { garbage, snapshotKey, snapshots } from '../../store/keyspace.ts'
 import { garbageCodec, snapshotPieceCodec } from '../../store/record-codecs.ts'
 import type { PiecesEnd } from '../../store/records.ts'
-import { entriesOfPiece, loadPieces, PiecesTally, requireWhole } from '../../store/snapshot-pieces.ts'
+import { entriesOfPiece, loadPieces, PiecesTally, requireWhole, SnapshotDamaged } from '../../store/snapshot-pieces.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'
 import { assembleBlob } from './found-blobs.ts'
@@ -49,7 +50,8 @@ export async function loadNewest(
     if (end === undefined) continue
     try {
       await verify(recovery, snapshot, end)
-    } catch {
+    } catch (error) {
+      if (!(error instanceof ShardDamaged || error instanceof SnapshotDamaged)) throw error
       report.damagedSnapshots += 1
       continue
     }
@@ -76,7 +78,7 @@ async function verify(recovery: Recovery, snapshot: FoundSnapshot, end: PiecesEn
 async function* piecesOf({ blobs }: Recovery, { id, pieces }: FoundSnapshot, end: PiecesEnd): AsyncGenerator<Buffer> {
   for (let piece = 0; piece < end.pieces; piece++) {
     const manifest = pieces.get(piece)
-    if (manifest === undefined) throw new Error(`snapshot ${id} lacks piece ${piece}`)
+    if (manifest === undefined) throw new SnapshotDamaged(`snapshot ${id} lacks piece ${piece}`)
     yield await (await blobs.read(manifest, { start: 0, end: manifest.size })).read()
   }
 }

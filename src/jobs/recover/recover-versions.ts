@@ -1,5 +1,7 @@
 /** The versions of every key of which stores hold shards: reads what is known and what is found, merges, and writes the difference. */
 import type { Key, Put } from '../../kv/kv.ts'
+import type { Manifest } from '../../shards/blobs.ts'
+import { ShardDamaged } from '../../shards/shard-store.ts'
 import { garbagePut } from '../../store/commit.ts'
 import type { NotedPart } from '../../store/completion-note.ts'
 import { readDescription } from '../../store/descriptions.ts'
@@ -69,15 +71,27 @@ async function foundVersions(
     }
     const version = { identity, description, manifest }
     if (description.kind === 'object') found.push(version)
-    else found.push({ ...version, parts: await notedParts(recovery, manifest) })
+    else {
+      const parts = await notedParts(recovery, manifest)
+      if (parts !== undefined) found.push({ ...version, parts })
+      else {
+        recovery.report.incomplete += 1
+        notRecovered(recovery.report, `${of[0]}/${of[1]}: the note of its parts can't be read`)
+      }
+    }
   }
   return found
 }
 
-/** A note that does not read says nothing of parts: the object is listed, with what it has in its description. */
-async function notedParts({ blobs }: Recovery, manifest: FoundVersion['manifest']): Promise<NotedPart[]> {
-  const source = await blobs.read(manifest, { start: 0, end: manifest.size })
-  return JSON.parse((await source.read()).toString()) as NotedPart[]
+/** `undefined`: it is damaged in too many places. A store that can't be reached now ends the recovery instead: what it has must not be missed. */
+async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<NotedPart[] | undefined> {
+  try {
+    const source = await blobs.read(manifest, { start: 0, end: manifest.size })
+    return JSON.parse((await source.read()).toString()) as NotedPart[]
+  } catch (error) {
+    if (error instanceof ShardDamaged) return undefined
+    throw error
+  }
 }
 
 async function knownVersions({ kv }: Recovery, bucket: string, key: string): Promise<VersionRecord[]> {
