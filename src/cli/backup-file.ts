@@ -1,15 +1,16 @@
 /** A backup as a file: a head, the key ring if asked for, the pieces of the metadata, and an end that says what they must be. Each is checksummed. */
-import { randomBytes } from 'node:crypto'
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { randomId, systemClock } from '../clock.ts'
 import { syncDirectory, unfinishedSuffix } from '../instance/atomic-file.ts'
 import { limits } from '../limits.ts'
 import type { PiecesEnd } from '../store/records.ts'
 import { SnapshotDamaged } from '../store/snapshot-pieces.ts'
 
-const mark = Buffer.from('holdfast backup\n')
+const markText = 'holdfast backup\n'
+const mark = Buffer.from(markText)
 const format = 1
 const kinds = { head: 1, keys: 2, piece: 3, end: 4 } as const
 type Kind = keyof typeof kinds
@@ -40,7 +41,7 @@ export async function writeBackup(
   keys: string | undefined,
   pieces: AsyncGenerator<Buffer, PiecesEnd>,
 ): Promise<PiecesEnd> {
-  const unfinished = `${path}.${randomBytes(8).toString('hex')}${unfinishedSuffix}`
+  const unfinished = `${path}.${randomId(systemClock)}${unfinishedSuffix}`
   const file = await open(unfinished, 'wx', 0o600)
   try {
     try {

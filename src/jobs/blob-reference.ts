@@ -59,7 +59,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
   }
 }
 
-export function referenceOfPiece(entry: Entry): BlobReference {
+function referenceOfPiece(entry: Entry): BlobReference {
   const record = snapshotPieceCodec.decode(entry.key, entry.value)
   return {
     owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },

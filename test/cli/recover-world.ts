@@ -99,7 +99,7 @@ export async function makeBuckets(s3: S3Client): Promise<void> {
   await s3.send(new CreateBucketCommand({ Bucket: 'ordinary' }))
 }
 
-export const put = (
+const put = (
   s3: S3Client,
   Bucket: string,
   Key: string,

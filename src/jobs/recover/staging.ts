@@ -18,7 +18,7 @@ import { identityOf, type StagedShard } from './found-blobs.ts'
 
 const batchEntries = 1000
 const sizeBytes = 6
-const garbageMark = Buffer.from('g')
+const garbageMark = Buffer.alloc(1, 1)
 const noMark = Buffer.alloc(0)
 
 /** Shards that are of one key, part or piece, by their identity. */
