@@ -53,6 +53,8 @@ const workGoals: readonly Goal<BenchResults>[] = [
     least: 0.6,
     measure: (all) => encrypted(all, 'get-64m'),
   },
+  { title: 'PUT 64 MiB x 8, striped 4 + 2, over one copy', least: 0.45, measure: (all) => striped(all, 'striped-put') },
+  { title: 'GET 64 MiB x 8, striped 4 + 2, over one copy', least: 0.6, measure: (all) => striped(all, 'striped-get') },
   { title: 'memory that 32 slow clients cost', most: 200, unit: 'MiB', measure: memoryGrowth },
   { title: 'memory when idle, after any of the work', most: 120, unit: 'MiB', measure: idleMemory },
   { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
@@ -138,6 +140,10 @@ function twoWorkers(all: BenchResults, name: string): number | undefined {
 
 function encrypted(all: BenchResults, name: string): number | undefined {
   return ratioOf(measurementOf(all, name, serverNames.encrypting), measurementOf(all, name, serverNames.one))
+}
+
+function striped(all: BenchResults, name: string): number | undefined {
+  return ratioOf(measurementOf(all, name, serverNames.striping), measurementOf(all, name, serverNames.one))
 }
 
 function tailOf(all: BenchResults, name: string): number | undefined {

@@ -136,6 +136,10 @@ async function* startServers(bench: Bench, workload: Workload, directory: string
     const name = serverNames.encrypting
     yield startHoldfast(name, { data: dataOf(directory, name), encrypts: true })
   }
+  if (workload.striped) {
+    const name = serverNames.striping
+    yield startHoldfast(name, { data: dataOf(directory, name), striped: true })
+  }
   if (references.includes('node-http')) yield startNodeHttp()
   if (references.includes('nginx') && bench.hasNginx) {
     const files = join(directory, 'nginx')

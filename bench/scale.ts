@@ -121,6 +121,7 @@ function workload(kind: WorkKind, objects: number, connections: number): Workloa
     references: [],
     twoWorkers: false,
     encrypted: false,
+    striped: false,
     chart: undefined,
   }
 }

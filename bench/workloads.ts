@@ -37,14 +37,24 @@ export interface Workload {
   twoWorkers: boolean
   /** Also measured with a bucket that encrypts by default (SSE-S3). */
   encrypted: boolean
+  /** Also measured with a bucket that is striped, 4 + 2, over six directories. */
+  striped: boolean
   /** Which rows share a chart. */
   chart: 'small' | 'large' | 'listing' | undefined
 }
 
-const usual = { connections: 64, references: [], twoWorkers: false, encrypted: false, chart: undefined } as const
+const usual = {
+  connections: 64,
+  references: [],
+  twoWorkers: false,
+  encrypted: false,
+  striped: false,
+  chart: undefined,
+} as const
 
 const small = { ...usual, objectBytes: 4 * KiB, objects: 10_000, chart: 'small' } as const
 const large = { ...usual, connections: 8, chart: 'large' } as const
+const striped = { striped: true, chart: undefined } as const
 const listing = { ...usual, objectBytes: 4 * KiB, objects: 10_000, connections: 8, chart: 'listing' } as const
 
 export const workloads: readonly Workload[] = [
@@ -67,6 +77,8 @@ export const workloads: readonly Workload[] = [
   sized('get-1m', 'GET 1 MiB', 'get', MiB, 200, ['node-http', 'nginx']),
   { ...sized('put-64m', 'PUT 64 MiB', 'put', 64 * MiB, 0, ['node-http', 'md5']), encrypted: true },
   { ...sized('get-64m', 'GET 64 MiB', 'get', 64 * MiB, 16, ['node-http', 'nginx']), encrypted: true },
+  { ...sized('striped-put', 'PUT 64 MiB, one copy and 4 + 2', 'put', 64 * MiB, 0, ['md5']), ...striped },
+  { ...sized('striped-get', 'GET 64 MiB, one copy and 4 + 2', 'get', 64 * MiB, 16, []), ...striped },
   {
     ...sized('range-64k', 'GET of 64 KiB out of 64 MiB', 'range', 64 * MiB, 16, ['nginx']),
     movedBytes: 64 * KiB,

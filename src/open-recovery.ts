@@ -14,6 +14,7 @@ import { emptyReport, recover } from './jobs/recover/recover.ts'
 import { Staging } from './jobs/recover/staging.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
+import { requirePackages, storeOpener } from './open-stores.ts'
 import { type Location, openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import type { ShardStore } from './shards/shard-store.ts'
@@ -106,14 +107,22 @@ async function openStores(
   { placement, onFatal, warn }: RecoveryOptions,
   opened: ClosingStack,
 ): Promise<FoundStores> {
-  const opening = { clock: systemClock, firstOpener: true, onFatal, warn }
-  const inDirectory = await openDirectoryStore({ ...opening, path: directory.store, create: true })
+  await requirePackages(placement.stores)
+  const inDirectory = await openDirectoryStore({
+    path: directory.store,
+    clock: systemClock,
+    create: true,
+    firstOpener: true,
+    onFatal,
+    warn,
+  })
   opened.add(() => inDirectory.close())
   const byName = new Map<string, ShardStore>()
   const missing: FoundStores['missing'] = []
-  for (const { name, path } of placement.stores) {
+  for (const settings of placement.stores) {
+    const { name } = settings
     try {
-      const store = await openDirectoryStore({ ...opening, path, create: false })
+      const store = await storeOpener(settings, { clock: systemClock, warn })({ first: true, onFatal })
       opened.add(() => store.close())
       refuseTwice(name, store, byName)
       byName.set(name, store)

@@ -42,6 +42,8 @@ export interface DataStoreOptions {
   workerOf?: string
   /** Only reads, beside the owner if there is one. */
   beside?: boolean
+  /** The placement may be another than the data directory knows: what both know is opened. Only beside. */
+  foresee?: boolean
   /** An engine can't go on: the process, or what uses the store, must stop. */
   onFatal(error: Error): void
   /** Tells the operator about what is wrong and harms nobody yet. */
@@ -107,8 +109,10 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       // Only a start that may make a data directory may make stores.
       {
         configured: options.placement ?? { stores: [], locations: [] },
+        server: shards.storeId,
         owner,
         adopt: options.create || options.workerOf !== undefined,
+        foresee: options.foresee,
         clock,
         warn: options.warn,
       },

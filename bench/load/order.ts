@@ -13,6 +13,8 @@ export interface Endpoint {
   stores: boolean
   /** Whether its bucket is to encrypt what requests don't say to. */
   encrypts: boolean
+  /** Where its bucket is to be; absent: where buckets are that say nothing. */
+  location?: string
 }
 
 export type GeneratorName = 'own' | 'wrk'

@@ -67,10 +67,12 @@ type Make = (number: number) => PreparedRequest
 /** The requests of one kind, by number, over a set of keys. */
 export class RequestMaker {
   readonly #sign: (request: Unsigned) => Buffer
+  readonly #endpoint: Endpoint
   readonly #bucketPath: string
   readonly #bodies: readonly Body[]
 
   constructor(endpoint: Endpoint, bodies: readonly Body[]) {
+    this.#endpoint = endpoint
     this.#sign = createSigner(endpoint)
     this.#bucketPath = `/${endpoint.bucket}`
     this.#bodies = bodies
@@ -98,21 +100,28 @@ export class RequestMaker {
   }
 
   createBucket(): PreparedRequest {
-    return this.#bodiless({ method: 'PUT', path: this.#bucketPath, payloadHash: emptyHash, bodyBytes: 0 })
+    const { location } = this.#endpoint
+    if (location === undefined) {
+      return this.#bodiless({ method: 'PUT', path: this.#bucketPath, payloadHash: emptyHash, bodyBytes: 0 })
+    }
+    const constraint = `<LocationConstraint>${location}</LocationConstraint>`
+    return this.#withBody(`<CreateBucketConfiguration>${constraint}</CreateBucketConfiguration>`, '')
   }
 
   encryptByDefault(): PreparedRequest {
     const algorithm = '<SSEAlgorithm>AES256</SSEAlgorithm>'
     const rule = `<Rule><ApplyServerSideEncryptionByDefault>${algorithm}</ApplyServerSideEncryptionByDefault></Rule>`
-    const body = Buffer.from(`<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`)
+    return this.#withBody(
+      `<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`,
+      'encryption=',
+    )
+  }
+
+  /** Of the bucket. */
+  #withBody(text: string, query: string): PreparedRequest {
+    const body = Buffer.from(text)
     const payloadHash = createHash('sha256').update(body).digest('hex')
-    const unsigned = {
-      method: 'PUT',
-      path: this.#bucketPath,
-      query: 'encryption=',
-      payloadHash,
-      bodyBytes: body.length,
-    }
+    const unsigned = { method: 'PUT', path: this.#bucketPath, query, payloadHash, bodyBytes: body.length }
     return { head: this.#sign(unsigned), body, isHead: false }
   }
 

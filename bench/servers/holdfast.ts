@@ -1,5 +1,7 @@
 /** Starts Holdfast as a user would: the command, in a process of its own, on a directory. */
 import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, type Server, startChild } from './server.ts'
 
@@ -29,11 +31,15 @@ export interface HoldfastOptions {
   data: string
   workers?: number
   encrypts?: boolean
+  /** Its bucket lies 4 + 2 over six directories, all in `data`. */
+  striped?: boolean
 }
 
 export async function startHoldfast(name: string, options: HoldfastOptions): Promise<HoldfastServer> {
-  const { data, workers = 1, encrypts = false } = options
-  const words = ['serve', '--json', '--data', data, '--listen', '127.0.0.1:0', '--workers', String(workers)]
+  const { data, workers = 1, encrypts = false, striped = false } = options
+  const own = striped ? join(data, 'own') : data
+  const words = ['serve', '--json', '--data', own, '--listen', '127.0.0.1:0', '--workers', String(workers)]
+  if (striped) words.push('--config', configureStripes(data))
   const beganMs = performance.now()
   const child = await startChild(process.execPath, [command, ...words], environment())
   const startMs = performance.now() - beganMs
@@ -47,8 +53,22 @@ export async function startHoldfast(name: string, options: HoldfastOptions): Pro
     bucket: 'bench',
     stores: true,
     encrypts,
+    ...(striped ? { location: stripedLocation } : {}),
   }
   return { name, endpoint, pid: child.pid, startMs, close: () => child.stop(), kill: () => child.stop('SIGKILL') }
+}
+
+const stripedLocation = 'striped'
+
+/** Makes six stores in `directory`, and gives the path of the configuration. */
+function configureStripes(directory: string): string {
+  const names = Array.from({ length: 6 }, (_, i) => `disk${i}`)
+  const stores = names.map((name) => `[stores.${name}]\ntype = "directory"\npath = "${directory}/${name}"\n`)
+  const location = `[locations.${stripedLocation}]\nscheme = "erasure"\ndata = 4\nparity = 2\nstores = ${JSON.stringify(names)}\n`
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, 'bench.toml')
+  writeFileSync(path, [...stores, location].join(''))
+  return path
 }
 
 /** What `holdfast reclaim` reports. */

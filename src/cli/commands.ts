@@ -97,12 +97,13 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'locations',
-    summary: 'Show how the locations and their stores are, or put a new store in the place of a lost one.',
+    summary: 'Show how the locations and their stores are, foresee a change of them, or bring data to another one.',
     options: ['config', 'data', 'logLevel'],
+    extraFlags: [rateFlag],
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (initially), also beside a running server, or 'replace STORE', which needs it stopped, and an empty directory at the store's path.",
+        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used: all of them also beside a running server. 'replace STORE', a new store in the place of a lost one, needs it stopped, and an empty directory at the store's path.",
     },
     run: locations,
   },

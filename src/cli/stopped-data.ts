@@ -14,6 +14,11 @@ export function withDataBeside<T>(invocation: Invocation, use: (data: OpenDataSt
   return withData(invocation, true, use)
 }
 
+/** The same, with a configuration that may be another than the one the data directory knows: what both know is opened. */
+export function withDataForeseen<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+  return withData(invocation, true, use, true)
+}
+
 /** The metadata, whether a server runs on it or not. `use` may write records: never shards. */
 export async function withMetadataBeside<T>(
   { configuration }: Invocation,
@@ -32,12 +37,14 @@ async function withData<T>(
   { configuration }: Invocation,
   beside: boolean,
   use: (data: OpenDataStore) => Promise<T>,
+  foresee = false,
 ): Promise<T> {
   const log = openLog(configuration.logLevel)
   const data = await openDataStore({
     path: configuration.data,
     create: false,
     beside,
+    foresee,
     keys: configuration,
     placement: configuration.placement,
     onFatal: (error) => exitOnFatal(log, error),

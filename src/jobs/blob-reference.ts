@@ -5,6 +5,7 @@ import type { Manifest } from '../shards/blobs.ts'
 import { readDescription } from '../store/descriptions.ts'
 import {
   type BlobOwner,
+  bucketKey,
   historyKey,
   historyKeyOf,
   historyOfBucket,
@@ -19,6 +20,7 @@ import {
 } from '../store/keyspace.ts'
 import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
+import type { FoundBucket } from '../store/scope.ts'
 import { ownBlob, withOwnBlob } from '../store/versions.ts'
 import { everyEntry } from './every-entry.ts'
 
@@ -88,6 +90,11 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
     if (reference?.owner.kind === 'version' && reference.owner.sequence === sequence) return reference
   }
   return undefined
+}
+
+export async function foundBucket(kv: Kv, name: string): Promise<FoundBucket | undefined> {
+  const [entry] = await kv.get([bucketKey(name)])
+  return entry && { record: bucketCodec.decode(entry.key, entry.value), version: entry.version }
 }
 
 export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {

@@ -6,20 +6,21 @@ import type { TaskArguments } from '../store/records.ts'
 export interface Pace {
   /** Infinity: no limit. May be changed at any time. */
   bytesPerSecond: number
-  /** Resolves when `bytes` more may be worked on. More than a second's bytes are let through at once, and paid for by those that follow. Rejects when aborted. */
+  /** Resolves when `bytes` more may be worked on. More than a second's bytes are let through at once, and paid for by those that follow. Rejects with the reason when aborted. */
   take(bytes: number, signal?: AbortSignal): Promise<void>
 }
 
 /** Time as a pace goes by it: a clock that nobody can set. */
 export interface PaceClock {
   monotonicMs(): number
-  /** Rejects when aborted. */
+  /** Rejects with the reason when aborted. */
   delay(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 const processClock: PaceClock = {
   monotonicMs: () => performance.now(),
-  delay: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+  delay: (ms, signal) =>
+    delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted()),
 }
 
 export function openPace(bytesPerSecond: number, clock: PaceClock = processClock): Pace {

@@ -87,7 +87,9 @@ async function restore(
     ],
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
-      ...(replaced.length > 0 ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced) })] : []),
+      ...(replaced.length > 0
+        ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        : []),
     ],
     deletes: done,
   })

@@ -1,4 +1,5 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
+import { setMaxListeners } from 'node:events'
 import type { CompactResult } from '../shards/shard-store.ts'
 import { advanceLockClock } from '../store/lock-clock.ts'
 import type { Store } from '../store/store.ts'
@@ -6,6 +7,7 @@ import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { openPace } from './pace.ts'
+import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
@@ -29,6 +31,8 @@ export interface JobsOptions {
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
+  /** Blobs whose write had begun before their bucket got another location. */
+  lateBlobsMoved: number
   orphansFound: number
   blobsRemoved: number
 }
@@ -49,6 +53,8 @@ export function startJobs(options: JobsOptions): Jobs {
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
 
   const stopping = new AbortController()
+  // Each shard that is being read waits on it.
+  setMaxListeners(0, stopping.signal)
   const pace = openPace(options.repairBytesPerSecond ?? Number.POSITIVE_INFINITY)
   const paced = (bytes: number): Promise<void> => pace.take(bytes, stopping.signal)
 
@@ -67,7 +73,7 @@ export function startJobs(options: JobsOptions): Jobs {
     timer = setTimeout(() => {
       runOnce()
         .catch((error) => {
-          if (!stopped) options.onError(error)
+          if (error !== stopping.signal.reason) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -90,9 +96,20 @@ async function runJobs(
   pace: (bytes: number) => Promise<void>,
 ): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
+  const lateBlobsMoved = await moveQueued(store)
   const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, { graceMs })
-  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  const blobsRemoved = await reclaimGarbage(store, {
+    graceMs,
+    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+  })
+  return {
+    expiredUploads,
+    lateBlobsMoved,
+    ...repair,
+    orphansFound,
+    blobsRemoved,
+    ...(await compactStores(store, { graceMs })),
+  }
 }

@@ -1,5 +1,7 @@
 /** Every kind of long work that a server takes up. */
+
 import type { Store } from '../store/store.ts'
+import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
 import { hasSnapshotPlaces, snapshotTask } from './snapshots.ts'
@@ -21,6 +23,7 @@ export function taskKinds(store: Store, settings: TaskSettings): TaskKind[] {
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
+    moveTask,
     ...(hasSnapshotPlaces(store) ? [snapshotTask({ everyMs, kept })] : []),
   ]
 }

@@ -1,6 +1,7 @@
 /** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import type { Check, Entry, Kv, RangeQuery } from './kv.ts'
+import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
 export function memoryKv(): Kv {
@@ -35,6 +36,11 @@ export function memoryKv(): Kv {
       return range(query)
     },
 
+    async ranges(queries) {
+      assertOpen()
+      return queries.map(range)
+    },
+
     async commit(commit) {
       assertOpen()
       assertCommit(commit)
@@ -61,7 +67,8 @@ export function memoryKv(): Kv {
 
 function rangeOf(entries: SortedEntries, query: RangeQuery): Entry[] {
   const bounds = rangeBounds(query)
-  return bounds === undefined ? [] : entries.range(bounds.start, bounds.end, query.limit, query.reverse ?? false)
+  if (bounds === undefined) return []
+  return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false))
 }
 
 /** The caller may reuse its buffers once a commit is through. */

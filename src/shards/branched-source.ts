@@ -1,6 +1,6 @@
 /**
  * Bytes for several stores at once. Nothing is kept: each takes its chunk before the next are asked for, so the slowest sets the pace, up to
- * a bound; one that fails, or takes nothing for too long, falls away while enough are left.
+ * a bound; one that fails, or takes nothing for too long, falls away while enough are left. Until a store has taken the first chunk, another may come in its place.
  */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 
@@ -17,9 +17,9 @@ export interface BranchOptions {
 export const patience = 10
 
 export interface Branches {
-  /** One for each store; they must be consumed side by side. */
-  sources: readonly ByteSource[]
-  /** `produce` gives all there is. Rejects with what it rejects with, or when too few are left; the sources have then rejected too. */
+  /** They must be consumed side by side. */
+  branches: readonly Branch[]
+  /** `produce` gives all there is. Rejects with what it rejects with, or when too few are left; what drains the branches has then been rejected too. */
   run(produce: (give: GiveEach) => Promise<void>): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
     return together(waits).then(requireEnough)
   }
   return {
-    sources: branches,
+    branches,
     async run(produce) {
       try {
         await together(branches.map((branch) => ({ branch, busy: branch.ready })))
@@ -86,64 +86,123 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
   }
 }
 
-class Branch implements ByteSource {
-  readonly size: number
+/** Who drains a branch. */
+interface Taker {
+  sink: ByteSink
+  resolve(): void
+  reject(error: unknown): void
+}
+
+export class Branch {
+  readonly #size: number
   /** Resolves when somebody reads, or nobody will. */
   readonly ready: Promise<void>
   #beReady: () => void = () => {}
-  readonly #done: Promise<void>
-  #settle: { resolve(): void; reject(error: unknown): void } = { resolve: () => {}, reject: () => {} }
-  #sink: ByteSink | undefined
-  ended = false
+  #taker: Taker | undefined
+  #taken = false
+  #end: { error: unknown } | undefined
+  /** Waits for a taker, with the first chunk. */
+  #wake: () => void = () => {}
 
   constructor(size: number) {
-    this.size = size
+    this.#size = size
     this.ready = new Promise((resolve) => {
       this.#beReady = resolve
     })
-    this.#done = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject }
-    })
-    // Seen by whoever drains, if anybody does.
-    this.#done.catch(() => {})
   }
 
-  drain(sink: ByteSink): Promise<void> {
-    this.#sink = sink
-    this.#beReady()
-    return this.#done
+  get ended(): boolean {
+    return this.#end !== undefined
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  /** Whether one store may still come in the place of another: nothing was taken yet. */
+  get isWhole(): boolean {
+    return !this.#taken && !this.ended
   }
 
-  cancel(): void {
-    this.end(new Error('the store does not want the payload'))
+  /** All bytes, for one store; that it fails, or does not want them, leaves a whole branch to another. */
+  source(): ByteSource {
+    let taker: Taker | undefined
+    const drain = (sink: ByteSink): Promise<void> =>
+      new Promise((resolve, reject) => {
+        taker = { sink, resolve, reject }
+        this.#begin(taker)
+      })
+    return {
+      size: this.#size,
+      drain,
+      read: async () => {
+        const bytes = Buffer.allocUnsafe(this.#size)
+        let at = 0
+        await drain((chunk) => {
+          at += chunk.copy(bytes, at)
+        })
+        return bytes
+      },
+      cancel: () => {
+        if (taker !== undefined) this.#drop(taker, new Error('the store does not want the payload'))
+      },
+    }
   }
 
   end(error?: unknown): void {
     if (this.ended) return
-    this.ended = true
+    this.#end = { error }
     this.#beReady()
-    if (error === undefined) this.#settle.resolve()
-    else this.#settle.reject(error)
+    this.#wake()
+    if (error === undefined) this.#taker?.resolve()
+    else this.#taker?.reject(error)
   }
 
   /** Never rejects: a failing sink ends its branch alone. */
   give(chunk: Buffer): Promise<void> | undefined {
+    if (!this.#taken) return this.#giveFirst(chunk)
     try {
-      const busy = this.#sink?.(chunk)
+      const busy = this.#taker?.sink(chunk)
       return busy?.catch((error) => this.end(error))
     } catch (error) {
       this.end(error)
       return undefined
     }
+  }
+
+  /** The chunk is lent until somebody has it, or nobody will. */
+  async #giveFirst(chunk: Buffer): Promise<void> {
+    while (this.isWhole) {
+      const taker = this.#taker
+      if (taker === undefined) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+        continue
+      }
+      try {
+        await taker.sink(chunk)
+        this.#taken = true
+      } catch (error) {
+        this.#drop(taker, error)
+      }
+    }
+  }
+
+  #begin(taker: Taker): void {
+    if (this.#end !== undefined) {
+      taker.reject(this.#end.error ?? new Error('the bytes are given already'))
+      return
+    }
+    this.#taker = taker
+    this.#beReady()
+    this.#wake()
+  }
+
+  #drop(taker: Taker, error: unknown): void {
+    if (this.#taker !== taker) return
+    if (this.#taken) {
+      this.end(error)
+      return
+    }
+    this.#taker = undefined
+    taker.reject(error)
   }
 }
 

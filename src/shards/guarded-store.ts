@@ -17,6 +17,7 @@ import {
   type ShardStore,
   StoreFull,
   StoreOut,
+  type StoreUsage,
   type UncheckedBatch,
 } from './shard-store.ts'
 
@@ -61,6 +62,7 @@ export class GuardedStore implements ShardStore {
   #errorsInARow = 0
   #fullUntilMs = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
+  #lookingNext: Promise<void> | undefined
   /** Of what was taken out: writes under way end first, unless they hang. */
   readonly #closing = new Set<Promise<void>>()
   #closed = false
@@ -70,7 +72,7 @@ export class GuardedStore implements ShardStore {
     this.name = options.name
     this.domain = options.domain
     this.storeId = options.storeId
-    this.#probes = setInterval(() => void this.probe(), limits.storeProbeMs).unref()
+    this.#probes = setInterval(() => this.#lookRegularly(), limits.storeProbeMs).unref()
   }
 
   start(): Promise<void> {
@@ -92,18 +94,9 @@ export class GuardedStore implements ShardStore {
     return this.#looking
   }
 
-  /** Takes note of an error of the store. */
+  /** Takes note of an error of the store, and looks what it means. */
   blame(error: unknown): void {
-    if (error instanceof StoreOut || error instanceof S3Error) return
-    if (error instanceof StoreFull) {
-      this.#fullUntilMs = this.#options.clock.now() + limits.storeFullMs
-    } else if (error instanceof ShardDamaged) {
-      // Perhaps more than this shard is gone.
-      void this.probe()
-    } else {
-      this.#errorsInARow++
-      if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
-    }
+    void this.#judge(error)
   }
 
   takeOut(error: unknown): void {
@@ -131,7 +124,8 @@ export class GuardedStore implements ShardStore {
       return id
     } catch (error) {
       payload.cancel()
-      if (!payloadFailed) this.blame(error)
+      // Who comes again, or chooses another store, is not to meet one that is known to be gone.
+      if (!payloadFailed) await withinMs(this.#judge(error), limits.storeLookMsMax)
       throw error
     }
   }
@@ -170,7 +164,7 @@ export class GuardedStore implements ShardStore {
     this.#required()
   }
 
-  usage(): Promise<{ usedBytes: number; freeBytes: number }> {
+  usage(): Promise<StoreUsage> {
     return this.#ask((store) => store.usage())
   }
 
@@ -182,11 +176,40 @@ export class GuardedStore implements ShardStore {
     await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
   }
 
+  /** Resolves when the store has been looked at, if that was called for. Never rejects. */
+  async #judge(error: unknown): Promise<void> {
+    if (error instanceof StoreOut || error instanceof S3Error) return
+    if (error instanceof StoreFull) {
+      this.#fullUntilMs = this.#options.clock.now() + limits.storeFullMs
+      return
+    }
+    // Where a shard is damaged, perhaps more is gone: it is no error of the store yet.
+    if (!(error instanceof ShardDamaged)) this.#errorsInARow++
+    if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
+    else await this.#lookAnew()
+  }
+
+  #lookRegularly(): void {
+    this.#errorsInARow = 0
+    void this.probe()
+  }
+
+  /** One look, begun after the call, for all who ask meanwhile. */
+  #lookAnew(): Promise<void> {
+    if (this.#looking === undefined) return this.probe()
+    this.#lookingNext ??= this.#looking.then(() => {
+      this.#lookingNext = undefined
+      return this.probe()
+    })
+    return this.#lookingNext
+  }
+
   async #look(first: boolean): Promise<void> {
     try {
       if (this.#inner === undefined) this.#inner = await this.#open(first)
       else await this.#inner.check()
-      if (this.#reason !== undefined) this.#options.warn(`store ${this.name} is back in use`)
+      if (this.#reason === undefined) return
+      this.#options.warn(`store ${this.name} is back in use`)
       this.#reason = undefined
       this.#errorsInARow = 0
     } catch (error) {
@@ -219,6 +242,12 @@ export class GuardedStore implements ShardStore {
       throw error
     }
   }
+}
+
+async function withinMs(work: Promise<void>, ms: number): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([work, delay(ms, undefined, { signal: late.signal, ref: false }).catch(() => {})])
+  late.abort()
 }
 
 /** `payload`, telling its own failures from those of who reads it. */

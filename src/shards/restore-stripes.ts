@@ -8,7 +8,7 @@ import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
 import { type InspectedShard, inspectShards, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
-import { placeOf, writeSideBySide } from './write-shards.ts'
+import { placeOf, type ShardsDemand, writeSideBySide } from './write-shards.ts'
 
 export interface StripesContext extends RestoreContext {
   code: () => ErasureCode
@@ -32,7 +32,9 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
 
   const holders = kept.flatMap(({ member }) => member ?? [])
   const places = context.places(lacking.length, holders, [])
-  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, places, context)
+  const another = (beside: readonly Member[], tried: readonly Member[]): Member | undefined =>
+    context.places(1, [...holders, ...beside], tried)[0]
+  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, { places, another }, context)
   if (made.length === 0) return { outcome: 'waiting', reason: 'no store can take the missing shards' }
   // A damaged one that could not be made anew stays referenced: some of its blocks may be all that is left one day.
   const isGone = (shard: ShardPlace): boolean =>
@@ -56,7 +58,7 @@ async function compute(
   manifest: ErasureManifest,
   good: readonly InspectedShard[],
   lacking: readonly number[],
-  places: readonly Member[],
+  { places, another }: Pick<ShardsDemand, 'places' | 'another'>,
   context: StripesContext,
 ): Promise<ShardPlace[]> {
   const coding = codingOf(manifest)
@@ -87,7 +89,7 @@ async function compute(
     const describe = (at: number): Buffer => labelled({ ...label, index: wanted[at] ?? 0 }, description)
     const written = await writeSideBySide(
       { shardBytes: shardBytes(coding), describe, produce },
-      { places, least: 1, stallMs },
+      { places, another, least: 1, stallMs },
     )
     return written.map((shard) => ({ ...placeOf(shard), index: wanted[shard.at] ?? 0 }))
   } catch {

@@ -4,15 +4,18 @@ import { limits } from '../limits.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { Member } from './member.ts'
 import type { NewShard } from './shard-store.ts'
-import { gather, type ShardsDemand, tooFew, type WrittenShard, writeSideBySide } from './write-shards.ts'
-
-export interface CopiesDemand extends ShardsDemand {
-  /** A further store, for a small blob that one of the places refused. `beside`: those that have, or are to have, a copy. */
-  another(beside: readonly Member[], tried: readonly Member[]): Member | undefined
-}
+import {
+  gather,
+  type ShardsDemand,
+  ShardWriting,
+  StandIns,
+  tooFew,
+  type WrittenShard,
+  writeSideBySide,
+} from './write-shards.ts'
 
 /** Resolves with at least `least` durable copies. On rejection none is kept. Throws what the payload rejects with, `StoreFull`, ServiceUnavailable. */
-export async function writeCopies({ payload, describe }: NewShard, demand: CopiesDemand): Promise<WrittenShard[]> {
+export async function writeCopies({ payload, describe }: NewShard, demand: ShardsDemand): Promise<WrittenShard[]> {
   if (demand.places.length < demand.least) {
     payload.cancel()
     throw tooFew([])
@@ -30,31 +33,17 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Copie
 /** Small payloads are held until all stores have them. */
 const smallBytes = new ByteBudget(limits.segmentQueueBytesMax)
 
-async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<WrittenShard[]> {
+async function writeSmall(payload: ByteSource, describe: () => Buffer, demand: ShardsDemand): Promise<WrittenShard[]> {
   const bytes = await payload.read()
-  const beside = new Set(demand.places)
-  const tried = new Set(demand.places)
-  const putOrElsewhere = async (place: Member, at: number): Promise<WrittenShard> => {
-    for (let member = place; ; ) {
-      try {
-        return { member, at, id: await member.store.put({ payload: bytesSource(bytes), describe }) }
-      } catch (error) {
-        beside.delete(member)
-        const next = demand.another([...beside], [...tried])
-        if (next === undefined) throw error
-        member = next
-        beside.add(member)
-        tried.add(member)
-      }
-    }
-  }
+  const standIns = new StandIns(demand)
+  const putTo = ({ store }: Member) => store.put({ payload: bytesSource(bytes), describe })
   return gather(
-    demand.places.map((member, at) => ({ member, done: putOrElsewhere(member, at) })),
+    demand.places.map((member, at) => new ShardWriting(member, at, putTo, (failed) => standIns.next(failed))),
     demand,
   )
 }
 
-async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: CopiesDemand): Promise<WrittenShard[]> {
+async function writeLarge(payload: ByteSource, describe: () => Buffer, demand: ShardsDemand): Promise<WrittenShard[]> {
   try {
     return await writeSideBySide(
       {

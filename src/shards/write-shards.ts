@@ -1,5 +1,4 @@
 /** Writes several shards of one blob side by side, one to each store, and settles for the acknowledged number of them. */
-import type { ByteSource } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { branchesOf, type GiveEach, patience, Stalled, TooFewLeft } from './branched-source.ts'
 import type { ShardPlace } from './manifest.ts'
@@ -17,6 +16,8 @@ export interface WrittenShard {
 export interface ShardsDemand {
   /** Where to write, one shard each. */
   places: readonly Member[]
+  /** A further store, for what one of the places refused. `beside`: those that have, or are to have, a shard. */
+  another(beside: readonly Member[], tried: readonly Member[]): Member | undefined
   /** Fewest durable shards. */
   least: number
   stallMs: number
@@ -36,13 +37,21 @@ export async function writeSideBySide(
   demand: ShardsDemand,
 ): Promise<WrittenShard[]> {
   const { places, least, stallMs } = demand
-  const branches = branchesOf({ count: places.length, size: shardBytes, least, stallMs })
+  const { branches, run } = branchesOf({ count: places.length, size: shardBytes, least, stallMs })
+  const standIns = new StandIns(demand)
   const puts = places.flatMap((member, at) => {
-    const payload = branches.sources[at]
-    if (payload === undefined) return []
-    return [{ member, done: putShard(member, at, payload, () => describe(at)) }]
+    const branch = branches[at]
+    if (branch === undefined) return []
+    const putTo = ({ store }: Member) => store.put({ payload: branch.source(), describe: () => describe(at) })
+    return [
+      new ShardWriting(member, at, putTo, (failed, error) => {
+        const next = branch.isWhole ? standIns.next(failed) : undefined
+        if (next === undefined) branch.end(error)
+        return next
+      }),
+    ]
   })
-  const giving = branches.run(produce)
+  const giving = run(produce)
   const [given, written] = await Promise.allSettled([giving, gather(puts, demand, giving)])
   // A payload that failed has failed for all of them; that too few are left, they say better themselves.
   if (given.status === 'rejected' && !(given.reason instanceof TooFewLeft)) throw given.reason
@@ -50,18 +59,60 @@ export async function writeSideBySide(
   return written.value
 }
 
-async function putShard(
-  member: Member,
-  at: number,
-  payload: ByteSource,
-  describe: () => Buffer,
-): Promise<WrittenShard> {
-  return { member, at, id: await member.store.put({ payload, describe }) }
+/** Stores that come in the place of those that refuse a shard, so that each has one of the blob, and each domain no more than it may. */
+export class StandIns {
+  readonly #another: ShardsDemand['another']
+  readonly #beside: Set<Member>
+  readonly #tried: Set<Member>
+
+  constructor({ places, another }: Pick<ShardsDemand, 'places' | 'another'>) {
+    this.#another = another
+    this.#beside = new Set(places)
+    this.#tried = new Set(places)
+  }
+
+  next(failed: Member): Member | undefined {
+    this.#beside.delete(failed)
+    const next = this.#another([...this.#beside], [...this.#tried])
+    if (next === undefined) return undefined
+    this.#beside.add(next)
+    this.#tried.add(next)
+    return next
+  }
 }
 
-export interface ShardWriting {
+/** One shard on its way to a store, and then, where that fails, to another. */
+export class ShardWriting {
+  /** Where it is being written now. */
   member: Member
-  done: Promise<WrittenShard>
+  readonly done: Promise<WrittenShard>
+
+  constructor(
+    place: Member,
+    at: number,
+    putTo: (member: Member) => Promise<ShardId>,
+    next: (failed: Member, error: unknown) => Member | undefined,
+  ) {
+    this.member = place
+    this.done = this.#write(at, putTo, next)
+  }
+
+  async #write(
+    at: number,
+    putTo: (member: Member) => Promise<ShardId>,
+    next: (failed: Member, error: unknown) => Member | undefined,
+  ): Promise<WrittenShard> {
+    for (;;) {
+      const { member } = this
+      try {
+        return { member, at, id: await putTo(member) }
+      } catch (error) {
+        const other = next(member, error)
+        if (other === undefined) throw error
+        this.member = other
+      }
+    }
+  }
 }
 
 /** Waits for all, but not for ever: once enough are there, and, with more patience, once all has been `given`. */

@@ -88,10 +88,13 @@ export function describeObject(
   digested: Digested,
   writtenMs: number,
 ): ObjectDescription {
-  const { key, sequence, versionRandom, size, encryption } = object
-  return {
+  const { key, sequence, versionRandom, size, encryption, attributes } = object
+  // Field by field, none left out: every PUT comes by here.
+  const description: { [Field in keyof Required<ObjectDescription>]: ObjectDescription[Field] } = {
     kind: 'object',
-    ...ofBucket(bucket),
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucketStateOf(bucket),
     key,
     sequence,
     versionRandom,
@@ -100,8 +103,15 @@ export function describeObject(
     etag: digested.etag,
     checksum: digested.checksum,
     writtenMs,
-    ...object.attributes,
+    headers: attributes.headers,
+    metadata: attributes.metadata,
+    tags: attributes.tags,
+    retention: attributes.retention,
+    legalHold: attributes.legalHold,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
   }
+  return description
 }
 
 export function describeCompletion(
@@ -126,14 +136,20 @@ export function describePart(
   return { kind: 'part', ...ofBucket(bucket), ...part, upload: attributes, ...digested, writtenMs }
 }
 
+/** Records of buckets are remembered from request to request, and so is what is told of them. */
+const states = new WeakMap<BucketRecord, BucketState>()
+
 /** Without tags: they may be many, and are nobody's to lose bytes of each object for. */
-function ofBucket({
-  name,
-  id,
-  tags,
-  ...bucketState
-}: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
-  return { bucket: name, bucketId: id, bucketState }
+function bucketStateOf(bucket: BucketRecord): BucketState {
+  const known = states.get(bucket)
+  if (known !== undefined) return known
+  const { name, id, tags, ...state } = bucket
+  states.set(bucket, state)
+  return state
+}
+
+function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
+  return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucketStateOf(bucket) }
 }
 
 const kinds: readonly string[] = ['object', 'completion', 'part', 'snapshot'] satisfies BlobDescription['kind'][]

@@ -91,7 +91,7 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
   const blob = ownBlob(object.data)
   const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
   const queued = blob === undefined ? [] : repairPuts(store, owner, blob)
-  return { object, commit: { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
+  return { object, commit: queued.length === 0 ? commit : { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
 async function defaultRetention(

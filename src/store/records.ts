@@ -1,6 +1,7 @@
 /** What the metadata store keeps. How it becomes bytes: `record-codecs`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import type { BlobOwner } from './keyspace.ts'
 
 export interface Tag {
   key: string
@@ -41,6 +42,8 @@ export interface BucketRecord {
   locationConstraint: string | undefined
   /** Name of the location that new blobs are written to. */
   location: string
+  /** Set while blobs that were written before are moved there. */
+  moving?: true | undefined
   tags: readonly Tag[]
   versioning: VersioningState
   objectLock: ObjectLock | undefined
@@ -217,9 +220,10 @@ export interface PartRecord {
 
 /** What a commit left unreferenced, to be reclaimed after the grace. */
 export type GarbageRecord =
-  | { kind: 'blob'; manifest: Manifest }
-  /** All parts that are still under this upload's id, and the note of the object that they were. */
-  | { kind: 'parts'; uploadId: string; note?: Manifest | undefined }
+  /** `owner`: whose record referenced it. Absent: none did, or the entry is older than the field. */
+  | { kind: 'blob'; manifest: Manifest; owner?: BlobOwner }
+  /** All parts that are still under this upload's id, and the note of the object that they were. `owner`: the version that was made of them; absent: the upload was open. */
+  | { kind: 'parts'; uploadId: string; note?: Manifest | undefined; owner?: BlobOwner }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
 
@@ -237,6 +241,11 @@ export interface PiecesEnd {
   entries: number
   /** Of the pieces as they are kept, one behind the other, in hex. */
   sha256: string
+}
+
+/** A blob that may lie elsewhere than where its bucket's data belongs. What it is of stands in the key. */
+export interface MoveRecord {
+  bucket: string
 }
 
 /** A blob that lacks copies. What it is of stands in the key. */

@@ -31,15 +31,17 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
   const before = await readHistory(store, scope, object.key)
   const bucket = before.bucket.record
   checkWrite(object.conditions, before.versions.current)
-  await checkLockRequest(store, bucket, object.attributes)
+  if (object.attributes.retention !== undefined || object.attributes.legalHold !== undefined) {
+    await checkLockRequest(store, bucket, object.attributes)
+  }
 
+  const { attributes } = object
   const sequence = nextSequence(before.versions)
   const asked = encryptionFor(bucket, object.encryption)
   const objectKey = asked && newObjectKey(store, asked)
   const encryptionAt =
     objectKey &&
     ((place: number) => objectKey.wrap({ bucketId: bucket.id, key: object.key, place: { sequence: place } }))
-  const { attributes } = object
   const { size } = object.data.body
   const versionRandom = store.clock.random(versionRandomBytes)
   const name = { key: object.key, sequence, versionRandom: describedRandom(bucket, versionRandom) }

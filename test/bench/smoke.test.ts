@@ -39,7 +39,7 @@ function chartsOfPage(): string[] {
 }
 
 describe('a short run of the bench', () => {
-  const names = ['put-4k', 'get-4k', 'delete-4k', 'put-64m', 'multipart', 'list-delimiter']
+  const names = ['put-4k', 'get-4k', 'delete-4k', 'put-64m', 'striped-get', 'multipart', 'list-delimiter']
   let text = ''
   let results: BenchResults
 

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
@@ -24,12 +25,16 @@ export interface ReadyEvent {
   pid: number
 }
 
+type FindLine = (test: (line: string) => boolean) => Promise<string>
+
 export interface Running {
   child: ChildProcess
   /** What has been written so far. */
   output: { stdout: string; stderr: string }
   /** Resolves with the first line of stdout that satisfies the test. Rejects when the process ends before. */
-  line(test: (line: string) => boolean): Promise<string>
+  line: FindLine
+  /** The same with the log, which goes to stderr. */
+  logged: FindLine
   ended: Promise<Outcome>
 }
 
@@ -48,13 +53,6 @@ export function run(words: readonly string[], environment: Record<string, string
   })
   children.add(child)
   const output = { stdout: '', stderr: '' }
-  const lines: string[] = []
-  const waiting = new Set<(line: string) => void>()
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line)
-    output.stdout += `${line}\n`
-    for (const take of waiting) take(line)
-  })
   child.stderr.on('data', (chunk) => {
     output.stderr += chunk
   })
@@ -64,7 +62,22 @@ export function run(words: readonly string[], environment: Record<string, string
       resolve({ code, signal, ...output })
     })
   })
-  const line: Running['line'] = (test) =>
+  const line = firstOf(child.stdout, ended, (read) => {
+    output.stdout += `${read}\n`
+  })
+  return { child, output, line, logged: firstOf(child.stderr, ended), ended }
+}
+
+/** Finds lines of a stream, those read already too. */
+function firstOf(stream: Readable, ended: Promise<Outcome>, onLine: (line: string) => void = () => {}): FindLine {
+  const lines: string[] = []
+  const waiting = new Set<(line: string) => void>()
+  createInterface({ input: stream }).on('line', (line) => {
+    lines.push(line)
+    onLine(line)
+    for (const take of waiting) take(line)
+  })
+  return (test) =>
     new Promise((resolve, reject) => {
       const take = (candidate: string): void => {
         if (test(candidate)) resolve(candidate)
@@ -73,7 +86,6 @@ export function run(words: readonly string[], environment: Record<string, string
       for (const seen of lines) take(seen)
       void ended.then(({ code, stderr }) => reject(new Error(`ended with ${code} before the line came: ${stderr}`)))
     })
-  return { child, output, line, ended }
 }
 
 /** Starts a server on a free port, with the key of the tests unless the environment says otherwise. */

@@ -67,6 +67,6 @@ describe('a pace', () => {
     await pace.take(1_000_000)
     const waiting = pace.take(1, abort.signal)
     abort.abort(new Error('enough'))
-    await expect(waiting).rejects.toThrow()
+    await expect(waiting).rejects.toThrow('enough')
   })
 })

@@ -220,6 +220,17 @@ describe('versions of a key', () => {
     expect(merged.unneeded).toHaveLength(unneeded)
   })
 
+  it('that were being moved are there once', () => {
+    const again = { ...found('2n@60', {}, 'elsewhere'), identity: 'another' }
+    const merged = mergeVersions(
+      [known('1n@1')],
+      [found('1n@1'), found('2n@60'), again, { ...found('1n@1'), identity: 'more' }],
+      context(50),
+    )
+    expect(shown(merged)).toBe('1:1n@1 2:2n@60')
+    expect(merged.unneeded).toHaveLength(2)
+  })
+
   it('keep their ids where they keep their places', () => {
     const { versions } = mergeVersions(
       [],

@@ -1,5 +1,6 @@
 /** A scrub finds what no read has touched: whatever is done to shards on their disks, each is found, and made anew as it was. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { bytesSource } from '../../src/byte-source.ts'
 import { locationStatuses } from '../../src/jobs/location-status.ts'
 import type { PaceClock } from '../../src/jobs/pace.ts'
 import { lostBlobs, repairBlobs } from '../../src/jobs/repair.ts'
@@ -145,7 +146,10 @@ describe.each([
     made = await open()
     await putAll()
     const places = (await shardsOf('of-300000')).slice(0, spare + 1)
-    for (const place of places) await spoil(diskOf(place.storeId), place, 'flipped', 0.2)
+    const flip = async (): Promise<void> => {
+      for (const place of places) await spoil(diskOf(place.storeId), place, 'flipped', 0.2)
+    }
+    await flip()
     expect((await scrub()).counts).toMatchObject({ damaged: 1, lost: 1, repaired: 0 })
     expect(await lost()).toEqual([{ bucket: 'bucket', key: 'of-300000', versionId: 'null' }])
     const [status] = await locationStatuses(made.store)
@@ -157,7 +161,13 @@ describe.each([
     made.clock.advance(60 * 60 * 1000)
     expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1 })
     expect(opened()).toBeGreaterThan(0)
-    // Flipped back, as when a disk was put right.
+    // Flipped back, all of them: as it was.
+    await flip()
+    expect((await scrub()).counts).toMatchObject(clean)
+    expect([await lost(), await made.queued()]).toEqual([[], 0])
+    await flip()
+    expect((await scrub()).counts).toMatchObject({ damaged: 1, lost: 1, repaired: 0 })
+    // One of them flipped back.
     const [one] = places
     if (one === undefined) throw new Error('no shard')
     await spoil(diskOf(one.storeId), one, 'flipped', 0.2)
@@ -278,6 +288,82 @@ describe('a scrub', () => {
     expect(looks).toBeLessThan(2 * blobs)
     const bytes = record.progress.done
     expect((await scrub({}, { restart: true })).done).toBe(bytes)
+  })
+})
+
+describe('a scrub that is stopped half-way', () => {
+  it.each([
+    ['while it looks', false],
+    ['while it repairs', true],
+  ])('%s blames no store', async (_, isDamaged) => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    for (let i = 0; i < 16; i++) await put(made, `a-${i}`, pieces(patternBytes(i, 5_000)))
+    await putAll()
+    for (const key of isDamaged ? keys.slice(1) : []) {
+      const [place] = await shardsOf(key)
+      if (place !== undefined) await spoil(diskOf(place.storeId), place, 'lost', 0)
+    }
+    let waits = 0
+    let begun = (): void => {}
+    const waiting = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const clock: PaceClock = {
+      monotonicMs: () => 0,
+      delay: (_, signal) => {
+        if (waits++ > (isDamaged ? 52 : 3)) begun()
+        else return Promise.resolve()
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      },
+    }
+    await requestTask(made.store, { kind: 'scrub', name: '', arguments: {} })
+    const runner = startTasks({
+      store: made.store,
+      kinds: [scrubTask({ bytesPerSecond: 1, clock })],
+      onError: (error) => {
+        throw error
+      },
+    })
+    await waiting
+    await runner.stop()
+    expect((await readTask(made.kv, { kind: 'scrub', name: '' }))?.record.state).toBe('running')
+    expect(made.disks.stores.map((store) => store.condition().state)).toEqual(['up', 'up', 'up'])
+    const { counts } = await scrub()
+    expect(counts).toMatchObject({ degraded: 0, lost: 0, unreachable: 0, checked: 16 + sizes.length })
+    expect((await scrub()).counts).toMatchObject(clean)
+  })
+})
+
+describe('shards that say the same of their blob', () => {
+  it('and belong to another write of it are found by the id of the blob', async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    const { blobs } = made.store
+    const write = (seed: number) =>
+      blobs.write('default', {
+        payload: bytesSource(patternBytes(seed, 300_000)),
+        describe: () => Buffer.from('one and the same'),
+      })
+    const [one, other] = [await write(1), await write(2)]
+    const mixed = { ...one, shards: one.shards.map((shard, i) => (i % 3 === 0 ? (other.shards[i] ?? shard) : shard)) }
+    const states = (await blobs.inspect(mixed)).map(({ state }) => state)
+    expect(states).toEqual(['bad', 'good', 'good', 'bad', 'good', 'good'])
+    const restored = await blobs.restore(mixed)
+    if (restored.outcome !== 'restored') throw new Error(restored.outcome)
+    const source = await blobs.read(restored.manifest, { start: 0, end: 300_000 })
+    expect((await source.read()).equals(patternBytes(1, 300_000))).toBe(true)
+  })
+
+  it("and lie in each other's places are found by their index", async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    await put(made, 'key', pieces(patternBytes(1, 300_000)))
+    const manifest = await made.manifestOf('key')
+    const exchanged: Record<number, number> = { 1: 5, 5: 1 }
+    const shards = manifest.shards.map((shard) => ({
+      ...shard,
+      index: exchanged[shard.index ?? 0] ?? shard.index ?? 0,
+    }))
+    const states = (await made.store.blobs.inspect({ ...manifest, shards })).map(({ state }) => state)
+    expect(states).toEqual(['good', 'bad', 'good', 'good', 'good', 'bad'])
   })
 })
 

@@ -35,6 +35,9 @@ async function until({ kv }: TestStore, test: (record: TaskRecord) => boolean, n
   }
 }
 
+/** The runner has looked a few times. */
+const polled = () => new Promise((resolve) => setTimeout(resolve, 30))
+
 /** Counts to ten, and waits for a word at each step. */
 function counting() {
   const events = new EventEmitter()
@@ -84,6 +87,9 @@ describe('a task', () => {
     await runner.stop()
     expect(await until(made, () => true)).toMatchObject({ state: 'running', cursor: '4', progress: { done: 4 } })
 
+    // Whatever the clock says, and whoever else asked.
+    made.clock.advance(-10_000)
+    await ask(made, 'another')
     const second = counting()
     second.allow(10)
     start(made, second.kind)
@@ -131,6 +137,11 @@ describe('a task', () => {
     expect(await cancelTask(made.store, scan)).toBe(false)
     const { record } = (await readTask(made.kv, scan)) ?? {}
     expect(record?.state).toBe('cancelled')
+    await polled()
+    allow(6)
+    await polled()
+    expect(seen).toHaveLength(3)
+    await until(made, ({ state }) => state === 'cancelled')
     await ask(made)
     allow(10)
     await until(made, ({ state }) => state === 'done')
@@ -176,10 +187,32 @@ describe('a task', () => {
     start(made, { kind: 'scan', everyMs: 1000, run })
     await until(made, ({ state }) => state === 'done' && runs === 1)
     made.clock.advance(999)
-    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
+    await polled()
     expect(runs).toBe(1)
     made.clock.advance(1)
     await until(made, ({ state }) => state === 'done' && runs === 2)
+  })
+
+  it('that comes by the time may come late for the first time, and at once when it is asked for', async () => {
+    const made = memoryStore()
+    let runs = 0
+    const run = async (): Promise<void> => {
+      runs++
+    }
+    start(made, { kind: 'scan', everyMs: 1000, firstAfterMs: 500, run })
+    await until(made, ({ state }) => state === 'waiting')
+    made.clock.advance(499)
+    await polled()
+    expect(runs).toBe(0)
+    made.clock.advance(1)
+    await until(made, ({ state }) => state === 'done')
+
+    const another = memoryStore()
+    start(another, { kind: 'scan', everyMs: 1000, firstAfterMs: 500, run })
+    await until(another, ({ state }) => state === 'waiting')
+    await ask(another)
+    await until(another, ({ state }) => state === 'done')
+    expect(runs).toBe(2)
   })
 
   it('that ended long ago is forgotten', async () => {

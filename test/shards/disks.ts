@@ -94,10 +94,19 @@ function faulty(before: Fault): Fs {
         },
         datasync: () => file.datasync(),
         size: () => file.size(),
+        isUnchanged: () => file.isUnchanged(),
         truncate: (size) => file.truncate(size),
         close: () => file.close(),
       }
     },
+  }
+}
+
+/** Each write but the first so many fails. */
+export function failingAfter(writes: number, code: string): Fault {
+  let done = 0
+  return async (operation) => {
+    if (operation === 'write' && done++ >= writes) throw Object.assign(new Error(`${code} by the test`), { code })
   }
 }
 
@@ -140,6 +149,23 @@ export async function swap(one: [Disk, ShardPlace], other: [Disk, ShardPlace]): 
   await rename(first, `${first}.aside`)
   await rename(second, first)
   await rename(`${first}.aside`, second)
+}
+
+/** The bytes that a shard has on its disk. */
+export async function bytesOnDisk(disk: Disk, place: ShardPlace): Promise<Buffer> {
+  const address = parseShardId(place.id)
+  const bytes = await readFile(fileOf(disk, place))
+  return address.kind === 'record' ? bytes.subarray(address.offset, address.offset + address.bytes) : bytes
+}
+
+/** Puts the bytes of another shard where one lies: as after a write that went astray, or was lost where an older one had been. */
+export async function overwrite(disk: Disk, place: ShardPlace, others: Buffer): Promise<void> {
+  const address = parseShardId(place.id)
+  const file = fileOf(disk, place)
+  if (address.kind === 'file') return writeFile(file, others)
+  const bytes = await readFile(file)
+  others.copy(bytes, address.offset, 0, address.bytes)
+  await writeFile(file, bytes, { flag: 'r+' })
 }
 
 /** Spoils the bytes of one shard, and of no other. `at`: where, from 0 up to 1. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
 import { type DiskStore, pieces, type ReplicaOptions, replicaStore } from '../jobs/disk-fixture.ts'
 import { outcome, put, read } from '../store/fixture.ts'
-import type { Disk, Fault } from './disks.ts'
+import { type Disk, type Fault, failingAfter, mountAgain, unmount } from './disks.ts'
 import { patternBytes } from './seeded.ts'
 
 let made: DiskStore
@@ -33,6 +33,9 @@ const failingWrites =
   async (operation) => {
     if (operation === 'write') throw systemError(code)
   }
+const failingOpens: Fault = async (operation) => {
+  if (operation === 'open') throw systemError('EIO')
+}
 /** A file system without room, as the store asks for it before it writes. */
 const full: Fault = async (operation) => {
   if (operation === 'freeBytes') throw systemError('ENOSPC')
@@ -124,6 +127,103 @@ it('a small blob goes to another disk at once where one refuses it', async () =>
     expect(await made.copiesOf(`key-${i}`)).toHaveLength(2)
   }
   expect(await made.queued()).toBe(0)
+})
+
+it.each([
+  ['cannot make a file', async ({ fault }: Disk) => fault(failingOpens)],
+  ['refuses the first bytes', async ({ fault }: Disk) => fault(failingWrites('EIO'))],
+  ['has no room', async ({ fault }: Disk) => fault(full)],
+  ['is gone', unmount],
+])('a large blob goes to another disk at once where one %s', async (_, spoil) => {
+  const [bad] = await open({ disks: 3, copies: 2 })
+  if (bad !== undefined) await spoil(bad)
+  for (let i = 0; i < 8; i++) {
+    await put(made, `key-${i}`, pieces(large))
+    expect((await made.copiesOf(`key-${i}`)).map(({ disk }) => disk).sort()).toEqual(['disk1', 'disk2'])
+    expect((await read(made, `key-${i}`)).equals(large)).toBe(true)
+  }
+  expect(await made.queued()).toBe(0)
+})
+
+it('a large blob that a disk has begun to take goes on without it', async () => {
+  const [bad] = await open({ disks: 3, copies: 3, location: { writeAck: 2 } })
+  bad?.fault(failingAfter(1, 'EIO'))
+  await put(made, 'key', pieces(large))
+  expect((await made.copiesOf('key')).map(({ disk }) => disk).sort()).toEqual(['disk1', 'disk2'])
+  expect(await made.queued()).toBe(1)
+})
+
+it('where another disk stands in, no domain has more than it may', async () => {
+  const [bad] = await open({ disks: 4, copies: 2, domainOf: (i) => (i < 2 ? 'left' : 'right') })
+  bad?.fault(failingWrites('EIO'))
+  for (let i = 0; i < 8; i++) {
+    await put(made, 'key', pieces(large))
+    const disks = (await made.copiesOf('key')).map(({ disk }) => disk)
+    expect(disks.filter((disk) => disk === 'disk0' || disk === 'disk1')).toEqual(['disk1'])
+  }
+})
+
+it.each(both)(
+  'a write of a %s blob that fails has looked at the disk that it met: nobody meets it again',
+  async (_, bytes) => {
+    const [gone] = await open({ disks: 2, copies: 2 })
+    await put(made, 'before', pieces(bytes))
+    if (gone === undefined) return
+    await unmount(gone)
+    expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+    expect(gone.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('not mounted') })
+    await mountAgain(gone)
+    await gone.store.probe()
+    await put(made, 'key', pieces(bytes))
+    expect((await read(made, 'before')).equals(bytes)).toBe(true)
+  },
+)
+
+it('an open segment of a directory that was moved away takes nothing more', async () => {
+  const [gone] = await open({ disks: 2, copies: 2 })
+  const tiny = patternBytes(1, 500)
+  await put(made, 'before', tiny)
+  if (gone === undefined) return
+  await unmount(gone)
+  expect(await outcome(put(made, 'key', tiny))).toBe('ServiceUnavailable')
+  expect(gone.store.condition().state).toBe('out')
+  await mountAgain(gone)
+  expect(await made.liveShards()).toBe(2 + 1)
+  expect((await read(made, 'before')).equals(tiny)).toBe(true)
+})
+
+it('a write that met an error ends after the look at the disk, not before', async () => {
+  const [bad] = await open({ disks: 2, copies: 2 })
+  let look: () => void = () => {}
+  const looking = new Promise<void>((begun) => {
+    let failed = false
+    bad?.fault(async (operation) => {
+      if (operation === 'write') {
+        failed = true
+        throw systemError('EIO')
+      }
+      if (!failed) return
+      begun()
+      await new Promise<void>((resolve) => {
+        look = resolve
+      })
+    })
+  })
+  const ended: string[] = []
+  const writing = outcome(put(made, 'key', pieces(large))).then((said) => ended.push(said))
+  await looking
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(ended).toEqual([])
+  look()
+  await writing
+  expect(ended).toEqual(['ServiceUnavailable'])
+})
+
+it('a disk that errs now and then, and is there, stays in use', async () => {
+  const [bad] = await open({ disks: 2, copies: 2 })
+  bad?.fault(failingWrites('EIO'))
+  expect(await outcome(put(made, 'key', small))).toBe('ServiceUnavailable')
+  expect(bad?.store.condition().state).toBe('up')
 })
 
 it('a disk that keeps failing is left out, and is back once it works', async () => {

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
 import { type DiskStore, type ErasureOptions, erasureStore, pieces } from '../jobs/disk-fixture.ts'
 import { outcome, put, read } from '../store/fixture.ts'
-import { type Disk, type Fault, unmount } from './disks.ts'
+import { type Disk, type Fault, failingAfter, unmount } from './disks.ts'
 import { patternBytes } from './seeded.ts'
 
 let made: DiskStore
@@ -43,6 +43,36 @@ it.each([
   const { shards } = await made.manifestOf('key')
   await unmount(made.disks.of(shards[0]?.storeId ?? ''))
   expect((await read(made, 'key')).equals(bytes)).toBe(true)
+})
+
+it.each([
+  ['refuses the first bytes', async ({ fault }: Disk) => fault(failing('EIO', 'write'))],
+  ['is gone', unmount],
+])('goes to a seventh disk at once where one of six %s', async (_, spoil) => {
+  const [bad] = await open({ disks: 7 })
+  if (bad !== undefined) await spoil(bad)
+  for (let i = 0; i < 4; i++) {
+    await put(made, 'key', pieces(bytes))
+    const { shards, missing } = await made.manifestOf('key')
+    expect(missing).toBeUndefined()
+    expect(shards.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(shards.map(({ storeId }) => made.disks.of(storeId).name)).not.toContain('disk0')
+    expect((await read(made, 'key')).equals(bytes)).toBe(true)
+  }
+  expect(await made.queued()).toBe(0)
+})
+
+it('a disk that fails half-way has nobody to stand in for it', async () => {
+  const disks = await open({ disks: 7 })
+  for (const disk of disks) disk.fault(failingAfter(1, 'EIO'))
+  expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+  for (const disk of disks.slice(1)) disk.fault(undefined)
+  for (let i = 0; i < 4; i++) {
+    disks[0]?.fault(failingAfter(1, 'EIO'))
+    await put(made, 'key', pieces(bytes))
+    expect((await read(made, 'key')).equals(bytes)).toBe(true)
+  }
+  expect(await made.liveShards()).toBeLessThanOrEqual(4 * 6)
 })
 
 it('is refused, and leaves nothing, where fewer than writeAck disks take it', async () => {

@@ -45,7 +45,7 @@ describe('parts', () => {
     const upload = await begin(made, 'key')
     const old = await sendPart(made, upload, 1, 'old')
     const again = await sendPart(made, upload, 1, 'new')
-    expect(await garbageOf(made)).toEqual([{ kind: 'blob', manifest: old.manifest }])
+    expect(await garbageOf(made)).toMatchObject([{ kind: 'blob', manifest: old.manifest }])
     expect(await outcome(complete(made, upload, [old]))).toBe('InvalidPart')
     await complete(made, upload, [again])
     expect((await read(made, 'key')).toString()).toBe('new')
@@ -69,7 +69,7 @@ describe('parts', () => {
     await complete(made, upload, [kept])
     const garbage = await garbageOf(made)
     expect(garbage).toHaveLength(2)
-    expect(garbage).toEqual(expect.arrayContaining(left.map(({ manifest }) => ({ kind: 'blob', manifest }))))
+    for (const { manifest } of left) expect(garbage).toContainEqual(expect.objectContaining({ kind: 'blob', manifest }))
     expect(await made.kv.range({ ...partsOf(upload.uploadId), limit: 10 })).toHaveLength(1)
   })
 

@@ -1,4 +1,5 @@
-/** Killed again and again while one disk after another goes away and comes back: copies on several disks lose nothing and leave nothing behind. */
+/** Killed again and again while one disk after another goes away and comes back: copies and stripes on several disks lose nothing and leave nothing behind. */
+import { renameSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,12 +13,11 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from '../cli/holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, type Running, run, serve } from '../cli/holdfast-process.ts'
 import { seededRandom } from '../shards/seeded.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
-const cycles = 6 * scale
 const writers = 8
 const bucket = 'storm'
 const disks = ['disk1', 'disk2', 'disk3']
@@ -28,22 +28,51 @@ let config: string
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-storm-copies-'))
   config = join(root, 'holdfast.toml')
-  const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
-  const location = `[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ${JSON.stringify(disks)}\n`
-  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${stores}${location}`)
 })
 afterEach(async () => {
   killLeftovers()
   await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
+async function configure(scheme: string): Promise<void> {
+  const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
+  const location = `[locations.safe]\n${scheme}\nstores = ${JSON.stringify(disks)}\n`
+  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${stores}${location}`)
+}
+
 const start = () => serve(['serve', '--config', config])
 const clientOf = (endpoint: string): S3Client =>
   new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
 
-test(
-  `${cycles} times killed under ${writers} writers with a disk away, two copies keep every acknowledged change`,
-  async () => {
+/** When the disk of a cycle goes: before the start, under the running server, or under it and back again before the kill. */
+type Absence = 'from the start' | 'meanwhile' | 'for a while'
+
+interface Cycle {
+  /** Path of the disk that goes. */
+  disk: string
+  absence: Absence
+  acknowledgedMax: number
+}
+
+const schemes = [
+  {
+    title: 'two copies',
+    scheme: 'scheme = "replica"\ncopies = 2',
+    absences: ['meanwhile', 'from the start'],
+    cycles: 6 * scale,
+  },
+  {
+    title: '2 + 1 shards',
+    scheme: 'scheme = "erasure"\ndata = 2\nparity = 1\nwriteAck = 2',
+    absences: ['for a while', 'from the start', 'meanwhile'],
+    cycles: 4 * scale,
+  },
+] as const
+
+test.each(schemes)(
+  `killed $cycles times under ${writers} writers with a disk away, $title keep every acknowledged change`,
+  async ({ scheme, absences, cycles }) => {
+    await configure(scheme)
     const seed = Number(process.env.HOLDFAST_STORM_SEED ?? Math.floor(Math.random() * 2 ** 31))
     console.info(`storm seed: HOLDFAST_STORM_SEED=${seed}`)
     const random = seededRandom(seed)
@@ -52,29 +81,16 @@ test(
       const keys = Array.from({ length: 6 }, (_, k) => `writer-${w}/key-${k}`)
       return new StormWriter(bucket, keys, seededRandom(seed + w + 1), expectations)
     })
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      const away = join(root, disks[Math.floor(random() * disks.length)] ?? '')
-      // Half of the disks go before the start, half under the running server.
-      const beforeStart = cycle > 0 && random() < 0.5
-      if (beforeStart) await rename(away, `${away}.away`)
-      const server = await start()
-      const client = clientOf(server.ready.endpoint)
-      if (cycle === 0) {
-        const CreateBucketConfiguration = { LocationConstraint: 'safe' as 'eu-west-1' }
-        await client.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }))
+    for (let number = 0; number < cycles; number++) {
+      // At the first start the stores are made.
+      const chosen = number === 0 ? absences[0] : absences[Math.floor(random() * absences.length)]
+      const cycle: Cycle = {
+        disk: join(root, disks[Math.floor(random() * disks.length)] ?? ''),
+        absence: chosen ?? absences[0],
+        acknowledgedMax: 20 + Math.floor(random() * 100),
       }
-      expect(await violations(client, bucket, expectations), `cycle ${cycle}, seed ${seed}`).toEqual([])
-      if (!beforeStart) await rename(away, `${away}.away`)
-      let untilKill = 20 + Math.floor(random() * 100)
-      const onAcknowledged = (): void => {
-        untilKill -= 1
-        if (untilKill === 0) server.child.kill('SIGKILL')
-      }
-      await Promise.all(crew.map((writer) => writer.work(client, onAcknowledged)))
-      expect((await server.ended).signal).toBe('SIGKILL')
-      client.destroy()
-      await rename(`${away}.away`, away)
-      // What lacks copies gets them before another disk goes.
+      await runCycle(cycle, number, crew, expectations)
+      // What lacks shards gets them before another disk goes.
       expect(await reclaim()).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
     }
 
@@ -91,6 +107,43 @@ test(
   },
   5 * 60_000 * scale,
 )
+
+async function runCycle(
+  { disk, absence, acknowledgedMax }: Cycle,
+  number: number,
+  crew: readonly StormWriter[],
+  expectations: Expectations,
+): Promise<void> {
+  if (absence === 'from the start') await rename(disk, `${disk}.away`)
+  const server = await start()
+  const client = clientOf(server.ready.endpoint)
+  if (number === 0) {
+    const CreateBucketConfiguration = { LocationConstraint: 'safe' as 'eu-west-1' }
+    await client.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration }))
+  }
+  expect(await violations(client, bucket, expectations), `cycle ${number}`).toEqual([])
+  if (absence === 'meanwhile') await rename(disk, `${disk}.away`)
+  let untilKill = acknowledgedMax
+  let mayKill = absence !== 'for a while'
+  const back = mayKill ? Promise.resolve() : goAndComeBack(disk, server).then(() => (mayKill = true))
+  const onAcknowledged = (): void => {
+    untilKill -= 1
+    if (untilKill <= 0 && mayKill) server.child.kill('SIGKILL')
+  }
+  await Promise.all([back, ...crew.map((writer) => writer.work(client, onAcknowledged))])
+  expect(untilKill, 'writers were refused').toBeLessThanOrEqual(0)
+  expect((await server.ended).signal).toBe('SIGKILL')
+  client.destroy()
+  if (absence !== 'for a while') await rename(`${disk}.away`, disk)
+}
+
+/** The server notices both. Whatever it had re-created in the disk's place would keep the disk from coming back. */
+async function goAndComeBack(disk: string, server: Running): Promise<void> {
+  renameSync(disk, `${disk}.away`)
+  await server.logged((line) => line.includes('is taken out of use'))
+  renameSync(`${disk}.away`, disk)
+  await server.logged((line) => line.includes('is back in use'))
+}
 
 async function reclaim(): Promise<unknown> {
   const { stdout, stderr } = await run(['reclaim', '--config', config, '--grace', '0', '--json'], keyVariables).ended

@@ -45,8 +45,14 @@ export function mergeVersions(
   const matched = new Set(matches.values())
   const unneeded: FoundVersion[] = []
   const fresh: FoundVersion[] = []
-  for (const one of found) {
-    if (!matched.has(one)) (isOrphan(one, context) ? unneeded : fresh).push(one)
+  const there = new Set(known.map(randomOf))
+  for (const one of [...found].sort(byTime)) {
+    if (matched.has(one)) continue
+    // A move makes a blob anew: both say the same.
+    const { versionRandom: random } = one.description
+    const isAgain = random !== undefined && there.has(random)
+    if (random !== undefined) there.add(random)
+    ;(isAgain || isOrphan(one, context) ? unneeded : fresh).push(one)
   }
   const kept = known.map((record) => {
     const match = matches.get(record)
@@ -68,6 +74,10 @@ export function mergeVersions(
     unneeded,
     added,
   }
+}
+
+function randomOf({ versionId }: VersionRecord): string | undefined {
+  return versionId === nullVersionId ? undefined : versionRandom(versionId).toString('hex')
 }
 
 /** Written long before the snapshot, which knows nothing of it: its request ended without a commit. */
@@ -103,7 +113,7 @@ function saysTheSame(record: ObjectRecord, { description }: FoundVersion): boole
   const { data, etag, versionId } = record
   if (description.etag !== etag || (description.kind === 'completion') !== (data.kind === 'parts')) return false
   if (description.kind === 'completion') return data.kind === 'parts' && description.uploadId === data.uploadId
-  if (versionId !== nullVersionId) return description.versionRandom === versionRandom(versionId).toString('hex')
+  if (versionId !== nullVersionId) return description.versionRandom === randomOf(record)
   return (
     description.versionRandom === undefined &&
     description.writtenMs <= record.modifiedMs &&

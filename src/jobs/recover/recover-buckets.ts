@@ -1,10 +1,12 @@
 /** The buckets: those of the snapshot, and those that only shards tell of. */
+import type { Key } from '../../kv/kv.ts'
 
 import { garbagePut } from '../../store/commit.ts'
 import { type BucketState, readDescription } from '../../store/descriptions.ts'
 import { garbageOf } from '../../store/key-history.ts'
 import {
   bucketKey,
+  historyKeyOf,
   historyOfBucket,
   noValue,
   nullVersionsOf,
@@ -104,10 +106,17 @@ async function sightings({ staging, takenMs, graceMs }: Recovery): Promise<Bucke
 /** It was removed after the snapshot, so it had become empty. */
 async function removeBucket(recovery: Recovery, { name, id, owner }: BucketRecord): Promise<void> {
   const writes = new Writes(recovery)
-  for (const range of [new ObjectKeys(name).startingWith(''), historyOfBucket(name)]) {
+  const objects = new ObjectKeys(name)
+  const tables = [
+    { range: objects.startingWith(''), keyOf: (key: Key) => objects.unpack(key) },
+    { range: historyOfBucket(name), keyOf: historyKeyOf },
+  ]
+  for (const { range, keyOf } of tables) {
     for await (const entry of everyEntry(recovery.kv, range)) {
       const version = versionCodec.decode(entry.key, entry.value)
-      if (version.kind === 'object') writes.put(garbagePut(recovery, garbageOf(version)))
+      const { sequence } = version
+      const of = { kind: 'version' as const, bucket: name, key: keyOf(entry.key), sequence }
+      if (version.kind === 'object') writes.put(garbagePut(recovery, garbageOf(version, of)))
       writes.delete(entry.key)
       await writes.whenMany()
     }

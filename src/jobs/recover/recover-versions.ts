@@ -36,7 +36,10 @@ export async function recoverVersions(recovery: Recovery, buckets: ReadonlyMap<s
       if (description.kind !== 'completion') continue
       await staging.putNote(description.uploadId, { parts, description, versionId: record.versionId })
     }
-    for (const gone of merged.replaced) writes.put(garbagePut(recovery, garbageOf(gone)))
+    for (const gone of merged.replaced) {
+      const owner = { kind: 'version' as const, bucket, key, sequence: gone.sequence }
+      writes.put(garbagePut(recovery, garbageOf(gone, owner)))
+    }
     writes.garbage(...merged.unneeded.map(({ manifest }) => manifest))
     writeDifference(writes, entriesOf(bucket, key, known), entriesOf(bucket, key, merged.versions))
     await writes.whenMany()
