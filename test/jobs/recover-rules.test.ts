@@ -262,7 +262,10 @@ describe('versions of a key', () => {
     const where = manifest('1n@1')
     const spread: ObjectRecord = {
       ...before,
-      data: { kind: 'blob', manifest: { ...where, shards: [...where.shards, { storeId: 'away', id: '7' }] } },
+      data: {
+        kind: 'blob',
+        manifest: { ...where, shards: [...where.shards, { storeId: 'away', id: '7' }, { storeId: 'b', id: 'gone' }] },
+      },
     }
     const merged = mergeVersions([spread], [found('1n@1')], { ...context(50), wasRead: (id) => id !== 'away' })
     const [version] = merged.versions

@@ -8,9 +8,10 @@ import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
 import { setTags } from '../../src/store/change-version.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
-import { partsOf, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/store/keyspace.ts'
+import { partsOf, repairs, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/store/keyspace.ts'
 import { listVersions } from '../../src/store/list-versions.ts'
 import { snapshotPieceCodec } from '../../src/store/record-codecs.ts'
+import type { ObjectRecord } from '../../src/store/records.ts'
 import { type Damage, spoil } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../store/encrypted.ts'
@@ -107,6 +108,7 @@ describe.each(Object.entries(layouts))('with %s', (_, layout) => {
     await made.snapshot()
     await put(made, 'later', large)
     const without = await made.recovered(['disk1'])
+    expect((await without.kv.range({ ...repairs, limit: 9 })).length).toBeGreaterThanOrEqual(1)
     expect(await repairBlobs(without.store)).toMatchObject({ lostBlobs: 0 })
     for (const key of ['key', 'later']) expect((await read(without, key)).equals(large)).toBe(true)
   })
@@ -239,6 +241,7 @@ describe('what happened since the snapshot', () => {
     const [open, done] = [await begin(made, 'open'), await begin(made, 'done')]
     const first = await sendPart(made, done, 1, patternBytes(1, 5 * 1024 * 1024))
     await sendPart(made, open, 1, 'sent before')
+    await sendPart(made, done, 7, 'not listed')
     await made.snapshot()
     tick()
     const second = await sendPart(made, done, 2, 'last')
@@ -249,7 +252,8 @@ describe('what happened since the snapshot', () => {
     const after = await made.recovered()
     expect(after.report).toMatchObject(clean)
     expect(await recordsOf(after)).toEqual(all)
-    expect(await garbageOf(after)).toHaveLength(2)
+    // The parts that were not listed, and the one that was sent again.
+    expect(await garbageOf(after)).toHaveLength(3)
     // The answer to a Complete that is repeated.
     expect(await complete(after, done, [first, second])).toMatchObject({ etag: expect.stringContaining('-2') })
     await complete(after, open, [again])
@@ -293,6 +297,21 @@ describe('what happened since the snapshot', () => {
     }
     expect(contents).toEqual(new Set([0, 1, 2].map((i) => patternBytes(i, 100).toString('hex'))))
   })
+})
+
+it('a lock that its bucket gave it comes back to the millisecond, however late the commit', async () => {
+  made = await recoverableStore(layouts['two copies'])
+  const objectLock = { defaultRetention: { mode: 'COMPLIANCE' as const, period: { days: 1 } } }
+  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled', objectLock }))
+  made.kv.beforeNextCommit(async () => {
+    made.clock.advance(5)
+    await put(elsewhere(made), 'key', 'came between')
+  })
+  const locked = await put(made, 'key', 'was outrun')
+  const after = await made.recovered()
+  const found = Object.values(await recordsOf(after)) as Partial<ObjectRecord>[]
+  expect(locked.retention?.untilMs).toBeDefined()
+  expect(found.find(({ etag }) => etag === locked.etag)?.retention).toEqual(locked.retention)
 })
 
 it.each(modeNames)('what is encrypted by %s opens again', async (mode) => {
