@@ -12,12 +12,7 @@ export function removedLocation(name: string, buckets: readonly string[]): strin
 
 /** `example`: what some of its data is of. */
 export function removedStore(name: string, example: BlobOwner): string {
-  const owner =
-    example.kind === 'version'
-      ? `bucket ${example.bucket}`
-      : example.kind === 'part'
-        ? 'a multipart upload'
-        : 'a snapshot'
+  const owner = example.kind === 'version' ? `bucket ${example.bucket}` : 'a multipart upload'
   return `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${owner}. Put it back`
 }
 

@@ -127,10 +127,10 @@ async function keptSnapshots({ kv }: Store): Promise<KeptSnapshot[]> {
 /** Nobody else makes snapshots: what is not whole stays unfinished. Of whole ones each location keeps the newest. */
 async function removeUnneeded(store: Store, kept: number): Promise<void> {
   const found = await keptSnapshots(store)
-  const locations = new Set(found.map(({ location }) => location))
+  // Those of locations that are gone are nobody's to read.
   const needed = new Set(
-    [...locations].flatMap((location) =>
-      found.filter((snapshot) => snapshot.location === location && snapshot.isWhole).slice(-kept),
+    store.blobs.locations.flatMap(({ name }) =>
+      found.filter((snapshot) => snapshot.location === name && snapshot.isWhole).slice(-kept),
     ),
   )
   for (const { id, pieces } of found.filter((snapshot) => !needed.has(snapshot))) {
