@@ -23,7 +23,7 @@ export function taskKinds(store: Store, settings: TaskSettings): TaskKind[] {
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
-    moveTask,
+    moveTask(),
     ...(hasSnapshotPlaces(store) ? [snapshotTask({ everyMs, kept })] : []),
   ]
 }

@@ -13,12 +13,12 @@ export function memoryKv(): Kv {
     if (closed) throw new Error('the metadata store is closed')
   }
 
-  const range = (query: RangeQuery): Entry[] => rangeOf(entries, query)
+  const range = <T>(query: RangeQuery, read: (entry: Entry) => T): T[] => rangeOf(entries, query, read)
 
   function holds(check: Check): boolean {
     if ('version' in check) return entries.get(check.key)?.version === check.version
     if ('absent' in check) return entries.get(check.key) === undefined
-    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }).length === 0
+    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }, asIs).length === 0
   }
 
   // No method awaits anything: each sees and leaves one state of the map, which is all that atomicity takes here.
@@ -33,12 +33,12 @@ export function memoryKv(): Kv {
 
     async range(query) {
       assertOpen()
-      return range(query)
+      return range(query, asIs)
     },
 
-    async ranges(queries) {
+    async ranges(queries, read) {
       assertOpen()
-      return queries.map(range)
+      return queries.map((query, place) => range(query, (entry) => read(entry, place)))
     },
 
     async commit(commit) {
@@ -56,7 +56,7 @@ export function memoryKv(): Kv {
       assertOpen()
       const copy = new SortedEntries()
       for (const entry of entries.all()) copy.put(entry)
-      return { range: async (query) => rangeOf(copy, query), close: async () => {} }
+      return { range: async (query) => rangeOf(copy, query, asIs), close: async () => {} }
     },
 
     async close() {
@@ -65,11 +65,13 @@ export function memoryKv(): Kv {
   }
 }
 
-function rangeOf(entries: SortedEntries, query: RangeQuery): Entry[] {
+function rangeOf<T>(entries: SortedEntries, query: RangeQuery, read: (entry: Entry) => T): T[] {
   const bounds = rangeBounds(query)
   if (bounds === undefined) return []
-  return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false))
+  return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false), read)
 }
+
+const asIs = (entry: Entry): Entry => entry
 
 /** The caller may reuse its buffers once a commit is through. */
 function ownCopy(bytes: Buffer): Buffer {

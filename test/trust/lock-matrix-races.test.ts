@@ -30,7 +30,7 @@ class InterruptedKv implements Kv {
   get: Kv['get'] = (keys) => this.#kv.get(keys)
   range: Kv['range'] = (query) => this.#kv.range(query)
   snapshot: Kv['snapshot'] = () => this.#kv.snapshot()
-  ranges: Kv['ranges'] = (queries) => this.#kv.ranges(queries)
+  ranges: Kv['ranges'] = (queries, read) => this.#kv.ranges(queries, read)
   close: Kv['close'] = () => this.#kv.close()
 
   async commit(commit: Commit): Promise<boolean> {
