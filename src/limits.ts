@@ -139,6 +139,12 @@ export const limits = {
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,
 
+  /** Of a piece of a metadata snapshot, before it is packed. */
+  snapshotPieceBytes: 4 * MiB,
+  snapshotIntervalMs: 60 * 60 * 1000,
+  snapshotsKept: 3,
+  snapshotsKeptMax: 100,
+
   // Processes and credentials.
   heapGrowingPercent: 200,
   /** A process that works less than this is idle. */

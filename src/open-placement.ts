@@ -110,7 +110,8 @@ async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placeme
   for (const [name, { storeId }] of Object.entries(known.stores)) {
     if (configured.stores.some((store) => store.name === name)) continue
     for await (const { owner, manifest } of everyReference(kv)) {
-      if (!manifest.shards.some((shard) => shard.storeId === storeId)) continue
+      // Snapshots are made again where there are stores.
+      if (owner.kind === 'snapshot' || !manifest.shards.some((shard) => shard.storeId === storeId)) continue
       throw new PlacementRefused(removedStore(name, owner))
     }
   }

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Clock, randomId } from '../clock.ts'
-import type { Kv } from '../kv/kv.ts'
+import type { Key, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { clearProofs, livingProofs, proveLife } from './proof-of-life.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
@@ -38,6 +38,7 @@ const ownerSchema = z.object({
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
+export const instanceKey: Key = ownerRecord.key
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
 

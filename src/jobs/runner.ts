@@ -1,4 +1,5 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
+import { setMaxListeners } from 'node:events'
 import type { CompactResult } from '../shards/shard-store.ts'
 import { advanceLockClock } from '../store/lock-clock.ts'
 import type { Store } from '../store/store.ts'
@@ -52,6 +53,8 @@ export function startJobs(options: JobsOptions): Jobs {
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
 
   const stopping = new AbortController()
+  // Each shard that is being read waits on it.
+  setMaxListeners(0, stopping.signal)
   const pace = openPace(options.repairBytesPerSecond ?? Number.POSITIVE_INFINITY)
   const paced = (bytes: number): Promise<void> => pace.take(bytes, stopping.signal)
 

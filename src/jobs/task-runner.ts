@@ -2,6 +2,7 @@
  * Takes up requests for long work and does it: in the one process that owns the instance, one task of a kind at a time. What was under way when a
  * process ended is gone on with from its cursor by the next.
  */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import type { Store } from '../store/store.ts'
@@ -100,9 +101,10 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
 
 /** What a process left under way comes first, then the one that waits longest. */
 function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefined {
-  const order = (task: FoundTask): number => (task.record.state === 'running' ? 0 : task.record.requestedMs)
+  const order = ({ record }: FoundTask): number =>
+    record.state === 'running' ? Number.NEGATIVE_INFINITY : record.requestedMs
   return found
-    .filter(({ record }) => !isEnded(record) && record.requestedMs <= nowMs)
+    .filter((task) => !isEnded(task.record) && order(task) <= nowMs)
     .toSorted((a, b) => order(a) - order(b))[0]
 }
 
@@ -141,6 +143,8 @@ class Running implements RunningTask {
     this.#stopping = stopping
     this.name = name
     this.signal = AbortSignal.any([stopping, this.#replaced.signal])
+    // Each shard that is being read waits on it.
+    setMaxListeners(0, this.signal)
   }
 
   get arguments(): TaskArguments {

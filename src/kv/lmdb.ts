@@ -4,10 +4,10 @@
  */
 import { mkdir, open as openFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { limits } from '../limits.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import type { Check, Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
 import { readRange } from './read-range.ts'
 
 export interface LmdbOptions {
@@ -166,6 +166,26 @@ class LmdbKv implements Kv {
     })
   }
 
+  async snapshot(): Promise<Snapshot> {
+    this.#assertServing()
+    this.#endSnapshot()
+    const transaction = this.#db.useReadTransaction()
+    // Reads that come now get one of their own, which ends as they do.
+    this.#endSnapshot()
+    let closed = false
+    return {
+      range: async (query) => {
+        this.#assertServing()
+        if (closed) throw new Error('the snapshot is closed')
+        return entriesOf(this.#db, query, ownEntry, transaction)
+      },
+      close: async () => {
+        if (!closed) transaction.done()
+        closed = true
+      },
+    }
+  }
+
   close(): Promise<void> {
     this.#refusal ??= new Error('the metadata store is closed')
     this.#closing ??= (async () => {
@@ -266,15 +286,16 @@ interface Lent {
   version?: number
 }
 
-function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T): T[] {
+function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T, transaction?: Transaction): T[] {
   const bounds = rangeBounds(query)
   if (bounds === undefined) return []
   const { start, end } = bounds
+  const within = { ...(transaction === undefined ? {} : { transaction }), versions: true }
   const walk = (from: Key, limit: number): Iterable<Lent> =>
     db.getRange(
       query.reverse
-        ? { start: end, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true, limit, versions: true }
-        : { start: from, end, limit, versions: true },
+        ? { ...within, start: end, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true, limit }
+        : { ...within, start: from, end, limit },
     )
   return readRange(query, start, walk, read)
 }

@@ -25,10 +25,13 @@ export function reportingDamage(store: Store, owner: BlobOwner): () => void {
   }
 }
 
-/** What is known to be lost is left to be found again by repair. */
 async function queueRepair(store: Store, owner: BlobOwner): Promise<void> {
-  const [queued] = await store.kv.get([repairKey(owner)])
-  if (queued !== undefined && repairCodec.decode(queued.key, queued.value).lost !== undefined) return
-  // Also where it stands already: a repair that is under way then looks at it again.
-  await store.kv.commit({ puts: [repairPut(store, owner)] })
+  const put = repairPut(store, owner)
+  const { key } = put
+  if (await store.kv.commit({ checks: [{ key, absent: true }], puts: [put] })) return
+  const [queued] = await store.kv.get([key])
+  // What is known to be lost is looked at in its own time, however often somebody asks for it.
+  if (queued !== undefined && repairCodec.decode(key, queued.value).lost !== undefined) return
+  // Written again, so that a repair that is under way looks at it again.
+  await store.kv.commit({ puts: [put] })
 }

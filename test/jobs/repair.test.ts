@@ -127,20 +127,20 @@ describe('a disk that is away', () => {
     await put(made, 'large', patternBytes(1, 300_000))
     const upload = await begin(made, 'parts')
     await complete(made, upload, [await sendPart(made, upload, 1, 'a part')])
-    expect(await made.queued()).toBe(3)
+    expect(await made.queued()).toBe(4)
     // While there is no place for a copy, nothing is read for it in vain.
     let opened = 0
     here.fault(async () => {
       opened++
     })
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 3, lostBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 4, lostBlobs: 0 })
     expect(opened).toBe(0)
     here.fault(undefined)
 
     await mountAgain(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('up')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 3, degradedBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 4, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
       Array(2).fill('written meanwhile'),

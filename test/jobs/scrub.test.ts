@@ -146,7 +146,10 @@ describe.each([
     made = await open()
     await putAll()
     const places = (await shardsOf('of-300000')).slice(0, spare + 1)
-    for (const place of places) await spoil(diskOf(place.storeId), place, 'flipped', 0.2)
+    const flip = async (): Promise<void> => {
+      for (const place of places) await spoil(diskOf(place.storeId), place, 'flipped', 0.2)
+    }
+    await flip()
     expect((await scrub()).counts).toMatchObject({ damaged: 1, lost: 1, repaired: 0 })
     expect(await lost()).toEqual([{ bucket: 'bucket', key: 'of-300000', versionId: 'null' }])
     const [status] = await locationStatuses(made.store)
@@ -158,7 +161,13 @@ describe.each([
     made.clock.advance(60 * 60 * 1000)
     expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1 })
     expect(opened()).toBeGreaterThan(0)
-    // Flipped back, as when a disk was put right.
+    // Flipped back, all of them: as it was.
+    await flip()
+    expect((await scrub()).counts).toMatchObject(clean)
+    expect([await lost(), await made.queued()]).toEqual([[], 0])
+    await flip()
+    expect((await scrub()).counts).toMatchObject({ damaged: 1, lost: 1, repaired: 0 })
+    // One of them flipped back.
     const [one] = places
     if (one === undefined) throw new Error('no shard')
     await spoil(diskOf(one.storeId), one, 'flipped', 0.2)
@@ -184,7 +193,8 @@ describe.each([
     expect((await scrub()).counts).toMatchObject({ lost: 2 })
     await deleteObject(store, scope, { key: 'deleted' })
     expect(await lost()).toEqual([{ bucket: 'bucket', key: 'parts', versionId: 'null' }])
-    expect((await scrub()).counts).toMatchObject({ checked: 1, lost: 1 })
+    // The part, and the note that tells of it.
+    expect((await scrub()).counts).toMatchObject({ checked: 2, lost: 1 })
   })
 
   it('reports no damage of what is deleted, overwritten or moved while it looks', async () => {
@@ -287,6 +297,7 @@ describe('a scrub that is stopped half-way', () => {
     ['while it repairs', true],
   ])('%s blames no store', async (_, isDamaged) => {
     made = await replicaStore({ disks: 3, copies: 2 })
+    for (let i = 0; i < 16; i++) await put(made, `a-${i}`, pieces(patternBytes(i, 5_000)))
     await putAll()
     for (const key of isDamaged ? keys.slice(1) : []) {
       const [place] = await shardsOf(key)
@@ -300,7 +311,7 @@ describe('a scrub that is stopped half-way', () => {
     const clock: PaceClock = {
       monotonicMs: () => 0,
       delay: (_, signal) => {
-        if (waits++ > (isDamaged ? 20 : 3)) begun()
+        if (waits++ > (isDamaged ? 52 : 3)) begun()
         else return Promise.resolve()
         return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
       },
@@ -318,7 +329,7 @@ describe('a scrub that is stopped half-way', () => {
     expect((await readTask(made.kv, { kind: 'scrub', name: '' }))?.record.state).toBe('running')
     expect(made.disks.stores.map((store) => store.condition().state)).toEqual(['up', 'up', 'up'])
     const { counts } = await scrub()
-    expect(counts).toMatchObject({ degraded: 0, lost: 0, unreachable: 0, checked: sizes.length })
+    expect(counts).toMatchObject({ degraded: 0, lost: 0, unreachable: 0, checked: 16 + sizes.length })
     expect((await scrub()).counts).toMatchObject(clean)
   })
 })
@@ -340,6 +351,19 @@ describe('shards that say the same of their blob', () => {
     if (restored.outcome !== 'restored') throw new Error(restored.outcome)
     const source = await blobs.read(restored.manifest, { start: 0, end: 300_000 })
     expect((await source.read()).equals(patternBytes(1, 300_000))).toBe(true)
+  })
+
+  it("and lie in each other's places are found by their index", async () => {
+    made = await erasureStore({ disks: 6, data: 4, parity: 2 })
+    await put(made, 'key', pieces(patternBytes(1, 300_000)))
+    const manifest = await made.manifestOf('key')
+    const exchanged: Record<number, number> = { 1: 5, 5: 1 }
+    const shards = manifest.shards.map((shard) => ({
+      ...shard,
+      index: exchanged[shard.index ?? 0] ?? shard.index ?? 0,
+    }))
+    const states = (await made.store.blobs.inspect({ ...manifest, shards })).map(({ state }) => state)
+    expect(states).toEqual(['good', 'bad', 'good', 'good', 'good', 'bad'])
   })
 })
 
@@ -382,7 +406,8 @@ async function disturbed(
 async function keyOf(manifest: Manifest): Promise<string | undefined> {
   const [{ storeId = '', id = '' } = {}] = manifest.shards
   try {
-    return readDescription(await diskOf(storeId).store.description(id))?.key
+    const description = readDescription(await diskOf(storeId).store.description(id))
+    return description?.kind === 'snapshot' ? undefined : description?.key
   } catch {
     return undefined
   }

@@ -87,6 +87,9 @@ describe('a task', () => {
     await runner.stop()
     expect(await until(made, () => true)).toMatchObject({ state: 'running', cursor: '4', progress: { done: 4 } })
 
+    // Whatever the clock says, and whoever else asked.
+    made.clock.advance(-10_000)
+    await ask(made, 'another')
     const second = counting()
     second.allow(10)
     start(made, second.kind)
@@ -134,6 +137,11 @@ describe('a task', () => {
     expect(await cancelTask(made.store, scan)).toBe(false)
     const { record } = (await readTask(made.kv, scan)) ?? {}
     expect(record?.state).toBe('cancelled')
+    await polled()
+    allow(6)
+    await polled()
+    expect(seen).toHaveLength(3)
+    await until(made, ({ state }) => state === 'cancelled')
     await ask(made)
     allow(10)
     await until(made, ({ state }) => state === 'done')
