@@ -17,12 +17,13 @@ import {
   type ShardStore,
   StoreFull,
   StoreOut,
+  StoreReadOnly,
   type UncheckedBatch,
 } from './shard-store.ts'
 
 export interface StoreCondition {
-  /** `full`: reads and deletes work. `out`: nothing does. */
-  state: 'up' | 'full' | 'out'
+  /** `full`: reads and deletes work. `read-only`: reads do. `out`: nothing does. */
+  state: 'up' | 'full' | 'read-only' | 'out'
   reason: string | undefined
 }
 
@@ -59,7 +60,8 @@ export class GuardedStore implements ShardStore {
   /** After a failed sync it stays out for as long as this process lives. */
   #isFinal = false
   #errorsInARow = 0
-  #fullUntilMs = Number.NEGATIVE_INFINITY
+  /** Why it took no new data, and until when it is given none. */
+  #refusal: { state: 'full' | 'read-only'; reason: string; untilMs: number } | undefined
   #looking: Promise<void> | undefined
   #lookingNext: Promise<void> | undefined
   /** Of what was taken out: writes under way end first, unless they hang. */
@@ -80,8 +82,9 @@ export class GuardedStore implements ShardStore {
 
   condition(): StoreCondition {
     if (this.#reason !== undefined) return { state: 'out', reason: this.#reason }
-    const full = this.#options.clock.now() < this.#fullUntilMs
-    return full ? { state: 'full', reason: 'it has no room left' } : { state: 'up', reason: undefined }
+    const refusal = this.#refusal
+    if (refusal === undefined || this.#options.clock.now() >= refusal.untilMs) return { state: 'up', reason: undefined }
+    return { state: refusal.state, reason: refusal.reason }
   }
 
   /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
@@ -120,6 +123,7 @@ export class GuardedStore implements ShardStore {
     try {
       const id = await this.#required().put({ payload: noting, describe })
       this.#errorsInARow = 0
+      this.#accepted()
       return id
     } catch (error) {
       payload.cancel()
@@ -178,14 +182,23 @@ export class GuardedStore implements ShardStore {
   /** Resolves when the store has been looked at, if that was called for. Never rejects. */
   async #judge(error: unknown): Promise<void> {
     if (error instanceof StoreOut || error instanceof S3Error) return
-    if (error instanceof StoreFull) {
-      this.#fullUntilMs = this.#options.clock.now() + limits.storeFullMs
-      return
-    }
+    if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
+    if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
     // Where a shard is damaged, perhaps more is gone: it is no error of the store yet.
     if (!(error instanceof ShardDamaged)) this.#errorsInARow++
     if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
     else await this.#lookAnew()
+  }
+
+  /** Said once, however long it lasts. */
+  #refused(state: 'full' | 'read-only', reason: string): void {
+    if (this.#refusal?.state !== state) this.#options.warn(`store ${this.name} takes no new data: ${reason}`)
+    this.#refusal = { state, reason, untilMs: this.#options.clock.now() + limits.storeFullMs }
+  }
+
+  #accepted(): void {
+    if (this.#refusal !== undefined) this.#options.warn(`store ${this.name} takes new data again`)
+    this.#refusal = undefined
   }
 
   #lookRegularly(): void {
