@@ -14,8 +14,53 @@ export interface ByteSource {
   drain(sink: ByteSink): Promise<void>
   /** Everything in one buffer. For small sources only: it holds `size` bytes in memory. The caller owns the buffer. */
   read(): Promise<Buffer>
-  /** Lets go of resources without reading. Idempotent; a no-op after drain or read. */
+  /** Lets go of resources without reading. Idempotent; a no-op after drain, read or borrow. */
   cancel(): void
+  /**
+   * Everything, in memory that is lent: nothing is copied or allocated for it. Only of sources that have all bytes in memory that they use again.
+   * Counts as a read.
+   */
+  borrow?(): LentBytes
+}
+
+export interface LentBytes {
+  readonly bytes: Buffer
+  /** Call when nothing uses the bytes any more, also no system call. Idempotent. */
+  giveBack(): void
+}
+
+/** A source over bytes in memory that is used again after `giveBack`, which is called once. */
+export function lendingSource(bytes: Buffer, giveBack: () => void): ByteSource {
+  let state: 'fresh' | 'lent' | 'done' = 'fresh'
+  const lend = (): Buffer => {
+    if (state !== 'fresh') throw new Error('a source is consumed once')
+    state = 'lent'
+    return bytes
+  }
+  const done = (): void => {
+    if (state === 'done') return
+    state = 'done'
+    giveBack()
+  }
+  return {
+    size: bytes.length,
+    drain: async (sink) => {
+      try {
+        await sink(lend())
+      } finally {
+        done()
+      }
+    },
+    read: async () => {
+      const copy = Buffer.from(lend())
+      done()
+      return copy
+    },
+    cancel: () => {
+      if (state === 'fresh') done()
+    },
+    borrow: () => ({ bytes: lend(), giveBack: done }),
+  }
 }
 
 /** A source over bytes already in memory. */

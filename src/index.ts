@@ -13,6 +13,7 @@ import { S3Error } from './errors.ts'
 import type { KeyPair } from './http/tls-front.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { startJobs } from './jobs/runner.ts'
+import { taskKinds } from './jobs/task-kinds.ts'
 import { checkKeyPair } from './key-pair.ts'
 import { openDataStore, openMemoryStore } from './open.ts'
 import { checkBucketName } from './operations/bucket-name.ts'
@@ -99,6 +100,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       graceMs: settings.reclaimGraceMs,
       abandonedUploadMs: settings.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
+      tasks: taskKinds(settings),
     })
     opened.add(() => jobs.stop())
     const endpoint = await openEndpoint({

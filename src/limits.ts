@@ -46,6 +46,8 @@ export const limits = {
   clockSkewMsMax: 15 * 60 * 1000,
   presignedExpirySecondsMax: 604_800,
   credentialCharsMax: 256,
+  /** Of an Authorization header before its signature, for it to be remembered. */
+  claimCharsMax: 1 * KiB,
   signingKeysMax: 1024,
   signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,
@@ -72,9 +74,9 @@ export const limits = {
   checksumBlockBytes: 64 * KiB,
   encryptionSegmentBytes: 64 * KiB,
   readChunkBytes: 1 * MiB,
-  blockingReadBytesMax: 64 * KiB,
-  blockingReadMsMax: 0.5,
-  blockingReadsPause: 256,
+  blockingReadBytesMax: 128 * KiB,
+  blockingCallMsMax: 0.5,
+  blockingCallsPause: 256,
   workInlineBytesMax: 256 * KiB,
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
@@ -83,8 +85,11 @@ export const limits = {
   shardDescriptionBytesMax: 64 * KiB,
   storeReserveBytes: 64 * MiB,
   segmentGroupBytesMax: 4 * MiB,
+  segmentGroupJoinedBytesMax: 512 * KiB,
   segmentQueueBytesMax: 64 * MiB,
   segmentHandlesMax: 128,
+  fileHandlesMax: 128,
+  fileFootersBytesMax: 4 * MiB,
   batchFilesMax: 4096,
   batchIdleMs: 60 * 60 * 1000,
 
@@ -102,6 +107,19 @@ export const limits = {
   storeStallMs: 30_000,
   /** A copy that has not begun to answer by then is raced by another. */
   readRaceMs: 250,
+  // Stores of type s3.
+  remoteConnectMs: 3_000,
+  /** Until an endpoint has taken a request and begun to answer; less than `storeStallMs`, so that it says itself what is wrong. */
+  remoteAnswerMs: 25_000,
+  /** For small requests that others wait for. */
+  remoteProbeMs: 5_000,
+  remoteSocketsMax: 1024,
+  remoteRequestsAtOnce: 16,
+  /** What is being sent; enough for all shards of any one blob. */
+  remoteWriteBytesMax: 384 * MiB,
+  remoteWriteWaitMs: 10_000,
+  /** Of listings, to find out how much is used. */
+  remoteUsagePagesMax: 100,
   // Erasure coding.
   dataShardsMax: 32,
   parityShardsMax: 8,
@@ -135,4 +153,17 @@ export const limits = {
   compactBelowLiveRatio: 0.75,
   compactMovesInFlightMax: 16,
   mergeSegmentsMin: 8,
+  /** Long work: a request for it is seen, and its progress saved, within this. */
+  taskPollMs: 1_000,
+  /** What came of it can be looked up for so long. */
+  endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
+  moveBlobsInFlightMax: 8,
+  /** What has too few shards left is looked at again after this. */
+  lostLookMs: 60 * 60 * 1000,
+  scrubBlobsAtOnce: 16,
+  scrubBytesAtOnce: 1 * MiB,
+  scrubIntervalMs: 30 * 24 * 60 * 60 * 1000,
+  scrubBytesPerSecond: 20 * MiB,
+  /** Of a rate, given at once after a pause. */
+  paceBurstMs: 100,
 } as const

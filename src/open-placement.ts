@@ -2,7 +2,6 @@
  * Opens the configured stores for the locations over them. A store is used only if it is the one that the metadata knows by its name; one that is missing, empty
  * or another's is left out, and no store is made anew in its place.
  */
-import type { Clock } from './clock.ts'
 import type { ClosingStack } from './closing-stack.ts'
 import type { Placement, StoreSettings } from './config/locations.ts'
 import {
@@ -15,21 +14,23 @@ import {
 import { everyBucket, everyReference } from './jobs/blob-reference.ts'
 import type { Kv, Put } from './kv/kv.ts'
 import { limits } from './limits.ts'
+import { placeName, requirePackages, storeOpener, type Telling } from './open-stores.ts'
+import { removedLocation, removedStore, unreadableLocation } from './placement-refusals.ts'
 import type { Location } from './shards/blobs.ts'
-import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { type GuardedStore, openGuardedStore } from './shards/guarded-store.ts'
-import { type LocationPolicy, lossesSurvived } from './shards/location-policy.ts'
 import { repairPut } from './store/repair-queue.ts'
 import type { Store } from './store/store.ts'
 
-export interface PlacementOptions {
+export interface PlacementOptions extends Telling {
   configured: Placement
+  /** Identity of the data directory's own store: which server a remote store belongs to. */
+  server: string
   /** This process owns the data directory: it decides whether the stores will do, for its workers too. */
   owner: boolean
   /** Whether a changed configuration is taken over. Without, one that lacks what the metadata knows is refused. */
   adopt: boolean
-  clock: Clock
-  warn(message: string): void
+  /** Neither: what both know is opened, whatever else has changed. */
+  foresee?: boolean | undefined
 }
 
 export interface OpenPlacement {
@@ -40,11 +41,12 @@ export interface OpenPlacement {
 
 /** Throws `PlacementRefused`. */
 export async function openPlacement(kv: Kv, options: PlacementOptions, opened: ClosingStack): Promise<OpenPlacement> {
-  const { configured, owner, adopt } = options
+  const { configured, owner, adopt, foresee = false, clock, warn } = options
+  await requirePackages(configured.stores)
   const { known, version } = await readKnownPlacement(kv)
   let placement = known
-  if (!adopt) refuseOtherConfiguration(known, configured)
-  else if (owner) {
+  if (!adopt && !foresee) refuseOtherConfiguration(known, configured)
+  else if (adopt && owner) {
     await refuseRemovals(kv, known, configured)
     placement = await nextPlacement(known, options)
     if (JSON.stringify(placement) !== JSON.stringify(known)) await keepPlacement(kv, placement, version)
@@ -53,23 +55,17 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   const stores = new Map<string, GuardedStore>()
   for (const settings of configured.stores) {
     const storeId = placement.stores[settings.name]?.storeId
+    if (storeId === undefined && foresee) continue
     if (storeId === undefined)
       throw new PlacementRefused(`store ${settings.name} is not known yet: start the server first`)
     const guarded = await openGuardedStore({
-      ...settings,
+      name: settings.name,
+      domain: settings.domain,
       storeId,
       firstOpener: owner,
-      clock: options.clock,
-      warn: options.warn,
-      open: ({ first, onFatal }) =>
-        openDirectoryStore({
-          path: settings.path,
-          clock: options.clock,
-          create: false,
-          firstOpener: first,
-          onFatal,
-          warn: options.warn,
-        }),
+      clock,
+      warn,
+      open: storeOpener(settings, { clock, warn }),
     })
     opened.add(() => guarded.close())
     stores.set(settings.name, guarded)
@@ -82,11 +78,9 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   }))
   if (owner && adopt) {
     for (const [name, { policy }] of Object.entries(placement.locations)) {
-      requireReadable(
-        name,
-        policy,
-        policy.stores.flatMap((store) => stores.get(store) ?? []),
-      )
+      const out = policy.stores.flatMap((store) => stores.get(store) ?? []).flatMap(outOfUse)
+      const refusal = unreadableLocation(name, policy, out)
+      if (refusal !== undefined) throw new PlacementRefused(refusal)
     }
   }
   return { locations, stores: [...stores.values()] }
@@ -104,8 +98,6 @@ function refuseOtherConfiguration(known: KnownPlacement, configured: Placement):
   }
 }
 
-const namesShown = 5
-
 async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placement): Promise<void> {
   const locations = Object.keys(known.locations).filter((name) => !configured.locations.some((it) => it.name === name))
   if (locations.length > 0) {
@@ -113,21 +105,13 @@ async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placeme
     for await (const { name, location } of everyBucket(kv)) {
       if (locations.includes(location)) users.set(location, [...(users.get(location) ?? []), name])
     }
-    for (const [name, buckets] of users) {
-      const more = buckets.length > namesShown ? ` and ${buckets.length - namesShown} more` : ''
-      throw new PlacementRefused(
-        `[locations.${name}] was removed from the configuration, but it is the location of ${buckets.slice(0, namesShown).join(', ')}${more}. Put it back`,
-      )
-    }
+    for (const [name, buckets] of users) throw new PlacementRefused(removedLocation(name, buckets))
   }
   for (const [name, { storeId }] of Object.entries(known.stores)) {
     if (configured.stores.some((store) => store.name === name)) continue
     for await (const { owner, manifest } of everyReference(kv)) {
       if (!manifest.shards.some((shard) => shard.storeId === storeId)) continue
-      const example = owner.kind === 'version' ? `bucket ${owner.bucket}` : 'a multipart upload'
-      throw new PlacementRefused(
-        `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${example}. Put it back`,
-      )
+      throw new PlacementRefused(removedStore(name, owner))
     }
   }
 }
@@ -154,14 +138,15 @@ async function nextPlacement(known: KnownPlacement, options: PlacementOptions): 
 export async function replaceStore(
   { kv, blobs, clock }: Store,
   settings: StoreSettings,
-  making: Pick<PlacementOptions, 'clock' | 'warn'>,
+  making: Telling,
 ): Promise<number> {
   const { known, version } = await readKnownPlacement(kv)
   const lost = known.stores[settings.name]?.storeId
   if (blobs.stores.some(({ storeId }) => storeId === lost)) {
     throw new PlacementRefused(`store ${settings.name} is there and in use: only one that is lost can be replaced`)
   }
-  const storeId = await newStore(settings, making)
+  const inDataDirectory = blobs.locations.find(({ name }) => name === 'default')?.stores[0]
+  const storeId = await newStore(settings, { ...making, server: inDataDirectory?.store.storeId ?? '' })
   let queued = 0
   let puts: Put[] = []
   const flush = async (): Promise<void> => {
@@ -181,23 +166,21 @@ export async function replaceStore(
 
 /** A store must be empty when it is first used: what it holds else would look like garbage. */
 async function newStore(
-  { name, path }: StoreSettings,
-  { clock, warn }: Pick<PlacementOptions, 'clock' | 'warn'>,
+  settings: StoreSettings,
+  { server, ...telling }: Telling & { server: string },
 ): Promise<string> {
+  const { name } = settings
   const fatal: Error[] = []
-  const store = await openDirectoryStore({
-    path,
-    clock,
-    create: true,
-    firstOpener: true,
-    onFatal: (error) => fatal.push(error),
-    warn,
-  }).catch((error: unknown) => {
+  const open = storeOpener(settings, telling)
+  const making = open({ first: true, createFor: server, onFatal: (error) => fatal.push(error) })
+  const store = await making.catch((error: unknown) => {
     throw new PlacementRefused(`stores.${name}: ${error instanceof Error ? error.message : error}`)
   })
   try {
     for await (const _ of store.list()) {
-      throw new PlacementRefused(`stores.${name}: ${path} holds data that this server's metadata does not know`)
+      throw new PlacementRefused(
+        `stores.${name}: ${placeName(settings)} holds data that this server's metadata does not know`,
+      )
     }
     if (fatal[0] !== undefined) throw fatal[0]
     return store.storeId
@@ -206,13 +189,7 @@ async function newStore(
   }
 }
 
-/** With more stores out of use than may be lost, some data may lie in too few of the others. */
-function requireReadable(name: string, policy: LocationPolicy, stores: readonly GuardedStore[]): void {
-  const out = stores.filter((store) => store.condition().state === 'out')
-  if (out.length <= lossesSurvived(policy)) return
-  const shards = policy.scheme === 'replica' ? `${policy.copies} copies` : `${policy.data} + ${policy.parity} shards`
-  const reasons = out.map((store) => `${store.name}: ${store.condition().reason}`)
-  throw new PlacementRefused(
-    `location ${name} keeps ${shards}, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`,
-  )
+function outOfUse(store: GuardedStore): { name: string; reason: string }[] {
+  const { state, reason = '' } = store.condition()
+  return state === 'out' ? [{ name: store.name, reason }] : []
 }

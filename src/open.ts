@@ -5,7 +5,7 @@ import { type ClosingStack, closingStack, opening } from './closing-stack.ts'
 import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
-import { acquireInstanceLock, type InstanceLock, joinInstance } from './instance/instance-lock.ts'
+import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from './instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from './instance/key-ring-file.ts'
 import { readRecord, systemRecord } from './instance/sealed-record.ts'
 import type { Kv } from './kv/kv.ts'
@@ -42,6 +42,8 @@ export interface DataStoreOptions {
   workerOf?: string
   /** Only reads, beside the owner if there is one. */
   beside?: boolean
+  /** The placement may be another than the data directory knows: what both know is opened. Only beside. */
+  foresee?: boolean
   /** An engine can't go on: the process, or what uses the store, must stop. */
   onFatal(error: Error): void
   /** Tells the operator about what is wrong and harms nobody yet. */
@@ -62,6 +64,28 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   return { store: storeOver(kv, shards, madeKeyRing(kmsKeys), opened), close: opened.close }
 }
 
+export interface OpenMetadata {
+  kv: Kv
+  clock: Clock
+  /** Whether a server runs on the data. */
+  isServed(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * The metadata alone, beside the process that owns the data directory if there is one. Records may be written: the engine puts the commits of all processes
+ * in order. Shards may not: an owner that starts takes what was written to stores by no process of its own for left behind, and ends it. Throws
+ * `DataDirectoryRefused`.
+ */
+export async function openMetadata({
+  path,
+  onFatal,
+}: Pick<DataStoreOptions, 'path' | 'onFatal'>): Promise<OpenMetadata> {
+  const directory = await prepareDataDirectory(path, { create: false })
+  const kv = await openLmdb({ path: directory.meta, onFatal })
+  return { kv, clock, isServed: () => isOwned(kv), close: () => kv.close() }
+}
+
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
 export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore> {
   return opening(async (opened) => {
@@ -79,8 +103,10 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       // Only a start that may make a data directory may make stores.
       {
         configured: options.placement ?? { stores: [], locations: [] },
+        server: shards.storeId,
         owner,
         adopt: options.create || options.workerOf !== undefined,
+        foresee: options.foresee,
         clock,
         warn: options.warn,
       },

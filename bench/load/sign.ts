@@ -24,9 +24,10 @@ export function createSigner(endpoint: Endpoint): (request: Unsigned) => Buffer 
   const timestamp = formatTimestamp(Date.now())
   const date = timestamp.slice(0, 8)
   const text = `${date}/${endpoint.region}/s3/aws4_request`
-  const scope = { accessKeyId: endpoint.accessKeyId, date, region: endpoint.region, text }
+  const { accessKeyId, region } = endpoint
+  const scope = { accessKeyId, date, region, text, credential: `${accessKeyId}/${text}` }
   const key = deriveSigningKey(endpoint.secretAccessKey, scope)
-  const claim = `${algorithm} Credential=${scope.accessKeyId}/${text}, SignedHeaders=${signedHeaders.join(';')}`
+  const claim = `${algorithm} Credential=${scope.credential}, SignedHeaders=${signedHeaders.join(';')}`
   return ({ method, path, query = '', headers = '', payloadHash, bodyBytes }) => {
     const values = new Map([
       ['host', host],

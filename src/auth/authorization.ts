@@ -18,6 +18,14 @@ export interface Authorization {
   signedQuery: readonly QueryParameter[]
 }
 
+const amzHeaders = { date: 'x-amz-date', contentSha256: 'x-amz-content-sha256' } as const
+const storeHeaders = { date: 'x-store-date', contentSha256: 'x-store-content-sha256' } as const
+
+/** The names of a dialect's headers of signatures. Not put together anew: a name made for each request must be hashed for each. */
+export function vendorHeaders(prefix: string): Record<'date' | 'contentSha256', string> {
+  return prefix === 'x-amz-' ? amzHeaders : storeHeaders
+}
+
 /** Throws AccessDenied when there is no signature at all, and InvalidArgument when there are several. `prefix` is that of the request's dialect. */
 export function readAuthorization(
   headers: HeaderIndex,
@@ -75,21 +83,47 @@ function fromHeader(
   query: readonly QueryParameter[],
   prefix: string,
 ): Authorization {
-  const space = value.indexOf(' ')
-  const scheme = space < 0 ? value : value.slice(0, space)
-  if (scheme !== algorithm) throw unsupportedScheme(scheme, value)
-  const { credential, signedHeaders, signature } = headerComponents(value.slice(space + 1))
+  const { claim, signature } = signedClaim(value)
+  const { scope, signedHeaders } = claim
   const { timestamp, timeMs } = requestTime(headers, prefix)
-  const scope = parseScope(credential, timestamp, headerRefusal)
-  return {
-    scope,
-    signedHeaders: signedHeaders.split(';'),
-    signature,
-    timestamp,
-    timeMs,
-    expiresSeconds: undefined,
-    signedQuery: query,
+  checkScopeDate(scope, timestamp, headerRefusal)
+  return { scope, signedHeaders, signature, timestamp, timeMs, expiresSeconds: undefined, signedQuery: query }
+}
+
+/** What an Authorization header says beside the signature itself. */
+interface Claim {
+  scope: Scope
+  signedHeaders: readonly string[]
+}
+
+/** By the header's text before the signature: a client repeats it all day. */
+const knownClaims = new Map<string, Claim>()
+
+const signatureLabel = 'Signature='
+const labelledSignatureChars = signatureLabel.length + 64
+
+function signedClaim(header: string): { claim: Claim; signature: string } {
+  const labelAt = header.length - labelledSignatureChars
+  // Every client known puts the signature last; the header of one that doesn't is parsed each time.
+  if (labelAt < 0 || !header.startsWith(signatureLabel, labelAt)) return parseHeader(header)
+  const text = header.slice(0, labelAt)
+  const known = knownClaims.get(text)
+  if (known !== undefined) return { claim: known, signature: header.slice(labelAt + signatureLabel.length) }
+  const parsed = parseHeader(header)
+  if (text.length > limits.claimCharsMax || parsed.signature !== header.slice(labelAt + signatureLabel.length)) {
+    return parsed
   }
+  if (knownClaims.size >= limits.signingKeysMax) knownClaims.clear()
+  knownClaims.set(text, parsed.claim)
+  return parsed
+}
+
+function parseHeader(header: string): { claim: Claim; signature: string } {
+  const space = header.indexOf(' ')
+  const scheme = space < 0 ? header : header.slice(0, space)
+  if (scheme !== algorithm) throw unsupportedScheme(scheme, header)
+  const { credential, signedHeaders, signature } = headerComponents(header.slice(space + 1))
+  return { claim: { scope: parseScope(credential, headerRefusal), signedHeaders: signedHeaders.split(';') }, signature }
 }
 
 function unsupportedScheme(scheme: string, value: string): S3Error {
@@ -124,11 +158,11 @@ function headerComponents(list: string): HeaderComponents {
 
 /** The vendor's date header, or HTTP's own when there is none. */
 function requestTime(headers: HeaderIndex, prefix: string): { timestamp: string; timeMs: number } {
-  const name = `${prefix}date`
-  const timestamp = headers.values.get(name)
+  const timestamp = headers.values.get(vendorHeaders(prefix).date)
   const timeMs = timestamp === undefined ? httpTime(headers) : parseTimestamp(timestamp)
   if (timeMs !== undefined) return { timestamp: timestamp ?? formatTimestamp(timeMs), timeMs }
-  throw new S3Error('AccessDenied', { message: `AWS authentication requires a valid Date or ${name} header` })
+  const { date } = vendorHeaders(prefix)
+  throw new S3Error('AccessDenied', { message: `AWS authentication requires a valid Date or ${date} header` })
 }
 
 function httpTime(headers: HeaderIndex): number | undefined {
@@ -138,7 +172,7 @@ function httpTime(headers: HeaderIndex): number | undefined {
 }
 
 /** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. */
-function parseScope(credential: string, timestamp: string, refuse: Refusal): Scope {
+function parseScope(credential: string, refuse: Refusal): Scope {
   const toTerminator = credential.lastIndexOf('/')
   const toService = credential.lastIndexOf('/', toTerminator - 1)
   const toRegion = credential.lastIndexOf('/', toService - 1)
@@ -162,10 +196,12 @@ function parseScope(credential: string, timestamp: string, refuse: Refusal): Sco
   if (terminator !== scopeTerminator) {
     throw refuse(`incorrect terminal "${terminator}". This endpoint uses "${scopeTerminator}".`)
   }
-  if (date !== timestamp.slice(0, 8)) {
-    throw refuse(`invalid credential date "${date}". This date is not the same as that of the request: "${timestamp}".`)
-  }
-  return { accessKeyId, date, region, text: credential.slice(toDate + 1) }
+  return { accessKeyId, date, region, text: credential.slice(toDate + 1), credential }
+}
+
+function checkScopeDate({ date }: Scope, timestamp: string, refuse: Refusal): void {
+  if (timestamp.startsWith(date)) return
+  throw refuse(`invalid credential date "${date}". This date is not the same as that of the request: "${timestamp}".`)
 }
 
 const presignedNames = ['Algorithm', 'Credential', 'Signature', 'Date', 'SignedHeaders', 'Expires'] as const
@@ -184,9 +220,9 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   if (timeMs === undefined) {
     throw queryRefusal(`${vendor}Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`)
   }
-  const scope = parseScope(parameters.Credential, timestamp, (reason) =>
-    queryRefusal(`Error parsing the ${vendor}Credential parameter; ${reason}`),
-  )
+  const refuse: Refusal = (reason) => queryRefusal(`Error parsing the ${vendor}Credential parameter; ${reason}`)
+  const scope = parseScope(parameters.Credential, refuse)
+  checkScopeDate(scope, timestamp, refuse)
   const signatureName = `${prefix}signature`
   return {
     scope,

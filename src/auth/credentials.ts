@@ -52,8 +52,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
   return {
     find: (accessKeyId) => byAccessKey.get(accessKeyId),
     signer: (scope) => {
-      const name = `${scope.accessKeyId}/${scope.text}`
-      const known = signers.get(name)
+      const known = signers.get(scope.credential)
       if (known !== undefined) return known
       const signer = derive(scope)
       // The oldest goes first. A scope in use that goes is derived again, at the cost of four hashes.
@@ -62,7 +61,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
           signers.delete(oldest)
           break
         }
-      signers.set(name, signer)
+      signers.set(scope.credential, signer)
       return signer
     },
   }

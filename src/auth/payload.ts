@@ -22,9 +22,9 @@ const declarations: ReadonlyMap<string, DeclaredPayload> = new Map([
 
 /** `name` is what the client called the value. Throws InvalidArgument, or NotImplemented for signatures by ECDSA. */
 export function parseDeclaredPayload(value: string, name: string): DeclaredPayload {
+  if (value.length === 64 && /^[0-9a-f]+$/i.test(value)) return { kind: 'sha256', hex: value.toLowerCase() }
   const declared = declarations.get(value)
   if (declared !== undefined) return declared
-  if (/^[0-9a-f]{64}$/i.test(value)) return { kind: 'sha256', hex: value.toLowerCase() }
   if (value.startsWith('STREAMING-AWS4-ECDSA-')) throw notImplemented(value)
   throw invalidArgument(name, value, `${name} must be ${[...declarations.keys()].join(', ')} or a valid sha256 value.`)
 }

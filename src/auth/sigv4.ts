@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import { HmacKey } from './hmac-key.ts'
+import { HmacKey, sha256OfText } from './hmac-key.ts'
 
 export const algorithm = 'AWS4-HMAC-SHA256'
 export const scopeService = 's3'
@@ -17,6 +17,8 @@ export interface Scope {
   region: string
   /** As signed: `date/region/s3/aws4_request`. */
   text: string
+  /** As clients write it: the access key's id, a slash, and `text`. */
+  credential: string
 }
 
 export function deriveSigningKey(secretAccessKey: string, scope: Scope): HmacKey {
@@ -26,7 +28,7 @@ export function deriveSigningKey(secretAccessKey: string, scope: Scope): HmacKey
 }
 
 export function stringToSign(timestamp: string, scope: Scope, canonicalRequest: string): string {
-  return `${algorithm}\n${timestamp}\n${scope.text}\n${hash('sha256', Buffer.from(canonicalRequest, 'latin1'))}`
+  return `${algorithm}\n${timestamp}\n${scope.text}\n${sha256OfText(canonicalRequest)}`
 }
 
 /** `text` is ASCII. */
@@ -36,11 +38,15 @@ export function signature(key: HmacKey, text: string): string {
 
 /** Takes the same time wherever two signatures of one length differ. */
 export function sameSignature(expected: string, claimed: string): boolean {
-  return (
-    expected.length === claimed.length &&
-    timingSafeEqual(Buffer.from(expected, 'latin1'), Buffer.from(claimed, 'latin1'))
-  )
+  if (expected.length !== signatureChars || claimed.length !== signatureChars) return false
+  expectedBytes.write(expected, 'latin1')
+  claimedBytes.write(claimed, 'latin1')
+  return timingSafeEqual(expectedBytes, claimedBytes)
 }
+
+const signatureChars = 64
+const expectedBytes = Buffer.alloc(signatureChars)
+const claimedBytes = Buffer.alloc(signatureChars)
 
 const emptyHash = hash('sha256', '')
 
@@ -79,11 +85,24 @@ export class ChunkSignatures {
 
 /** Milliseconds since the epoch of `yyyymmddThhmmssZ`, or `undefined` when it is not that. */
 export function parseTimestamp(text: string): number | undefined {
-  if (!/^\d{8}T\d{6}Z$/.test(text)) return undefined
-  const [month, day] = [Number(text.slice(4, 6)), Number(text.slice(6, 8))]
-  const [hour, minute, second] = [Number(text.slice(9, 11)), Number(text.slice(11, 13)), Number(text.slice(13, 15))]
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
-  return Date.UTC(Number(text.slice(0, 4)), month - 1, day, hour, minute, second)
+  if (text.length !== 16 || text[8] !== 'T' || text[15] !== 'Z') return undefined
+  const [month, day] = [digits(text, 4, 6), digits(text, 6, 8)]
+  const [hour, minute, second] = [digits(text, 9, 11), digits(text, 11, 13), digits(text, 13, 15)]
+  if (!(month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59)) {
+    return undefined
+  }
+  const ms = Date.UTC(digits(text, 0, 4), month - 1, day, hour, minute, second)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** NaN when a character is no digit. */
+function digits(text: string, from: number, to: number): number {
+  let value = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    value = digit >= 0 && digit <= 9 ? value * 10 + digit : Number.NaN
+  }
+  return value
 }
 
 /** `ms` as `yyyymmddThhmmssZ`. */

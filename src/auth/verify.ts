@@ -1,7 +1,7 @@
 /** Verifies a request's signature: the only way to a Principal. Every request passes here before anything else is asked of it. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type Authorization, readAuthorization } from './authorization.ts'
+import { type Authorization, readAuthorization, vendorHeaders } from './authorization.ts'
 import {
   canonicalRequest,
   decoded,
@@ -56,7 +56,7 @@ export function verify(request: SignedRequest, credentials: Credentials, nowMs: 
   checkHeadersSigned(headers, signedHeaders)
   const presigned = expiresSeconds !== undefined
   const payloadHash = presigned ? presignedPayloadHash(headers, query, prefix) : headerPayloadHash(headers, prefix)
-  const declared = parseDeclaredPayload(payloadHash, `${prefix}content-sha256`)
+  const declared = parseDeclaredPayload(payloadHash, vendorHeaders(prefix).contentSha256)
 
   const { method, rawPath } = request
   const canonical = canonicalRequest({ method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash })
@@ -73,9 +73,10 @@ export function verify(request: SignedRequest, credentials: Credentials, nowMs: 
   return { principal, presigned, payload: { kind: 'aws-chunked', signatures, trailer: declared.trailer } }
 }
 
+const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
+
 /** There are no temporary credentials here, so that no token can be good. */
 function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
-  const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
   if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
     throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
   }
@@ -118,7 +119,7 @@ function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonl
 }
 
 function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
-  const name = `${prefix}content-sha256`
+  const name = vendorHeaders(prefix).contentSha256
   const value = headers.values.get(name)
   if (value !== undefined) return value
   throw new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
@@ -126,7 +127,7 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
 
 /** A presigned URL says it in its query, or a client adds the (signed) header; saying nothing means an unsigned body. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
-  const name = `${prefix}content-sha256`
+  const name = vendorHeaders(prefix).contentSha256
   const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
   const header = headers.values.get(name)
   if (header !== undefined) said.push(header)

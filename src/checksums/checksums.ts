@@ -1,5 +1,5 @@
 /** The checksums that S3 knows: their names, computing them, joining those of parts. Says nothing of where they are sent or kept. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { crc32, crc32c } from '@node-rs/crc32'
 import type { ByteSource } from '../byte-source.ts'
 import { crc64NvmePolynomial, crc64NvmeRegister, multiply } from './gf2.ts'
@@ -50,6 +50,19 @@ export function createDigest(algorithm: ChecksumAlgorithm | 'MD5'): Digest {
       return createHash(algorithm)
   }
 }
+
+/** The digest of what is there in one piece: making an object that could take more costs more than the digest of a few KiB. */
+export function digestOf(algorithm: ChecksumAlgorithm | 'MD5', bytes: Buffer): Buffer {
+  if (algorithm === 'MD5' || algorithm === 'SHA1' || algorithm === 'SHA256') {
+    return hash(hashNames[algorithm], bytes, 'buffer')
+  }
+  const digest = createDigest(algorithm)
+  digest.update(bytes)
+  return digest.digest()
+}
+
+/** As Node keeps them: a name in other letters is looked up each time. */
+const hashNames = { MD5: 'md5', SHA1: 'sha1', SHA256: 'sha256' } as const
 
 function crc32Digest(checksum: (chunk: Buffer, before: number) => number): Digest {
   let crc = 0

@@ -1,10 +1,13 @@
 /** Every command, in the order of the help. */
 import type { OptionName } from '../config/options.ts'
+import { rateFlag } from './asked-rate.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
 import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
+import { repair } from './repair.ts'
+import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
 
 const serveOptions: readonly OptionName[] = [
@@ -21,6 +24,9 @@ const serveOptions: readonly OptionName[] = [
   'reclaimGraceMs',
   'reclaimIntervalMs',
   'abandonedUploadMs',
+  'scrubIntervalMs',
+  'scrubBytesPerSecond',
+  'repairBytesPerSecond',
   'kmsKeys',
 ]
 
@@ -53,7 +59,7 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'reclaim',
     summary: 'Remove what nothing references from the data directory of a stopped server, and exit.',
-    options: ['config', 'data', 'abandonedUploadMs', 'logLevel'],
+    options: ['config', 'data', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
     ],
@@ -86,13 +92,33 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'locations',
-    summary: 'Show how the locations and their stores are, or put a new store in the place of a lost one.',
+    summary: 'Show how the locations and their stores are, foresee a change of them, or bring data to another one.',
     options: ['config', 'data', 'logLevel'],
+    extraFlags: [rateFlag],
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (initially), also beside a running server, or 'replace STORE', which needs it stopped, and an empty directory at the store's path.",
+        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used: all of them also beside a running server. 'replace STORE', a new store in the place of a lost one, needs it stopped, and an empty directory at the store's path.",
     },
     run: locations,
+  },
+  {
+    name: 'scrub',
+    summary:
+      'Read and verify every shard of every object, also beside a running server, and repair what is damaged. Goes on where the last one stopped.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [
+      rateFlag,
+      { flags: '--restart', summary: 'Begin anew.' },
+      { flags: '--cancel', summary: 'Stop the one that is under way.' },
+    ],
+    run: scrub,
+  },
+  {
+    name: 'repair',
+    summary: 'Make the shards that are missing or damaged anew, now, also beside a running server.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: [rateFlag],
+    run: repair,
   },
 ]

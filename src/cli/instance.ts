@@ -6,6 +6,7 @@ import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { keptRootKey } from '../instance/root-key.ts'
 import { startJobs } from '../jobs/runner.ts'
+import { taskKinds } from '../jobs/task-kinds.ts'
 import { openDataStore } from '../open.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from './log.ts'
@@ -48,6 +49,8 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       graceMs: configuration.reclaimGraceMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
+      tasks: taskKinds(configuration),
+      repairBytesPerSecond: configuration.repairBytesPerSecond,
     })
     opened.add(() => jobs.stop())
     return {

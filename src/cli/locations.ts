@@ -4,14 +4,25 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { type LocationStatus, locationStatuses, type StoreStatus } from '../jobs/location-status.ts'
 import { replaceStore } from '../open-placement.ts'
 import type { Invocation } from './command.ts'
+import { moveBucket } from './move-bucket.ts'
+import { planLocations, planMove } from './plan-locations.ts'
 import { withDataBeside, withStoppedData } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
   const [word = 'status', ...rest] = invocation.words
   if (word === 'status' && rest.length === 0) return status(invocation)
-  const [name] = rest
+  const [name, to] = rest
+  if (word === 'plan' && rest.length === 0) return planLocations(invocation)
+  if (word === 'plan' && name !== undefined && to !== undefined && rest.length === 2) {
+    return planMove(invocation, name, to)
+  }
   if (word === 'replace' && name !== undefined && rest.length === 1) return replace(invocation, name)
-  throw new ConfigurationError('expects `locations status` or `locations replace STORE`')
+  if (word === 'move' && name !== undefined && to !== undefined && rest.length === 2) {
+    return moveBucket(invocation, name, to)
+  }
+  throw new ConfigurationError(
+    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO` or `replace STORE`',
+  )
 }
 
 async function status(invocation: Invocation): Promise<number> {
@@ -22,11 +33,12 @@ async function status(invocation: Invocation): Promise<number> {
 }
 
 function linesOf(location: LocationStatus): string[] {
-  const { name, version, writeAck, degradedBlobs, failuresSurvived } = location
+  const { name, version, writeAck, degradedBlobs, lostBlobs, failuresSurvived } = location
   const survives = `survives ${count(failuresSurvived.now, 'failure')} now, ${failuresSurvived.whole} when whole`
   const degraded = degradedBlobs === 0 ? 'nothing to repair' : `${count(degradedBlobs, 'blob')} to repair`
+  const lost = lostBlobs === 0 ? '' : `; ${count(lostBlobs, 'blob')} lost, which \`holdfast scrub\` lists`
   return [
-    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}`,
+    `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
   ]
 }
@@ -39,8 +51,9 @@ function layoutOf({ scheme, copies, striping }: LocationStatus): string {
 }
 
 function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {
-  const room = usedBytes === undefined ? '' : `  ${usedBytes} bytes used, ${freeBytes} free`
-  return `${state}${reason === undefined ? '' : `: ${reason}`}${room}`
+  const used = usedBytes === undefined ? '' : `  ${usedBytes} bytes used`
+  const free = freeBytes === undefined ? '' : `${used === '' ? '  ' : ', '}${freeBytes} free`
+  return `${state}${reason === undefined ? '' : `: ${reason}`}${used}${free}`
 }
 
 const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`

@@ -11,6 +11,7 @@ export async function reclaim(invocation: Invocation): Promise<number> {
       intervalMs: configuration.reclaimIntervalMs,
       graceMs: configuration.reclaimGraceMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
+      repairBytesPerSecond: configuration.repairBytesPerSecond,
       onError: () => {},
     })
     try {

@@ -65,6 +65,9 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     reclaimGraceMs: value('reclaimGraceMs'),
     reclaimIntervalMs: value('reclaimIntervalMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
+    scrubIntervalMs: value('scrubIntervalMs'),
+    scrubBytesPerSecond: value('scrubBytesPerSecond'),
+    repairBytesPerSecond: value('repairBytesPerSecond'),
     kmsKeys: value('kmsKeys'),
   }
 }

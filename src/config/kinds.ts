@@ -84,6 +84,27 @@ export function duration(leastMs: number): Kind<number> {
   })
 }
 
+/** The same, or `never`: `undefined`. */
+export function durationOrNever(leastMs: number): Kind<number | undefined> {
+  return one('DURATION|never', (text) => (text === 'never' ? undefined : duration(leastMs).parse([text], '')))
+}
+
+const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
+
+/** Bytes a second, or `unlimited`: `undefined`. */
+export const rate: Kind<number | undefined> = one('SIZE|unlimited', (text) => {
+  if (text === 'unlimited') return undefined
+  const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
+  const value = Number(number) * (byteUnits[unit] ?? Number.NaN)
+  if (value >= 1) return value
+  throw new ConfigurationError(`expects bytes a second such as 500KiB, 50MiB or 1GiB, or unlimited, not '${text}'`)
+})
+
+export function formatBytesExactly(bytes: number): string {
+  const unit = ['TiB', 'GiB', 'MiB', 'KiB'].find((name) => bytes % (byteUnits[name] ?? 1) === 0)
+  return unit === undefined ? `${bytes}` : `${bytes / (byteUnits[unit] ?? 1)}${unit}`
+}
+
 /** `90s`, `1h`: the largest unit that gives a whole number. */
 export function formatDuration(durationMs: number): string {
   const unit = ['d', 'h', 'm', 's'].find((name) => durationMs % (unitsMs[name] ?? 1) === 0 && durationMs > 0)

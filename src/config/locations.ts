@@ -7,13 +7,33 @@ import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
 import { didYouMean } from './suggestion.ts'
 
-/** A directory that keeps shards. */
-export interface StoreSettings {
+interface AnyStore {
   name: string
-  /** Absolute. */
-  path: string
+  /** What fails together with it. */
   domain: string
 }
+
+/** A directory that keeps shards. */
+export interface DirectorySettings extends AnyStore {
+  type: 'directory'
+  /** Absolute. */
+  path: string
+}
+
+/** A prefix in a bucket of an S3-compatible endpoint. */
+export interface S3Settings extends AnyStore {
+  type: 's3'
+  endpoint: string
+  bucket: string
+  /** Empty, or ends with a slash. */
+  prefix: string
+  region: string
+  pathStyle: boolean
+  /** Of the shared credentials file. Absent: credentials come from the environment. */
+  profile: string | undefined
+}
+
+export type StoreSettings = DirectorySettings | S3Settings
 
 export interface LocationSettings {
   name: string
@@ -36,13 +56,19 @@ const store = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('memory'), domain: name.optional() }),
   z.strictObject({
     type: z.literal('s3'),
-    endpoint: z.string().min(1),
-    bucket: z.string().min(1),
-    prefix: z.string().optional(),
+    endpoint: z.string().refine(isEndpoint, 'expects http://HOST or https://HOST, and no credentials in it'),
+    bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/, 'is no name of a bucket'),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9!_.*'()/-]*$/, "may have A-Z, a-z, 0-9, / and !_.*'()-")
+      .optional(),
+    region: z.string().min(1).optional(),
+    pathStyle: z.boolean().optional(),
+    profile: z.string().min(1).optional(),
     domain: name.optional(),
   }),
 ])
-const storeKeys = ['type', 'path', 'domain', 'endpoint', 'bucket', 'prefix']
+const storeKeys = ['type', 'path', 'domain', 'endpoint', 'bucket', 'prefix', 'region', 'pathStyle', 'profile']
 
 const spread = {
   stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
@@ -74,7 +100,9 @@ export function parsePlacement(given: { stores: unknown; locations: unknown }, d
 
 /** A store must lie apart from the data directory: neither may be taken for a part of the other. */
 export function refuseStoresAround(stores: readonly StoreSettings[], data: string): void {
-  for (const { name: storeName, path } of stores) {
+  for (const settings of stores) {
+    if (settings.type !== 'directory') continue
+    const { name: storeName, path } = settings
     if (isWithin(path, data) || isWithin(data, path)) {
       throw new ConfigurationError(`stores.${storeName}: ${path} and the data directory ${data} lie one in the other`)
     }
@@ -97,27 +125,55 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
 function parseStore(key: string, value: unknown, directory: string): StoreSettings {
   const where = `stores.${key}`
   const settings = parseWith(store, value, where, storeKeys)
-  if (settings.type === 's3') {
-    throw new ConfigurationError(`${where}: stores of type s3 come in a later version; this one knows directory`)
+  const { domain = key } = settings
+  if (settings.type === 'directory') {
+    return { type: 'directory', name: key, path: resolve(directory, settings.path), domain }
   }
   if (settings.type === 'memory') {
     throw new ConfigurationError(
       `${where}: a store of type memory would be empty after each start, while the metadata remembers its data. Use directory`,
     )
   }
-  return { name: key, path: resolve(directory, settings.path), domain: settings.domain ?? key }
+  const { endpoint, bucket, region = 'us-east-1', pathStyle = true, profile } = settings
+  const prefix = prefixOf(settings.prefix ?? '', where)
+  return { type: 's3', name: key, endpoint, bucket, prefix, region, pathStyle, profile, domain }
+}
+
+/** Proxies and clients resolve dots and fold slashes: such a prefix would not arrive as it was meant. */
+function prefixOf(given: string, where: string): string {
+  const prefix = given === '' || given.endsWith('/') ? given : `${given}/`
+  const parts = prefix.split('/').slice(0, -1)
+  if (parts.every((part) => part !== '' && part !== '.' && part !== '..')) return prefix
+  throw new ConfigurationError(`${where}.prefix: expects names with single slashes between them`)
+}
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '')
 }
 
 function refuseOverlaps(stores: readonly StoreSettings[]): void {
   for (const [i, one] of stores.entries()) {
     for (const other of stores.slice(i + 1)) {
       const names = `stores.${one.name} and stores.${other.name}`
-      if (one.path === other.path) throw new ConfigurationError(`${names} have the same path ${one.path}`)
-      if (isWithin(one.path, other.path) || isWithin(other.path, one.path)) {
-        throw new ConfigurationError(`${names}: ${one.path} and ${other.path} lie one in the other`)
+      const [place, otherPlace] = [placeOf(one), placeOf(other)]
+      if (place === otherPlace) {
+        const what = one.type === 'directory' ? 'path' : 'prefix in one bucket,'
+        throw new ConfigurationError(`${names} have the same ${what} ${place}`)
+      }
+      if (isWithin(place, otherPlace) || isWithin(otherPlace, place)) {
+        throw new ConfigurationError(`${names}: ${place} and ${otherPlace} lie one in the other`)
       }
     }
   }
+}
+
+/** As one path, whatever it is. */
+function placeOf(settings: StoreSettings): string {
+  if (settings.type === 'directory') return settings.path
+  const { endpoint, bucket, prefix } = settings
+  return `${new URL(endpoint).href.replace(/\/$/, '')}/${bucket}/${prefix}`.replace(/\/$/, '')
 }
 
 function isWithin(path: string, outer: string): boolean {

@@ -7,12 +7,15 @@ import {
   dataPath,
   domains,
   duration,
+  durationOrNever,
+  formatBytesExactly,
   formatDuration,
   type Kind,
   keyNames,
   type ListenAddress,
   onOrOff,
   path,
+  rate,
   region,
 } from './kinds.ts'
 
@@ -50,6 +53,12 @@ export interface Settings {
   reclaimGraceMs: number
   reclaimIntervalMs: number
   abandonedUploadMs: number
+  /** Absent: never. */
+  scrubIntervalMs: number | undefined
+  /** Absent: no limit. */
+  scrubBytesPerSecond: number | undefined
+  /** Absent: no limit. */
+  repairBytesPerSecond: number | undefined
   kmsKeys: string[]
 }
 
@@ -165,6 +174,30 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(1000),
     initial: [formatDuration(limits.abandonedUploadMs)],
     summary: 'Age at which a multipart upload that was neither completed nor aborted is aborted.',
+  },
+  scrubIntervalMs: {
+    flag: 'scrub-interval',
+    environment: ['HOLDFAST_SCRUB_INTERVAL'],
+    toml: 'scrub.interval',
+    kind: durationOrNever(60_000),
+    initial: [formatDuration(limits.scrubIntervalMs)],
+    summary: 'Time between two scrubs, which read and verify every shard in the background.',
+  },
+  scrubBytesPerSecond: {
+    flag: 'scrub-rate',
+    environment: ['HOLDFAST_SCRUB_RATE'],
+    toml: 'scrub.rate',
+    kind: rate,
+    initial: [formatBytesExactly(limits.scrubBytesPerSecond)],
+    summary: 'Most bytes that a scrub reads in a second, of all stores together.',
+  },
+  repairBytesPerSecond: {
+    flag: 'repair-rate',
+    environment: ['HOLDFAST_REPAIR_RATE'],
+    toml: 'repair.rate',
+    kind: rate,
+    initial: ['unlimited'],
+    summary: 'Most bytes that repair reads in a second, of all stores together.',
   },
   kmsKeys: {
     flag: 'kms-key',

@@ -91,9 +91,43 @@ export function configurationPage(): string {
     '  directory, in the place of a lost one; its copies are made when the server runs, or by `holdfast reclaim`.',
     '- A location may be changed: new data follows the new definition, older data stays where it is. One that a bucket is in, or a store that holds data, may',
     '  not be removed: the start is refused, and says which bucket it is.',
-    '- Stores of type `s3` come in a later version, and are refused by name.',
+    '- A store of type `memory` is refused: it would be empty after each start, while the metadata remembers its data.',
+    '',
+    '### Stores in a bucket elsewhere',
+    '',
+    'A store of type `s3` keeps its shards as objects of any S3-compatible endpoint, through the AWS SDK: `npm install @aws-sdk/client-s3`.',
+    '',
+    '```toml',
+    '[stores.cloud]',
+    'type = "s3"',
+    'endpoint = "https://s3.eu-central-1.example.com"',
+    'bucket = "shards"          # must be there; Holdfast makes none',
+    'prefix = "holdfast"        # initially none: all of the bucket. Nothing else may lie there',
+    'region = "eu-central-1"    # what requests are signed for; initially us-east-1',
+    'pathStyle = true           # the bucket is named in the path, and not in the host; initially true',
+    'profile = "cloud"          # of the shared credentials file; initially what the environment says',
+    'domain = "cloud"           # what fails together; initially the name of the store',
+    '```',
+    '',
+    "- Credentials come from the SDK's standard chain: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, the shared files, the machine's role. They are no part of this file.",
+    '  Where those variables are set, give the server its own key by `HOLDFAST_ACCESS_KEY_ID` and `HOLDFAST_SECRET_ACCESS_KEY`, or it takes them for its own. `profile` gives each',
+    '  store a key of its own; leave the variables unset then. A key must be allowed to get, put and delete objects, to list the bucket and its multipart uploads, and to abort them.',
+    '- A store belongs to the server that made it. A bucket that is missing, empty or holds another store is left out of use, and nothing is made anew in it.',
+    `- Each shard is one object, however small: a PUT to write it, a GET to read any part of it, a DELETE. From ${remotePartMiB} MiB on it takes a multipart upload. Providers charge for requests, and some`,
+    '  for a least size or a least time: small objects are better kept on a directory. Listing what is stored, as rebuilding an index does, costs a GET an object. Each process looks at',
+    '  the store every five seconds, by a GET; background jobs list some of it every minute.',
+    '- Turn versioning off for the bucket, and have no lifecycle rule that removes or archives what is under the prefix. One that ends unfinished multipart uploads does no harm.',
+    `- What is under way to an endpoint lies in memory: at most ${remoteMemoryMiB} MiB in each process. Beyond that, writers wait, and get 503 SlowDown after ten seconds.`,
+    '- An endpoint that does not answer is left out after some seconds, and looked at every five; so a location goes on with the others. `holdfast locations status` tells how much of a',
+    '  bucket is used while it holds up to a hundred thousand shards.',
+    '- Endpoints with a certificate of your own authority: name its file in `NODE_EXTRA_CA_CERTS`.',
+    '- Data is as readable there as it is on a disk. Who must not see it is kept out by encryption at rest.',
   ].join('\n')}\n`
 }
+
+const MiB = 1024 * 1024
+const remotePartMiB = 5
+const remoteMemoryMiB = limits.remoteWriteBytesMax / MiB
 
 function row({ flag, environment, toml, kind, initial, summary }: Option<unknown>): string {
   const cells = [

@@ -68,10 +68,21 @@ export async function sendStream(
 ): Promise<void> {
   try {
     if (source.size > limits.wholeAnswerBytesMax) await sendChunks(exchange, head, status, headers, source)
-    else sendBytes(exchange, head, status, headers, await source.read())
+    else sendBytes(exchange, head, status, headers, borrowForAnswer(exchange, source) ?? (await source.read()))
   } finally {
     source.cancel()
   }
+}
+
+/**
+ * What is lent is given back when the answer has left the process, or never will: until then the connection reads it. An answer that waits
+ * for others on its connection borrows nothing: it would not be told that the connection is gone.
+ */
+function borrowForAnswer({ response }: Exchange, source: ByteSource): Buffer | undefined {
+  if (source.borrow === undefined || response.socket === null || response.closed) return undefined
+  const { bytes, giveBack } = source.borrow()
+  response.once('close', giveBack)
+  return bytes
 }
 
 async function sendChunks(

@@ -25,8 +25,17 @@ export function openBody(
   if (size === undefined) throw new S3Error('MissingContentLength')
   const wire = size === 0 ? bytesSource(Buffer.alloc(0)) : wireSource(exchange, size)
   const source = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
-  return { ...source, trailerNames: [], trailer: () => undefined }
+  return {
+    size: source.size,
+    drain: (sink) => source.drain(sink),
+    read: () => source.read(),
+    cancel: () => source.cancel(),
+    trailerNames: noTrailers,
+    trailer: () => undefined,
+  }
 }
+
+const noTrailers: readonly string[] = []
 
 function openChunked(
   exchange: Exchange,
@@ -67,7 +76,10 @@ function wireSource({ body }: Exchange, size: number): ByteSource {
   const source: ByteSource = {
     size,
     drain: (sink) => body.drain(sink),
-    read: () => collect(source, size),
+    read: () => {
+      const whole = body.takeWhole(size)
+      return whole === undefined ? collect(source, size) : Promise.resolve(whole)
+    },
     // What is left unread is looked after when the answer is sent.
     cancel: () => {},
   }

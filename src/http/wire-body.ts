@@ -40,6 +40,17 @@ export class WireBody {
     this.#fail?.(error)
   }
 
+  /** All of a body that has come already, as small ones have by the time that they are asked for: there is nothing to wait for, or to watch. */
+  takeWhole(size: number): Buffer | undefined {
+    const request = this.#request
+    if (this.#failure !== undefined || !request.complete || request.destroyed) return undefined
+    if (request.readableLength !== size || size === 0) return undefined
+    const whole: unknown = request.read()
+    if (!(whole instanceof Buffer)) return undefined
+    this.received += whole.length
+    return whole
+  }
+
   /**
    * Gives every byte to `sink`, once. Rejects with what the sink throws, IncompleteBody when the client leaves, RequestTimeout when it stalls,
    * and the error given to `abort`; the rest of the body then stays unread.

@@ -74,6 +74,12 @@ export async function joinInstance(kv: Kv, directory: string, id: string): Promi
   return { id, release: () => proof.end() }
 }
 
+/** Whether an instance owns the data directory. Told without becoming it: the answer may be out of date when it comes. */
+export async function isOwned(kv: Kv): Promise<boolean> {
+  const owner = (await readRecord(kv, ownerRecord))?.value
+  return owner !== undefined && (await livingProofs(owner.proofs, proofName(owner.id))).length > 0
+}
+
 async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<void> {
   for (;;) {
     const found = await readRecord(kv, ownerRecord)

@@ -2,8 +2,10 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { readDescription } from '../store/descriptions.ts'
 import {
   type BlobOwner,
+  bucketKey,
   historyKey,
   historyKeyOf,
   historyOfBucket,
@@ -15,12 +17,15 @@ import {
 } from '../store/keyspace.ts'
 import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
+import type { FoundBucket } from '../store/scope.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface BlobReference {
   owner: BlobOwner
   entry: Entry
   manifest: Manifest
+  /** Of the bytes, as their client knows them. */
+  etag: string
   /** The record, in bytes, with another manifest. */
   withManifest(manifest: Manifest): Buffer
 }
@@ -33,6 +38,7 @@ export function referenceOfVersion(bucket: string, key: string, entry: Entry): B
     owner: { kind: 'version', bucket, key, sequence: version.sequence },
     entry,
     manifest: version.data.manifest,
+    etag: version.etag,
     withManifest: (manifest) => versionCodec.encode(entry.key, { ...version, data: { kind: 'blob', manifest } }),
   }
 }
@@ -43,6 +49,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
     owner: { kind: 'part', ...partOf(entry.key) },
     entry,
     manifest: part.manifest,
+    etag: part.etag,
     withManifest: (manifest) => partCodec.encode(entry.key, { ...part, manifest }),
   }
 }
@@ -63,6 +70,11 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
   return undefined
 }
 
+export async function foundBucket(kv: Kv, name: string): Promise<FoundBucket | undefined> {
+  const [entry] = await kv.get([bucketKey(name)])
+  return entry && { record: bucketCodec.decode(entry.key, entry.value), version: entry.version }
+}
+
 export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {
   for await (const { key, value } of everyEntry(kv, rangeOf('b'))) yield bucketCodec.decode(key, value)
 }
@@ -81,4 +93,13 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
     }
   }
   for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
+}
+
+/** Whether a shard that says this of its blob is one of the blob that is referenced: those of others may lie in its place after somebody has copied files. */
+export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
+  const description = readDescription(bytes)
+  if (description?.etag !== etag) return false
+  return owner.kind === 'part'
+    ? description.kind === 'part' && description.uploadId === owner.uploadId && description.partNumber === owner.number
+    : description.kind === 'object' && description.bucket === owner.bucket && description.key === owner.key
 }

@@ -1,6 +1,7 @@
 /** What an operator wants to know of each location: its stores, what lacks shards, and how many failures it survives. Reads only. */
 import type { LocationState } from '../shards/blobs.ts'
 import { repairOwnerOf, repairs } from '../store/keyspace.ts'
+import { repairCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
 import { findReference } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
@@ -19,21 +20,23 @@ export interface LocationStatus extends Omit<LocationState, 'stores'> {
   stores: StoreStatus[]
   /** Blobs in the repair queue. */
   degradedBlobs: number
+  /** Blobs of which too few shards are left: not among those. */
+  lostBlobs: number
   /** So many stores may be lost and everything can still be read: as things are, and once all is repaired and every store is back. */
   failuresSurvived: { now: number; whole: number }
 }
 
 export async function locationStatuses(store: Store): Promise<LocationStatus[]> {
-  const degraded = await degradedByLocation(store)
+  const queued = await queuedByLocation(store)
   return Promise.all(
     store.blobs.locations.map(async (location) => {
       const stores = await Promise.all(location.stores.map(statusOf))
-      const degradedBlobs = degraded.get(location.name) ?? 0
+      const { degradedBlobs, lostBlobs } = queued.get(location.name) ?? nothingQueued
       const whole = location.copies - 1
       const out = stores.filter(({ state }) => state === 'out').length
       // A queued blob may have as few good shards as it takes to read it: nobody knows until it has been verified.
-      const now = degradedBlobs > 0 ? 0 : Math.max(0, whole - out)
-      return { ...location, stores, degradedBlobs, failuresSurvived: { now, whole } }
+      const now = degradedBlobs + lostBlobs > 0 ? 0 : Math.max(0, whole - out)
+      return { ...location, stores, degradedBlobs, lostBlobs, failuresSurvived: { now, whole } }
     }),
   )
 }
@@ -46,13 +49,19 @@ async function statusOf({ name, domain, state, reason, store }: LocationState['s
   return { name, domain, state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
 }
 
-async function degradedByLocation({ kv }: Store): Promise<Map<string, number>> {
-  const degraded = new Map<string, number>()
-  for await (const { key } of everyEntry(kv, repairs)) {
+type Queued = Pick<LocationStatus, 'degradedBlobs' | 'lostBlobs'>
+const nothingQueued: Queued = { degradedBlobs: 0, lostBlobs: 0 }
+
+async function queuedByLocation({ kv }: Store): Promise<Map<string, Queued>> {
+  const byLocation = new Map<string, Queued>()
+  for await (const { key, value } of everyEntry(kv, repairs)) {
     const reference = await findReference(kv, repairOwnerOf(key))
     if (reference === undefined) continue
     const { location } = reference.manifest
-    degraded.set(location, (degraded.get(location) ?? 0) + 1)
+    const queued = byLocation.get(location) ?? { ...nothingQueued }
+    byLocation.set(location, queued)
+    if (repairCodec.decode(key, value).lost === undefined) queued.degradedBlobs++
+    else queued.lostBlobs++
   }
-  return degraded
+  return byLocation
 }

@@ -7,30 +7,44 @@ import type { Manifest } from '../shards/blobs.ts'
 import { garbagePut } from '../store/commit.ts'
 import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../store/keyspace.ts'
 import { garbageCodec, partCodec, uploadCodec } from '../store/record-codecs.ts'
+import type { GarbageRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { abortCommit } from '../store/uploads.ts'
+import { isStillReferenced } from './still-referenced.ts'
+
+export interface ReclaimOptions {
+  graceMs: number
+  /** Called with what a record turned out to reference: it is kept, and no garbage any more. That should never be. */
+  onReferenced?(garbage: GarbageRecord): void
+}
 
 /** Resolves with the number of blobs removed. Garbage younger than the grace stays: a request that began before may still read it. */
-export async function reclaimGarbage(store: Store, { graceMs }: { graceMs: number }): Promise<number> {
+export async function reclaimGarbage(store: Store, { graceMs, onReferenced }: ReclaimOptions): Promise<number> {
   const reclaimBefore = store.clock.now() - graceMs
   let removed = 0
   let { start } = garbage
   while (true) {
     const batch = await store.kv.range({ start, end: garbage.end, limit: limits.reclaimBatch })
     const due = batch.filter((entry) => timeOfId(garbageIdOf(entry.key)) <= reclaimBefore)
-    removed += await reclaimBatch(store, due)
+    removed += await reclaimBatch(store, due, onReferenced)
     const last = due.at(-1)
     if (last === undefined || due.length < limits.reclaimBatch) return removed
     start = keyAfter(last.key)
   }
 }
 
-async function reclaimBatch(store: Store, batch: readonly Entry[]): Promise<number> {
+async function reclaimBatch(
+  store: Store,
+  batch: readonly Entry[],
+  onReferenced: ReclaimOptions['onReferenced'],
+): Promise<number> {
   const manifests: Manifest[] = []
   let removed = 0
-  for (const { key, value } of batch) {
-    const record = garbageCodec.decode(key, value)
-    if (record.kind === 'blob') manifests.push(record.manifest)
+  const records = batch.map(({ key, value }) => garbageCodec.decode(key, value))
+  const referenced = await Promise.all(records.map((record) => isStillReferenced(store.kv, record)))
+  for (const [i, record] of records.entries()) {
+    if (referenced[i]) onReferenced?.(record)
+    else if (record.kind === 'blob') manifests.push(record.manifest)
     else if (record.kind === 'parts') removed += await removeParts(store, record.uploadId)
     else await abortUploadsOf(store, record.bucketId)
   }

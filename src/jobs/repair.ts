@@ -1,10 +1,14 @@
 /** Makes the copies that queued blobs lack: verifies those that are there, writes what is missing, and swaps the manifest by a checked commit. */
-import type { Entry } from '../kv/kv.ts'
-import type { Manifest, ShardPlace } from '../shards/blobs.ts'
+import type { Entry, Kv } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import type { Looking, Manifest, ShardPlace } from '../shards/blobs.ts'
 import { garbagePut } from '../store/commit.ts'
-import { repairOwnerOf, repairs } from '../store/keyspace.ts'
+import { type BlobOwner, repairKey, repairOwnerOf, repairs } from '../store/keyspace.ts'
+import { repairCodec, versionCodec } from '../store/record-codecs.ts'
+import type { LostBlob } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, findReference } from './blob-reference.ts'
+import { inTurn } from '../store/turns.ts'
+import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface RepairReport {
@@ -12,33 +16,67 @@ export interface RepairReport {
   repairedBlobs: number
   /** Blobs that still lack copies: no store can take them now, or those that have them are out of use. */
   degradedBlobs: number
-  /** Blobs of which no copy can be read any more. They stay queued: should a store come back with one, it is found. */
+  /** Blobs of which too few copies can be read any more. They stay queued: should a store come back with one, it is found. */
   lostBlobs: number
 }
 
-export async function repairBlobs(store: Store): Promise<RepairReport> {
+export type RepairOutcome = 'whole' | 'degraded' | 'lost' | 'gone'
+
+export interface RepairOptions extends Pick<Looking, 'pace'> {
+  /** Also what was found lost a short while ago. */
+  all?: boolean
+  /** Called when a blob has been dealt with. */
+  did?(outcome: RepairOutcome, reference: BlobReference | undefined): Promise<void>
+}
+
+export async function repairBlobs(store: Store, options: RepairOptions = {}): Promise<RepairReport> {
   const report: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
-  for await (const queued of everyEntry(store.kv, repairs)) {
-    const reference = await findReference(store.kv, repairOwnerOf(queued.key))
-    const outcome = reference === undefined ? 'gone' : await repair(store, queued, reference)
-    if (outcome === 'gone') await forget(store, queued)
-    else if (outcome === 'whole') report.repairedBlobs++
+  for await (const { key, value } of everyEntry(store.kv, repairs)) {
+    const owner = repairOwnerOf(key)
+    const reference = await findReference(store.kv, owner)
+    const { lost } = repairCodec.decode(key, value)
+    const isKnown = lost !== undefined && store.clock.now() < lost.lookedMs + limits.lostLookMs
+    const outcome =
+      isKnown && reference !== undefined && options.all !== true ? 'lost' : await repairBlob(store, owner, options)
+    if (outcome === 'whole') report.repairedBlobs++
     else if (outcome === 'lost') report.lostBlobs++
-    else report.degradedBlobs++
+    else if (outcome === 'degraded') report.degradedBlobs++
+    await options.did?.(outcome, reference)
   }
   return report
 }
 
-async function repair(
+export interface BlobRepair extends Pick<Looking, 'pace'> {
+  /** Whose bytes they are, where the owner does not say it. */
+  object?: LostBlob['object']
+}
+
+/** Repairs a queued blob, if nobody does so already: then it waits for what comes of it. */
+export function repairBlob(store: Store, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
+  const key = repairKey(owner)
+  return inTurn(store, `repair ${key.toString('latin1')}`, async () => {
+    const [queued] = await store.kv.get([key])
+    const reference = await findReference(store.kv, owner)
+    if (queued === undefined) return reference === undefined ? 'gone' : 'whole'
+    if (reference !== undefined) return restore(store, queued, reference, repair)
+    await store.kv.commit({ checks: [{ key, version: queued.version }], deletes: [key] })
+    return 'gone'
+  })
+}
+
+async function restore(
   store: Store,
   queued: Entry,
   reference: BlobReference,
-): Promise<'whole' | 'degraded' | 'lost' | 'gone'> {
-  const { manifest } = reference
-  const restoration = await store.blobs.restore(manifest)
-  if (restoration.outcome === 'lost') return 'lost'
+  { pace, object }: BlobRepair,
+): Promise<RepairOutcome> {
+  const { manifest, entry } = reference
+  const restoration = await store.blobs.restore(manifest, {
+    ...(pace === undefined ? {} : { pace }),
+    isOfBlob: (description) => isDescriptionOf(reference, description),
+  })
+  if (restoration.outcome === 'lost') return markLost(store, queued, reference, object)
   if (restoration.outcome === 'waiting') return 'degraded'
-  const { entry } = reference
   const [made, replaced, whole] =
     restoration.outcome === 'whole' ? [[], [], true] : [restoration.made, restoration.replaced, restoration.whole]
   const done = whole ? [queued.key] : []
@@ -49,7 +87,9 @@ async function repair(
     ],
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
-      ...(replaced.length > 0 ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced) })] : []),
+      ...(replaced.length > 0
+        ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        : []),
     ],
     deletes: done,
   })
@@ -58,10 +98,53 @@ async function repair(
   return swapped && whole ? 'whole' : 'degraded'
 }
 
-function only(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
-  return { ...manifest, shards }
+/** Set apart, so that it is reported and not read in vain again and again. Nothing of it is removed. */
+async function markLost(
+  store: Store,
+  queued: Entry,
+  reference: BlobReference,
+  object: LostBlob['object'],
+): Promise<RepairOutcome> {
+  const { key, version } = queued
+  const { entry } = reference
+  const record = repairCodec.decode(key, queued.value)
+  const nowMs = store.clock.now()
+  const lost: LostBlob = {
+    sinceMs: record.lost?.sinceMs ?? nowMs,
+    lookedMs: nowMs,
+    object: object ?? record.lost?.object ?? objectOf(reference),
+  }
+  const marked = await store.kv.commit({
+    checks: [
+      { key, version },
+      { key: entry.key, version: entry.version },
+    ],
+    puts: [{ key, value: repairCodec.encode(key, { ...record, lost }) }],
+  })
+  // What it was looked for in has changed meanwhile: nothing is known of it as it is now.
+  return marked ? 'lost' : 'degraded'
 }
 
-async function forget(store: Store, { key, version }: Entry): Promise<void> {
-  await store.kv.commit({ checks: [{ key, version }], deletes: [key] })
+function objectOf({ owner, entry }: BlobReference): LostBlob['object'] {
+  if (owner.kind === 'part') return undefined
+  const { versionId } = versionCodec.decode(entry.key, entry.value)
+  return { bucket: owner.bucket, key: owner.key, versionId }
+}
+
+export interface FoundLost {
+  owner: BlobOwner
+  lost: LostBlob
+}
+
+/** What is lost and not deleted, as repair or a scrub found it last. */
+export async function* lostBlobs(kv: Kv): AsyncGenerator<FoundLost> {
+  for await (const { key, value } of everyEntry(kv, repairs)) {
+    const { lost } = repairCodec.decode(key, value)
+    const owner = repairOwnerOf(key)
+    if (lost !== undefined && (await findReference(kv, owner)) !== undefined) yield { owner, lost }
+  }
+}
+
+function only(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
+  return { ...manifest, shards }
 }

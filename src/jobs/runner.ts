@@ -5,8 +5,11 @@ import type { Store } from '../store/store.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { openPace } from './pace.ts'
+import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { type RepairReport, repairBlobs } from './repair.ts'
+import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
   store: Store
@@ -17,12 +20,18 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Long work that may be asked for, done beside the jobs. Absent: none. */
+  tasks?: readonly TaskKind[]
+  /** At which queued blobs are verified and made anew. Absent: as fast as it goes. */
+  repairBytesPerSecond?: number | undefined
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
+  /** Blobs whose write had begun before their bucket got another location. */
+  lateBlobsMoved: number
   orphansFound: number
   blobsRemoved: number
 }
@@ -30,7 +39,7 @@ export interface JobsReport extends CompactResult, RepairReport {
 export interface Jobs {
   /** One run of all jobs, now. Runs never overlap. */
   runOnce(): Promise<JobsReport>
-  /** No further runs; resolves when the one under way has ended. */
+  /** No further runs; resolves when the one under way has ended, and tasks have said how far they are. */
   stop(): Promise<void>
 }
 
@@ -40,13 +49,18 @@ export function startJobs(options: JobsOptions): Jobs {
   let lastMs = monotonicMs()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
+
+  const stopping = new AbortController()
+  const pace = openPace(options.repairBytesPerSecond ?? Number.POSITIVE_INFINITY)
+  const paced = (bytes: number): Promise<void> => pace.take(bytes, stopping.signal)
 
   const runOnce = (): Promise<JobsReport> => {
     const run = last.then(async () => {
       const nowMs = monotonicMs()
       await advanceLockClock(options.store, nowMs - lastMs)
       lastMs = nowMs
-      return runJobs(options)
+      return runJobs(options, paced)
     })
     last = run.catch(() => {})
     return run
@@ -54,7 +68,11 @@ export function startJobs(options: JobsOptions): Jobs {
   const schedule = (): void => {
     if (stopped) return
     timer = setTimeout(() => {
-      runOnce().catch(options.onError).finally(schedule)
+      runOnce()
+        .catch((error) => {
+          if (error !== stopping.signal.reason) options.onError(error)
+        })
+        .finally(schedule)
     }, options.intervalMs)
     timer.unref()
   }
@@ -64,16 +82,31 @@ export function startJobs(options: JobsOptions): Jobs {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await last
+      stopping.abort(new Error('the process ends'))
+      await Promise.all([last, tasks.stop()])
     },
   }
 }
 
-async function runJobs({ store, graceMs, abandonedUploadMs, onError }: JobsOptions): Promise<JobsReport> {
+async function runJobs(
+  { store, graceMs, abandonedUploadMs, onError }: JobsOptions,
+  pace: (bytes: number) => Promise<void>,
+): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
-  const repair = await repairBlobs(store)
+  const lateBlobsMoved = await moveQueued(store)
+  const repair = await repairBlobs(store, { pace })
   if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, { graceMs })
-  return { expiredUploads, ...repair, orphansFound, blobsRemoved, ...(await compactStores(store, { graceMs })) }
+  const blobsRemoved = await reclaimGarbage(store, {
+    graceMs,
+    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+  })
+  return {
+    expiredUploads,
+    lateBlobsMoved,
+    ...repair,
+    orphansFound,
+    blobsRemoved,
+    ...(await compactStores(store, { graceMs })),
+  }
 }

@@ -69,12 +69,12 @@ async function searchHistory(
 /** `undefined` when the record does not reference the shard. */
 function owning(storeId: string, id: ShardId, reference: BlobReference | undefined): ShardOwner | undefined {
   if (reference === undefined) return undefined
-  const { manifest, entry } = reference
+  const { manifest, entry, owner } = reference
   const isThis = (shard: { storeId: string; id: ShardId }): boolean => shard.storeId === storeId && shard.id === id
   if (!manifest.shards.some(isThis)) return undefined
   return {
     entry,
-    garbage: { kind: 'blob', manifest: { ...manifest, shards: manifest.shards.filter(isThis) } },
+    garbage: { kind: 'blob', manifest: { ...manifest, shards: manifest.shards.filter(isThis) }, owner },
     withShardAt: (newId) =>
       reference.withManifest({
         ...manifest,

@@ -21,7 +21,14 @@ export function assertCommit({ checks = [], puts = [], deletes = [] }: Commit): 
  * Bounds of a range may be longer than a key, because clients choose markers; engines may not take them. The shortened bound
  * stands at the same place among all keys. `undefined` when the range can hold nothing.
  */
-export function rangeBounds({ start, end }: Pick<RangeQuery, 'start' | 'end'>): { start: Key; end: Key } | undefined {
+export function rangeBounds({
+  start,
+  end,
+  reverse,
+  fold,
+}: Pick<RangeQuery, 'start' | 'end' | 'reverse' | 'fold'>): { start: Key; end: Key } | undefined {
+  if (fold !== undefined && reverse === true) throw new Error('a range that folds goes forward')
+  if (fold?.delimiter.length === 0) throw new Error('a range folded at nothing')
   const bounds = { start: asKeyBound(start), end: asKeyBound(end) }
   return Buffer.compare(bounds.start, bounds.end) < 0 ? bounds : undefined
 }

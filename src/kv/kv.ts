@@ -42,6 +42,22 @@ export interface RangeQuery {
   limit: number
   /** From `end` down to `start`. */
   reverse?: boolean
+  /** Gives one entry of each group. Not with `reverse`. */
+  fold?: Fold | undefined
+}
+
+/**
+ * Makes groups of keys whose text is the same up to and with the first `delimiter` at or behind byte `from`. Of a group, a range gives the first entry
+ * that it meets, and goes on behind all the others without reading them. Keys without the delimiter stand for themselves.
+ */
+export interface Fold {
+  /** What all keys of the range start with, before the text. */
+  head: Key
+  /** How the text lies behind the head: raw, to the key's end (`packTail`), or as one element of a tuple (`packKey`). */
+  text: 'tail' | 'element'
+  from: number
+  /** Not empty. */
+  delimiter: Buffer
 }
 
 export interface Kv {
@@ -49,6 +65,8 @@ export interface Kv {
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
   /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. */
   range(query: RangeQuery): Promise<Entry[]>
+  /** What `range` gives for each query, all from one consistent snapshot. One round trip. */
+  ranges(queries: readonly RangeQuery[]): Promise<Entry[][]>
   /**
    * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.
    * Puts and deletes of one commit never name the same key. Rejects when the outcome is a failure of the engine: the caller must not

@@ -8,6 +8,7 @@ import { open, type RootDatabase } from 'lmdb'
 import { limits } from '../limits.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import type { Check, Commit, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import { readRange } from './read-range.ts'
 
 export interface LmdbOptions {
   /** A directory of the environment's own; created when missing. */
@@ -120,12 +121,11 @@ class LmdbKv implements Kv {
 
   /** At once: gathered, listings cost half as much again (ADR 0010). */
   async range(query: RangeQuery): Promise<Entry[]> {
-    this.#assertServing()
-    try {
-      return entriesOf(this.#db, query)
-    } finally {
-      this.#endSnapshot()
-    }
+    return this.#readAtOnce(() => entriesOf(this.#db, query))
+  }
+
+  async ranges(queries: readonly RangeQuery[]): Promise<Entry[][]> {
+    return this.#readAtOnce(() => queries.map((query) => entriesOf(this.#db, query)))
   }
 
   async commit(commit: Commit): Promise<boolean> {
@@ -148,6 +148,16 @@ class LmdbKv implements Kv {
 
   #assertServing(): void {
     if (this.#refusal !== undefined) throw this.#refusal
+  }
+
+  /** Runs `read`, which must not await, in a snapshot of its own. */
+  #readAtOnce<T>(read: () => T): T {
+    this.#assertServing()
+    try {
+      return read()
+    } finally {
+      this.#endSnapshot()
+    }
   }
 
   /**
@@ -222,18 +232,18 @@ class LmdbKv implements Kv {
 }
 
 function entriesOf(db: Database, query: RangeQuery): Entry[] {
-  const entries: Entry[] = []
   const bounds = rangeBounds(query)
-  if (bounds === undefined || query.limit <= 0) return entries
+  if (bounds === undefined) return []
   const { start, end } = bounds
-  const walk = query.reverse
-    ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
-    : { start, end }
-  for (const found of db.getRange({ ...walk, limit: query.limit, versions: true })) {
-    entries.push({ key: found.key, value: found.value, version: versionOf(found) })
-    if (entries.length === query.limit) break
-  }
-  return entries
+  const found = readRange(query, start, (from, limit) =>
+    db.getRange(
+      query.reverse
+        ? { start: end, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true, limit, versions: true }
+        : { start: from, end, limit, versions: true },
+    ),
+  )
+  if (!found.every(isEntry)) throw new Error(foreign)
+  return found
 }
 
 /**
@@ -262,8 +272,14 @@ function isEmpty(keys: Iterable<Key>): boolean {
   return true
 }
 
+const foreign = 'an entry without version: the environment is not ours'
+
+function isEntry(found: { key: Key; value: Buffer; version?: number }): found is Entry {
+  return found.version !== undefined
+}
+
 function versionOf(found: { version?: number }): number {
-  if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
+  if (found.version === undefined) throw new Error(foreign)
   return found.version
 }
 

@@ -1,6 +1,7 @@
 /** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import type { Check, Entry, Kv, RangeQuery } from './kv.ts'
+import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
 export function memoryKv(): Kv {
@@ -14,7 +15,8 @@ export function memoryKv(): Kv {
 
   function range(query: RangeQuery): Entry[] {
     const bounds = rangeBounds(query)
-    return bounds === undefined ? [] : entries.range(bounds.start, bounds.end, query.limit, query.reverse ?? false)
+    if (bounds === undefined) return []
+    return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false))
   }
 
   function holds(check: Check): boolean {
@@ -36,6 +38,11 @@ export function memoryKv(): Kv {
     async range(query) {
       assertOpen()
       return range(query)
+    },
+
+    async ranges(queries) {
+      assertOpen()
+      return queries.map(range)
     },
 
     async commit(commit) {

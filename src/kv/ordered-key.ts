@@ -1,6 +1,6 @@
 /** Packs tuples into keys whose bytes sort as the tuples do: element by element, strings by their UTF-8 bytes. Pure. */
 import { limits } from '../limits.ts'
-import type { Key } from './kv.ts'
+import type { Fold, Key } from './kv.ts'
 
 /*
  * In a string or raw bytes, every byte but NUL stands for itself. A run of NULs, and the end, become a NUL and one signed count.
@@ -64,7 +64,11 @@ export function rangeOf(...elements: KeyElement[]): KeyRange {
  * For tails, `packTail(head, prefix)` and its `endOfPrefix` are the range.
  */
 export function rangeStartingWith(head: readonly KeyElement[], prefix: string | Buffer): KeyRange {
-  const from = writeElements(head)
+  return startingWith(writeElements(head), prefix)
+}
+
+/** Behind `from` bytes of a head that have been written. */
+function startingWith(from: number, prefix: string | Buffer): KeyRange {
   const { at, run } = escapeUpToLastRun(from, writeRaw(prefix, from))
   if (run === 0) {
     const start = copyOut(at)
@@ -76,6 +80,17 @@ export function rangeStartingWith(head: readonly KeyElement[], prefix: string | 
   return { start, end: endOfPrefix(copyOut(writeCount(-lastOfRun(run), countAt))) }
 }
 
+/** The first key behind all keys of the group that `fold` puts `key` into; `undefined` when it is in none. */
+export function behindGroup(key: Key, { head, text, from, delimiter }: Fold): Key | undefined {
+  if (text === 'tail') {
+    const at = key.indexOf(delimiter, head.length + from)
+    return at < 0 ? undefined : endOfPrefix(key.subarray(0, at + delimiter.length))
+  }
+  const { bytes } = readEscaped(key, head.length)
+  const at = bytes.indexOf(delimiter, from)
+  return at < 0 ? undefined : startingWith(writeRaw(head, 0), bytes.subarray(0, at + delimiter.length)).end
+}
+
 /** The first key after every key that `prefix` starts: the exclusive end of its range. */
 export function endOfPrefix(prefix: Key): Key {
   let last = prefix.length - 1
@@ -85,6 +100,11 @@ export function endOfPrefix(prefix: Key): Key {
   const end = Buffer.from(prefix.subarray(0, last + 1))
   end[last] = (end[last] ?? 0) + 1
   return end
+}
+
+/** The later of two bounds. */
+export function later(a: Key, b: Key | undefined): Key {
+  return b !== undefined && Buffer.compare(b, a) > 0 ? b : a
 }
 
 /** The first key after `key`. */
@@ -113,6 +133,11 @@ export function unpackKey<const Kinds extends readonly ElementKind[]>(key: Key, 
   }
   if (at !== key.length) throw new Error(`${key.length - at} bytes of a key are left behind its ${kinds.join(', ')}`)
   return elements as Unpacked<Kinds>
+}
+
+/** The string among the elements of a key that begins at byte `at`. */
+export function textAt(key: Key, at: number): string {
+  return readEscaped(key, at).bytes.toString()
 }
 
 // Keys are packed here and copied out once their length is known. Grows to what the largest key needed.

@@ -36,20 +36,21 @@ export class SortedEntries {
     if (entries.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1)
   }
 
-  /** At most `limit` entries with start <= key < end, from the end when `reverse`. */
-  range(start: Key, end: Key, limit: number, reverse: boolean): Entry[] {
-    const found: Entry[] = []
+  /** The entries with start <= key < end, from the end when `reverse`. Nothing may change meanwhile. */
+  *walk(start: Key, end: Key, reverse: boolean): Generator<Entry> {
     for (const entry of reverse ? this.#backwardFrom(end) : this.#forwardFrom(start)) {
-      if (found.length >= limit) break
-      if (reverse ? Buffer.compare(entry.key, start) < 0 : Buffer.compare(entry.key, end) >= 0) break
-      found.push(entry)
+      if (reverse ? Buffer.compare(entry.key, start) < 0 : Buffer.compare(entry.key, end) >= 0) return
+      yield entry
     }
-    return found
   }
 
   *#forwardFrom(start: Key): Generator<Entry> {
     const { chunk, index } = this.#placeOf(start)
-    yield* this.#chunkAt(chunk).slice(index)
+    const first = this.#chunkAt(chunk)
+    for (let i = index; i < first.length; i++) {
+      const entry = first[i]
+      if (entry !== undefined) yield entry
+    }
     for (let c = chunk + 1; c < this.#chunks.length; c++) yield* this.#chunkAt(c)
   }
 

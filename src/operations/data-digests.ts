@@ -38,16 +38,18 @@ const invalidValue = (header: string): S3Error =>
 
 /** The one checksum sent as a header. Throws InvalidRequest when there are two. */
 function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
-  const sent = checksumAlgorithms.flatMap((algorithm) => {
+  let sent: Pick<Checksum, 'algorithm' | 'value'> | undefined
+  for (const algorithm of checksumAlgorithms) {
     const value = input[inputOf[algorithm]]
-    return value === undefined ? [] : [{ algorithm, value }]
-  })
-  if (sent.length > 1) {
-    throw new S3Error('InvalidRequest', {
-      message: 'Expecting a single checksum header. Multiple checksum types are not allowed.',
-    })
+    if (value === undefined) continue
+    if (sent !== undefined) {
+      throw new S3Error('InvalidRequest', {
+        message: 'Expecting a single checksum header. Multiple checksum types are not allowed.',
+      })
+    }
+    sent = { algorithm, value }
   }
-  return sent[0]
+  return sent
 }
 
 /** Throws InvalidRequest unless `value` is base64 of a digest of this algorithm. */
@@ -83,9 +85,10 @@ export function requireDigest(
 
 function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boolean): ChecksumDemand | undefined {
   const sent = checksumHeader(input)
-  const trailing = checksumAlgorithms.filter((algorithm) =>
-    body.trailerNames.includes(checksumFields[algorithm].header),
-  )
+  const trailing =
+    body.trailerNames.length === 0
+      ? []
+      : checksumAlgorithms.filter((algorithm) => body.trailerNames.includes(checksumFields[algorithm].header))
   if (trailing.length + (sent === undefined ? 0 : 1) > 1) {
     throw new S3Error('InvalidRequest', {
       message: 'Expecting a single checksum header or trailer. Multiple checksum types are not allowed.',

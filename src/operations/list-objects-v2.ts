@@ -2,7 +2,8 @@ import { query } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { boolean as booleanText, text } from '../contract/values.ts'
-import { listObjects, type PageStart } from '../store/list-objects.ts'
+import { listObjects } from '../store/list-objects.ts'
+import type { PageStart } from '../store/listing.ts'
 import { defineOperation } from './context.ts'
 import {
   commonPrefixesShape,

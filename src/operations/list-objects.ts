@@ -2,8 +2,8 @@ import { query } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
-import { listObjects, type PageStart } from '../store/list-objects.ts'
-import { groupOf } from '../store/listing.ts'
+import { listObjects } from '../store/list-objects.ts'
+import { type PageStart, startBehind } from '../store/listing.ts'
 import { defineOperation } from './context.ts'
 import {
   commonPrefixesShape,
@@ -47,7 +47,7 @@ export const listObjectsOperation = defineOperation({
       prefix,
       delimiter,
       max,
-      start: startBehind(marker, prefix, delimiter),
+      start: marker === '' ? undefined : startBehind(marker, { prefix, delimiter }),
     })
     const encode = textEncoder(input.encodingType)
     return {
@@ -66,12 +66,5 @@ export const listObjectsOperation = defineOperation({
     }
   },
 })
-
-/** A marker may be a key, or a common prefix that the page before showed: then all keys under it have been shown. */
-function startBehind(marker: string, prefix: string, delimiter: string): PageStart | undefined {
-  if (marker === '') return undefined
-  const isGroup = marker.startsWith(prefix) && groupOf(marker, prefix, delimiter) === marker
-  return isGroup ? { afterGroup: marker } : { afterKey: marker }
-}
 
 const nextMarker = (next: PageStart): string => ('afterKey' in next ? next.afterKey : next.afterGroup)

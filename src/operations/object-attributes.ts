@@ -24,6 +24,7 @@ const defaultContentType = 'binary/octet-stream'
 
 /** Throws MetadataTooLarge, InvalidTag, InvalidArgument, InvalidStorageClass. */
 export function objectAttributes(input: AttributeInputs): ObjectAttributes {
+  const { retention, legalHold } = lockAttributes(input)
   return {
     headers: {
       contentType: input.contentType ?? defaultContentType,
@@ -35,7 +36,8 @@ export function objectAttributes(input: AttributeInputs): ObjectAttributes {
     },
     metadata: checkMetadata(input.metadata),
     tags: input.tagging === undefined ? [] : parseTaggingHeader(input.tagging),
-    ...lockAttributes(input),
+    retention,
+    legalHold,
     storageClass: storageClassOf(input.storageClass),
     websiteRedirectLocation: input.websiteRedirectLocation,
   }
@@ -68,7 +70,8 @@ function lockAttributes(input: AttributeInputs): Pick<ObjectAttributes, 'retenti
 }
 
 function checkMetadata(metadata: Record<string, string>): Record<string, string> {
-  const size = Object.entries(metadata).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  let size = 0
+  for (const [name, value] of Object.entries(metadata)) size += name.length + value.length
   if (size > limits.userMetadataBytesMax) {
     throw new S3Error('MetadataTooLarge', {
       details: { Size: String(size), MaxSizeAllowed: String(limits.userMetadataBytesMax) },

@@ -1,7 +1,7 @@
 /** Runs an operation: permit, then handle. The permission is asked again, with the bucket's owner, wherever a handler reaches a bucket. */
 import { permits } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
-import type { Answer, Operation } from '../contract/operation.ts'
+import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented } from '../errors.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { BucketScope } from '../store/scope.ts'
@@ -9,18 +9,25 @@ import { checkBucketNameLength } from './bucket-name.ts'
 import type { OperationContext, OperationRequest } from './context.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
-export async function run(
+export function run(
   operation: Operation<OperationContext>,
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  const permissions = permissionsFor(operation, input)
-  for (const permission of permissions) permits(request.principal, permission, undefined)
-  if (!operation.implemented) throw notImplemented(operation.name)
-  // Whose the bucket is must be right also where each thing is asked for by itself.
-  const scope = new RequestScope(request, request.bucket, permissions.length === 0 ? [undefined] : permissions)
-  return operation.handle(new RequestContext(request, scope), input)
+  // Not asynchronous itself, as a promise that waits for the handler's would cost each request some turns of the microtask queue.
+  try {
+    const permissions = permissionsFor(operation, input)
+    for (const permission of permissions) permits(request.principal, permission, undefined)
+    if (!operation.implemented) throw notImplemented(operation.name)
+    // Whose the bucket is must be right also where each thing is asked for by itself.
+    const scope = new RequestScope(request, request.bucket, permissions.length === 0 ? withoutName : permissions)
+    return operation.handle(new RequestContext(request, scope), input)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
+
+const withoutName: readonly (string | undefined)[] = [undefined]
 
 class RequestScope implements BucketScope {
   readonly name: string
@@ -95,17 +102,36 @@ class RequestContext implements OperationContext {
  * To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. So is
  * what a header asks for beside the operation: to lock, to tag.
  */
-function permissionsFor(
-  { permission, versionPermission = permission, input: fields }: Operation<OperationContext>,
-  input: Record<string, unknown>,
-): readonly string[] {
-  const own = input.versionId === undefined ? permission : versionPermission
-  const asked = typeof own === 'string' ? [own] : [...own]
-  for (const name of Object.keys(input)) {
+function permissionsFor(operation: Operation<OperationContext>, input: Record<string, unknown>): readonly string[] {
+  const { current, version, byField } = compiledPermissions(operation)
+  const own = input.versionId === undefined ? current : version
+  if (byField.length === 0) return own
+  const asked = [...own]
+  for (const [name, needed] of byField) {
     const value = input[name]
-    if (value === undefined || value === false) continue
-    const needed = fields[name]?.permissions
-    if (needed !== undefined) asked.push(...needed)
+    if (value !== undefined && value !== false) asked.push(...needed)
   }
   return asked
+}
+
+interface CompiledPermissions {
+  current: readonly string[]
+  version: readonly string[]
+  /** Fields that need permissions of their own when they are sent. */
+  byField: readonly (readonly [name: string, needed: readonly string[]])[]
+}
+
+const compiled = new WeakMap<Operation<OperationContext>, CompiledPermissions>()
+
+function compiledPermissions(operation: Operation<OperationContext>): CompiledPermissions {
+  const known = compiled.get(operation)
+  if (known !== undefined) return known
+  const { permission, versionPermission = permission, input } = operation
+  const listed = (one: Permissions): readonly string[] => (typeof one === 'string' ? [one] : one)
+  const byField = Object.entries(input).flatMap(([name, { permissions }]) =>
+    permissions === undefined ? [] : [[name, permissions] as const],
+  )
+  const made = { current: listed(permission), version: listed(versionPermission), byField }
+  compiled.set(operation, made)
+  return made
 }

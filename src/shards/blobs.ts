@@ -2,6 +2,7 @@
 import type { ByteSource } from '../byte-source.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
+import { BlobUnreadable, copyBlob, type Pace } from './copy-blob.ts'
 import { type ErasureCode, openErasureCode } from './erasure/code.ts'
 import {
   erasureManifest,
@@ -13,14 +14,15 @@ import {
   type Striping,
   stateOf,
 } from './location.ts'
-import { codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
+import { bytesOfShards, codingOf, type ErasureManifest, type Manifest, type ShardPlace } from './manifest.ts'
 import { type Member, memberOf } from './member.ts'
 import { choosePlaces } from './placement.ts'
 import { type ReadableCopy, readCopies } from './read-copies.ts'
 import { readStripes } from './read-stripes.ts'
-import type { Restoration } from './restoration.ts'
+import { type InspectedShard, inspectShards, type Looking, type Restoration } from './restoration.ts'
 import { restoreCopies } from './restore-copies.ts'
 import { restoreStripes } from './restore-stripes.ts'
+import { liesAs } from './shape.ts'
 import { labelling } from './shard-label.ts'
 import {
   type NewShard,
@@ -36,7 +38,8 @@ import { placeOf } from './write-shards.ts'
 import { writeStripes } from './write-stripes.ts'
 
 export { readLabel } from './shard-label.ts'
-export type { Location, LocationState, Manifest, Restoration, ShardPlace }
+export type { Location, LocationState, Looking, Manifest, Pace, Restoration, ShardPlace }
+export { BlobUnreadable, bytesOfShards }
 
 export interface Blobs {
   /**
@@ -51,8 +54,17 @@ export interface Blobs {
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
   /** Deletes the shards of blobs that no record references, and none will. Resolves with what could not be deleted yet: their store is out of use. */
   remove(manifests: readonly Manifest[]): Promise<Manifest[]>
+  /** Verifies every shard: reads all of it. Changes nothing. */
+  inspect(manifest: Manifest, looking?: Looking): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
   /** Verifies every shard, and makes those that are to be and are not there. Deletes nothing. */
-  restore(manifest: Manifest): Promise<Restoration>
+  /** The blob's manifest as one of that location as it is now, if its shards lie as the location lays them. `undefined`: they don't, and `copy` is needed. */
+  adopted(location: string, manifest: Manifest): Manifest | undefined
+  /**
+   * Writes the blob again, as the location lays it now: the same bytes, with the same description. Changes nothing of the old one.
+   * Errors: `BlobUnreadable`; what `write` throws.
+   */
+  copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
+  restore(manifest: Manifest, looking?: Looking): Promise<Restoration>
   hasLocation(name: string): boolean
   /** Those in use now. */
   readonly stores: readonly ShardStore[]
@@ -78,6 +90,8 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
   }
   const locations = new Map(given.map((location) => [location.name, placingOf(location, members)] as const))
 
+  const member = (storeId: string): Member | undefined => members.get(storeId)
+  const reading = { raceMs, stallMs }
   const random = (): number => clock.random(4).readUInt32LE() / 2 ** 32
   const places = (location: Placing, count: number, beside: readonly Member[], not: readonly Member[]): Member[] =>
     choosePlaces({
@@ -142,7 +156,13 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     return readStripes(shards, range, { coding: codingOf(manifest), code: erasureCode, late, raceMs, stallMs })
   }
 
-  return {
+  function required(name: string): Placing {
+    const location = locations.get(name)
+    if (location === undefined) throw new Error(`there is no location ${name}`)
+    return location
+  }
+
+  const blobs: Blobs = {
     get stores() {
       return [...members.values()].filter(isInUse).map(({ store }) => store)
     },
@@ -152,8 +172,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     hasLocation: (name) => locations.has(name),
 
     async write(locationName, blob) {
-      const location = locations.get(locationName)
-      if (location === undefined) throw new Error(`there is no location ${locationName}`)
+      const location = required(locationName)
       const { striping } = location
       if (striping !== undefined && blob.payload.size >= striping.replicateBelow) {
         return writeStriped(location, striping, blob)
@@ -180,7 +199,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       if (manifest.shards.length === 1 && only !== undefined) {
         const member = members.get(only.storeId)
         if (member === undefined) throw new ShardMissing(only.id)
-        if (member.isVital) return member.store.get(only.id, range)
+        if (member.isVital) return await member.store.get(only.id, range)
       }
       const rank = new Map(manifest.shards.map(({ storeId }) => [storeId, preference(members.get(storeId), random())]))
       const ordered = [...manifest.shards].sort((a, b) => (rank.get(a.storeId) ?? 0) - (rank.get(b.storeId) ?? 0))
@@ -214,13 +233,16 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       })
     },
 
-    restore(manifest) {
+    inspect: (manifest, looking = {}) => inspectShards(manifest, { member, reading, looking }),
+
+    restore(manifest, looking = {}) {
       const location = locations.get(manifest.location)
       const context = {
-        member: (storeId: string) => members.get(storeId),
+        member,
+        looking,
+        reading,
         places: (count: number, beside: readonly Member[], not: readonly Member[]) =>
           location === undefined ? [] : places(location, count, beside, not),
-        reading: { raceMs, stallMs },
       }
       if (manifest.scheme === 'erasure') {
         const manifestOf = (shards: readonly ShardPlace[]): Manifest =>
@@ -232,7 +254,22 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
         location === undefined ? { ...manifest, shards } : replicaManifest(location, manifest.size, shards)
       return restoreCopies(manifest, { ...context, manifestOf, copies })
     },
+
+    adopted(name, manifest) {
+      const location = required(name)
+      if (!liesAs(manifest, location, location.members)) return undefined
+      return manifest.scheme === 'erasure'
+        ? erasureManifest(location, codingOf(manifest), manifest.shards)
+        : replicaManifest(location, manifest.size, manifest.shards)
+    },
+
+    copy(manifest, location, pace) {
+      const { read, write } = blobs
+      const member = (storeId: string): Member | undefined => members.get(storeId)
+      return copyBlob(manifest, { member, read, write: (blob) => write(location, blob) }, pace)
+    },
   }
+  return blobs
 }
 
 /** Stores that are out come last; among the others chance decides, so that all have their share of reads. */

@@ -8,6 +8,8 @@ export interface FileHandle {
   /** Data, and as much metadata as reading it back needs, on stable storage. After a rejection the file must not be trusted: never retry. */
   datasync(): Promise<void>
   size(): Promise<number>
+  /** Whether the path that it was opened by still leads to this file, and nobody wrote to it since, as far as the file system tells. Of files opened to read. */
+  isUnchanged(): Promise<boolean>
   truncate(size: number): Promise<void>
   /** A rejection counts as a failed write. */
   close(): Promise<void>

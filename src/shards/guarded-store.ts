@@ -18,6 +18,7 @@ import {
   StoreFull,
   StoreOut,
   StoreReadOnly,
+  type StoreUsage,
   type UncheckedBatch,
 } from './shard-store.ts'
 
@@ -167,7 +168,7 @@ export class GuardedStore implements ShardStore {
     this.#required()
   }
 
-  usage(): Promise<{ usedBytes: number; freeBytes: number }> {
+  usage(): Promise<StoreUsage> {
     return this.#ask((store) => store.usage())
   }
 

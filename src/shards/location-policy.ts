@@ -45,6 +45,37 @@ export function lossesSurvived(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies - 1 : policy.parity
 }
 
+/** Bytes kept for each byte stored: of what is striped, where something is. */
+export function overheadOf(policy: LocationPolicy): number {
+  return policy.scheme === 'replica' ? policy.copies : (policy.data + policy.parity) / policy.data
+}
+
+/** Failure domains of which all stores may be lost without loss of data, whichever they are: with all stores there, and with those that are out. */
+export function domainLossesSurvived(
+  policy: LocationPolicy,
+  stores: readonly { domain: string; isOut: boolean }[],
+): { whole: number; now: number } {
+  const domains = new Map<string, { size: number; out: number }>()
+  for (const { domain, isOut } of stores) {
+    const found = domains.get(domain) ?? { size: 0, out: 0 }
+    domains.set(domain, { size: found.size + 1, out: found.out + (isOut ? 1 : 0) })
+  }
+  const whole = [...domains.values()].map(({ size }) => Math.min(size, policy.maxPerDomain))
+  const lost = [...domains.values()].map(({ out }, i) => Math.min(out, whole[i] ?? 0))
+  const left = whole.map((most, i) => most - (lost[i] ?? 0)).filter((most) => most > 0)
+  const losses = lossesSurvived(policy)
+  return { whole: within(whole, losses), now: within(left, losses - sumOf(lost)) }
+}
+
+/** How many of `amounts` can always be taken from `most`: the largest are. */
+function within(amounts: readonly number[], most: number): number {
+  const descending = amounts.toSorted((a, b) => b - a)
+  const over = descending.findIndex((_, i) => sumOf(descending.slice(0, i + 1)) > most)
+  return over === -1 ? amounts.length : over
+}
+
+const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
+
 /** Why `policy` can't be kept to, or `undefined`. `domains`: the failure domain of every store that there is, by name. */
 export function policyFault(policy: LocationPolicy, domains: ReadonlyMap<string, string>): string | undefined {
   const { stores, maxPerDomain, writeAck } = policy

@@ -75,7 +75,10 @@ export function placingOf(location: Location, membersById: ReadonlyMap<string, M
 
 /** Of a blob that is copied whole. */
 export function replicaManifest(location: Placing, size: number, shards: readonly ShardPlace[]): ReplicaManifest {
-  return { ...namesOf(location), scheme: 'replica', size, shards, ...missing(location.copies - shards.length) }
+  const { name, version, copies } = location
+  const manifest: ReplicaManifest = { location: name, locationVersion: version, scheme: 'replica', size, shards }
+  if (shards.length < copies) manifest.missing = copies - shards.length
+  return manifest
 }
 
 export function erasureManifest(location: Placing, coding: Coding, shards: readonly ShardPlace[]): ErasureManifest {

@@ -1,6 +1,6 @@
 /** Where the shards of one blob lie: part of an object's record. */
 import type { ErasureScheme } from './erasure/generator-matrix.ts'
-import type { StripeGeometry } from './erasure/stripes.ts'
+import { type StripeGeometry, shardBytes } from './erasure/stripes.ts'
 import type { ShardId } from './shard-store.ts'
 
 export interface ShardPlace {
@@ -40,4 +40,9 @@ export type Coding = StripeGeometry & ErasureScheme
 
 export function codingOf({ size, data, parity, unitBytes }: ErasureManifest): Coding {
   return { size, data, parity, unitBytes }
+}
+
+/** Bytes of each shard. */
+export function bytesOfShards(manifest: Manifest): number {
+  return manifest.scheme === 'erasure' ? shardBytes(codingOf(manifest)) : manifest.size
 }

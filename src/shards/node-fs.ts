@@ -1,7 +1,7 @@
 /** The real file system behind `Fs`: plain descriptors and callbacks, which cost less a call than the promise API's handles. */
 import * as fs from 'node:fs'
 import * as fsPromises from 'node:fs/promises'
-import { BlockingReads } from './blocking-reads.ts'
+import { BlockingCalls } from './blocking-calls.ts'
 import { DirectWrites } from './direct-writes.ts'
 import type { FileHandle, Fs } from './fs.ts'
 
@@ -10,7 +10,7 @@ const directoryMode = 0o700
 const openFlags = { read: 'r', create: 'wx+', write: 'r+' } as const
 
 /** Of all files: a disk is slow, not a file. */
-const blockingReads = new BlockingReads()
+const blockingCalls = new BlockingCalls()
 
 type Done = (error: Error | null) => void
 
@@ -48,10 +48,15 @@ function readNow(descriptor: number, buffer: Uint8Array, position: number): numb
 class NodeFile implements FileHandle {
   #descriptor: number | undefined
   readonly #direct: DirectWrites | undefined
+  readonly #path: string
+  /** Of a file that is only read. */
+  readonly #statsAtOpen: fs.Stats | undefined
 
-  constructor(descriptor: number, direct: DirectWrites | undefined) {
+  constructor(descriptor: number, path: string, how: { direct?: DirectWrites; stats?: fs.Stats }) {
     this.#descriptor = descriptor
-    this.#direct = direct
+    this.#path = path
+    this.#direct = how.direct
+    this.#statsAtOpen = how.stats
   }
 
   /** A descriptor is never used after close: by then the number may belong to another file. */
@@ -61,9 +66,9 @@ class NodeFile implements FileHandle {
   }
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
-    if (!blockingReads.allows(buffer.length)) return this.#readByThread(buffer, position)
+    if (!blockingCalls.allows(buffer.length)) return this.#readByThread(buffer, position)
     const descriptor = this.#open
-    return blockingReads.time(() => readNow(descriptor, buffer, position))
+    return blockingCalls.time(() => readNow(descriptor, buffer, position))
   }
 
   #readByThread(buffer: Uint8Array, position: number): Promise<number> {
@@ -116,9 +121,16 @@ class NodeFile implements FileHandle {
 
   async size(): Promise<number> {
     const descriptor = this.#open
-    return new Promise((resolve, reject) => {
-      fs.fstat(descriptor, (error, stats) => (error === null ? resolve(stats.size) : reject(error)))
-    })
+    return (await statsOf((done) => fs.fstat(descriptor, done))).size
+  }
+
+  async isUnchanged(): Promise<boolean> {
+    const before = this.#statsAtOpen
+    try {
+      return before !== undefined && isSame(before, await pathStats(this.#path))
+    } catch {
+      return false
+    }
   }
 
   async truncate(size: number): Promise<void> {
@@ -129,15 +141,60 @@ class NodeFile implements FileHandle {
   async close(): Promise<void> {
     const descriptor = this.#open
     this.#descriptor = undefined
+    // Nothing is written back.
+    if (this.#statsAtOpen !== undefined && blockingCalls.allows())
+      return blockingCalls.time(() => fs.closeSync(descriptor))
     await this.#direct?.close()
     await called((done) => fs.close(descriptor, done))
   }
+}
+
+/** A change of content, links or owner shows in `ctimeMs`. */
+function isSame(before: fs.Stats, now: fs.Stats | undefined): boolean {
+  return now !== undefined && now.ino === before.ino && now.dev === before.dev && now.ctimeMs === before.ctimeMs
+}
+
+async function pathStats(path: string): Promise<fs.Stats | undefined> {
+  if (blockingCalls.allows()) return blockingCalls.time(() => fs.statSync(path, { throwIfNoEntry: false }))
+  return statsOf((done) => fs.stat(path, done))
+}
+
+function statsOf(call: (done: (error: Error | null, stats: fs.Stats) => void) => void): Promise<fs.Stats> {
+  return new Promise((resolve, reject) => {
+    call((error, stats) => (error === null ? resolve(stats) : reject(error)))
+  })
 }
 
 function openDescriptor(path: string, flags: string): Promise<number> {
   return new Promise((resolve, reject) => {
     fs.open(path, flags, fileMode, (error, descriptor) => (error === null ? resolve(descriptor) : reject(error)))
   })
+}
+
+async function openToRead(path: string): Promise<FileHandle> {
+  if (blockingCalls.allows()) return blockingCalls.time(() => openNow(path))
+  const descriptor = await openDescriptor(path, openFlags.read)
+  try {
+    return new NodeFile(descriptor, path, { stats: await statsOf((done) => fs.fstat(descriptor, done)) })
+  } catch (error) {
+    fs.closeSync(descriptor)
+    throw error
+  }
+}
+
+function openNow(path: string): FileHandle {
+  const descriptor = fs.openSync(path, openFlags.read)
+  try {
+    return new NodeFile(descriptor, path, { stats: fs.fstatSync(descriptor) })
+  } catch (error) {
+    fs.closeSync(descriptor)
+    throw error
+  }
+}
+
+async function openToWrite(path: string, mode: 'create' | 'write'): Promise<FileHandle> {
+  const descriptor = await openDescriptor(path, openFlags[mode])
+  return new NodeFile(descriptor, path, mode === 'create' ? { direct: new DirectWrites(path) } : {})
 }
 
 async function syncDirectory(path: string): Promise<void> {
@@ -150,10 +207,7 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 export const nodeFs: Fs = {
-  open: async (path, mode) => {
-    const descriptor = await openDescriptor(path, openFlags[mode])
-    return new NodeFile(descriptor, mode === 'create' ? new DirectWrites(path) : undefined)
-  },
+  open: (path, mode) => (mode === 'read' ? openToRead(path) : openToWrite(path, mode)),
   mkdir: (path) => fsPromises.mkdir(path, { mode: directoryMode }),
   syncDirectory,
   list: (path) => fsPromises.readdir(path),

@@ -143,7 +143,7 @@ class FailingOver implements ByteSource {
 }
 
 /** The drain of one copy, until it ends, fails, or gives nothing for too long. */
-class Attempt {
+export class Attempt {
   readonly #sink: ByteSink
   readonly #stallMs: number
   #over = false

@@ -2,7 +2,15 @@
 import type { ReplicaManifest, ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { readCopies } from './read-copies.ts'
-import { type InspectedShard, inspectShard, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
+import {
+  type InspectedShard,
+  Interrupted,
+  inspectShards,
+  isHopeless,
+  paced,
+  type Restoration,
+  type RestoreContext,
+} from './restoration.ts'
 
 export interface CopiesContext extends RestoreContext {
   copies: number
@@ -11,7 +19,7 @@ export interface CopiesContext extends RestoreContext {
 export async function restoreCopies(manifest: ReplicaManifest, context: CopiesContext): Promise<Restoration> {
   if (isHopeless(manifest, context, context.copies))
     return { outcome: 'waiting', reason: 'no store can take the missing copy' }
-  const found = await Promise.all(manifest.shards.map((shard) => inspectShard(shard, manifest.size, context)))
+  const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
   const replaced = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
@@ -45,7 +53,7 @@ async function copyTo(
   manifest: ReplicaManifest,
   good: readonly InspectedShard[],
   target: Member,
-  { reading }: RestoreContext,
+  { reading, looking }: RestoreContext,
 ): Promise<ShardPlace | undefined> {
   const sources = good.flatMap(({ shard, member }) => (member === undefined ? [] : [{ shard, member }]))
   try {
@@ -56,9 +64,10 @@ async function copyTo(
       open: (range: { start: number; end: number }) => member.store.get(shard.id, range),
       failed: (error: unknown) => member.blame(error),
     }))
-    const payload = await readCopies(copies, { start: 0, end: manifest.size }, reading)
+    const payload = paced(await readCopies(copies, { start: 0, end: manifest.size }, reading), looking)
     return { storeId: target.storeId, id: await target.store.put({ payload, describe: () => description }) }
   } catch (error) {
+    if (error instanceof Interrupted) throw error.cause
     target.blame(error)
     return undefined
   }

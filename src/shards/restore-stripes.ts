@@ -6,7 +6,7 @@ import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
-import { type InspectedShard, inspectShard, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
+import { type InspectedShard, inspectShards, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
 import { placeOf, type ShardsDemand, writeSideBySide } from './write-shards.ts'
 
@@ -18,12 +18,7 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
   const { data, parity } = manifest
   if (isHopeless(manifest, context, data + parity))
     return { outcome: 'waiting', reason: 'no store can take the missing shards' }
-  const bytes = shardBytes(codingOf(manifest))
-  const found = await Promise.all(
-    manifest.shards.map((shard) =>
-      inspectShard(shard, bytes, context, (description) => readLabel(description).label?.index !== shard.index),
-    ),
-  )
+  const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')
   const kept = found.filter(({ state }) => state !== 'bad')
   const bad = found.filter(({ state }) => state === 'bad').map(({ shard }) => shard)
@@ -82,7 +77,9 @@ async function compute(
     const computation = code.reconstruction(coding, [...sources.keys()], wanted)
     const produce = async (give: GiveEach): Promise<void> => {
       for (let index = 0; index < stripeCount(coding); index++) {
-        const blocks = await blocksOf(sources, stripeAt(coding, index).unitBytes)
+        const { unitBytes } = stripeAt(coding, index)
+        await context.looking.pace?.(unitBytes * sources.size)
+        const blocks = await blocksOf(sources, unitBytes)
         const computed = await code.apply(coding, computation, blocks)
         await give((at) => computed[at] ?? Buffer.alloc(0))
       }

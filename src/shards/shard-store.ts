@@ -117,10 +117,15 @@ export interface ShardStore {
   /** Rejects when what was opened is no longer there: its place is gone, empty, or holds another store. */
   check(): Promise<void>
 
-  /** Bytes used on disk by this store's files, and bytes free for new data. */
-  usage(): Promise<{ usedBytes: number; freeBytes: number }>
+  usage(): Promise<StoreUsage>
   /** Waits for writes under way, then lets go of files. */
   close(): Promise<void>
+}
+
+/** Bytes that this store takes where it lies, and bytes free for new data there. `undefined`: it can't tell. */
+export interface StoreUsage {
+  usedBytes: number | undefined
+  freeBytes: number | undefined
 }
 
 export interface CompactResult {

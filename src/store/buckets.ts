@@ -82,6 +82,24 @@ export async function changeBucket(
   })
 }
 
+/** From now on new blobs go to `location`; those that are there are `moving` until `endMove`. Resolves with the record as it is then. */
+export async function beginMove(store: Store, name: string, location: string): Promise<BucketRecord> {
+  await changeBucket(store, ofOperator(name), (bucket) => {
+    const constraint = bucket.location === location ? bucket.locationConstraint : location
+    return { ...bucket, location, locationConstraint: constraint, moving: true }
+  })
+  return findBucket(store, ofOperator(name))
+}
+
+/** Nothing more is to be moved. Throws NoSuchBucket. */
+export async function endMove(store: Store, { name, id, location }: BucketRecord): Promise<void> {
+  await changeBucket(store, ofOperator(name), (bucket) =>
+    bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
+  )
+}
+
+const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })
+
 /**
  * Removes a bucket that holds nothing: no object, no version, no delete marker. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
  * as that would need the bucket, and their parts are reclaimed. Throws BucketNotEmpty.

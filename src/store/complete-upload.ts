@@ -219,7 +219,9 @@ function completeCommit(
     puts: [
       ...(placing.puts ?? []),
       { key, value: uploadCodec.encode(key, result) },
-      ...left.map((part) => garbagePut(store, { kind: 'blob', manifest: part.record.manifest })),
+      ...left.map(({ record: { manifest, number } }) =>
+        garbagePut(store, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
+      ),
     ],
     deletes: [
       ...(placing.deletes ?? []),

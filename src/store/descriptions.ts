@@ -38,7 +38,9 @@ export function describeObject(
   digested: Digested,
   writtenMs: number,
 ): ObjectDescription {
-  return {
+  const { attributes } = object
+  // Field by field, none left out: every PUT comes by here.
+  const description: { [Field in keyof Required<ObjectDescription>]: ObjectDescription[Field] } = {
     kind: 'object',
     bucket: bucket.name,
     bucketId: bucket.id,
@@ -48,8 +50,15 @@ export function describeObject(
     etag: digested.etag,
     checksum: digested.checksum,
     writtenMs,
-    ...object.attributes,
+    headers: attributes.headers,
+    metadata: attributes.metadata,
+    tags: attributes.tags,
+    retention: attributes.retention,
+    legalHold: attributes.legalHold,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
   }
+  return description
 }
 
 export function describePart(

@@ -1,10 +1,11 @@
 /** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSink, ByteSource } from '../byte-source.ts'
 import {
   type ChecksumAlgorithm,
   checksumFields,
   createDigest,
   digestingSource,
+  digestOf,
   isBase64Of,
 } from '../checksums/checksums.ts'
 import { encrypting } from '../encryption/segments.ts'
@@ -116,10 +117,49 @@ function digestingAndSealing(
   if (body.size > limits.workInlineBytesMax) {
     return workedSource(threads, body, { digests, cipher: key && { kind: 'seal', key, size: body.size } })
   }
-  const computed = digests.map(createDigest)
-  const digesting = digestingSource(body, computed)
+  const digesting = new DigestedBody(body, digests)
   const sealed = key === undefined ? digesting : encrypting(digesting, key)
-  return { ...sealed, digests: () => computed.map((digest) => digest.digest()) }
+  return {
+    size: sealed.size,
+    drain: (sink) => sealed.drain(sink),
+    read: () => sealed.read(),
+    cancel: () => sealed.cancel(),
+    digests: () => digesting.digests(),
+  }
+}
+
+/** A small body: read in one piece nearly always. */
+class DigestedBody implements ByteSource {
+  readonly size: number
+  readonly #body: ByteSource
+  readonly #algorithms: WorkOrder['digests']
+  #digests: readonly Buffer[] = []
+
+  constructor(body: ByteSource, algorithms: WorkOrder['digests']) {
+    this.size = body.size
+    this.#body = body
+    this.#algorithms = algorithms
+  }
+
+  digests(): readonly Buffer[] {
+    return this.#digests
+  }
+
+  async drain(sink: ByteSink): Promise<void> {
+    const digests = this.#algorithms.map(createDigest)
+    await digestingSource(this.#body, digests).drain(sink)
+    this.#digests = digests.map((digest) => digest.digest())
+  }
+
+  async read(): Promise<Buffer> {
+    const bytes = await this.#body.read()
+    this.#digests = this.#algorithms.map((algorithm) => digestOf(algorithm, bytes))
+    return bytes
+  }
+
+  cancel(): void {
+    this.#body.cancel()
+  }
 }
 
 function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefined, computed: string): void {

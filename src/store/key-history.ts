@@ -2,8 +2,9 @@
 import type { Check, Commit, Entry, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { garbagePut } from './commit.ts'
-import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
+import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
 import { lockNow } from './lock-clock.ts'
+import { movePutsOfVersion } from './move-queue.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
 import type { GarbageRecord, ObjectRecord, VersionRecord } from './records.ts'
 import { checkRemovable, type LockClaim } from './retention.ts'
@@ -93,17 +94,22 @@ export function historyCommit(store: Store, history: KeyHistory, change: Version
   const gone = change.removed.filter((version) => version.kind === 'object')
   for (const version of gone) checkRemovable(version, claim)
 
-  const puts: Put[] = gone.map((version) => garbagePut(store, garbageOf(version)))
+  const puts: Put[] = gone.map((version) =>
+    garbagePut(store, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
+  )
   const deletes: Buffer[] = []
   const currentKey = objectKey(name, key)
   if (change.current === undefined) {
     if (versions.current !== undefined) deletes.push(currentKey)
   } else if (change.current !== versions.current) {
     puts.push({ key: currentKey, value: objectCodec.encode(currentKey, change.current) })
+    const isNew = !versions.newest.includes(change.current)
+    puts.push(...movePutsOfVersion(bucket.record, key, change.current, isNew))
   }
   for (const version of change.addToHistory) {
     const versionKey = historyKey(name, key, version.sequence)
     puts.push({ key: versionKey, value: versionCodec.encode(versionKey, version) })
+    puts.push(...movePutsOfVersion(bucket.record, key, version, version !== versions.current))
   }
   for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
   movePointer(history, change, puts, deletes)
@@ -123,8 +129,10 @@ function movePointer(
 }
 
 /** What becomes unreferenced when a version goes. */
-function garbageOf({ data }: ObjectRecord): GarbageRecord {
-  return data.kind === 'blob' ? { kind: 'blob', manifest: data.manifest } : { kind: 'parts', uploadId: data.uploadId }
+function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
+  return data.kind === 'blob'
+    ? { kind: 'blob', manifest: data.manifest, owner }
+    : { kind: 'parts', uploadId: data.uploadId, owner }
 }
 
 /** A version by its name among those that were read, or by a further read. */

@@ -13,11 +13,13 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
+ *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
  */
-import type { Key } from '../kv/kv.ts'
+import type { Fold, Key } from '../kv/kv.ts'
 import {
   endOfPrefix,
   type KeyRange,
@@ -25,6 +27,7 @@ import {
   packTail,
   rangeOf,
   rangeStartingWith,
+  textAt,
   unpackKey,
 } from '../kv/ordered-key.ts'
 
@@ -60,6 +63,22 @@ export class ObjectKeys {
   unpack(key: Key): string {
     return key.toString('utf8', this.#head.length)
   }
+
+  fold(how: Folding): Fold | undefined {
+    return foldOf(this.#head, 'tail', how)
+  }
+}
+
+/** How a listing makes groups of keys. */
+interface Folding {
+  prefix: string
+  /** Empty: not at all. */
+  delimiter: string
+}
+
+function foldOf(head: Key, text: Fold['text'], { prefix, delimiter }: Folding): Fold | undefined {
+  if (delimiter === '') return undefined
+  return { head, text, from: Buffer.byteLength(prefix), delimiter: Buffer.from(delimiter) }
 }
 
 // Counted down, so that the newest comes first.
@@ -68,10 +87,32 @@ const sequenceMax = 2 ** 48 - 1
 export const historyKey = (bucket: string, key: string, sequence: number): Key =>
   packKey('v', bucket, key, sequenceMax - sequence)
 export const historyOf = (bucket: string, key: string): KeyRange => rangeOf('v', bucket, key)
-export const historyStartingWith = (bucket: string, prefix: string): KeyRange =>
-  rangeStartingWith(['v', bucket], prefix)
 export const historyOfBucket = (bucket: string): KeyRange => rangeOf('v', bucket)
 export const historyKeyOf = (packed: Key): string => unpackKey(packed, ['string', 'string', 'string', 'number'])[2]
+
+/** The keys of one bucket's history. */
+export class HistoryKeys {
+  readonly #head: Key
+  readonly #bucket: string
+
+  constructor(bucket: string) {
+    this.#head = packKey('v', bucket)
+    this.#bucket = bucket
+  }
+
+  startingWith(prefix: string): KeyRange {
+    return rangeStartingWith(['v', this.#bucket], prefix)
+  }
+
+  /** The object's key. */
+  unpack(key: Key): string {
+    return textAt(key, this.#head.length)
+  }
+
+  fold(how: Folding): Fold | undefined {
+    return foldOf(this.#head, 'element', how)
+  }
+}
 
 export const nullVersionKey = (bucket: string, key: string): Key => packTail(['n', bucket], key)
 
@@ -83,6 +124,8 @@ export const openUploads = (bucketId: string): KeyRange => rangeOf('u', bucketId
 export const openUploadsOfKey = (bucketId: string, key: string): KeyRange => rangeOf('u', bucketId, key)
 export const openUploadsStartingWith = (bucketId: string, prefix: string): KeyRange =>
   rangeStartingWith(['u', bucketId], prefix)
+export const openUploadsFold = (bucketId: string, how: Folding): Fold | undefined =>
+  foldOf(packKey('u', bucketId), 'element', how)
 export function openUploadOf(packed: Key): { key: string; uploadId: string } {
   const [, , key, uploadId] = unpackKey(packed, ['string', 'string', 'string', 'string'])
   return { key, uploadId }
@@ -120,4 +163,26 @@ export function repairOwnerOf(packed: Key): BlobOwner {
   return bucket === ''
     ? { kind: 'part', uploadId: name, number }
     : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+/** Whose blob belongs to a bucket. */
+export type MovableOwner = Extract<BlobOwner, { kind: 'version' | 'part' }>
+
+export const moveKey = (owner: MovableOwner): Key =>
+  owner.kind === 'version'
+    ? packKey('e', owner.bucket, owner.key, owner.sequence)
+    : packKey('e', '', owner.uploadId, owner.number)
+export const moves: KeyRange = rangeOf('e')
+export function moveOwnerOf(packed: Key): MovableOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  return bucket === ''
+    ? { kind: 'part', uploadId: name, number }
+    : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
+export const tasks: KeyRange = rangeOf('k')
+export function taskOf(packed: Key): { kind: string; name: string } {
+  const [, kind, name] = unpackKey(packed, ['string', 'string', 'string'])
+  return { kind, name }
 }

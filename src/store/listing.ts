@@ -1,22 +1,22 @@
-/** Decides what a listing page shows, key by key: prefix, delimiter groups, the page's bound. Pure: it is told keys and says where to look next. */
+/** Decides what a listing page shows: groups by delimiter, the page's bound, where the next one starts. Pure: it is told what was found, in order. */
 
 export interface ListingQuery {
   prefix: string
   /** Empty: no grouping. */
   delimiter: string
-  /** Entries and groups a page may hold. */
+  /** Entries and groups a page may hold; at least one. */
   max: number
-  /** A group that an earlier page showed already. */
-  shownGroup?: string | undefined
 }
 
-export type Verdict =
-  /** Belongs on the page by itself. */
-  | { kind: 'entry' }
-  /** Stands for a group: show it if it is `fresh`, and go on behind all of its keys. */
-  | { kind: 'group'; group: string; fresh: boolean }
-  /** The page is full, and this key proves that there is more. */
-  | { kind: 'full' }
+/** Where a page starts: behind a key, or behind all keys of a group that an earlier page showed. */
+export type PageStart = { afterKey: string } | { afterGroup: string }
+
+export interface Page<T> {
+  entries: T[]
+  groups: string[]
+  /** Where the next page starts; `undefined` when this is the last. */
+  next: PageStart | undefined
+}
 
 /** The group that `key` falls into: up to and with the first delimiter behind the prefix. */
 export function groupOf(key: string, prefix: string, delimiter: string): string | undefined {
@@ -25,56 +25,40 @@ export function groupOf(key: string, prefix: string, delimiter: string): string 
   return at < 0 ? undefined : key.slice(0, at + delimiter.length)
 }
 
-/** Judges the keys of one page. Keys come in order, each starting with the prefix. */
-export class ListingPage {
-  readonly #query: ListingQuery
-  #count = 0
-  #lastGroup: string | undefined
-
-  constructor(query: ListingQuery) {
-    this.#query = query
-    this.#lastGroup = query.shownGroup
-  }
-
-  /** Entries and groups the page can still take. */
-  get room(): number {
-    return this.#query.max - this.#count
-  }
-
-  judge(key: string): Verdict {
-    const group = groupOf(key, this.#query.prefix, this.#query.delimiter)
-    if (group !== undefined && group === this.#lastGroup) return { kind: 'group', group, fresh: false }
-    if (this.room <= 0) return { kind: 'full' }
-    this.#count += 1
-    if (group === undefined) return { kind: 'entry' }
-    this.#lastGroup = group
-    return { kind: 'group', group, fresh: true }
-  }
+/** A marker is a key, or a group that the page before showed: then all keys in it have been shown. */
+export function startBehind(marker: string, { prefix, delimiter }: Omit<ListingQuery, 'max'>): PageStart {
+  const isGroup = marker.startsWith(prefix) && groupOf(marker, prefix, delimiter) === marker
+  return isGroup ? { afterGroup: marker } : { afterKey: marker }
 }
 
+/** What a reader must find for `pageOf` to fill a page: one more than it shows tells that it is not the last. */
+export const findsMax = ({ max }: ListingQuery): number => max + 1
+
 /**
- * How many entries to read next: never more than the page can use, and with grouping little at first, because everything read behind a group's first
- * key is wasted. Doubling keeps what is wasted below what was used.
+ * The page of what was found, in order of keys that start with the prefix: `findsMax` of it, or all there is. Of a group there may be any number, one
+ * behind the other. `show` is asked only for what the page shows by itself.
  */
-export class ReadAhead {
-  readonly #grouping: boolean
-  #next = 1
-
-  constructor(grouping: boolean) {
-    this.#grouping = grouping
+export function pageOf<Found, T>(
+  { prefix, delimiter, max }: ListingQuery,
+  found: Iterable<Found>,
+  keyOf: (found: Found) => string,
+  show: (key: string, found: Found) => T,
+): Page<T> {
+  const entries: T[] = []
+  const groups: string[] = []
+  let lastGroup: string | undefined
+  let lastKey = ''
+  for (const each of found) {
+    const key = keyOf(each)
+    const group = groupOf(key, prefix, delimiter)
+    if (group !== undefined && group === lastGroup) continue
+    if (entries.length + groups.length === max) {
+      return { entries, groups, next: lastGroup === undefined ? { afterKey: lastKey } : { afterGroup: lastGroup } }
+    }
+    if (group === undefined) entries.push(show(key, each))
+    else groups.push(group)
+    lastGroup = group
+    lastKey = key
   }
-
-  take(room: number): number {
-    // One more than the page can show, to know whether it is the last.
-    const useful = room + 1
-    if (!this.#grouping) return useful
-    const take = Math.min(useful, this.#next)
-    this.#next *= 2
-    return take
-  }
-
-  /** A group was met: start small again. */
-  reset(): void {
-    this.#next = 1
-  }
+  return { entries, groups, next: undefined }
 }

@@ -61,7 +61,7 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
   const { data } = object
   const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
   const queued = data.kind === 'blob' ? repairPuts(store, owner, data.manifest) : []
-  return { object, commit: { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
+  return { object, commit: queued.length === 0 ? commit : { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
 async function defaultRetention(store: Store, { record }: FoundBucket): Promise<ObjectAttributes['retention']> {

@@ -10,14 +10,24 @@ import { reportingDamage } from './repair-queue.ts'
 import type { Store } from './store.ts'
 
 /** `owner`: what the blob is of. `size`: of the plaintext. `key`: of this blob; absent when it is not encrypted. Throws what `Blobs.read` throws. */
-export async function openBlob(
+export function openBlob(
   store: Store,
   manifest: Manifest,
   range: ByteRange,
   { owner, size, key }: { owner: BlobOwner; size: number; key: Buffer | undefined },
 ): Promise<ByteSource> {
   const damaged = reportingDamage(store, owner)
-  if (key === undefined) return store.blobs.read(manifest, range, damaged)
+  return key === undefined
+    ? store.blobs.read(manifest, range, damaged)
+    : openSealed(store, manifest, range, { size, key, damaged })
+}
+
+async function openSealed(
+  store: Store,
+  manifest: Manifest,
+  range: ByteRange,
+  { size, key, damaged }: { size: number; key: Buffer; damaged: () => void },
+): Promise<ByteSource> {
   const sealed = await store.blobs.read(manifest, sealedRange(range, size), damaged)
   if (sealed.size <= limits.workInlineBytesMax) return decrypting(sealed, key, range, size)
   return workedSource(store.threads, sealed, { digests: [], cipher: { kind: 'open', key, size, range } })

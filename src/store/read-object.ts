@@ -39,6 +39,10 @@ export async function findReadable(
 ): Promise<ReadableVersion> {
   const found = await findVersion(store, scope, key, versionId)
   const { bucket, record, entry } = found
+  // Nearly every object, and every request for one.
+  if (record.encryption === undefined && customerKey === undefined) {
+    return { bucket, record, entry, objectKey: undefined }
+  }
   const binding = bindingOf(bucket.record.id, key, record)
   return { bucket, record, entry, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
 }

@@ -1,94 +1,47 @@
-/**
- * How records become bytes. Every record starts with its format and a CRC32C over key and content, so that a flipped bit or a record under a wrong
- * key is noticed on read. Older formats are upgraded on read; writes use the newest.
- */
-import { crc32c } from '@node-rs/crc32'
+/** How records of each kind become bytes. */
 import type { Key } from '../kv/kv.ts'
-import { limits } from '../limits.ts'
+import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
+import {
+  contentAt,
+  formatAt,
+  jsonCodec,
+  manifestCodec,
+  RecordDamaged,
+  seal,
+  secondFormat,
+  unseal,
+} from './record-format.ts'
 import {
   type BucketRecord,
   type DeleteMarker,
   type GarbageRecord,
   type ListedObject,
   type LockClockRecord,
+  type MoveRecord,
   type NullVersionRecord,
-  type ObjectAttributes,
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
   storageClasses,
+  type TaskRecord,
   type UploadRecord,
   type VersionName,
   type VersionRecord,
 } from './records.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
-/** Thrown when a stored record is not what was written under its key. */
-export class RecordDamaged extends Error {
-  constructor(key: Key, why: string) {
-    super(`metadata record ${key.toString('hex')}: ${why}`)
-    this.name = 'RecordDamaged'
-  }
-}
-
-const format = 1
-const formatAt = 0
-const crcAt = 1
-const contentAt = 5
-
-/** Small records are laid behind their key and checked in one piece: a native call costs more than to copy them. */
-const pieceContentAt = limits.kvKeyBytesMax
-const piece = Buffer.allocUnsafeSlow(pieceContentAt + 4096)
-
-function checksumOf(key: Key, record: Buffer): number {
-  const contentBytes = record.length - contentAt
-  if (pieceContentAt + contentBytes > piece.length) return crc32c(record.subarray(contentAt), crc32c(key))
-  piece.set(record, pieceContentAt - contentAt)
-  // Over the format and the checksum, which came with the record.
-  piece.set(key, pieceContentAt - key.length)
-  return crc32c(piece.subarray(pieceContentAt - key.length, pieceContentAt + contentBytes))
-}
-
-function seal(key: Key, record: Buffer): Buffer {
-  record[formatAt] = format
-  record.writeUInt32LE(checksumOf(key, record), crcAt)
-  return record
-}
-
-function unseal(key: Key, record: Buffer): void {
-  if (record.length < contentAt) throw new RecordDamaged(key, 'too short')
-  if (record[formatAt] !== format) throw new RecordDamaged(key, `unknown format ${record[formatAt]}`)
-  if (checksumOf(key, record) !== record.readUInt32LE(crcAt)) {
-    throw new RecordDamaged(key, 'checksum mismatch')
-  }
-}
-
-/** A record whose content is JSON alone: all but objects. */
-function jsonCodec<T>(): { encode(key: Key, record: T): Buffer; decode(key: Key, bytes: Buffer): T } {
-  return {
-    encode(key, record) {
-      const json = JSON.stringify(record)
-      const bytes = Buffer.allocUnsafe(contentAt + Buffer.byteLength(json))
-      bytes.write(json, contentAt)
-      return seal(key, bytes)
-    },
-    decode(key, bytes) {
-      unseal(key, bytes)
-      return JSON.parse(bytes.toString('utf8', contentAt)) as T
-    },
-  }
-}
-
 export const bucketCodec = jsonCodec<BucketRecord>()
 export const uploadCodec = jsonCodec<UploadRecord>()
-export const partCodec = jsonCodec<PartRecord>()
-export const garbageCodec = jsonCodec<GarbageRecord>()
+export const partCodec = manifestCodec<PartRecord>()
+export const garbageCodec = manifestCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const moveCodec = jsonCodec<MoveRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
 
 export const lockClockCodec = jsonCodec<LockClockRecord>()
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()
 
-// A version's record: a fixed part that listings read, then JSON. A delete marker is the fixed part alone.
+// A version's record: a fixed part that listings read, then the rest (`object-rest`). A delete marker is the fixed part alone.
 const kindAt = contentAt
 const versionRandomAt = kindAt + 1
 const sequenceAt = versionRandomAt + versionRandomBytes
@@ -118,9 +71,6 @@ function checksumCode(checksum: ListedObject['checksum']): number {
   if (checksum === undefined) return 0
   return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
 }
-
-type RestOfObject = Omit<ObjectAttributes, 'storageClass'> &
-  Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
 
 function encodeName(bytes: Buffer, record: VersionRecord): void {
   const isNull = record.versionId === nullVersionId
@@ -170,9 +120,9 @@ export const versionCodec = {
     if (record.kind === 'marker') {
       const bytes = Buffer.allocUnsafe(sizeAt)
       encodeName(bytes, record)
-      return seal(key, bytes)
+      return seal(key, bytes, secondFormat)
     }
-    const rest: RestOfObject = {
+    const rest: ObjectRest = {
       headers: record.headers,
       metadata: record.metadata,
       tags: record.tags,
@@ -183,8 +133,7 @@ export const versionCodec = {
       encryption: record.encryption,
       checksumValue: record.checksum?.value,
     }
-    const json = JSON.stringify(rest)
-    const bytes = Buffer.allocUnsafe(restAt + Buffer.byteLength(json))
+    const bytes = encodeRest(rest, record.size, restAt)
     encodeName(bytes, record)
     bytes[kindAt] =
       (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
@@ -193,20 +142,22 @@ export const versionCodec = {
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
     bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
     bytes[checksumAt] = checksumCode(record.checksum)
-    bytes.write(json, restAt)
-    return seal(key, bytes)
+    return seal(key, bytes, secondFormat)
   },
 
   /** Only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
-    unseal(key, bytes)
+    unseal(key, bytes, secondFormat)
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
-    const rest = JSON.parse(bytes.toString('utf8', restAt)) as RestOfObject
+    const rest =
+      bytes[formatAt] === secondFormat
+        ? decodeRest(bytes, restAt, listed.size)
+        : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
     const checksum =
       listed.checksum === undefined || rest.checksumValue === undefined
         ? undefined

@@ -1,6 +1,7 @@
 /** What the metadata store keeps. How it becomes bytes: `record-codecs`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import type { BlobOwner } from './keyspace.ts'
 
 export interface Tag {
   key: string
@@ -41,6 +42,8 @@ export interface BucketRecord {
   locationConstraint: string | undefined
   /** Name of the location that new blobs are written to. */
   location: string
+  /** Set while blobs that were written before are moved there. */
+  moving?: true | undefined
   tags: readonly Tag[]
   versioning: VersioningState
   objectLock: ObjectLock | undefined
@@ -210,13 +213,65 @@ export interface PartRecord {
 
 /** What a commit left unreferenced, to be reclaimed after the grace. */
 export type GarbageRecord =
-  | { kind: 'blob'; manifest: Manifest }
-  /** All parts that are still under this upload's id. */
-  | { kind: 'parts'; uploadId: string }
+  /** `owner`: whose record referenced it. Absent: none did, or the entry is older than the field. */
+  | { kind: 'blob'; manifest: Manifest; owner?: BlobOwner }
+  /** All parts that are still under this upload's id. `owner`: the version that was made of them; absent: the upload was open. */
+  | { kind: 'parts'; uploadId: string; owner?: BlobOwner }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
+
+/** A blob that may lie elsewhere than where its bucket's data belongs. What it is of stands in the key. */
+export interface MoveRecord {
+  bucket: string
+}
 
 /** A blob that lacks copies. What it is of stands in the key. */
 export interface RepairRecord {
   queuedMs: number
+  /** Too few of its shards are left to make the others from. It is looked at again now and then: should they come back, it is repaired. */
+  lost?: LostBlob | undefined
+}
+
+export interface LostBlob {
+  sinceMs: number
+  lookedMs: number
+  /** Whose bytes are lost. Absent: those of a part, found by nobody who knows. */
+  object?: NamedObject | undefined
+}
+
+export interface NamedObject {
+  bucket: string
+  key: string
+  /** Absent: of an upload that is not completed. */
+  versionId?: string | undefined
+}
+
+export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+
+/** How far a task is. */
+export interface TaskProgress {
+  done: number
+  /** Absent: not known yet. */
+  total?: number | undefined
+  unit: 'bytes' | 'blobs'
+  /** What was met on the way, by name. */
+  counts: Readonly<Record<string, number>>
+}
+
+export type TaskArguments = Readonly<Record<string, string | number | boolean>>
+
+/** Work that outlives the process that does it, and of which only one of a kind runs at a time. Kind and name stand in the key. */
+export interface TaskRecord {
+  /** Tells this request from earlier and later ones of the same name. */
+  id: string
+  state: TaskState
+  arguments: TaskArguments
+  /** Where to go on, as the kind writes it. Absent: at the start. */
+  cursor?: string | undefined
+  progress: TaskProgress
+  /** Why it failed. */
+  reason?: string | undefined
+  requestedMs: number
+  startedMs?: number | undefined
+  endedMs?: number | undefined
 }

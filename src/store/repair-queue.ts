@@ -21,6 +21,14 @@ export function reportingDamage(store: Store, owner: BlobOwner): () => void {
   return () => {
     if (reported) return
     reported = true
-    store.kv.commit({ puts: [repairPut(store, owner)] }).catch(() => {})
+    queueRepair(store, owner).catch(() => {})
   }
+}
+
+/** What is known to be lost is left to be found again by repair. */
+async function queueRepair(store: Store, owner: BlobOwner): Promise<void> {
+  const [queued] = await store.kv.get([repairKey(owner)])
+  if (queued !== undefined && repairCodec.decode(queued.key, queued.value).lost !== undefined) return
+  // Also where it stands already: a repair that is under way then looks at it again.
+  await store.kv.commit({ puts: [repairPut(store, owner)] })
 }

@@ -7,6 +7,7 @@ import { describePart } from './descriptions.ts'
 import { blobEncryption, type CustomerKey, partBlob, uploadKeyOf } from './encryption.ts'
 import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-data.ts'
 import { bucketKey, partKey, partsOf, uploadKey } from './keyspace.ts'
+import { movePutsOfPart } from './move-queue.ts'
 import { partCodec } from './record-codecs.ts'
 import type { OpenUpload, PartRecord } from './records.ts'
 import { repairPuts } from './repair-queue.ts'
@@ -48,6 +49,7 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       ),
   )
   const key = partKey(uploadId, number)
+  const owner = { kind: 'part', uploadId, number } as const
   return keepingNoOrphan(store, manifest, () =>
     commitDecision(store, async (attempt) => {
       const upload = attempt === 0 ? before : await findOpenUpload(store, scope, part)
@@ -63,11 +65,12 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
       }
       const puts = [
         { key, value: partCodec.encode(key, record) },
-        ...repairPuts(store, { kind: 'part', uploadId, number }, manifest),
+        ...repairPuts(store, owner, manifest),
+        ...movePutsOfPart(upload.bucket.record, owner, manifest),
       ]
       if (replaced !== undefined) {
         const { manifest: old } = partCodec.decode(key, replaced.value)
-        puts.push(garbagePut(store, { kind: 'blob', manifest: old }))
+        puts.push(garbagePut(store, { kind: 'blob', manifest: old, owner }))
       }
       return {
         result: { part: record, encryption },

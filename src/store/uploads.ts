@@ -1,8 +1,8 @@
 /** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
 import { timeOrderedId } from '../clock.ts'
 import { S3Error } from '../errors.ts'
-import type { Commit } from '../kv/kv.ts'
-import { keyAfter } from '../kv/ordered-key.ts'
+import type { Commit, Key } from '../kv/kv.ts'
+import { keyAfter, later } from '../kv/ordered-key.ts'
 import { commitDecision, garbagePut } from './commit.ts'
 import { type EncryptionRequest, encryptionFor, newObjectKey } from './encryption.ts'
 import {
@@ -10,11 +10,12 @@ import {
   noValue,
   openUploadKey,
   openUploadOf,
+  openUploadsFold,
   openUploadsOfKey,
   openUploadsStartingWith,
   uploadKey,
 } from './keyspace.ts'
-import { type Page, walkPage } from './list-objects.ts'
+import { findsMax, type ListingQuery, type Page, pageOf, startBehind } from './listing.ts'
 import { checkLockRequest } from './lock-request.ts'
 import { uploadCodec } from './record-codecs.ts'
 import type { BucketRecord, OpenUpload, UploadRecord } from './records.ts'
@@ -125,10 +126,7 @@ export interface ListedUpload extends UploadAddress {
   upload: OpenUpload | undefined
 }
 
-export interface UploadQuery {
-  prefix: string
-  delimiter: string
-  max: number
+export interface UploadQuery extends ListingQuery {
   /** Uploads of keys behind this one; with `uploadIdMarker` also those of this key with a greater id. */
   keyMarker: string | undefined
   uploadIdMarker: string | undefined
@@ -144,16 +142,19 @@ export async function listUploads(
   const bucket = admitted(scope, bucketEntry).record
   if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
 
-  const all = openUploadsStartingWith(bucket.id, query.prefix)
-  const start = startOf(bucket.id, query)
-  const page = await walkPage<UploadAddress>(store, {
-    // A key marker that is a group is what an earlier page answered for that group.
-    query: { ...query, shownGroup: query.keyMarker },
-    range: { start: start !== undefined && Buffer.compare(start, all.start) > 0 ? start : all.start, end: all.end },
-    keyOf: (entry) => openUploadOf(entry.key).key,
-    behindGroup: (group) => openUploadsStartingWith(bucket.id, group).end,
-    read: (_key, entry) => openUploadOf(entry.key),
+  const range = openUploadsStartingWith(bucket.id, query.prefix)
+  const found = await store.kv.range({
+    start: later(range.start, startOf(bucket.id, query)),
+    end: range.end,
+    limit: findsMax(query),
+    fold: openUploadsFold(bucket.id, query),
   })
+  const page = pageOf<UploadAddress, UploadAddress>(
+    query,
+    found.map((entry) => openUploadOf(entry.key)),
+    ({ key }) => key,
+    (_key, address) => address,
+  )
   const records = await store.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
   const entries = page.entries.map((address, i) => {
     const entry = records[i]
@@ -163,9 +164,12 @@ export async function listUploads(
   return { bucket, page: { ...page, entries } }
 }
 
-function startOf(bucketId: string, query: UploadQuery): Buffer | undefined {
-  if (query.keyMarker === undefined) return undefined
-  return query.uploadIdMarker === undefined
-    ? openUploadsOfKey(bucketId, query.keyMarker).end
-    : keyAfter(openUploadKey(bucketId, query.keyMarker, query.uploadIdMarker))
+function startOf(bucketId: string, query: UploadQuery): Key | undefined {
+  const { keyMarker, uploadIdMarker } = query
+  if (keyMarker === undefined) return undefined
+  const start = startBehind(keyMarker, query)
+  if ('afterGroup' in start) return openUploadsStartingWith(bucketId, start.afterGroup).end
+  return uploadIdMarker === undefined
+    ? openUploadsOfKey(bucketId, keyMarker).end
+    : keyAfter(openUploadKey(bucketId, keyMarker, uploadIdMarker))
 }

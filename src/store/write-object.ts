@@ -30,8 +30,11 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
   const before = await readHistory(store, scope, object.key)
   const bucket = before.bucket.record
   checkWrite(object.conditions, before.versions.current)
-  await checkLockRequest(store, bucket, object.attributes)
+  if (object.attributes.retention !== undefined || object.attributes.legalHold !== undefined) {
+    await checkLockRequest(store, bucket, object.attributes)
+  }
 
+  const { attributes } = object
   const sequence = nextSequence(before.versions)
   const asked = encryptionFor(bucket, object.encryption)
   const objectKey = asked && newObjectKey(store, asked)
@@ -44,9 +47,13 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     object.data,
     objectKey && blobEncryption(objectKey, wholeBlob),
     (digests) =>
-      describeObject(bucket, { ...object, sequence, encryption: encryptionAt?.(sequence) }, digests, store.clock.now()),
+      describeObject(
+        bucket,
+        { key: object.key, attributes, sequence, encryption: encryptionAt?.(sequence) },
+        digests,
+        store.clock.now(),
+      ),
   )
-  const { attributes } = object
   const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {
     headers: attributes.headers,
     metadata: attributes.metadata,

@@ -10,6 +10,7 @@ const scopeOf = (accessKeyId: string, region = 'us-east-1') => ({
   date: '20130524',
   region,
   text: `20130524/${region}/s3/aws4_request`,
+  credential: `${accessKeyId}/20130524/${region}/s3/aws4_request`,
 })
 
 describe('openCredentials', () => {

@@ -19,6 +19,10 @@ async function load(toml: string, data = join(directory, 'data')): Promise<Place
 }
 
 const disk = (name: string, rest = ''): string => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n${rest}\n`
+const bucket = (name: string, rest = '', of = 'bucket'): string => {
+  const endpoint = rest.includes('endpoint') ? '' : 'endpoint = "https://s3.example.com"\n'
+  return `[stores.${name}]\ntype = "s3"\nbucket = "${of}"\n${endpoint}${rest}\n`
+}
 const three = disk('a') + disk('b') + disk('c')
 const located = (rest: string, stores = '"a", "b", "c"'): string =>
   `${three}[locations.safe]\nscheme = "replica"\nstores = [${stores}]\n${rest}\n`
@@ -31,7 +35,7 @@ describe('stores and locations', () => {
 
   it('have their paths relative to the file, domains of their own, and more than half of the copies acknowledged', async () => {
     const { stores, locations } = await load(located('copies = 3'))
-    expect(stores[0]).toEqual({ name: 'a', path: join(directory, 'a'), domain: 'a' })
+    expect(stores[0]).toEqual({ type: 'directory', name: 'a', path: join(directory, 'a'), domain: 'a' })
     const policy = { scheme: 'replica', copies: 3, stores: ['a', 'b', 'c'], maxPerDomain: 1, writeAck: 2 }
     expect(locations).toEqual([{ name: 'safe', policy }])
   })
@@ -41,6 +45,17 @@ describe('stores and locations', () => {
     const location =
       '[locations.near]\nscheme = "replica"\nstores = ["a", "b"]\ncopies = 2\nmaxPerDomain = 2\nwriteAck = 1'
     expect((await load(shared + location)).locations[0]?.policy).toMatchObject({ maxPerDomain: 2, writeAck: 1 })
+  })
+
+  it('may be buckets elsewhere, named in the path and with credentials from the environment unless said otherwise', async () => {
+    const at = { type: 's3', endpoint: 'https://s3.example.com', bucket: 'bucket' } as const
+    const usual = { prefix: '', region: 'us-east-1', pathStyle: true, profile: undefined }
+    const said = 'prefix = "p/q"\nregion = "auto"\npathStyle = false\nprofile = "work"\ndomain = "cloud"'
+    const { stores } = await load(bucket('a', 'prefix = "x"') + bucket('b', said))
+    expect(stores).toEqual([
+      { ...at, ...usual, name: 'a', domain: 'a', prefix: 'x/' },
+      { ...at, name: 'b', domain: 'cloud', prefix: 'p/q/', region: 'auto', pathStyle: false, profile: 'work' },
+    ])
   })
 
   it('of an erasure code acknowledge what survives a loss, and copy small blobs', async () => {
@@ -88,10 +103,21 @@ describe('stores and locations', () => {
       '[stores.a]\ntype = "memory"',
       'stores.a: a store of type memory would be empty after each start',
     ],
+    ['an endpoint that is none', bucket('a', 'endpoint = "s3.example.com"'), 'stores.a.endpoint: expects http'],
     [
-      'a remote store',
-      '[stores.a]\ntype = "s3"\nendpoint = "https://s3.example.com"\nbucket = "b"\nprefix = "p/"',
-      'stores.a: stores of type s3 come in a later version',
+      'an endpoint with a secret in it',
+      bucket('a', 'endpoint = "https://key:hush@s3.example.com"'),
+      'stores.a.endpoint: expects http',
+    ],
+    ['a bucket that is none', bucket('a', '', 'x'), 'stores.a.bucket: is no name of a bucket'],
+    ['a prefix that would not arrive', bucket('a', 'prefix = "../x"'), 'stores.a.prefix: expects names'],
+    ['a prefix of other bytes', bucket('a', 'prefix = "ä"'), 'stores.a.prefix: may have'],
+    ['a key that no remote store has', bucket('a', 'accessKeyId = "x"'), "stores.a: unknown key 'accessKeyId'"],
+    ['one bucket twice', bucket('a') + bucket('b'), 'stores.a and stores.b have the same prefix in one bucket'],
+    [
+      'a prefix inside another',
+      bucket('a', 'prefix = "p"') + bucket('b', 'prefix = "p/q/"'),
+      'stores.a and stores.b: https://s3.example.com/bucket/p and https://s3.example.com/bucket/p/q lie one in the other',
     ],
     [
       'more parity than there can be',

@@ -47,7 +47,10 @@ const rooms: readonly Room[] = [
     mayImport: [...leaves, 'contract/', 'store/', 'encryption/', 'auth/principal.ts', 'auth/permissions.ts'],
   },
   { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/'] },
-  { holds: ['jobs/'], mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface] },
+  {
+    holds: ['jobs/'],
+    mayImport: [...leaves, 'store/', ...kvInterface, ...shardsInterface, 'shards/shape.ts', 'shards/forecast.ts'],
+  },
   {
     holds: ['config/'],
     mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'shards/location-policy.ts'],
@@ -80,7 +83,8 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   'smol-toml': ['config/toml-file.ts'],
   commander: ['cli/'],
   pino: ['cli/', 'index.ts', 'endpoint.ts', 'http-log.ts'],
-  '@node-rs/crc32': ['checksums/', 'store/record-codecs.ts', 'shards/'],
+  '@node-rs/crc32': ['checksums/', 'store/record-format.ts', 'shards/'],
+  '@aws-sdk/client-s3': ['shards/s3/'],
   zod: ['config/', 'instance/', 'open.ts', 'cli/'],
 }
 

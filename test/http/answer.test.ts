@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { outHeader, outVendorPrefix } from '../../src/contract/fields.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { lendingSource } from '../../src/byte-source.ts'
+import { outHeader, outVendorPrefix, query } from '../../src/contract/fields.ts'
+import { text } from '../../src/contract/values.ts'
 import { S3Error } from '../../src/errors.ts'
 import { defineOperation } from '../../src/operations/context.ts'
 import { type HeaderPair, presign, sign } from '../support/signer.ts'
@@ -48,9 +50,36 @@ const headBroken = {
   },
 }
 
+const lentBytes = 65_536
+let lentPieces = 0
+let givenBack = 0
+
+/** Its memory is another's as soon as it is given back. */
+const lend = defineOperation({
+  name: 'Lend',
+  method: 'GET',
+  target: 'object',
+  query: ['lend'],
+  permission: 's3:GetObject',
+  summary: '',
+  input: { fill: query('lend', text) },
+  output: {},
+  outputBody: { kind: 'stream' },
+  errors: [],
+  async handle(_context, { fill }) {
+    lentPieces++
+    const memory = Buffer.alloc(lentBytes, fill)
+    const body = lendingSource(memory, () => {
+      givenBack++
+      memory.fill('another')
+    })
+    return { body }
+  },
+})
+
 let fixture: Fixture
 beforeEach(async () => {
-  fixture = await startFixture([...bodyOperations, answerHostile, notModified, headBroken], {
+  fixture = await startFixture([...bodyOperations, answerHostile, notModified, headBroken, lend], {
     bounds: { slowAnswerAfterMs: 20, slowAnswerEveryMs: 10, idleBodyTimeoutMs: 300 },
   })
 })
@@ -119,6 +148,48 @@ describe('streams', () => {
     expect(sent).toBeLessThan(100_000_000)
     steps.off('sent', count)
     socket.destroy()
+  })
+})
+
+describe('memory that is lent to an answer', () => {
+  const get = (fill: string) =>
+    wireBytes(sign({ method: 'GET', host: fixture.host, path: '/b/k', query: [['lend', fill]] }, { key }))
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  beforeEach(() => {
+    lentPieces = 0
+    givenBack = 0
+  })
+
+  it('is given back only when the answer has left, however late the client reads', async () => {
+    const socket = fixture.connect()
+    socket.pause()
+    // Nothing is read until an answer finds no room in the buffers of the connection.
+    let asked = 0
+    for (; asked < 400 && givenBack === asked; asked++) {
+      socket.write(get(String(asked % 10)))
+      while (lentPieces === asked) await turn()
+      for (let i = 0; i < 10 && givenBack === asked; i++) await turn()
+    }
+    socket.write(get('x').toString('latin1').replace('\r\n', '\r\nConnection: close\r\n'), 'latin1')
+    const received: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => received.push(chunk))
+    socket.resume()
+    await once(socket, 'close')
+    const all = Buffer.concat(received).toString('latin1')
+    for (let i = 0, at = 0; i < asked; i++, at += lentBytes) {
+      at = all.indexOf('\r\n\r\n', at) + 4
+      expect(all.slice(at, at + lentBytes) === String(i % 10).repeat(lentBytes), `answer ${i}`).toBe(true)
+    }
+    expect(givenBack).toBe(asked + 1)
+  })
+
+  it('is given back when the client leaves before it has its answer', async () => {
+    const socket = fixture.connect()
+    socket.pause()
+    for (let i = 0; i < 200; i++) socket.write(get('x'))
+    await vi.waitFor(() => expect(lentPieces).toBeGreaterThan(80))
+    socket.destroy()
+    await vi.waitFor(() => expect(givenBack).toBe(lentPieces))
   })
 })
 

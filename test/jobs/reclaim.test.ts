@@ -2,8 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import { deleteBucket } from '../../src/store/buckets.ts'
+import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
+import { garbagePut } from '../../src/store/commit.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
+import type { BlobOwner } from '../../src/store/keyspace.ts'
+import type { GarbageRecord } from '../../src/store/records.ts'
 import { abortUpload } from '../../src/store/uploads.ts'
 import {
   begin,
@@ -16,6 +20,7 @@ import {
   sendPart,
   shardsOf,
   storeWithBucket,
+  type TestStore,
 } from '../store/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
@@ -102,6 +107,51 @@ describe('reclaiming', () => {
     expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await leftOver(made)).toEqual({ garbage: 0, uploads: 1 })
+  })
+})
+
+describe('garbage that a record references after all, as only a fault could make it', () => {
+  const current = async (made: TestStore) => (await findVersion(made.store, scope, 'key', undefined)).record
+  const owner = (sequence: number): BlobOwner => ({ kind: 'version', bucket: 'bucket', key: 'key', sequence })
+  async function reclaimed(made: TestStore, garbage: GarbageRecord): Promise<GarbageRecord[]> {
+    await made.store.kv.commit({ puts: [garbagePut(made.store, garbage)] })
+    made.clock.advance(graceMs)
+    const kept: GarbageRecord[] = []
+    expect(await reclaimGarbage(made.store, { graceMs, onReferenced: (record) => kept.push(record) })).toBe(0)
+    expect(await leftOver(made)).toMatchObject({ garbage: 0 })
+    return kept
+  }
+
+  it.each([['now'], ['of its history']])('is kept, and told of: the blob of a version, %s', async (when) => {
+    const made = await storeWithBucket()
+    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await put(made, 'key', 'first')
+    const { data, sequence } = await current(made)
+    if (data.kind !== 'blob') throw new Error('small objects are one blob')
+    if (when !== 'now') await put(made, 'key', 'second')
+    const garbage: GarbageRecord = { kind: 'blob', manifest: data.manifest, owner: owner(sequence) }
+    expect(await reclaimed(made, garbage)).toEqual([garbage])
+    expect(await shardsOf(made)).toHaveLength(when === 'now' ? 1 : 2)
+  })
+
+  it('is kept, and told of: the parts of an object', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    await complete(made, upload, [await sendPart(made, upload, 1, 'kept')])
+    const { sequence } = await current(made)
+    const { uploadId } = upload
+    const garbage: GarbageRecord = { kind: 'parts', uploadId, owner: owner(sequence) }
+    expect(await reclaimed(made, garbage)).toEqual([garbage])
+    expect((await read(made, 'key')).toString()).toBe('kept')
+  })
+
+  it('is kept, and told of: the parts of an upload that is open', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const part = await sendPart(made, upload, 1, 'kept')
+    expect(await reclaimed(made, { kind: 'parts', uploadId: upload.uploadId })).toHaveLength(1)
+    await complete(made, upload, [part])
+    expect((await read(made, 'key')).toString()).toBe('kept')
   })
 })
 

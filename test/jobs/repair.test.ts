@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
+import { startJobs } from '../../src/jobs/runner.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { openObject } from '../../src/store/read-object.ts'
 import { repairPut } from '../../src/store/repair-queue.ts'
@@ -69,6 +70,43 @@ describe.each([2, 3])('%i copies', (copies) => {
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
     expect(await made.queued()).toBe(1)
+  })
+})
+
+describe('repair at a rate', () => {
+  it('waits for its turn, and is cut off when the runner stops', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    await put(made, 'key', patternBytes(1, 400_000))
+    const [lost] = (await made.manifestOf('key')).shards
+    if (lost === undefined) throw new Error('no copy')
+    await spoil(diskOf(lost.storeId), lost, 'lost', 0)
+    await made.report('key')
+    const paced: number[] = []
+    const refusing = repairBlobs(made.store, {
+      pace: async (bytes) => {
+        paced.push(bytes)
+        // The copy that is left was verified, and is being copied.
+        if (paced.reduce((sum, taken) => sum + taken, 0) > 400_000) throw new Error('stopped')
+      },
+    })
+    await expect(refusing).rejects.toThrow('stopped')
+    expect(await made.queued()).toBe(1)
+    expect(made.disks.stores.map((store) => store.condition().state)).toEqual(['up', 'up', 'up'])
+
+    const errors: unknown[] = []
+    const jobs = startJobs({
+      store: made.store,
+      intervalMs: 2 ** 31 - 1,
+      graceMs,
+      abandonedUploadMs: graceMs,
+      onError: (error) => errors.push(error),
+      repairBytesPerSecond: 1,
+    })
+    const run = jobs.runOnce()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await Promise.all([jobs.stop(), expect(run).rejects.toThrow('the process ends')])
+    expect(errors).toEqual([])
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })
   })
 })
 

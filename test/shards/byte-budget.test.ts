@@ -30,3 +30,16 @@ it('never lets more be spent at once than there is, starts in order, and gives b
     }),
   )
 })
+
+it('turns away who has waited too long, and lets those behind go on', async () => {
+  const budget = new ByteBudget(10)
+  let end = (): void => {}
+  const first = budget.spend(6, () => new Promise<void>((resolve) => (end = resolve)))
+  const tooMuch = budget.spend(5, async () => 'never', 20)
+  const behind = budget.spend(4, async () => 'behind')
+  await expect(tooMuch).rejects.toMatchObject({ code: 'SlowDown' })
+  expect(await behind).toBe('behind')
+  end()
+  await first
+  expect(await budget.spend(10, async () => 'all of it', 20)).toBe('all of it')
+})

@@ -94,6 +94,7 @@ function faulty(before: Fault): Fs {
         },
         datasync: () => file.datasync(),
         size: () => file.size(),
+        isUnchanged: () => file.isUnchanged(),
         truncate: (size) => file.truncate(size),
         close: () => file.close(),
       }

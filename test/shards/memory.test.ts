@@ -11,7 +11,7 @@ describeShardStore('memory', async () => {
     store,
     clock,
     fill: async () => {
-      fillers.push(await put(store, patternBytes(0, (await store.usage()).freeBytes)))
+      fillers.push(await put(store, patternBytes(0, (await store.usage()).freeBytes ?? 0)))
     },
     empty: () => store.delete(fillers),
     dispose: () => store.close(),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -72,6 +72,31 @@ describe('the real file system', () => {
     await nodeFs.syncDirectory(directory)
     expect(await nodeFs.stat(path)).toMatchObject({ size: 0, isDirectory: false })
     expect(await nodeFs.freeBytes(directory)).toBeGreaterThan(0)
+  })
+
+  test('knows whether an open file is still what its path leads to, unchanged', async () => {
+    const [folder, away] = [join(directory, 'folder'), join(directory, 'away')]
+    const path = join(folder, 'file')
+    const opened = async () => {
+      await writeFile(path, 'content')
+      return nodeFs.open(path, 'read')
+    }
+    const changes: [change: () => Promise<void>, isUnchanged: boolean][] = [
+      [async () => {}, true],
+      [() => appendFile(path, 'more'), false],
+      [() => truncate(path, 1), false],
+      [() => nodeFs.unlink(path), false],
+      [() => writeFile(`${path}.new`, 'content').then(() => nodeFs.rename(`${path}.new`, path)), false],
+      [() => nodeFs.rename(folder, away), false],
+    ]
+    await nodeFs.mkdir(folder)
+    for (const [change, isUnchanged] of changes) {
+      const file = await opened()
+      expect(await file.isUnchanged()).toBe(true)
+      await change()
+      expect(await file.isUnchanged(), String(change)).toBe(isUnchanged)
+      await file.close()
+    }
   })
 
   test('a closed file refuses every use: its descriptor may be another file by now', async () => {

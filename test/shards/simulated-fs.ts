@@ -203,6 +203,8 @@ export class SimulatedFs implements Fs {
 
   #handle(path: string, file: SimulatedFile): FileHandle {
     let closed = false
+    // What bits that rot leave as it is, and most writes do not.
+    const atOpen = file.current
     this.openHandles++
     const use = <T>(name: FsCall['name'], work: () => T, onFault?: () => void): Promise<T> => {
       if (closed) return Promise.reject(failure('EBADF', path))
@@ -234,6 +236,7 @@ export class SimulatedFs implements Fs {
         )
       },
       size: async () => file.current.length,
+      isUnchanged: async () => file.current === atOpen && this.#finds(path, file),
       truncate: (size) =>
         use('truncate', () => {
           file.unsynced.push({ kind: 'truncate', size })
@@ -298,6 +301,14 @@ export class SimulatedFs implements Fs {
     const node = this.#node(path)
     if (node instanceof SimulatedDirectory) return node
     throw failure('ENOTDIR', path)
+  }
+
+  #finds(path: string, file: SimulatedFile): boolean {
+    try {
+      return this.#node(path) === file
+    } catch {
+      return false
+    }
   }
 
   #node(path: string): SimulatedNode {

@@ -39,6 +39,7 @@ describe('conditional writes', () => {
     const kv: Kv = {
       get: (keys) => made.kv.get(keys),
       range: (query) => made.kv.range(query),
+      ranges: (queries) => made.kv.ranges(queries),
       commit: async () => false,
       close: async () => {},
     }

@@ -99,7 +99,15 @@ export class WatchedKv implements Kv {
 
   async range(query: RangeQuery): Promise<Entry[]> {
     await turn()
-    const entries = await this.#kv.range(query)
+    return this.#count(await this.#kv.range(query))
+  }
+
+  async ranges(queries: readonly RangeQuery[]): Promise<Entry[][]> {
+    await turn()
+    return (await this.#kv.ranges(queries)).map((entries) => this.#count(entries))
+  }
+
+  #count(entries: Entry[]): Entry[] {
     this.entriesRead += entries.filter(({ key }) => !isBucketKey(key)).length
     return entries
   }
@@ -181,9 +189,9 @@ export async function sendPart(
   { store }: TestStore,
   address: UploadAddress,
   number: number,
-  data: string | Buffer,
+  data: string | Buffer | ByteSource,
 ): Promise<PartRecord> {
-  const body = bytesSource(Buffer.from(data))
+  const body = typeof data === 'string' || Buffer.isBuffer(data) ? bytesSource(Buffer.from(data)) : data
   const { part } = await writePart(store, scope, {
     ...address,
     number,

@@ -1,7 +1,6 @@
-/** What a listing page shows, key by key, and how far it reads ahead. */
-import fc from 'fast-check'
+/** What a listing page shows of what was found, and where the next one starts. */
 import { describe, expect, it } from 'vitest'
-import { groupOf, ListingPage, type ListingQuery, ReadAhead } from '../../src/store/listing.ts'
+import { findsMax, groupOf, type ListingQuery, pageOf, startBehind } from '../../src/store/listing.ts'
 
 describe('the group of a key', () => {
   it.each([
@@ -30,68 +29,58 @@ describe('the group of a key', () => {
   })
 })
 
-function judged(query: ListingQuery, keys: string[]): string[] {
-  const page = new ListingPage(query)
-  return keys.map((key) => {
-    const verdict = page.judge(key)
-    return verdict.kind === 'group' ? `${verdict.fresh ? 'group' : 'again'} ${verdict.group}` : verdict.kind
-  })
+/** A page as text: its entries as they are, its groups in brackets, and where the next one starts. */
+function paged(query: ListingQuery, found: readonly string[]): string {
+  const { entries, groups, next } = pageOf(
+    query,
+    found,
+    (key) => key,
+    (key, each) => `${key}=${each}`,
+  )
+  const start =
+    next === undefined ? 'end' : 'afterKey' in next ? `after ${next.afterKey}` : `after [${next.afterGroup}]`
+  return [...entries, ...groups.map((group) => `[${group}]`), start].join(' ')
 }
 
 describe('a page', () => {
-  it('takes entries until it is full', () => {
-    expect(judged({ prefix: '', delimiter: '', max: 2 }, ['a', 'b', 'c'])).toEqual(['entry', 'entry', 'full'])
+  it.each([
+    ['of nothing is the last', '', 2, '', 'end'],
+    ['takes all there is', '', 2, 'a b', 'a=a b=b end'],
+    ['takes entries until it is full', '', 2, 'a b c', 'a=a b=b after b'],
+    ['counts a group once, however many of its keys were found', '/', 2, 'a/1 a/2 b c', 'b=b [a/] after b'],
+    ['goes on behind its last group though it is full', '/', 1, 'a/1 a/2 b/1', '[a/] after [a/]'],
+    ['is the last one when only its last group goes on', '/', 1, 'a/1 a/2', '[a/] end'],
+    ['starts the next one behind an entry that came after a group', '/', 2, 'a/1 b c/1', 'b=b [a/] after b'],
+    ['knows a group again behind an entry', '/', 9, 'a a/1 a/2 b b/', 'a=a b=b [a/] [b/] end'],
+  ])('%s', (_what, delimiter, max, found, expected) => {
+    expect(paged({ prefix: '', delimiter, max }, found.split(' ').filter(Boolean))).toBe(expected)
   })
 
-  it('counts a group once, however many keys it has', () => {
-    const query = { prefix: '', delimiter: '/', max: 2 }
-    expect(judged(query, ['a/1', 'a/2', 'b', 'c'])).toEqual(['group a/', 'again a/', 'entry', 'full'])
+  it('groups behind its prefix', () => {
+    expect(paged({ prefix: 'a/', delimiter: '/', max: 9 }, ['a/', 'a/b', 'a/b/c', 'a/b/d'])).toBe(
+      'a/=a/ a/b=a/b [a/b/] end',
+    )
   })
 
-  it('goes on behind its last group though it is full', () => {
-    const query = { prefix: '', delimiter: '/', max: 1 }
-    expect(judged(query, ['a/1', 'a/2', 'b/1'])).toEqual(['group a/', 'again a/', 'full'])
-  })
-
-  it('neither shows nor counts the group that the page before showed', () => {
-    const query = { prefix: '', delimiter: '/', max: 1, shownGroup: 'a/' }
-    expect(judged(query, ['a/2', 'b/1', 'c'])).toEqual(['again a/', 'group b/', 'full'])
-  })
-
-  it('says what room it has left', () => {
-    const page = new ListingPage({ prefix: '', delimiter: '/', max: 2 })
-    page.judge('a/1')
-    page.judge('a/2')
-    expect(page.room).toBe(1)
-    page.judge('b')
-    expect(page.room).toBe(0)
+  it('asks to show nothing beyond what it shows by itself', () => {
+    const asked: string[] = []
+    const found = ['a', 'b/1', 'b/2', 'c', 'd']
+    pageOf({ prefix: '', delimiter: '/', max: 3 }, found, String, (key) => asked.push(key))
+    expect(asked).toEqual(['a', 'c'])
+    expect(findsMax({ prefix: '', delimiter: '/', max: 3 })).toBe(4)
   })
 })
 
-describe('reading ahead', () => {
-  it('without grouping takes all that the page can show, and one to know whether there is more', () => {
-    expect(new ReadAhead(false).take(1000)).toBe(1001)
-    expect(new ReadAhead(false).take(0)).toBe(1)
-  })
-
-  it('with grouping starts small, doubles, and starts again at each group', () => {
-    const ahead = new ReadAhead(true)
-    expect([1000, 999, 997, 993].map((room) => ahead.take(room))).toEqual([1, 2, 4, 8])
-    ahead.reset()
-    expect([900, 899].map((room) => ahead.take(room))).toEqual([1, 2])
-  })
-
-  it('never takes more than the page can use', () => {
-    fc.assert(
-      fc.property(fc.boolean(), fc.array(fc.tuple(fc.nat(50), fc.boolean())), (grouping, steps) => {
-        const ahead = new ReadAhead(grouping)
-        for (const [room, isGroup] of steps) {
-          const taken = ahead.take(room)
-          expect(taken).toBeGreaterThan(0)
-          expect(taken).toBeLessThanOrEqual(room + 1)
-          if (isGroup) ahead.reset()
-        }
-      }),
-    )
+describe('a marker', () => {
+  it.each([
+    ['a/', '', '/', { afterGroup: 'a/' }],
+    ['a/b', '', '/', { afterKey: 'a/b' }],
+    ['a/b/', '', '/', { afterKey: 'a/b/' }],
+    ['a/b/', 'a/', '/', { afterGroup: 'a/b/' }],
+    ['a/', 'a/', '/', { afterKey: 'a/' }],
+    ['a/', 'b', '/', { afterKey: 'a/' }],
+    ['a/', '', '', { afterKey: 'a/' }],
+  ])('%j behind prefix %j, folded at %j, is %j', (marker, prefix, delimiter, expected) => {
+    expect(startBehind(marker, { prefix, delimiter })).toEqual(expected)
   })
 })

@@ -8,10 +8,10 @@ import {
   garbageCodec,
   objectCodec,
   partCodec,
-  RecordDamaged,
   uploadCodec,
   versionCodec,
 } from '../../src/store/record-codecs.ts'
+import { RecordDamaged } from '../../src/store/record-format.ts'
 import {
   type BucketRecord,
   type GarbageRecord,

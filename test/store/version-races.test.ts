@@ -80,6 +80,7 @@ function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
       if (!isBucketKey(query.start)) await works.shift()?.()
       return kv.range(query)
     },
+    ranges: (queries) => kv.ranges(queries),
   }
 }
 

@@ -69,7 +69,13 @@ describe('writing an object', () => {
     expect((await read(made, 'key')).toString()).toBe('second')
     expect(second.sequence).toBe(2)
     if (first.data.kind !== 'blob') throw new Error('a put makes one blob')
-    expect(await garbageOf(made)).toEqual([{ kind: 'blob', manifest: first.data.manifest }])
+    expect(await garbageOf(made)).toEqual([
+      {
+        kind: 'blob',
+        manifest: first.data.manifest,
+        owner: { kind: 'version', bucket: 'bucket', key: 'key', sequence: first.sequence },
+      },
+    ])
   })
 
   it('64 at once on one key leaves one of them whole, and garbage for all others', async () => {

@@ -131,7 +131,8 @@ class DirectoryStore implements ShardStore {
     if (address.kind === 'file') return this.#files.get(id, address, range)
     const payload = await this.#reads.payload(id, address)
     checkRange(range, payload.length)
-    return bytesSource(payload.subarray(range.start, range.end))
+    const isWhole = range.start === 0 && range.end === payload.length
+    return bytesSource(isWhole ? payload : payload.subarray(range.start, range.end))
   }
 
   async description(id: ShardId): Promise<Buffer> {
@@ -209,8 +210,10 @@ class DirectoryStore implements ShardStore {
   }
 
   async #putSmall({ payload, describe }: NewShard): Promise<ShardId> {
-    await this.#context.freeSpace.requireRoom(payload.size)
-    await this.#log.room()
+    const sampled = this.#context.freeSpace.requireRoom(payload.size)
+    if (sampled !== undefined) await sampled
+    const room = this.#log.room()
+    if (room !== undefined) await room
     const bytes = await payload.read()
     if (bytes.length !== payload.size)
       throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
@@ -239,6 +242,7 @@ class DirectoryStore implements ShardStore {
   #sweep(): void {
     const idleSinceMs = this.#context.clock.now() - this.#context.sizes.batchIdleMs
     this.#reads.sweep()
+    this.#files.sweep()
     Promise.all([this.#log.sealIdle(idleSinceMs), this.#files.endIdle(idleSinceMs)]).catch((error) => {
       this.#context.warn(`an idle batch could not be ended: ${String(error)}`)
     })

@@ -20,14 +20,16 @@ export class FreeSpace {
     this.#clock = clock
   }
 
-  /** Throws `StoreFull` when writing `bytes` would cut into the reserve. */
-  async requireRoom(bytes: number): Promise<void> {
-    if (this.#mustSample(bytes)) {
-      this.#sampling ??= this.#sample().finally(() => {
-        this.#sampling = undefined
-      })
-      await this.#sampling
-    }
+  /** Throws `StoreFull` when writing `bytes` would cut into the reserve. Gives a promise when the file system must be asked first. */
+  requireRoom(bytes: number): Promise<void> | void {
+    if (!this.#mustSample(bytes)) return this.#requireKnownRoom(bytes)
+    this.#sampling ??= this.#sample().finally(() => {
+      this.#sampling = undefined
+    })
+    return this.#sampling.then(() => this.#requireKnownRoom(bytes))
+  }
+
+  #requireKnownRoom(bytes: number): void {
     if (this.#free - bytes >= limits.storeReserveBytes) return
     throw new StoreFull(
       `${this.#path}: ${this.#free} bytes are free, and ${limits.storeReserveBytes} are kept for deletes`,

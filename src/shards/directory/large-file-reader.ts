@@ -1,22 +1,17 @@
-/** Reads a range of one large shard: whole checksum blocks, verified before a byte of them is given out. */
-import { type ByteSink, type ByteSource, bytesSource } from '../../byte-source.ts'
-import type { ChunkPool } from '../../chunk-pool.ts'
+/** Opens ranges of large shards. Their files stay open, with the checksums of their blocks, for the readers to come. */
+import { type ByteSource, lendingSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
+import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
-import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
-import { damagedBlock } from './block-checksums.ts'
-import { closeQuietly } from './context.ts'
-import { storeFailure, unreadable } from './failures.ts'
+import { ShardDamaged, type ShardId, ShardMissing, type ShardRange } from '../shard-store.ts'
+import type { StoreContext } from './context.ts'
+import { isMissing, storeFailure, unreadable } from './failures.ts'
 import { type Footer, footerBytesOf, readFooter, usualFooterBytes } from './large-file-format.ts'
+import { LargeFileSource } from './large-file-source.ts'
+import { type FileLease, OpenFiles } from './open-files.ts'
+import { BlockTable, OpenRange } from './open-range.ts'
 import type { FileAddress } from './shard-ids.ts'
-
-const readsInFlightMax = 2
-
-export interface ReadSizes {
-  /** Ranges up to this are read whole at once. */
-  smallShardBytesMax: number
-  checksumBlockBytes: number
-}
 
 /** Reads and verifies the footer. One read, unless the description is unusually long. */
 export async function readFooterOf(
@@ -40,136 +35,91 @@ async function readTail(id: ShardId, file: FileHandle, address: FileAddress, byt
   return tail
 }
 
-/** Takes over `file`, which is closed when the source is done with. */
-export async function readLargeFile(
-  file: FileHandle,
-  shard: { id: ShardId; address: FileAddress },
-  range: ShardRange,
-  chunks: ChunkPool,
-  sizes: ReadSizes,
-): Promise<ByteSource> {
-  const { id, address } = shard
-  try {
-    const footer = await readFooterOf(id, file, address, sizes.checksumBlockBytes)
-    checkRange(range, footer.payloadBytes)
-    const source = new LargeFileSource(file, id, footer, range, chunks)
-    return range.end - range.start > sizes.smallShardBytesMax ? source : bytesSource(await source.read())
-  } catch (error) {
-    await closeQuietly(file)
-    throw unreadable(id, storeFailure(error))
-  }
-}
-
-/** One read of whole blocks, of which `from` to `to` are asked for. */
-interface BlockRead {
-  chunk: Buffer
-  position: number
-  bytes: number
-  from: number
-  to: number
-  done: Promise<void>
-}
-
-class LargeFileSource implements ByteSource {
-  readonly size: number
-  readonly #file: FileHandle
-  readonly #id: ShardId
-  readonly #footer: Footer
-  readonly #range: ShardRange
+export class LargeFileReader {
+  readonly #context: StoreContext
   readonly #chunks: ChunkPool
-  #state: 'fresh' | 'reading' | 'done' = 'fresh'
-  #cancelled = false
+  /** Each has room for the blocks of a small range, wherever it begins. */
+  readonly #smallChunks: ChunkPool
+  readonly #open: OpenFiles<BlockTable>
 
-  constructor(file: FileHandle, id: ShardId, footer: Footer, range: ShardRange, chunks: ChunkPool) {
-    this.size = range.end - range.start
-    this.#file = file
-    this.#id = id
-    this.#footer = footer
-    this.#range = range
+  constructor(context: StoreContext, chunks: ChunkPool) {
+    this.#context = context
     this.#chunks = chunks
+    this.#smallChunks = new ChunkPool(context.sizes.smallShardBytesMax + 2 * context.sizes.checksumBlockBytes)
+    this.#open = new OpenFiles(context.fs, {
+      filesMax: limits.fileHandlesMax,
+      learnedBytesMax: limits.fileFootersBytesMax,
+    })
   }
 
-  async drain(sink: ByteSink): Promise<void> {
-    if (this.#state !== 'fresh') throw new Error('a source is consumed once')
-    this.#state = 'reading'
-    const reads = this.#reads()
-    const ahead: BlockRead[] = []
+  /** As `ShardStore.get`. */
+  async get(id: ShardId, address: FileAddress, range: ShardRange): Promise<ByteSource> {
+    const lease = await this.#leaseUnchanged(id, address)
     try {
-      for (;;) {
-        while (ahead.length < readsInFlightMax) {
-          const next = reads.next()
-          if (next.done === true) break
-          ahead.push(next.value)
-        }
-        const read = ahead[0]
-        if (read === undefined) return
-        await read.done
-        if (this.#cancelled) throw new Error('the read was cancelled')
-        this.#verify(read)
-        ahead.shift()
-        // While the sink works on this chunk the next ones are being read.
-        await this.#giveTo(sink, read)
+      const { file, learned } = await lease.opened
+      checkRange(range, learned.payloadBytes)
+      const open = new OpenRange(id, file, learned, range, lease.release)
+      if (range.end - range.start > this.#context.sizes.smallShardBytesMax) {
+        return new LargeFileSource(open, this.#chunks)
       }
-    } finally {
-      await Promise.allSettled(ahead.map(({ done }) => done))
-      for (const { chunk } of ahead) this.#chunks.give(chunk)
-      this.#state = 'done'
-      await closeQuietly(this.#file)
+      const source = await this.#readSmall(open)
+      lease.release()
+      return source
+    } catch (error) {
+      lease.release()
+      throw errorOf(id, error)
     }
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  /** Lets go of a file that was removed. */
+  forget(id: ShardId): void {
+    this.#open.forget(id)
   }
 
-  cancel(): void {
-    this.#cancelled = true
-    if (this.#state !== 'fresh') return
-    this.#state = 'done'
-    void closeQuietly(this.#file)
+  /** Lets go of files that nobody read since the last sweep. */
+  sweep(): void {
+    this.#open.sweep()
   }
 
-  async #giveTo(sink: ByteSink, { chunk, from, to }: BlockRead): Promise<void> {
+  close(): void {
+    this.#open.close()
+  }
+
+  async #readSmall(open: OpenRange): Promise<ByteSource> {
+    const chunk = this.#smallChunks.take(open.blocks.end - open.blocks.start)
+    const giveBack = (): void => this.#smallChunks.give(chunk)
     try {
-      await sink(chunk.subarray(from, to))
-    } finally {
-      this.#chunks.give(chunk)
+      return lendingSource(await open.readInto(chunk), giveBack)
+    } catch (error) {
+      giveBack()
+      throw error
     }
   }
 
-  /** Starts one read each time it is asked. */
-  *#reads(): Generator<BlockRead> {
-    const { start, end } = this.#range
-    const { blockBytes, payloadBytes } = this.#footer
-    const last = Math.min(Math.ceil(end / blockBytes) * blockBytes, payloadBytes)
-    const chunkBytes = Math.max(1, Math.floor(this.#chunks.chunkBytes / blockBytes)) * blockBytes
-    let position = Math.floor(start / blockBytes) * blockBytes
-    while (position < last && start < end) {
-      const chunk = this.#chunks.take(chunkBytes)
-      const bytes = Math.min(chunkBytes, last - position)
-      const done = this.#fill(chunk.subarray(0, bytes), position)
-      // Handled where it is awaited; a failure must not count as unhandled until then.
-      done.catch(() => {})
-      yield { chunk, position, bytes, from: Math.max(0, start - position), to: Math.min(bytes, end - position), done }
-      position += bytes
+  /** What stayed open may have been removed or altered since, by another process or by hand, or its disk taken away: what is there now counts. */
+  async #leaseUnchanged(id: ShardId, address: FileAddress): Promise<FileLease<BlockTable>> {
+    const lease = this.#lease(id, address)
+    if (!lease.wasOpen) return lease
+    try {
+      const { file } = await lease.opened
+      if (await file.isUnchanged()) return lease
+    } catch (error) {
+      lease.release()
+      throw errorOf(id, error)
     }
+    lease.release()
+    this.forget(id)
+    return this.#lease(id, address)
   }
 
-  async #fill(bytes: Buffer, position: number): Promise<void> {
-    const filled = await this.#file.read(bytes, position).catch((error) => {
-      throw unreadable(this.#id, error)
+  #lease(id: ShardId, address: FileAddress): FileLease<BlockTable> {
+    const { layout, sizes } = this.#context
+    return this.#open.acquire(id, layout.file(address.batch, address.file), async (file) => {
+      return new BlockTable(await readFooterOf(id, file, address, sizes.checksumBlockBytes))
     })
-    if (filled < bytes.length) throw new ShardDamaged(this.#id, 'the file is too short')
   }
+}
 
-  #verify({ chunk, position, bytes }: BlockRead): void {
-    const { blockBytes, table } = this.#footer
-    const damaged = damagedBlock(chunk.subarray(0, bytes), blockBytes, table, position / blockBytes)
-    if (damaged !== undefined) throw new ShardDamaged(this.#id, `block ${damaged} is damaged`)
-  }
+function errorOf(id: ShardId, error: unknown): unknown {
+  return isMissing(error) ? new ShardMissing(id) : unreadable(id, storeFailure(error))
 }

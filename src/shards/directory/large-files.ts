@@ -13,10 +13,10 @@ import {
 import { alignUp, pageBytes } from './alignment.ts'
 import type { Batches } from './batches.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { codeOf, isMissing, storeFailure, unlessMissing } from './failures.ts'
+import { codeOf, unlessMissing } from './failures.ts'
 import { FileBatches } from './file-batches.ts'
 import { buildFooter, type FileName } from './large-file-format.ts'
-import { readFooterOf, readLargeFile } from './large-file-reader.ts'
+import { LargeFileReader, readFooterOf } from './large-file-reader.ts'
 import { LargeFileWriter } from './large-file-writer.ts'
 import { type FileAddress, formatFileId } from './shard-ids.ts'
 
@@ -27,11 +27,13 @@ const unlinksAtOnce = 32
 export class LargeFiles {
   readonly #context: StoreContext
   readonly #chunks: ChunkPool
+  readonly #reader: LargeFileReader
   readonly #open: FileBatches
 
   constructor(context: StoreContext, batches: Batches) {
     this.#context = context
     this.#chunks = new ChunkPool(context.sizes.readChunkBytes)
+    this.#reader = new LargeFileReader(context, this.#chunks)
     this.#open = new FileBatches(context, batches)
   }
 
@@ -45,14 +47,11 @@ export class LargeFiles {
     }
   }
 
-  async get(id: ShardId, address: FileAddress, range: ShardRange): Promise<ByteSource> {
-    const { fs, layout, sizes } = this.#context
-    const file = await fs.open(layout.file(address.batch, address.file), 'read').catch((error) => {
-      throw isMissing(error) ? new ShardMissing(id) : storeFailure(error)
-    })
-    return readLargeFile(file, { id, address }, range, this.#chunks, sizes)
+  get(id: ShardId, address: FileAddress, range: ShardRange): Promise<ByteSource> {
+    return this.#reader.get(id, address, range)
   }
 
+  /** From the file as it is now. */
   async description(id: ShardId, address: FileAddress): Promise<Buffer> {
     const { fs, layout, sizes } = this.#context
     const file = await unlessMissing(fs.open(layout.file(address.batch, address.file), 'read'))
@@ -70,6 +69,7 @@ export class LargeFiles {
     for (let at = 0; at < addresses.length; at += unlinksAtOnce) {
       const some = addresses.slice(at, at + unlinksAtOnce)
       await Promise.all(some.map(({ batch, file }) => unlessMissing(fs.unlink(layout.file(batch, file)))))
+      for (const { batch, file, bytes } of some) this.#reader.forget(formatFileId(batch, file, bytes))
     }
     const batches = new Set(addresses.map(({ batch }) => batch))
     await Promise.all([...batches].map((batch) => unlessMissing(directories.sync(layout.batch(batch)))))
@@ -114,8 +114,14 @@ export class LargeFiles {
     return this.#open.endIdle(beforeMs)
   }
 
-  close(): Promise<void> {
-    return this.#open.close()
+  /** Lets go of files that nobody read for a while. */
+  sweep(): void {
+    this.#reader.sweep()
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close()
+    await this.#open.close()
   }
 
   async #write(name: FileName, { payload, describe }: NewShard): Promise<ShardId> {

@@ -30,8 +30,12 @@ export class SegmentLog {
     this.#batches = batches
   }
 
-  /** Waits while too much is queued. To be awaited before a payload is read into memory: this is what slows clients down. */
-  async room(): Promise<void> {
+  /** Gives a promise while too much is queued. To be awaited before a payload is read into memory: this is what slows clients down. */
+  room(): Promise<void> | void {
+    if (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) return this.#untilRoom()
+  }
+
+  async #untilRoom(): Promise<void> {
     while (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) {
       await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
     }

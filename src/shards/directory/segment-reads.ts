@@ -4,6 +4,7 @@ import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, ShardMissing } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { isMissing, storeFailure, unreadable } from './failures.ts'
+import { recordMemory } from './record-memory.ts'
 import { readDescription, readPayload } from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
 
@@ -34,7 +35,7 @@ export class SegmentReads {
   }
 
   async #record(id: ShardId, { segment, offset, bytes }: RecordAddress): Promise<Buffer> {
-    const record = Buffer.allocUnsafe(bytes)
+    const record = recordMemory(bytes)
     const opened = this.#acquire(segment)
     try {
       const file = await opened.file

@@ -1,0 +1,177 @@
+/** What a changed configuration of stores and locations would mean for the data that is there. Pure: what it goes by is gathered by `plan-locations`. */
+import type { Placement } from '../config/locations.ts'
+import { type KnownPlacement, nextLocations } from '../instance/known-placement.ts'
+import type { Census } from '../jobs/placement-census.ts'
+import { removedLocation, removedStore, unreadableLocation } from '../placement-refusals.ts'
+import { type Forecast, type ForecastLocation, forecast, noDemand } from '../shards/forecast.ts'
+import type { StoreCondition } from '../shards/guarded-store.ts'
+import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../shards/location-policy.ts'
+import { shapeOf } from '../shards/shape.ts'
+
+/** How a store is now, or a directory that is to be one. */
+export interface StoreNow {
+  state: StoreCondition['state']
+  reason: string | undefined
+  /** Absent: it can't be asked. */
+  usedBytes: number | undefined
+  freeBytes: number | undefined
+}
+
+export interface PlanFacts {
+  known: KnownPlacement
+  configured: Placement
+  /** By name: those that are configured, and the one in the data directory. */
+  stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
+  census: Census
+  /** Locations with blobs in the repair queue. */
+  degraded: ReadonlySet<string>
+}
+
+export interface PlannedStore extends StoreNow {
+  name: string
+  change: 'new' | 'same' | 'removed'
+  heldBytes: number
+  /** Once what is outdated has been moved, and what it left was removed. */
+  gets: number
+  leaves: number
+  refusal: string | undefined
+}
+
+export interface PlannedLocation {
+  name: string
+  change: 'new' | 'changed' | 'same' | 'removed'
+  /** From which it is changed, or which it was. Absent: new. */
+  before: { version: number; policy: LocationPolicy } | undefined
+  /** Absent: removed. */
+  after:
+    | {
+        version: number
+        policy: LocationPolicy
+        /** Bytes kept for each byte stored. */
+        overhead: number
+        storesSurvived: { whole: number; now: number }
+        domainsSurvived: { whole: number; now: number }
+        /** Writing again what lies otherwise than the location is to lay it. */
+        outdated: Forecast
+      }
+    | undefined
+  buckets: readonly string[]
+  blobs: number
+  bytes: number
+  refusal: string | undefined
+}
+
+export interface LocationPlan {
+  stores: PlannedStore[]
+  locations: PlannedLocation[]
+  /** Buckets whose move has not ended. */
+  moving: string[]
+}
+
+/** The location in the data directory, and its store. */
+export const ownName = 'default'
+const own = {
+  version: 1,
+  policy: { scheme: 'replica', copies: 1, stores: [ownName], maxPerDomain: 1, writeAck: 1 } satisfies LocationPolicy,
+}
+
+/** Every location as the configuration has it, and the one in the data directory. */
+export function locationsToBe({
+  known,
+  configured,
+  stores,
+}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, LocationAhead> {
+  const next = { [ownName]: own, ...nextLocations(known.locations, configured.locations) }
+  return new Map(
+    Object.entries(next).map(([name, { version, policy }]) => {
+      const over = policy.stores.flatMap((store) => {
+        const now = stores.get(store)
+        return now === undefined ? [] : [{ name: store, ...now }]
+      })
+      return [name, { ...shapeOf(policy), writeAck: policy.writeAck, stores: over, version, policy }]
+    }),
+  )
+}
+
+export interface LocationAhead extends Omit<ForecastLocation, 'stores'> {
+  version: number
+  policy: LocationPolicy
+  stores: readonly (StoreNow & { name: string; storeId: string; domain: string })[]
+}
+
+export function planPlacement(facts: PlanFacts): LocationPlan {
+  const { known, census } = facts
+  const toBe = locationsToBe(facts)
+  const names = new Set([...toBe.keys(), ...Object.keys(known.locations)])
+  const locations = [...names].map((name): PlannedLocation => {
+    const before = name === ownName ? own : known.locations[name]
+    const { buckets = [], blobs = 0, bytes = 0, outdated = noDemand } = census.locations.get(name) ?? {}
+    const common = { name, before, buckets, blobs, bytes }
+    const next = toBe.get(name)
+    if (next === undefined) {
+      const refusal = buckets.length > 0 ? removedLocation(name, buckets) : undefined
+      return { ...common, change: 'removed', after: undefined, refusal }
+    }
+    const { version, policy, stores } = next
+    const out = stores.flatMap((store) =>
+      store.state === 'out' ? [{ name: store.name, reason: store.reason ?? '' }] : [],
+    )
+    const domains = domainLossesSurvived(
+      policy,
+      stores.map(({ domain, state }) => ({ domain, isOut: state === 'out' })),
+    )
+    const whole = lossesSurvived(policy)
+    const isDegraded = facts.degraded.has(name)
+    return {
+      ...common,
+      change: before === undefined ? 'new' : before.version === version ? 'same' : 'changed',
+      after: {
+        version,
+        policy,
+        overhead: overheadOf(policy),
+        storesSurvived: { whole, now: isDegraded ? 0 : Math.max(0, whole - out.length) },
+        domainsSurvived: isDegraded ? { ...domains, now: 0 } : domains,
+        outdated: forecast(outdated, next),
+      },
+      refusal: unreadableLocation(name, policy, out),
+    }
+  })
+  return { stores: plannedStores(facts, locations), locations, moving: census.moving }
+}
+
+function plannedStores(
+  { known, configured, stores, census }: PlanFacts,
+  locations: readonly PlannedLocation[],
+): PlannedStore[] {
+  const configuredNames = configured.stores.map(({ name }) => name)
+  const names = new Set([ownName, ...configuredNames, ...Object.keys(known.stores)])
+  return [...names].map((name) => {
+    const isOwn = name === ownName
+    const now = stores.get(name)
+    const held = census.stores.get(now?.storeId ?? known.stores[name]?.storeId ?? '')
+    const gets = locations
+      .flatMap(({ after }) => after?.outdated.stores ?? [])
+      .filter((store) => store.name === name)
+      .reduce((sum, { bytes }) => sum + bytes, 0)
+    const isRemoved = !isOwn && !configuredNames.includes(name)
+    const isNew = !isOwn && known.stores[name] === undefined
+    const fault = isNew && now?.state === 'out' ? `stores.${name}: ${now.reason}` : undefined
+    return {
+      name,
+      change: isRemoved ? 'removed' : isNew ? 'new' : 'same',
+      state: now?.state ?? 'out',
+      reason: now?.reason,
+      usedBytes: now?.usedBytes,
+      freeBytes: now?.freeBytes,
+      heldBytes: held?.bytes ?? 0,
+      gets,
+      leaves: held?.outdatedBytes ?? 0,
+      refusal: isRemoved && held !== undefined ? removedStore(name, held.example) : fault,
+    }
+  })
+}
+
+/** What stands against the change, if anything does. */
+export function refusalsOf({ stores, locations }: LocationPlan): string[] {
+  return [...stores, ...locations].flatMap(({ refusal }) => refusal ?? [])
+}

@@ -1,0 +1,100 @@
+/** `holdfast locations plan`: gathers how things are, has the plan made, and prints it. Changes nothing. */
+import { ConfigurationError } from '../config/configuration-error.ts'
+import type { StoreSettings } from '../config/locations.ts'
+import { readKnownPlacement } from '../instance/known-placement.ts'
+import { foundBucket } from '../jobs/blob-reference.ts'
+import { locationStatuses } from '../jobs/location-status.ts'
+import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
+import type { OpenDataStore } from '../open.ts'
+import { forecast } from '../shards/forecast.ts'
+import type { ShardStore } from '../shards/shard-store.ts'
+import type { Invocation } from './command.ts'
+import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf, type StoreNow } from './location-plan.ts'
+import { requireLocation } from './move-bucket.ts'
+import { lookAtNewStore } from './new-store.ts'
+import { moveLines, planLines } from './plan-lines.ts'
+import { withDataForeseen } from './stopped-data.ts'
+
+/** Exit code 1: the server would refuse the configuration. */
+export async function planLocations(invocation: Invocation): Promise<number> {
+  const { json, print } = invocation
+  const plan = await withDataForeseen(invocation, async (data) => {
+    const facts = await placementNow(invocation, data)
+    const census = await takeCensus(data.store.kv, locationsToBe(facts))
+    const statuses = await locationStatuses(data.store)
+    const degraded = statuses.filter(({ degradedBlobs, lostBlobs }) => degradedBlobs + lostBlobs > 0)
+    return planPlacement({ ...facts, census, degraded: new Set(degraded.map(({ name }) => name)) })
+  })
+  const refusals = refusalsOf(plan)
+  if (json) print(JSON.stringify({ event: 'plan', ...plan, refusals }))
+  else for (const line of planLines(plan, refusals)) print(line)
+  return refusals.length === 0 ? 0 : 1
+}
+
+/** Exit code 1: there is no room, or there are too few stores. */
+export async function planMove(invocation: Invocation, bucketName: string, to: string): Promise<number> {
+  const { configuration, json, print } = invocation
+  requireLocation(configuration.placement.locations, to)
+  const foreseen = await withDataForeseen(invocation, async (data) => {
+    const { kv } = data.store
+    const bucket = (await foundBucket(kv, bucketName))?.record
+    if (bucket === undefined) return undefined
+    const location = locationsToBe(await placementNow(invocation, data)).get(to)
+    if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)
+    return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location), location) }
+  })
+  if (foreseen === undefined) {
+    invocation.notice(`there is no bucket ${bucketName}`)
+    return 1
+  }
+  if (json) print(JSON.stringify({ event: 'plan-move', bucket: bucketName, to, ...foreseen }))
+  else for (const line of moveLines(bucketName, to, foreseen)) print(line)
+  return foreseen.fault === undefined ? 0 : 1
+}
+
+async function placementNow(
+  { configuration }: Invocation,
+  { store }: OpenDataStore,
+): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
+  const { known } = await readKnownPlacement(store.kv)
+  const configured = configuration.placement
+  const stores = new Map<string, StoreNow & { storeId: string; domain: string }>()
+  const own = store.blobs.locations.find(({ name }) => name === ownName)?.stores[0]
+  if (own !== undefined)
+    stores.set(ownName, { storeId: own.store.storeId, domain: own.domain, ...(await stateOf(own)) })
+  for (const settings of configured.stores) {
+    const storeId = known.stores[settings.name]?.storeId
+    const { domain } = settings
+    if (storeId !== undefined) stores.set(settings.name, { storeId, domain, ...(await knownStore(store, storeId)) })
+    else stores.set(settings.name, { domain, ...(await newStore(settings, known.stores, configured.stores)) })
+  }
+  return { known, configured, stores }
+}
+
+async function knownStore({ blobs }: OpenDataStore['store'], storeId: string): Promise<StoreNow> {
+  const inLocation = blobs.locations.flatMap(({ stores }) => stores).find(({ store }) => store.storeId === storeId)
+  if (inLocation !== undefined) return stateOf(inLocation)
+  const inUse = blobs.stores.find((store) => store.storeId === storeId)
+  if (inUse !== undefined) return stateOf({ state: 'up', reason: undefined, store: inUse })
+  return { state: 'out', reason: 'it is out of use', usedBytes: undefined, freeBytes: undefined }
+}
+
+async function stateOf({
+  state,
+  reason,
+  store,
+}: Pick<StoreNow, 'state' | 'reason'> & { store: ShardStore }): Promise<StoreNow> {
+  const usage = state === 'out' ? undefined : await store.usage().catch(() => undefined)
+  return { state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
+}
+
+async function newStore(
+  settings: StoreSettings,
+  known: Readonly<Record<string, { storeId: string }>>,
+  configured: readonly StoreSettings[],
+): Promise<StoreNow & { storeId: string }> {
+  const found = await lookAtNewStore(settings)
+  const twin = configured.find(({ name }) => known[name]?.storeId === found.storeId)
+  if (twin === undefined) return found
+  return { ...found, state: 'out', reason: `it is the same store as stores.${twin.name}` }
+}

@@ -1,0 +1,126 @@
+/** Shows how far long work is: a bar for people at a terminal, lines of JSON for programs, nothing to anybody else. */
+import type { TaskProgress } from '../jobs/tasks.ts'
+import type { Invocation } from './command.ts'
+
+export interface Progress {
+  /** Cheap: shows only what is due. */
+  show(progress: TaskProgress): void
+  /** The last, shown in any case. */
+  end(progress: TaskProgress): void
+}
+
+/** Where a bar is drawn. */
+export interface Terminal {
+  isTTY?: boolean
+  columns?: number
+  write(text: string): unknown
+}
+
+export interface ProgressOptions extends Pick<Invocation, 'json' | 'print'> {
+  /** What is done, in one word. */
+  label: string
+  terminal?: Terminal
+  monotonicMs?(): number
+}
+
+const barEveryMs = 100
+/** Of a terminal that does not say how wide it is. */
+const usualColumns = 80
+const lineEveryMs = 1_000
+/** Over which a rate is taken. */
+const windowMs = 10_000
+
+export function openProgress({
+  label,
+  json,
+  print,
+  terminal = process.stderr,
+  monotonicMs = () => performance.now(),
+}: ProgressOptions): Progress {
+  const isShown = json || terminal.isTTY === true
+  const everyMs = json ? lineEveryMs : barEveryMs
+  const seen: { atMs: number; done: number }[] = []
+  let dueMs = Number.NEGATIVE_INFINITY
+
+  const pace = (progress: TaskProgress, atMs: number): Pace => {
+    // Gone back: the work was begun anew.
+    if (progress.done < (seen.at(-1)?.done ?? 0)) seen.length = 0
+    seen.push({ atMs, done: progress.done })
+    while (seen.length > 2 && (seen[1]?.atMs ?? atMs) < atMs - windowMs) seen.shift()
+    return paceOf(progress, seen[0] ?? { atMs, done: progress.done }, atMs)
+  }
+  const draw = (progress: TaskProgress): void => {
+    const atMs = monotonicMs()
+    dueMs = atMs + everyMs
+    const at = pace(progress, atMs)
+    if (json) print(JSON.stringify({ event: 'progress', task: label, ...progress, ...at }))
+    else terminal.write(`\r${barLine(label, progress, at, terminal.columns || usualColumns)}\x1b[K`)
+  }
+  return {
+    show(progress) {
+      if (isShown && monotonicMs() >= dueMs) draw(progress)
+    },
+    end(progress) {
+      if (!isShown) return
+      draw(progress)
+      if (!json) terminal.write('\n')
+    },
+  }
+}
+
+interface Pace {
+  /** In the progress's unit. */
+  perSecond?: number
+  secondsLeft?: number
+}
+
+function paceOf({ done, total }: TaskProgress, from: { atMs: number; done: number }, atMs: number): Pace {
+  const perSecond = ((done - from.done) / (atMs - from.atMs)) * 1000
+  if (!(perSecond > 0) || !Number.isFinite(perSecond)) return {}
+  const left = total === undefined ? {} : { secondsLeft: Math.round(Math.max(0, total - done) / perSecond) }
+  return { perSecond: Math.round(perSecond), ...left }
+}
+
+const barCellsMax = 30
+
+/** `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left`, cut to the width of the terminal. */
+export function barLine(label: string, progress: TaskProgress, pace: Pace, columns: number): string {
+  const { done, total, unit } = progress
+  const amount = (value: number): string => (unit === 'bytes' ? formatBytes(value) : `${value}`)
+  const counts = Object.entries(progress.counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
+  const words = [
+    total === undefined ? `${amount(done)}` : `${amount(done)} of ${amount(total)}`,
+    ...(pace.perSecond === undefined ? [] : [`${amount(pace.perSecond)}${unit === 'bytes' ? '/s' : ' a second'}`]),
+    ...(pace.secondsLeft === undefined ? [] : [`${formatSeconds(pace.secondsLeft)} left`]),
+    ...counts,
+  ]
+  const text = words.join('  ')
+  if (total === undefined) return `${label}  ${text}`.slice(0, columns - 1)
+  const share = total === 0 ? 1 : Math.min(1, done / total)
+  const percent = `${Math.floor(share * 100)}%`.padStart(4)
+  const cells = Math.min(barCellsMax, columns - label.length - text.length - percent.length - 9)
+  const filled = Math.round(share * cells)
+  const bar = cells < 5 ? '' : `  [${'#'.repeat(filled)}${'-'.repeat(cells - filled)}]`
+  return `${label}${bar} ${percent}  ${text}`.slice(0, columns - 1)
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+export function formatBytes(bytes: number): string {
+  let at = 0
+  let value = bytes
+  while (value >= 1024 && at < units.length - 1) {
+    value /= 1024
+    at++
+  }
+  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`
+}
+
+/** `36:05`, `1:02:03`. */
+function formatSeconds(seconds: number): string {
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const [hours = 0] = parts
+  return (hours > 0 ? parts : parts.slice(1))
+    .map((part, i) => (i === 0 ? `${part}` : `${part}`.padStart(2, '0')))
+    .join(':')
+}

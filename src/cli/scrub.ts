@@ -1,0 +1,68 @@
+/** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and says what is lost. */
+import { type FoundLost, lostBlobs } from '../jobs/repair.ts'
+import { scrubKind, scrubTask } from '../jobs/scrub.ts'
+import { cancelTask, type TaskRecord } from '../jobs/tasks.ts'
+import { askedRate } from './asked-rate.ts'
+import type { Invocation } from './command.ts'
+import { formatBytes } from './progress.ts'
+import { runTask } from './run-task.ts'
+import { withMetadataBeside } from './stopped-data.ts'
+
+const task = { kind: scrubKind, name: '' }
+
+export async function scrub(invocation: Invocation): Promise<number> {
+  const { extra, json, print } = invocation
+  if (extra.cancel === true) return cancel(invocation)
+  const record = await runTask(
+    invocation,
+    { ...task, arguments: askedRate(invocation), restart: extra.restart === true },
+    // No request waits for a disk that nobody serves.
+    scrubTask({ bytesPerSecond: undefined }),
+  )
+  const { state, reason, progress } = record
+  await printLost(invocation)
+  const { done, counts } = progress
+  if (json) print(JSON.stringify({ event: 'scrubbed', state, reason, bytes: done, ...counts }))
+  else print(summaryOf(record))
+  const isWhole = ['degraded', 'lost', 'unreachable'].every((name) => (counts[name] ?? 0) === 0)
+  return state === 'done' && isWhole ? 0 : 1
+}
+
+function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): string {
+  const count = (name: string): number => counts[name] ?? 0
+  const end = { done: 'scrubbed', cancelled: 'cancelled; so far', failed: `failed: ${reason}; so far` }
+  const unreachable = count('unreachable') === 0 ? '' : `; ${count('unreachable')} not verified: a store is out of use`
+  return [
+    `${end[state === 'failed' || state === 'cancelled' ? state : 'done']} ${formatBytes(done)} in ${count('checked')} blobs:`,
+    `${count('damaged')} damaged, ${count('repaired')} repaired, ${count('degraded')} to be repaired, ${count('lost')} lost${unreachable}`,
+  ].join(' ')
+}
+
+/** Everything that is lost, also what an earlier scrub or a read has found. */
+function printLost(invocation: Invocation): Promise<void> {
+  const { json, print } = invocation
+  return withMetadataBeside(invocation, async ({ kv }) => {
+    for await (const found of lostBlobs(kv)) {
+      print(json ? JSON.stringify({ event: 'lost', ...objectOf(found), sinceMs: found.lost.sinceMs }) : lineOf(found))
+    }
+  })
+}
+
+function objectOf({ owner, lost }: FoundLost): Record<string, string | number | undefined> {
+  const part = owner.kind === 'part' ? { uploadId: owner.uploadId, partNumber: owner.number } : {}
+  return { ...lost.object, ...part }
+}
+
+function lineOf({ owner, lost }: FoundLost): string {
+  const { bucket, key, versionId } = lost.object ?? {}
+  const part = owner.kind === 'part' ? [`part ${owner.number} of upload ${owner.uploadId}`] : []
+  const version = versionId === undefined || versionId === 'null' ? [] : [`version ${versionId}`]
+  return ['lost:', ...(bucket === undefined ? [] : [`${bucket}/${key}`]), ...version, ...part].join(' ')
+}
+
+async function cancel(invocation: Invocation): Promise<number> {
+  const cancelled = await withMetadataBeside(invocation, (metadata) => cancelTask(metadata, task))
+  if (invocation.json) invocation.print(JSON.stringify({ event: 'cancelled', cancelled }))
+  else invocation.print(cancelled ? 'cancelled; the next scrub goes on from there' : 'no scrub is under way')
+  return cancelled ? 0 : 1
+}

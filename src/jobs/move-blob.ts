@@ -1,0 +1,107 @@
+/** Moves one blob to where its bucket's data belongs: copied first, swapped by a checked commit in which the old one becomes garbage. */
+import { S3Error } from '../errors.ts'
+import { BlobUnreadable, type Manifest, type Pace } from '../shards/blobs.ts'
+import { ShardMissing, StoreFull } from '../shards/shard-store.ts'
+import { garbagePut } from '../store/commit.ts'
+import { type BlobOwner, bucketKey } from '../store/keyspace.ts'
+import type { BucketRecord } from '../store/records.ts'
+import { repairPuts } from '../store/repair-queue.ts'
+import type { FoundBucket } from '../store/scope.ts'
+import type { Store } from '../store/store.ts'
+import { type BlobReference, findReference, foundBucket } from './blob-reference.ts'
+
+export type MoveOutcome =
+  /** It lies there as the location asks, or did already. `bytes`: so many were written. */
+  | { state: 'there'; bytes: number }
+  /** No record references it any more, or the bucket is not what it was. */
+  | { state: 'gone' }
+  /** Others kept changing it. */
+  | { state: 'changed' }
+  | { state: 'unreadable'; reason: string }
+
+const attemptsMax = 3
+
+/**
+ * `bucket`: the owner's, as it was found; if it has gone, or got another location, nothing is done for it. Throws what writing to the location throws: `StoreFull`,
+ * ServiceUnavailable. Nothing is lost then, and another run goes on.
+ */
+export async function moveBlob(store: Store, bucket: BucketRecord, owner: BlobOwner, pace: Pace): Promise<MoveOutcome> {
+  const { location } = bucket
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    if ((await unchangedBucket(store, bucket)) === undefined) return { state: 'gone' }
+    const reference = await findReference(store.kv, owner)
+    if (reference === undefined) return { state: 'gone' }
+    const { manifest } = reference
+    const adopted = store.blobs.adopted(location, manifest)
+    if (adopted !== undefined) {
+      if (isOf(manifest, adopted) || (await swap(store, bucket, reference, adopted, false)))
+        return { state: 'there', bytes: 0 }
+      continue
+    }
+    try {
+      const made = await store.blobs.copy(manifest, location, pace)
+      if (await swap(store, bucket, reference, made, true)) return { state: 'there', bytes: manifest.size }
+      await store.blobs.remove([made])
+    } catch (error) {
+      if (!(error instanceof BlobUnreadable)) throw error
+      // Compaction or another move may have taken it elsewhere meanwhile.
+      if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax)
+        return { state: 'unreadable', reason: error.message }
+    }
+  }
+  return { state: 'changed' }
+}
+
+/** `undefined` when it has gone, with or without another in its place, or got another location. */
+export async function unchangedBucket(
+  { kv }: Store,
+  { name, id, location }: BucketRecord,
+): Promise<FoundBucket | undefined> {
+  const found = await foundBucket(kv, name)
+  return found?.record.id === id && found.record.location === location ? found : undefined
+}
+
+/** Whether writing may work later: the stores have no room, or too few of them are there. */
+export function isRefusedForNow(error: unknown): boolean {
+  return error instanceof StoreFull || (error instanceof S3Error && error.code === 'ServiceUnavailable')
+}
+
+const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>
+  manifest.location === location && manifest.locationVersion === locationVersion
+
+/** False when the record references another blob by now, or the bucket is not what it was. What else changes of it, such as its place, its tags and its locks, is kept. */
+async function swap(
+  store: Store,
+  bucket: BucketRecord,
+  { owner, manifest }: BlobReference,
+  made: Manifest,
+  isCopy: boolean,
+): Promise<boolean> {
+  for (;;) {
+    const now = await unchangedBucket(store, bucket)
+    if (now === undefined) return false
+    const reference = await findReference(store.kv, owner)
+    if (reference === undefined || !isSameBlob(reference.manifest, manifest)) return false
+    const { key, version } = reference.entry
+    const swapped = await store.kv.commit({
+      checks: [
+        { key, version },
+        { key: bucketKey(bucket.name), version: now.version },
+      ],
+      puts: [
+        { key, value: reference.withManifest(made) },
+        ...repairPuts(store, owner, made),
+        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest })] : []),
+      ],
+    })
+    if (swapped) return true
+  }
+}
+
+/** No store gives a shard's name again. */
+function isSameBlob({ shards }: Manifest, { shards: others }: Manifest): boolean {
+  return (
+    shards.length === others.length &&
+    shards.every(({ storeId, id }, i) => storeId === others[i]?.storeId && id === others[i]?.id)
+  )
+}

@@ -1,0 +1,132 @@
+/**
+ * Moves a bucket's data to a location, or to the newest version of its own, while it is used: new blobs go there from the first step on, then the others follow.
+ * Repeating it after a crash goes on: what is there already is left alone (ADR 0020).
+ */
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Pace } from '../shards/blobs.ts'
+import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../shards/forecast.ts'
+import { beginMove, endMove } from '../store/buckets.ts'
+import type { BucketRecord } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { foundBucket } from './blob-reference.ts'
+import { moveBlob, unchangedBucket } from './move-blob.ts'
+import { openPace } from './pace.ts'
+import { moveQueued } from './queued-moves.ts'
+import type { RunningTask, TaskKind } from './task-runner.ts'
+import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
+
+/** The bucket can't be moved there now. The message says why; nothing was changed. */
+export class MoveRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MoveRefused'
+  }
+}
+
+/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
+export const moveTask: TaskKind = { kind: 'move', run: moveBucket }
+
+/** Throws `MoveRefused`; what `moveBlob` throws. */
+async function moveBucket(store: Store, task: RunningTask): Promise<void> {
+  const paces = openPace(Number.POSITIVE_INFINITY)
+  const pace: Pace = (bytes) => {
+    const { bytesPerSecond } = task.arguments
+    paces.bytesPerSecond = typeof bytesPerSecond === 'number' ? bytesPerSecond : Number.POSITIVE_INFINITY
+    return paces.take(bytes, task.signal)
+  }
+  let bucket: BucketRecord
+  do {
+    const to = String(task.arguments.to)
+    const { bytes } = await foreseenMove(store, task.name, to)
+    await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
+    bucket = await beginMove(store, task.name, to)
+    // Asked for another location meanwhile, it begins anew.
+    while (bucket.location === task.arguments.to && !(await sweep(store, bucket, task, pace))) {
+      if ((await unchangedBucket(store, bucket)) === undefined) return
+    }
+  } while (bucket.location !== task.arguments.to)
+  await moveQueued(store, pace)
+  await endMove(store, bucket).catch(unlessGone)
+}
+
+/** What moving the bucket would write. Throws `MoveRefused` when it can't be done now. */
+async function foreseenMove(store: Store, name: string, to: string): Promise<Forecast> {
+  const bucket = (await foundBucket(store.kv, name))?.record
+  if (bucket === undefined) throw new MoveRefused(`there is no bucket ${name}`)
+  const location = store.blobs.locations.find((known) => known.name === to)
+  if (location === undefined) throw new MoveRefused(`there is no location ${to}`)
+  let demand: Demand = noDemand
+  for await (const { reference } of walkBlobs(store.kv, bucket)) {
+    const { manifest } = reference
+    if (store.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
+  }
+  const stores = await Promise.all(
+    location.stores.map(async ({ store: shards, ...about }) => ({
+      ...about,
+      storeId: shards.storeId,
+      freeBytes: about.state === 'out' ? undefined : (await shards.usage().catch(() => undefined))?.freeBytes,
+    })),
+  )
+  const foreseen = forecast(demand, { ...location, stores })
+  if (foreseen.fault !== undefined) throw new MoveRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
+  return foreseen
+}
+
+/** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
+async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
+  const { location } = bucket
+  const unreadable: string[] = []
+  let found = 0
+  const move = async ({ reference }: WalkedBlob): Promise<void> => {
+    const outcome = await moveBlob(store, bucket, reference.owner, pace)
+    if (outcome.state === 'unreadable') unreadable.push(outcome.reason)
+    else found++
+    const { done, total = 0, counts } = task.progress
+    const bytes = outcome.state === 'there' ? outcome.bytes : 0
+    await task.advance({
+      done: done + bytes,
+      total: Math.max(total, done + bytes),
+      counts: { moved: (counts.moved ?? 0) + (bytes > 0 ? 1 : 0), unreadable: unreadable.length },
+    })
+  }
+  const isElsewhere = ({ reference: { manifest } }: WalkedBlob): boolean => {
+    const there = store.blobs.adopted(location, manifest)
+    return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
+  }
+  await severalAtOnce(walkBlobs(store.kv, bucket), isElsewhere, async (blob) => {
+    // Asked for another location: the next sweep goes there.
+    if (task.arguments.to === location) await move(blob)
+  })
+  if (found === 0 && unreadable.length > 0) {
+    throw new Error(
+      `${unreadable.length} blobs can't be read, and stay where they are, such as for this reason: ${unreadable[0]}`,
+    )
+  }
+  return found === 0
+}
+
+/** Stops at the first failure, once all that is under way has ended. */
+async function severalAtOnce<T>(
+  all: AsyncIterable<T>,
+  wanted: (one: T) => boolean,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  for await (const one of all) {
+    if (!wanted(one)) continue
+    const working = work(one)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => underWay.delete(working))
+    underWay.add(working)
+    if (underWay.size >= limits.moveBlobsInFlightMax) await Promise.race(underWay)
+    if (failures.length > 0) break
+  }
+  await Promise.all(underWay)
+  if (failures.length > 0) throw failures[0]
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof S3Error) || error.code !== 'NoSuchBucket') throw error
+}

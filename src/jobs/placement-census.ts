@@ -1,0 +1,83 @@
+/** Counts what lies where, out of the records alone: what a plan for other stores and locations goes by. Reads only. */
+import type { Kv } from '../kv/kv.ts'
+import { bytesOfShards } from '../shards/blobs.ts'
+import { type Demand, noDemand, withBlob } from '../shards/forecast.ts'
+import { liesAs, type Shape } from '../shards/shape.ts'
+import type { BlobOwner } from '../store/keyspace.ts'
+import type { BucketRecord } from '../store/records.ts'
+import { everyBucket, everyReference } from './blob-reference.ts'
+import { walkBlobs } from './walk-blobs.ts'
+
+/** A location as it is to be. */
+export interface LocationToBe extends Shape {
+  /** A store that is not there yet has an identity that no shard names. */
+  stores: readonly { storeId: string; domain: string }[]
+}
+
+export interface LocationCensus {
+  /** Whose location it is. */
+  buckets: string[]
+  blobs: number
+  bytes: number
+  /** What would have to be written again to lie as the location is to lay it. */
+  outdated: Demand
+}
+
+export interface StoreCensus {
+  shards: number
+  bytes: number
+  /** Of these, what would be left behind by writing again what is outdated. */
+  outdatedBytes: number
+  /** What one of its shards is of. */
+  example: BlobOwner
+}
+
+export interface Census {
+  locations: ReadonlyMap<string, LocationCensus>
+  /** By identity. */
+  stores: ReadonlyMap<string, StoreCensus>
+  /** Buckets whose move has not ended. */
+  moving: string[]
+}
+
+export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>): Promise<Census> {
+  const locations = new Map<string, LocationCensus>()
+  const stores = new Map<string, StoreCensus>()
+  const moving: string[] = []
+  const censusOf = (name: string): LocationCensus => {
+    const found = locations.get(name) ?? { buckets: [], blobs: 0, bytes: 0, outdated: noDemand }
+    locations.set(name, found)
+    return found
+  }
+  for await (const bucket of everyBucket(kv)) {
+    censusOf(bucket.location).buckets.push(bucket.name)
+    if (bucket.moving !== undefined) moving.push(bucket.name)
+  }
+  for await (const { owner, manifest } of everyReference(kv)) {
+    const census = censusOf(manifest.location)
+    const next = toBe.get(manifest.location)
+    const isOutdated = next !== undefined && !liesAs(manifest, next, next.stores)
+    census.blobs++
+    census.bytes += manifest.size
+    if (isOutdated) census.outdated = withBlob(census.outdated, next, manifest.size)
+    const bytes = bytesOfShards(manifest)
+    for (const { storeId } of manifest.shards) {
+      const held = stores.get(storeId) ?? { shards: 0, bytes: 0, outdatedBytes: 0, example: owner }
+      stores.set(storeId, held)
+      held.shards++
+      held.bytes += bytes
+      if (isOutdated) held.outdatedBytes += bytes
+    }
+  }
+  return { locations, stores, moving }
+}
+
+/** What a move of the bucket would write. */
+export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: LocationToBe): Promise<Demand> {
+  let demand = noDemand
+  for await (const { reference } of walkBlobs(kv, bucket)) {
+    const { manifest } = reference
+    if (!liesAs(manifest, to, to.stores)) demand = withBlob(demand, to, manifest.size)
+  }
+  return demand
+}

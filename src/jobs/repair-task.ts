@@ -1,0 +1,45 @@
+/** Repair as work that is asked for: all of the queue now, with what there is to do counted before. The background jobs repair in any case. */
+import { repairOwnerOf, repairs } from '../store/keyspace.ts'
+import type { Store } from '../store/store.ts'
+import { findReference } from './blob-reference.ts'
+import { everyEntry } from './every-entry.ts'
+import { openPace, rateOf } from './pace.ts'
+import { repairBlobs } from './repair.ts'
+import type { TaskKind } from './task-runner.ts'
+
+export const repairKind = 'repair'
+
+/** `bytesPerSecond`: read and written anew, unless the request says otherwise. Absent: no limit. */
+export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefined }): TaskKind {
+  return {
+    kind: repairKind,
+    async run(store, task) {
+      const pace = openPace(rateOf(task, bytesPerSecond))
+      const counts = { repaired: 0, degraded: 0, lost: 0 }
+      let done = 0
+      await task.advance({ done, total: await queuedBytes(store), counts })
+      await repairBlobs(store, {
+        all: true,
+        pace: async (bytes) => {
+          pace.bytesPerSecond = rateOf(task, bytesPerSecond)
+          await pace.take(bytes, task.signal)
+        },
+        did: async (outcome, reference) => {
+          if (outcome === 'whole') counts.repaired++
+          else if (outcome === 'lost') counts.lost++
+          else if (outcome === 'degraded') counts.degraded++
+          done += reference?.manifest.size ?? 0
+          await task.advance({ done, counts: { ...counts } })
+        },
+      })
+    },
+  }
+}
+
+async function queuedBytes({ kv }: Store): Promise<number> {
+  let bytes = 0
+  for await (const { key } of everyEntry(kv, repairs)) {
+    bytes += (await findReference(kv, repairOwnerOf(key)))?.manifest.size ?? 0
+  }
+  return bytes
+}

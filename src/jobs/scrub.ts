@@ -1,0 +1,201 @@
+/** Reads and verifies every shard of every blob, also those that no healthy read touches, and has repaired what is damaged or missing. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import { bytesOfShards } from '../shards/blobs.ts'
+import { repairKey } from '../store/keyspace.ts'
+import { repairPut } from '../store/repair-queue.ts'
+import type { Store } from '../store/store.ts'
+import { type BlobReference, everyBucket, findReference, isDescriptionOf } from './blob-reference.ts'
+import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
+import { repairBlob } from './repair.ts'
+import type { RunningTask, TaskKind } from './task-runner.ts'
+import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
+
+export const scrubKind = 'scrub'
+
+export interface ScrubSettings {
+  /** Absent: only when somebody asks. */
+  everyMs?: number | undefined
+  /** Unless the request says otherwise. Absent: no limit. */
+  bytesPerSecond: number | undefined
+  clock?: PaceClock
+}
+
+/** What a scrub counts, in blobs. */
+export interface ScrubCounts {
+  checked: number
+  /** Had a shard that is damaged or missing. */
+  damaged: number
+  repaired: number
+  /** Damaged, and not whole again yet. */
+  degraded: number
+  /** Too few shards are left. */
+  lost: number
+  /** Some store could not be asked. */
+  unreachable: number
+}
+
+export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): TaskKind {
+  return {
+    kind: scrubKind,
+    everyMs,
+    firstAfterMs: everyMs,
+    run: async (store, task) => {
+      const pace = openPace(rateOf(task, bytesPerSecond), clock)
+      await new Scrub(store, task, pace, bytesPerSecond).run()
+    },
+  }
+}
+
+/** Where a scrub goes on: with what comes after these. */
+interface Cursor {
+  bucket: string
+  place: string
+  /** The last part that was checked, where the place is one of several. */
+  part?: number
+  /** Bytes that were read until here. */
+  bytes: number
+}
+
+interface Walked extends WalkedBlob {
+  bucket: string
+}
+
+class Scrub {
+  readonly #store: Store
+  readonly #task: RunningTask
+  readonly #pace: Pace
+  readonly #usualRate: number | undefined
+  readonly #counts: ScrubCounts
+  #bytes = 0
+
+  constructor(store: Store, task: RunningTask, pace: Pace, usualRate: number | undefined) {
+    this.#store = store
+    this.#task = task
+    this.#pace = pace
+    this.#usualRate = usualRate
+    this.#counts = {
+      checked: 0,
+      damaged: 0,
+      repaired: 0,
+      degraded: 0,
+      lost: 0,
+      unreachable: 0,
+      ...task.progress.counts,
+    }
+  }
+
+  async run(): Promise<void> {
+    const from = this.#task.cursor === undefined ? undefined : (JSON.parse(this.#task.cursor) as Cursor)
+    this.#bytes = from?.bytes ?? 0
+    if (from === undefined)
+      await this.#task.advance({ done: 0, total: await totalBytes(this.#store, this.#task.signal) })
+    for await (const batch of this.#batches(from)) {
+      await Promise.all(batch.map((blob) => this.#check(blob)))
+      const last = batch.at(-1)
+      if (last !== undefined) await this.#advance(last)
+    }
+    await this.#task.advance({ done: this.#bytes, total: this.#bytes, counts: { ...this.#counts } })
+  }
+
+  /** Small blobs together, so that several reads are under way; large ones by themselves, so that memory is bounded. */
+  async *#batches(from: Cursor | undefined): AsyncGenerator<Walked[]> {
+    let batch: Walked[] = []
+    let bytes = 0
+    for await (const blob of walk(this.#store, from)) {
+      const size = bytesOnStores(blob.reference)
+      if (batch.length === limits.scrubBlobsAtOnce || (batch.length > 0 && bytes + size > limits.scrubBytesAtOnce)) {
+        yield batch
+        batch = []
+        bytes = 0
+      }
+      batch.push(blob)
+      bytes += size
+    }
+    yield batch
+  }
+
+  async #advance({ bucket, place, reference: { owner } }: Walked): Promise<void> {
+    const part = owner.kind === 'part' ? { part: owner.number } : {}
+    const cursor: Cursor = { bucket, place, ...part, bytes: this.#bytes }
+    await this.#task.advance({ cursor: JSON.stringify(cursor), done: this.#bytes, counts: { ...this.#counts } })
+  }
+
+  async #check(blob: Walked): Promise<void> {
+    const finding = await this.#inspect(blob.reference)
+    if (finding === 'gone') return
+    this.#counts.checked++
+    if (finding === 'unreachable') this.#counts.unreachable++
+    if (finding === 'damaged') this.#counts.damaged++
+    // What is whole may be queued still, and even be taken for lost.
+    else if (finding !== 'queued') return
+    const outcome = await repairBlob(this.#store, blob.reference.owner, {
+      pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
+      object: blob.object,
+    })
+    if (outcome === 'whole' && finding === 'damaged') this.#counts.repaired++
+    else if (outcome === 'lost') this.#counts.lost++
+    else if (outcome === 'degraded') this.#counts.degraded++
+  }
+
+  /** Queues what is damaged in a commit that checks that the record still is what was looked at: else it is looked at again, where it is now. */
+  async #inspect(found: BlobReference): Promise<'whole' | 'queued' | 'unreachable' | 'damaged' | 'gone'> {
+    const { kv, blobs } = this.#store
+    for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
+      const { owner, entry, manifest } = reference
+      const looked = reference
+      const shards = await blobs.inspect(manifest, {
+        pace: (bytes) => this.#read(bytes),
+        isOfBlob: (description) => isDescriptionOf(looked, description),
+      })
+      const isDamaged = manifest.missing !== undefined || shards.some(({ state }) => state === 'bad')
+      if (!isDamaged) {
+        if (shards.some(({ state }) => state === 'out of reach')) return 'unreachable'
+        const [queued] = await kv.get([repairKey(owner)])
+        return queued === undefined ? 'whole' : 'queued'
+      }
+      const { key, version } = entry
+      if (await kv.commit({ checks: [{ key, version }], puts: [repairPut(this.#store, owner)] })) return 'damaged'
+      reference = await findReference(kv, owner)
+    }
+    return 'gone'
+  }
+
+  async #read(bytes: number): Promise<void> {
+    const { signal } = this.#task
+    this.#pace.bytesPerSecond = rateOf(this.#task, this.#usualRate)
+    await this.#pace.take(bytes, signal)
+    this.#bytes += bytes
+    await this.#task.advance({ done: this.#bytes })
+  }
+}
+
+async function* walk({ kv }: Store, from: Cursor | undefined): AsyncGenerator<Walked> {
+  for await (const bucket of everyBucket(kv)) {
+    if (from !== undefined && bucket.name < from.bucket) continue
+    const place = from?.bucket === bucket.name ? from.place : undefined
+    for await (const blob of walkBlobs(kv, bucket, place)) {
+      if (from === undefined || !isDone(blob, place, from)) yield { ...blob, bucket: bucket.name }
+    }
+  }
+}
+
+/** A walk begins with the place that the last one ended in. */
+function isDone({ place, reference: { owner } }: WalkedBlob, first: string | undefined, { part }: Cursor): boolean {
+  return place === first && (owner.kind === 'version' || owner.number <= (part ?? 0))
+}
+
+/** Bytes of all shards, as the metadata has them. */
+async function totalBytes(store: Store, signal: AbortSignal): Promise<number> {
+  let bytes = 0
+  let walked = 0
+  for await (const { reference } of walk(store, undefined)) {
+    bytes += bytesOnStores(reference)
+    // Metadata is read without a pause: requests have their turn in between.
+    if (++walked % limits.reclaimBatch === 0) await turn()
+    signal.throwIfAborted()
+  }
+  return bytes
+}
+
+const bytesOnStores = ({ manifest }: BlobReference): number => bytesOfShards(manifest) * manifest.shards.length

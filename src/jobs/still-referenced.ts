@@ -1,0 +1,38 @@
+/** Whether a record references what an entry of the garbage names after all: read afresh, since what is reclaimed never comes back. */
+import type { Kv } from '../kv/kv.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import { historyKey, objectKey, uploadKey } from '../store/keyspace.ts'
+import { versionCodec } from '../store/record-codecs.ts'
+import type { GarbageRecord } from '../store/records.ts'
+import { findReference } from './blob-reference.ts'
+
+export async function isStillReferenced(kv: Kv, garbage: GarbageRecord): Promise<boolean> {
+  if (garbage.kind === 'blob') {
+    if (garbage.owner === undefined) return false
+    const reference = await findReference(kv, garbage.owner)
+    return reference !== undefined && shareShards(reference.manifest, garbage.manifest)
+  }
+  return garbage.kind === 'parts' && arePartsReferenced(kv, garbage)
+}
+
+function shareShards(one: Manifest, other: Manifest): boolean {
+  return one.shards.some(({ storeId, id }) =>
+    other.shards.some((shard) => shard.storeId === storeId && shard.id === id),
+  )
+}
+
+async function arePartsReferenced(
+  kv: Kv,
+  { uploadId, owner }: Extract<GarbageRecord, { kind: 'parts' }>,
+): Promise<boolean> {
+  // Whoever gives up an upload deletes its record with it.
+  if (owner === undefined) return (await kv.get([uploadKey(uploadId)])).some((entry) => entry !== undefined)
+  if (owner.kind === 'part') return false
+  const { bucket, key, sequence } = owner
+  const places = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
+  return places.some((entry) => {
+    if (entry === undefined) return false
+    const version = versionCodec.decode(entry.key, entry.value)
+    return version.kind === 'object' && version.data.kind === 'parts' && version.data.uploadId === uploadId
+  })
+}

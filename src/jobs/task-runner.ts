@@ -1,0 +1,207 @@
+/**
+ * Takes up requests for long work and does it: in the one process that owns the instance, one task of a kind at a time. What was under way when a
+ * process ended is gone on with from its cursor by the next.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import type { Store } from '../store/store.ts'
+import {
+  allTasks,
+  type FoundTask,
+  forgetTask,
+  isEnded,
+  readTask,
+  requestTask,
+  type TaskArguments,
+  type TaskName,
+  type TaskProgress,
+  type TaskRecord,
+  writeTask,
+} from './tasks.ts'
+
+/** What a kind of tasks does. */
+export interface TaskKind {
+  readonly kind: string
+  /** Time after which one that ended is asked for anew, under the empty name and without arguments. Absent: only when somebody asks. */
+  readonly everyMs?: number | undefined
+  /** Time after which it is first asked for, where it never was. Absent: at once. */
+  readonly firstAfterMs?: number | undefined
+  /** Resolves when all is done. What it throws is the reason why it failed. Repeating it from a cursor that was given does no harm. */
+  run(store: Store, task: RunningTask): Promise<void>
+}
+
+/** A task, as it looks to who does it. */
+export interface RunningTask {
+  readonly name: string
+  /** As last requested: they may change while it runs. */
+  readonly arguments: TaskArguments
+  readonly cursor: string | undefined
+  readonly progress: TaskProgress
+  /** Aborted when it is cancelled or asked for anew, and when this process ends: then `run` may throw whatever it likes. */
+  readonly signal: AbortSignal
+  /** Says how far it is, and where to go on. Durable within a second or so. Throws when it is to stop. */
+  advance(step: Partial<TaskProgress> & { cursor?: string }): Promise<void>
+}
+
+export interface TaskRunnerOptions {
+  store: Store
+  kinds: readonly TaskKind[]
+  onError(error: unknown): void
+  pollMs?: number
+}
+
+export interface TaskRunner {
+  /** Resolves when those under way have said how far they are. The next runner goes on with them. */
+  stop(): Promise<void>
+}
+
+export function startTasks(options: TaskRunnerOptions): TaskRunner {
+  const { store, kinds, onError, pollMs = limits.taskPollMs } = options
+  const running = new Map<string, { task: Running; ended: Promise<void> }>()
+  const stopping = new AbortController()
+
+  const start = (kind: TaskKind, found: FoundTask): void => {
+    const task = new Running(store, found, stopping.signal)
+    const ended = task
+      .run(kind, onError)
+      .catch(onError)
+      .finally(() => running.delete(kind.kind))
+    running.set(kind.kind, { task, ended })
+  }
+  const look = async (): Promise<void> => {
+    const found = await allTasks(store.kv)
+    if (stopping.signal.aborted) return
+    for (const kind of kinds) {
+      const ofKind = found.filter((task) => task.kind === kind.kind)
+      const under = running.get(kind.kind)
+      if (under !== undefined) under.task.learn(ofKind)
+      else {
+        const next = nextOf(ofKind, store.clock.now())
+        if (next !== undefined) start(kind, next)
+        else await askAgain(store, kind, ofKind)
+      }
+    }
+    await forgetOld(store, kinds, found)
+  }
+  const polling = (async () => {
+    while (!stopping.signal.aborted) {
+      await look().catch(onError)
+      await delay(pollMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
+    }
+  })()
+  return {
+    stop: async () => {
+      stopping.abort(new Error('the process ends'))
+      await polling
+      await Promise.all([...running.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+/** What a process left under way comes first, then the one that waits longest. */
+function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefined {
+  const order = (task: FoundTask): number => (task.record.state === 'running' ? 0 : task.record.requestedMs)
+  return found
+    .filter(({ record }) => !isEnded(record) && record.requestedMs <= nowMs)
+    .toSorted((a, b) => order(a) - order(b))[0]
+}
+
+async function askAgain(store: Store, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
+  const { kind, everyMs, firstAfterMs = 0 } = task
+  if (everyMs === undefined) return
+  const own = found.find(({ name }) => name === '')?.record
+  if (own !== undefined && (own.endedMs === undefined || store.clock.now() < own.endedMs + everyMs)) return
+  const afterMs = own === undefined ? firstAfterMs : 0
+  await requestTask(store, { kind, name: '', arguments: {}, afterMs })
+}
+
+async function forgetOld({ kv, clock }: Store, kinds: readonly TaskKind[], found: readonly FoundTask[]): Promise<void> {
+  for (const { kind, name, record, version } of found) {
+    const isDue = isEnded(record) && (record.endedMs ?? 0) + limits.endedTaskKeptMs < clock.now()
+    const isAskedAgain = name === '' && kinds.some((known) => known.kind === kind && known.everyMs !== undefined)
+    if (isDue && !isAskedAgain) await forgetTask(kv, { kind, name, version })
+  }
+}
+
+/** Where a run stands, between what is done and what was saved of it. */
+class Running implements RunningTask {
+  readonly name: string
+  readonly signal: AbortSignal
+  readonly #store: Store
+  readonly #key: TaskName
+  readonly #stopping: AbortSignal
+  readonly #replaced = new AbortController()
+  #record: TaskRecord
+  #savedMs = performance.now()
+
+  constructor(store: Store, { kind, name, record }: FoundTask, stopping: AbortSignal) {
+    this.#store = store
+    this.#key = { kind, name }
+    this.#record = record
+    this.#stopping = stopping
+    this.name = name
+    this.signal = AbortSignal.any([stopping, this.#replaced.signal])
+  }
+
+  get arguments(): TaskArguments {
+    return this.#record.arguments
+  }
+
+  get cursor(): string | undefined {
+    return this.#record.cursor
+  }
+
+  get progress(): TaskProgress {
+    return this.#record.progress
+  }
+
+  async run(kind: TaskKind, onError: (error: unknown) => void): Promise<void> {
+    const { clock } = this.#store
+    await this.#save({ state: 'running', startedMs: this.#record.startedMs ?? clock.now() })
+    if (this.signal.aborted) return
+    try {
+      await kind.run(this.#store, this)
+      await this.#save({ state: 'done', endedMs: clock.now(), cursor: undefined })
+    } catch (error) {
+      if (this.#stopping.aborted) await this.#save({})
+      if (this.signal.aborted) return
+      onError(error)
+      await this.#save({ state: 'failed', reason: reasonOf(error), endedMs: clock.now() })
+    }
+  }
+
+  async advance({ cursor, ...step }: Partial<TaskProgress> & { cursor?: string }): Promise<void> {
+    this.signal.throwIfAborted()
+    const progress = { ...this.#record.progress, ...step }
+    this.#record = { ...this.#record, progress, ...(cursor === undefined ? {} : { cursor }) }
+    if (performance.now() - this.#savedMs < limits.taskPollMs) return
+    await this.#save({})
+    this.signal.throwIfAborted()
+  }
+
+  /** Takes over what others wrote. `found`: the records of its kind. */
+  learn(found: readonly FoundTask[]): void {
+    const own = found.find(({ name }) => name === this.name)?.record
+    if (own === undefined || own.id !== this.#record.id || isEnded(own)) {
+      this.#replaced.abort(new Error('the task was cancelled, or asked for anew'))
+    } else {
+      this.#record = { ...this.#record, arguments: own.arguments }
+    }
+  }
+
+  async #save(change: Partial<TaskRecord>): Promise<void> {
+    const { kv } = this.#store
+    for (;;) {
+      const found = await readTask(kv, this.#key)
+      this.learn(found === undefined ? [] : [found])
+      if (found === undefined || this.#replaced.signal.aborted) return
+      this.#record = { ...this.#record, ...change }
+      this.#savedMs = performance.now()
+      if (await writeTask(kv, { ...this.#key, record: this.#record, version: found.version })) return
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

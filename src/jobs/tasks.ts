@@ -1,0 +1,105 @@
+/** Requests for long work, as records that any process may write beside the one that does the work: `task-runner` takes them up. */
+import { type Clock, randomId } from '../clock.ts'
+import type { Entry, Kv } from '../kv/kv.ts'
+import { taskKey, taskOf, tasks } from '../store/keyspace.ts'
+import { taskCodec } from '../store/record-codecs.ts'
+import type { TaskArguments, TaskProgress, TaskRecord, TaskState } from '../store/records.ts'
+import { everyEntry } from './every-entry.ts'
+
+export type { TaskArguments, TaskProgress, TaskRecord }
+
+/** Tasks of one kind run one at a time; each name has one record, of the last request. */
+export interface TaskName {
+  kind: string
+  /** Of what it is about, such as a bucket; empty where a kind has only one. */
+  name: string
+}
+
+export interface TaskRequest extends TaskName {
+  arguments: TaskArguments
+  /** Forgets how far an earlier request came. */
+  restart?: boolean
+  /** Not before so much time has passed. */
+  afterMs?: number
+}
+
+export interface FoundTask extends TaskName {
+  record: TaskRecord
+  /** What a commit checks. */
+  version: number
+}
+
+type Writing = { kv: Kv; clock: Clock }
+
+export function isEnded({ state }: { state: TaskState }): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled'
+}
+
+export async function readTask(kv: Kv, { kind, name }: TaskName): Promise<FoundTask | undefined> {
+  const [entry] = await kv.get([taskKey(kind, name)])
+  return entry && foundTask(entry)
+}
+
+export async function allTasks(kv: Kv): Promise<FoundTask[]> {
+  const found: FoundTask[] = []
+  for await (const entry of everyEntry(kv, tasks)) found.push(foundTask(entry))
+  return found
+}
+
+function foundTask({ key, value, version }: Entry): FoundTask {
+  return { ...taskOf(key), record: taskCodec.decode(key, value), version }
+}
+
+/**
+ * Asks for a task, or joins one that has not ended: it gets the new arguments. One that failed or was cancelled goes on from where it stopped. Resolves
+ * with its record as it is then.
+ */
+export async function requestTask({ kv, clock }: Writing, request: TaskRequest): Promise<TaskRecord> {
+  for (;;) {
+    const found = await readTask(kv, request)
+    const record = requested(found?.record, request, clock)
+    if (await writeTask(kv, { ...request, record, version: found?.version })) return record
+  }
+}
+
+function requested(found: TaskRecord | undefined, request: TaskRequest, clock: Clock): TaskRecord {
+  const isNew = found === undefined || found.state === 'done' || request.restart === true
+  const requestedMs = clock.now() + (request.afterMs ?? 0)
+  if (!isNew && !isEnded(found)) {
+    return { ...found, arguments: request.arguments, requestedMs: Math.min(found.requestedMs, requestedMs) }
+  }
+  return {
+    id: randomId(clock),
+    state: 'waiting',
+    arguments: request.arguments,
+    cursor: isNew ? undefined : found.cursor,
+    progress: isNew ? { done: 0, unit: 'bytes', counts: {} } : found.progress,
+    requestedMs,
+  }
+}
+
+/** Whoever does the work stops at its next step. False: there was nothing to cancel. */
+export async function cancelTask({ kv, clock }: Writing, name: TaskName): Promise<boolean> {
+  for (;;) {
+    const found = await readTask(kv, name)
+    if (found === undefined || isEnded(found.record)) return false
+    const record: TaskRecord = { ...found.record, state: 'cancelled', endedMs: clock.now() }
+    if (await writeTask(kv, { ...found, record })) return true
+  }
+}
+
+/** False when the record is no longer what was read. `version`: absent when there was none. */
+export function writeTask(
+  kv: Kv,
+  { kind, name, record, version }: TaskName & { record: TaskRecord; version: number | undefined },
+): Promise<boolean> {
+  const key = taskKey(kind, name)
+  const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
+  return kv.commit({ checks: [check], puts: [{ key, value: taskCodec.encode(key, record) }] })
+}
+
+/** Only as it was read. */
+export async function forgetTask(kv: Kv, { kind, name, version }: TaskName & { version: number }): Promise<void> {
+  const key = taskKey(kind, name)
+  await kv.commit({ checks: [{ key, version }], deletes: [key] })
+}

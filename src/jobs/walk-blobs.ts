@@ -1,0 +1,73 @@
+/** Walks the blobs of one bucket, with a place to go on from: parts of open uploads first, then current versions, then older ones, so that what is completed or overwritten meanwhile is met. */
+import type { Entry, Kv } from '../kv/kv.ts'
+import type { KeyRange } from '../kv/ordered-key.ts'
+import { historyKeyOf, historyOfBucket, ObjectKeys, openUploadOf, openUploads, partsOf } from '../store/keyspace.ts'
+import { versionCodec } from '../store/record-codecs.ts'
+import type { BucketRecord, NamedObject } from '../store/records.ts'
+import { type BlobReference, referenceOfPart, referenceOfVersion } from './blob-reference.ts'
+import { everyEntry } from './every-entry.ts'
+
+export interface WalkedBlob {
+  reference: BlobReference
+  /** Where a walk goes on that begins with this blob, or with those beside it. */
+  place: string
+  /** Whose bytes they are. */
+  object: NamedObject
+}
+
+interface Pass {
+  range: KeyRange
+  blobsOf(entry: Entry): AsyncIterable<Omit<WalkedBlob, 'place'>>
+}
+
+/** `from`: a place of an earlier walk. Absent: from the start. */
+export async function* walkBlobs(kv: Kv, bucket: BucketRecord, from?: string): AsyncGenerator<WalkedBlob> {
+  const [firstPass, firstKey] = from === undefined ? [0, undefined] : readPlace(from)
+  for (const [at, { range, blobsOf }] of passesOf(kv, bucket).entries()) {
+    if (at < firstPass) continue
+    const start = at === firstPass && firstKey !== undefined ? firstKey : range.start
+    for await (const entry of everyEntry(kv, { start, end: range.end })) {
+      const place = `${at}:${entry.key.toString('base64')}`
+      for await (const blob of blobsOf(entry)) yield { ...blob, place }
+    }
+  }
+}
+
+function passesOf(kv: Kv, { name, id }: BucketRecord): Pass[] {
+  const objects = new ObjectKeys(name)
+  return [
+    {
+      range: openUploads(id),
+      blobsOf: (entry) => {
+        const { key, uploadId } = openUploadOf(entry.key)
+        return blobsOfParts(kv, uploadId, { bucket: name, key })
+      },
+    },
+    { range: objects.startingWith(''), blobsOf: (entry) => blobsOfVersion(kv, name, objects.unpack(entry.key), entry) },
+    { range: historyOfBucket(name), blobsOf: (entry) => blobsOfVersion(kv, name, historyKeyOf(entry.key), entry) },
+  ]
+}
+
+function readPlace(place: string): [number, Buffer] {
+  const [pass = '', key = ''] = place.split(':')
+  return [Number(pass), Buffer.from(key, 'base64')]
+}
+
+async function* blobsOfVersion(
+  kv: Kv,
+  bucket: string,
+  key: string,
+  entry: Entry,
+): AsyncGenerator<Omit<WalkedBlob, 'place'>> {
+  const reference = referenceOfVersion(bucket, key, entry)
+  const version = versionCodec.decode(entry.key, entry.value)
+  const object = { bucket, key, versionId: version.versionId }
+  if (reference !== undefined) yield { reference, object }
+  if (version.kind === 'object' && version.data.kind === 'parts') {
+    yield* blobsOfParts(kv, version.data.uploadId, object)
+  }
+}
+
+async function* blobsOfParts(kv: Kv, uploadId: string, object: NamedObject): AsyncGenerator<Omit<WalkedBlob, 'place'>> {
+  for await (const entry of everyEntry(kv, partsOf(uploadId))) yield { reference: referenceOfPart(entry), object }
+}

@@ -1,0 +1,60 @@
+/** Picks the engine of a configured store by its type. */
+import type { Clock } from './clock.ts'
+import { ConfigurationError } from './config/configuration-error.ts'
+import type { StoreSettings } from './config/locations.ts'
+import { openDirectoryStore } from './shards/directory/directory-store.ts'
+import { openS3Store } from './shards/s3/s3-store.ts'
+import { loadSdk, SdkMissing } from './shards/s3/sdk.ts'
+import type { ShardStore } from './shards/shard-store.ts'
+
+export interface Opening {
+  /** No other process has it open: what is marked as being written was left by processes that died. */
+  first: boolean
+  /** Who makes a store where nothing is yet. Absent: none is made. */
+  createFor?: string
+  /** The store can promise nothing any more. */
+  onFatal(error: Error): void
+}
+
+export interface Telling {
+  clock: Clock
+  warn(message: string): void
+}
+
+/** What a store is called in messages: where it lies. */
+export function placeName(settings: StoreSettings): string {
+  if (settings.type === 'directory') return settings.path
+  return `${settings.endpoint} ${settings.bucket}/${settings.prefix}`
+}
+
+/** Opens a store, and opens it again after it was out of use: by one process, through one of these. */
+export function storeOpener(settings: StoreSettings, telling: Telling): (how: Opening) => Promise<ShardStore> {
+  if (settings.type === 'directory') {
+    return ({ first, createFor, onFatal }) =>
+      openDirectoryStore({
+        path: settings.path,
+        create: createFor !== undefined,
+        firstOpener: first,
+        onFatal,
+        ...telling,
+      })
+  }
+  const leftOpen = new Map<string, number>()
+  return ({ first, createFor }) =>
+    openS3Store({
+      place: settings,
+      firstOpener: first,
+      leftOpen,
+      ...(createFor === undefined ? {} : { createFor }),
+      ...telling,
+    })
+}
+
+/** Throws `ConfigurationError` when a package is missing that some store needs. */
+export async function requirePackages(stores: readonly StoreSettings[]): Promise<void> {
+  const remote = stores.find(({ type }) => type === 's3')
+  if (remote === undefined) return
+  await loadSdk().catch((error: unknown) => {
+    throw error instanceof SdkMissing ? new ConfigurationError(`stores.${remote.name}: ${error.message}`) : error
+  })
+}

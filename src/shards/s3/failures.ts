@@ -1,0 +1,74 @@
+/** What the errors of an S3 endpoint, and of the way there, mean to a store. */
+import { S3Error } from '../../errors.ts'
+import { StoreFull } from '../shard-store.ts'
+
+/** What is known of an answer that is an error. */
+interface Refusal {
+  code: string
+  message: string
+  status: number
+}
+
+/** `undefined` when no answer came. */
+function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof Error) || !('$metadata' in error)) return undefined
+  const metadata = error.$metadata
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined
+  const status = metadata.httpStatusCode
+  if (typeof status !== 'number') return undefined
+  return { code: error.name, message: error.message, status }
+}
+
+/** The object, and not its bucket, is missing. */
+export function isMissingObject(error: unknown): boolean {
+  const refusal = refusalOf(error)
+  return refusal !== undefined && (refusal.code === 'NoSuchKey' || refusal.code === 'NotFound')
+}
+
+/** What was to be made is there already. */
+export function isPresent(error: unknown): boolean {
+  const status = refusalOf(error)?.status
+  return status === 412 || status === 409
+}
+
+export function isUnsatisfiableRange(error: unknown): boolean {
+  return refusalOf(error)?.status === 416
+}
+
+/** The endpoint lacks the operation, or the form in which it was asked. */
+export function isUnsupported(error: unknown): boolean {
+  const status = refusalOf(error)?.status
+  return status === 501 || status === 405 || status === 400
+}
+
+const fullCodes = ['XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'QuotaExceeded', 'InsufficientStorage']
+const slowCodes = ['SlowDown', 'TooManyRequests', 'RequestLimitExceeded']
+
+/**
+ * The error that a caller of the store should see. It keeps nothing of the answer but its code and message: what else an endpoint says of a signature
+ * belongs in no log.
+ */
+export function endpointFailure(error: unknown): unknown {
+  const refusal = refusalOf(error)
+  if (refusal === undefined) return unanswered(error)
+  const { code, message, status } = refusal
+  if (status === 507 || fullCodes.includes(code) || isFullHoldfast(refusal)) {
+    return new StoreFull(`the endpoint has no room left (${code})`)
+  }
+  if (status === 429 || slowCodes.includes(code)) return new S3Error('SlowDown')
+  return new Error(`the endpoint answers ${status} ${code}: ${message}`)
+}
+
+/** S3 has no code of its own for it. */
+function isFullHoldfast({ code, message }: Refusal): boolean {
+  return code === 'ServiceUnavailable' && message.includes('no room left')
+}
+
+function unanswered(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if (error.name === 'CredentialsProviderError') return new Error(`no credentials: ${error.message}`)
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return new Error('the endpoint did not answer in time')
+  if (!('code' in error) || typeof error.code !== 'string') return error
+  return new Error(`the endpoint can't be reached (${error.code})`)
+}

@@ -1,0 +1,240 @@
+/** `holdfast scrub` and `holdfast repair` as an operator meets them: beside a server and without one, cut off in the middle, at a terminal. */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { patternBytes } from '../shards/seeded.ts'
+import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+
+let root: string
+let config: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'holdfast-scrub-'))
+  config = join(root, 'holdfast.toml')
+  const disks = ['disk1', 'disk2', 'disk3'].map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`)
+  await writeFile(
+    config,
+    `data = "data"\nlisten = "127.0.0.1:0"\n${disks.join('')}[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ["disk1", "disk2", "disk3"]\n`,
+  )
+})
+afterEach(async () => {
+  killLeftovers()
+  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const bytes = 300 * 1024
+const objects = 6
+const body = (i: number): Buffer => patternBytes(i, bytes)
+
+async function serving(use: (s3: S3Client, server: Awaited<ReturnType<typeof serve>>) => Promise<void>): Promise<void> {
+  const server = await serve(['serve', '--config', config])
+  const s3 = new S3Client({
+    endpoint: server.ready.endpoint,
+    region: 'us-east-1',
+    credentials: environmentKey,
+    forcePathStyle: true,
+  })
+  try {
+    await use(s3, server)
+  } finally {
+    s3.destroy()
+    server.child.kill('SIGTERM')
+  }
+  await server.ended
+}
+
+async function fill(s3: S3Client, location: 'safe' | 'default' = 'safe'): Promise<void> {
+  await s3.send(
+    new CreateBucketCommand({
+      Bucket: 'bucket',
+      ...(location === 'safe' ? { CreateBucketConfiguration: { LocationConstraint: 'safe' as 'eu-west-1' } } : {}),
+    }),
+  )
+  for (let i = 0; i < objects; i++) {
+    await s3.send(new PutObjectCommand({ Bucket: 'bucket', Key: `key-${i}`, Body: body(i) }))
+  }
+}
+
+async function holdAll(s3: S3Client): Promise<void> {
+  for (let i = 0; i < objects; i++) {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: `key-${i}` }))
+    expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(body(i))).toBe(true)
+  }
+}
+
+/** A bit of every large shard of a store. Resolves with how many there are. */
+async function flipAll(store: string): Promise<number> {
+  const found = await readdir(join(root, store, 'files'), { recursive: true, withFileTypes: true })
+  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  for (const file of files) {
+    const content = await readFile(file)
+    content[200_000] = (content[200_000] ?? 0) ^ 1
+    await writeFile(file, content, { flag: 'r+' })
+  }
+  return files.length
+}
+
+interface Event {
+  event: string
+  [name: string]: unknown
+}
+const start = (...words: string[]) => run([...words, '--config', config, '--json'], keyVariables)
+const eventsOf = ({ stdout }: Outcome): Event[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event)
+async function command(...words: string[]): Promise<{ code: number | null; events: Event[]; last: Event | undefined }> {
+  const outcome = await start(...words).ended
+  const events = eventsOf(outcome)
+  return { code: outcome.code, events, last: events.at(-1) }
+}
+const clean = { event: 'scrubbed', state: 'done', damaged: 0, repaired: 0, lost: 0, degraded: 0, checked: objects }
+
+describe('a scrub', () => {
+  test('beside a running server has it repair what no read has touched, and names what is lost', async () => {
+    await serving(async (s3) => {
+      await fill(s3)
+      const damaged = await flipAll('disk1')
+      expect(damaged).toBeGreaterThan(0)
+      expect(await command('scrub')).toMatchObject({ code: 0, last: { ...clean, damaged, repaired: damaged } })
+      expect(await command('scrub')).toMatchObject({ code: 0, last: clean })
+      await holdAll(s3)
+
+      for (const name of ['disk1', 'disk2', 'disk3']) await flipAll(name)
+      const { code, last, events } = await command('scrub')
+      expect([code, last]).toEqual([1, expect.objectContaining({ damaged: objects, lost: objects })])
+      const lost = events.filter(({ event }) => event === 'lost').map(({ bucket, key }) => `${bucket}/${key}`)
+      expect(lost.sort()).toEqual(Array.from({ length: objects }, (_, i) => `bucket/key-${i}`))
+      const { last: status } = await command('locations', 'status')
+      expect(status).toMatchObject({ locations: [{}, { name: 'safe', degradedBlobs: 0, lostBlobs: objects }] })
+      // Flipped back: nothing had been thrown away.
+      for (const name of ['disk1', 'disk2', 'disk3']) await flipAll(name)
+      expect(await command('scrub')).toMatchObject({ code: 0, last: clean })
+      expect((await command('locations', 'status')).last).toMatchObject({ locations: [{}, { lostBlobs: 0 }] })
+      await holdAll(s3)
+    })
+  }, 120_000)
+
+  test('of a stopped server does the same by itself, in the data directory too', async () => {
+    await serving((s3) => fill(s3, 'default'))
+    expect(await command('scrub')).toMatchObject({ code: 0, last: clean })
+    await flipAll(join('data', 'store'))
+    const { code, stdout } = await run(['scrub', '--config', config], keyVariables).ended
+    expect(code).toBe(1)
+    expect(stdout).toContain('lost: bucket/key-0\n')
+    expect(stdout).toContain(`6 damaged, 0 repaired, 0 to be repaired, ${objects} lost`)
+  }, 60_000)
+
+  test('that was killed goes on where it was, and begins anew when that is asked for', async () => {
+    await serving((s3) => fill(s3))
+    const first = start('scrub', '--rate', '1MiB')
+    await first.line((line) => JSON.parse(line).counts.checked >= 2)
+    first.child.kill('SIGKILL')
+    await first.ended
+    for (const [words, fromStart] of [
+      [[], false],
+      [['--restart'], true],
+    ] as const) {
+      const next = start('scrub', '--rate', '1MiB', ...words)
+      const { counts } = JSON.parse(await next.line((line) => line.includes('progress')))
+      expect(counts.checked === undefined).toBe(fromStart)
+      await next.line((line) => JSON.parse(line).counts.checked >= 2)
+      next.child.kill('SIGKILL')
+      await next.ended
+    }
+    const last = await command('scrub', '--rate', 'unlimited')
+    expect(last.events[0]).toMatchObject({ event: 'progress', task: 'scrub', total: 2 * objects * bytes })
+    // Those that were checked before are not checked again, nor forgotten.
+    expect(last.events[0]).toHaveProperty('counts.checked')
+    expect(last).toMatchObject({ code: 0, last: { ...clean, bytes: 2 * objects * bytes } })
+  }, 60_000)
+
+  test('goes on by itself when the server that did it is killed', async () => {
+    let scrub: ReturnType<typeof start> | undefined
+    await serving(async (s3, server) => {
+      await fill(s3)
+      scrub = start('scrub', '--rate', '1MiB')
+      await scrub.line((line) => Number(JSON.parse(line).done) >= 4 * bytes)
+      server.child.kill('SIGKILL')
+      await server.ended
+    })
+    const outcome = await scrub?.ended
+    expect(outcome?.code).toBe(0)
+    if (outcome !== undefined) expect(eventsOf(outcome).at(-1)).toMatchObject(clean)
+  }, 60_000)
+
+  test('can be cancelled', async () => {
+    await serving(async (s3) => {
+      await fill(s3)
+      const scrub = start('scrub', '--rate', '100KiB')
+      await scrub.line((line) => line.includes('progress'))
+      expect(await command('scrub', '--cancel')).toMatchObject({ code: 0, last: { cancelled: true } })
+      const outcome = await scrub.ended
+      expect([outcome.code, eventsOf(outcome).at(-1)]).toEqual([1, expect.objectContaining({ state: 'cancelled' })])
+      expect(await command('scrub', '--cancel')).toMatchObject({ code: 1, last: { cancelled: false } })
+      expect(await command('scrub', '--rate', 'unlimited')).toMatchObject({ code: 0, last: clean })
+    })
+  }, 60_000)
+
+  test('refuses a rate that is none', async () => {
+    const { code, stderr } = await run(['scrub', '--config', config, '--rate', 'fast'], keyVariables).ended
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--rate: expects bytes a second such as')])
+  })
+})
+
+test('repair beside a running server says how far it is', async () => {
+  await serving(async (s3) => {
+    await fill(s3)
+    expect(await command('repair')).toMatchObject({ code: 0, last: { event: 'repaired', repaired: 0 } })
+  })
+  // Met by reads.
+  const damaged = await flipAll('disk2')
+  await serving(async (s3) => {
+    for (let i = 0; i < 10; i++) await holdAll(s3)
+  })
+  const { code, last } = await command('repair')
+  expect([code, last]).toEqual([
+    0,
+    expect.objectContaining({ state: 'done', repaired: damaged, bytes: damaged * bytes }),
+  ])
+  expect(await command('scrub')).toMatchObject({ code: 0, last: clean })
+}, 60_000)
+
+const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
+const hasPty = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version']).includes('util-linux')
+  } catch {
+    return false
+  }
+})()
+
+// Without it nothing here can open a terminal.
+test.skipIf(!hasPty)(
+  'at a terminal a bar is drawn, and elsewhere none',
+  async () => {
+    await serving((s3) => fill(s3))
+    const plain = await run(['scrub', '--config', config], keyVariables).ended
+    expect(plain).toMatchObject({ code: 0, stderr: '' })
+    expect(plain.stdout).toMatch(/^scrubbed 3\.5 MiB in 6 blobs: 0 damaged.*\n$/)
+
+    const words = [process.execPath, main, 'scrub', '--config', config, '--rate', '2MiB']
+    const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+      env: { PATH: process.env.PATH, ...keyVariables },
+    })
+    let shown = ''
+    child.stdout.on('data', (chunk) => {
+      shown += chunk
+    })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect(code).toBe(0)
+    expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 3\.5 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
+    expect(shown).toMatch(/100% {2}3\.5 MiB of 3\.5 MiB/)
+  },
+  60_000,
+)

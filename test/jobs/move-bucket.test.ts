@@ -1,0 +1,290 @@
+/** A bucket moved between locations: what is written again and what is not, what stays as it was, and what a crash, a late write or a lost disk does. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { moveQueued } from '../../src/jobs/queued-moves.ts'
+import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { changeBucket, createBucket, deleteBucket, findBucket } from '../../src/store/buckets.ts'
+import { setLegalHold, setTags } from '../../src/store/change-version.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
+import { objectKey, partKey } from '../../src/store/keyspace.ts'
+import { damages, spoil, unmount } from '../shards/disks.ts'
+import { patternBytes } from '../shards/seeded.ts'
+import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { pieces } from './disk-fixture.ts'
+import { type MovableStore, movableStore, moved, usualLocations } from './move-fixture.ts'
+
+let made: MovableStore
+beforeEach(async () => {
+  made = await movableStore()
+})
+afterEach(() => made.dispose())
+
+const small = patternBytes(1, 2_000)
+const large = patternBytes(2, 40_000)
+
+const shapesOf = async (store = made): Promise<string[]> =>
+  (await store.manifests())
+    .map((lies) => `${lies.location} ${lies.locationVersion} ${lies.scheme} ${lies.shards.length}`)
+    .sort()
+
+const versioned = () =>
+  changeBucket(made.store, scope, (bucket) => ({
+    ...bucket,
+    versioning: 'enabled',
+    objectLock: { defaultRetention: undefined },
+  }))
+
+async function completed(key: string, bytes: Buffer): Promise<void> {
+  const upload = await begin(made, key)
+  await complete(made, upload, [await sendPart(made, upload, 1, bytes)])
+}
+
+const recordOf = async (key: string, versionId?: string) =>
+  (await findVersion(made.store, scope, key, versionId)).record
+
+describe('a move', () => {
+  it('lays current versions, older ones and parts as the location asks, and leaves records otherwise alone', async () => {
+    await versioned()
+    const older = await put(made, 'a', small)
+    await put(made, 'a', large)
+    await put(made, 'empty', '')
+    await completed('whole', large)
+    await sendPart(made, await begin(made, 'open'), 1, large)
+    await setTags(made.store, scope, { key: 'a' }, [{ key: 'k', value: 'v' }])
+    await setLegalHold(made.store, scope, { key: 'a' }, true)
+    const before = [await recordOf('a'), await recordOf('a', older.versionId), await recordOf('whole')]
+
+    expect(await moved(made, 'striped')).toMatchObject({
+      state: 'done',
+      progress: { done: 122_000, total: 122_000, counts: { moved: 4, unreadable: 0 } },
+    })
+    expect(await shapesOf()).toEqual([...Array(3).fill('striped 1 erasure 3'), ...Array(2).fill('striped 1 replica 2')])
+    const after = [await recordOf('a'), await recordOf('a', older.versionId), await recordOf('whole')]
+    for (const [i, record] of after.entries()) {
+      expect({ ...record, data: undefined }).toEqual({ ...before[i], data: undefined })
+    }
+    expect(await read(made, 'a')).toEqual(large)
+    expect(await read(made, 'empty')).toHaveLength(0)
+    expect(await read(made, 'whole')).toEqual(large)
+    const bucket = await findBucket(made.store, scope)
+    expect(bucket).toMatchObject({ location: 'striped', locationConstraint: 'striped' })
+    expect(bucket.moving).toBeUndefined()
+
+    // What shards say of themselves is what was said when they were written: nothing of it is an orphan, or lost.
+    made.clock.advance(7_200_000)
+    expect(await reclaimGarbage(made.store, { graceMs: 3_600_000 })).toBe(5)
+    expect(await shardsIn(0)).toBe(0)
+    expect(await read(made, 'a')).toEqual(large)
+  })
+
+  it('does nothing the second time', async () => {
+    await put(made, 'a', large)
+    await moved(made, 'pair')
+    const before = await made.manifests()
+    expect(await moved(made, 'pair')).toMatchObject({ state: 'done', progress: { done: 0, total: 0 } })
+    expect(await made.manifests()).toEqual(before)
+  })
+
+  it('lays what lies in an older version of the location as the newest asks; what lies so already is only renamed', async () => {
+    await moved(made, 'pair')
+    await put(made, 'a', large)
+    const [before] = await made.manifests()
+    const acknowledging = made.configured((stores) =>
+      usualLocations(stores).map((it) => (it.name === 'pair' ? { ...it, version: 2, writeAck: 1 } : it)),
+    )
+    expect(await moved(acknowledging, 'pair')).toMatchObject({ state: 'done', progress: { done: 0 } })
+    expect(await acknowledging.manifests()).toEqual([{ ...before, locationVersion: 2 }])
+
+    const elsewhere = made.configured((stores) =>
+      usualLocations(stores).map((it) => (it.name === 'pair' ? { ...it, version: 3, stores: stores.slice(3, 6) } : it)),
+    )
+    await moved(elsewhere, 'pair')
+    expect(await shapesOf()).toEqual(['pair 3 replica 2'])
+    const inUse = new Set(made.disks.stores.slice(3, 6).map(({ storeId }) => storeId))
+    for (const { shards } of await made.manifests()) {
+      for (const { storeId } of shards) expect(inUse.has(storeId)).toBe(true)
+    }
+    expect(await read(elsewhere, 'a')).toEqual(large)
+    // The constraint is as it was given when the bucket changed its location last.
+    expect(await findBucket(made.store, scope)).toMatchObject({ locationConstraint: 'pair' })
+  })
+
+  it('keeps the constraint of a bucket that stays in its location', async () => {
+    await moved(made, 'default')
+    expect((await findBucket(made.store, scope)).locationConstraint).toBeUndefined()
+  })
+
+  it('keeps a rate', async () => {
+    await put(made, 'a', patternBytes(1, 90_000))
+    const startMs = performance.now()
+    await moved(made, 'pair', { bytesPerSecond: 200_000 })
+    expect(performance.now() - startMs).toBeGreaterThan(150)
+  })
+})
+
+const shardsIn = async (disk: number): Promise<number> => {
+  let found = 0
+  for await (const _ of made.disks.stores[disk]?.list() ?? []) found++
+  return found
+}
+
+describe('while a bucket is moved', () => {
+  const swapOf = (key: string, work: () => Promise<unknown>): void =>
+    made.kv.beforeCommitOf(objectKey('bucket', key), work)
+
+  it.each([
+    ['changed in its tags', () => setTags(made.store, scope, { key: 'a' }, [{ key: 'k', value: 'v' }]), large],
+    ['overwritten', () => put(made, 'a', small), small],
+    ['deleted', () => deleteObject(made.store, scope, { key: 'a' }), undefined],
+  ])('an object may be %s', async (_, change, left) => {
+    await put(made, 'a', large)
+    swapOf('a', change)
+    expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+    if (left === undefined) expect(await outcome(read(made, 'a'))).toBe('NoSuchKey')
+    else expect(await read(made, 'a')).toEqual(left)
+    expect(await shapesOf()).toEqual(
+      left === undefined ? [] : [left === large ? 'striped 1 erasure 3' : 'striped 1 replica 2'],
+    )
+    // What was written in vain is gone again, or garbage.
+    made.clock.advance(1)
+    await reclaimGarbage(made.store, { graceMs: 0 })
+    const shards = await Promise.all(made.disks.all.map((_disk, i) => shardsIn(i)))
+    expect(shards.reduce((sum, count) => sum + count, 0)).toBe(left === undefined ? 0 : left === large ? 3 : 2)
+  })
+
+  it('a version may get another place', async () => {
+    await versioned()
+    const older = await put(made, 'a', large)
+    swapOf('a', () => put(made, 'a', small))
+    await moved(made, 'striped')
+    expect(await shapesOf()).toEqual(['striped 1 erasure 3', 'striped 1 replica 2'])
+    expect((await recordOf('a', older.versionId)).etag).toBe(older.etag)
+    expect(await made.late()).toBe(0)
+  })
+
+  it('a part may be sent again, and its upload completed', async () => {
+    const upload = await begin(made, 'whole')
+    await sendPart(made, upload, 1, large)
+    made.kv.beforeCommitOf(partKey(upload.uploadId, 1), async () => {
+      await complete(made, upload, [await sendPart(made, upload, 1, small)])
+    })
+    expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+    expect(await read(made, 'whole')).toEqual(small)
+    expect(await shapesOf()).toEqual(['striped 1 replica 2'])
+  })
+
+  it('the bucket may go, and another come in its place', async () => {
+    await put(made, 'a', large)
+    swapOf('a', async () => {
+      await deleteObject(made.store, scope, { key: 'a' })
+      await deleteBucket(made.store, scope)
+      await createBucket(made.store, {
+        name: 'bucket',
+        owner: 'main',
+        locationConstraint: undefined,
+        location: 'default',
+        objectLock: undefined,
+      })
+      await put(made, 'b', small)
+    })
+    expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+    expect(await shapesOf()).toEqual(['default 1 replica 1'])
+    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+  })
+})
+
+describe('a write that began before the move', () => {
+  it.each([
+    ['an object', async (body: ReturnType<typeof pieces>) => void (await put(made, 'late', body))],
+    ['a part', async (body: ReturnType<typeof pieces>) => void (await lateParts(body))],
+  ])('and ends after it is moved by the jobs: %s', async (_, write) => {
+    let isMoved = false
+    const body = pieces(patternBytes(9, 120_000), async (at) => {
+      if (at < 100_000 || isMoved) return
+      isMoved = true
+      expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+    })
+    await write(body)
+    expect(await shapesOf()).toEqual(['default 1 replica 1'])
+    expect(await made.late()).toBe(1)
+    expect(await moveQueued(made.store)).toBe(1)
+    expect(await shapesOf()).toEqual(['striped 1 erasure 3'])
+    expect(await made.late()).toBe(0)
+    expect(await read(made, 'late')).toEqual(patternBytes(9, 120_000))
+  })
+
+  async function lateParts(body: ReturnType<typeof pieces>): Promise<void> {
+    const upload = await begin(made, 'late')
+    await complete(made, upload, [await sendPart(made, upload, 1, body)])
+  }
+})
+
+describe('a move that is cut off', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('after %d commits is gone on with, and nothing is lost', async (commits) => {
+    for (let i = 0; i < 4; i++) await put(made, `key-${i}`, i % 2 === 0 ? small : large)
+    made.kv.failAfterCommits(commits)
+    await moved(made, 'striped').catch(() => {})
+    made.kv.failAfterCommits(undefined)
+    for (let i = 0; i < 4; i++) expect(await read(made, `key-${i}`)).toEqual(i % 2 === 0 ? small : large)
+    expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+    expect(new Set(await shapesOf())).toEqual(new Set(['striped 1 erasure 3', 'striped 1 replica 2']))
+    for (let i = 0; i < 4; i++) expect(await read(made, `key-${i}`)).toEqual(i % 2 === 0 ? small : large)
+  })
+})
+
+describe('a move that cannot be done', () => {
+  it.each([
+    ['there is no bucket nowhere', { bucket: 'nowhere' }],
+    ['there is no location nowhere', { to: 'nowhere' }],
+  ])('is refused: %s', async (reason, { bucket, to }: { bucket?: string; to?: string }) => {
+    await put(made, 'a', large)
+    expect(await moved(made, to ?? 'pair', {}, bucket)).toMatchObject({ state: 'failed', reason })
+    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+  })
+
+  it('is refused while too few of the stores are there, or have room, and changes nothing', async () => {
+    await put(made, 'a', large)
+    for (const disk of made.disks.all.slice(1, 3)) {
+      await unmount(disk)
+      await disk.store.probe()
+    }
+    expect(await moved(made, 'pair')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining(
+        "location pair can't take bucket bucket: a write needs 2 durable shards, and only 1 can be placed",
+      ),
+    })
+    const tiny = memoryStore({ clock: made.clock, bytesMax: 30_000 }).shards
+    const withTiny = made.configured((stores) => [
+      ...usualLocations(stores),
+      { name: 'tiny', version: 1, scheme: 'replica', stores: [tiny] },
+    ])
+    expect(await moved(withTiny, 'tiny')).toMatchObject({
+      state: 'failed',
+      reason:
+        "location tiny can't take bucket bucket: its stores have to take 40000 bytes, and have room for 30000 of them",
+    })
+    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+    expect(await shapesOf()).toEqual(['default 1 replica 1'])
+  })
+
+  it.each(damages)('leaves a blob where it is that is %s, moves the others, and says so', async (damage) => {
+    await put(made, 'a', large)
+    await put(made, 'b', large)
+    const [disk] = made.disks.all
+    const [manifest] = await made.manifests()
+    const [shard] = manifest?.shards ?? []
+    if (disk === undefined || shard === undefined) throw new Error('nothing was written')
+    await spoil(disk, shard, damage, 0.5)
+    expect(await moved(made, 'striped')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining("1 blobs can't be read, and stay where they are"),
+      progress: { counts: { moved: 1, unreadable: 1 } },
+    })
+    expect(await shapesOf()).toEqual(['default 1 replica 1', 'striped 1 erasure 3'])
+    expect(await garbageOf(made)).toHaveLength(1)
+    // New data goes there all the same, and once the damaged object is gone another move ends well.
+    await put(made, 'a', small)
+    expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
+  })
+})

@@ -1,0 +1,270 @@
+/** A store in a bucket elsewhere: whose bucket it is, what large shards come to, and what the way there does to requests. */
+import { CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ByteSource } from '../../../src/byte-source.ts'
+import { ShardDamaged, StoreFull } from '../../../src/shards/shard-store.ts'
+import { patternBytes, seededClock, seededRandom } from '../seeded.ts'
+import { get, listed, put } from '../suite.ts'
+import { type FarSide, openFarSide, openRemote } from './far-side.ts'
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts'
+
+const MiB = 1024 * 1024
+const identity = 'a/b/holdfast-store.json'
+
+let side: FarSide
+beforeEach(async () => {
+  side = await openFarSide()
+})
+afterEach(() => side.close())
+
+const failing = (bytes: Buffer, after: number): ByteSource => ({
+  size: bytes.length,
+  async drain(sink) {
+    for (let at = 0; at < after; at += 100_000) await sink(bytes.subarray(at, Math.min(after, at + 100_000)))
+    throw new Error('the client went away')
+  },
+  read: () => Promise.reject(new Error('the client went away')),
+  cancel: () => {},
+})
+
+describe('the identity of a store', () => {
+  test('is made once, and is the same for all who open it', async () => {
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => openRemote(side.place, { clock: seededClock(seededRandom(i)) })),
+    )
+    expect(new Set(opened.map(({ store }) => store.storeId)).size).toBe(1)
+    for (const { store } of opened) await store.close()
+    expect(await side.keys()).toEqual([identity])
+  })
+
+  test('is not made over what lies there already', async () => {
+    await side.write('a/b/photo.jpg', Buffer.from('x'))
+    await expect(openRemote(side.place)).rejects.toThrow('is not empty (photo.jpg)')
+    expect(await side.keys()).toEqual(['a/b/photo.jpg'])
+    const beside = await openRemote({ ...side.place, prefix: 'c/' })
+    await beside.store.close()
+  })
+
+  test('keeps another server off, while there is nothing in the store yet', async () => {
+    const { store } = await openRemote(side.place)
+    await store.close()
+    await expect(openRemote(side.place, { createFor: 'another' })).rejects.toThrow('a store that another server made')
+  })
+
+  test('is asked for before anything is written: a bucket that is missing, empty or another is refused, and left as it is', async () => {
+    const { store } = await openRemote(side.place)
+    await expect(openRemote({ ...side.place, bucket: 'nowhere' })).rejects.toThrow('404 NoSuchBucket')
+    await side.client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: identity }))
+    await expect(store.check()).rejects.toThrow('holds no holdfast-store.json')
+    await expect(put(store, patternBytes(1, 10))).rejects.toThrow('holds no holdfast-store.json')
+    await expect(openRemote(side.place, { createFor: undefined })).rejects.toThrow('holds no holdfast-store.json')
+    expect(await side.keys()).toEqual([])
+
+    const other = { format: 1, storeId: '0'.repeat(32), owner: 'tests' }
+    await side.write(identity, Buffer.from(JSON.stringify(other)))
+    await expect(store.check()).rejects.toThrow('holds another store than before')
+    await expect(put(store, patternBytes(1, 10))).rejects.toThrow('holds another store than before')
+    for (const damaged of ['', '{}', '{"format":2,"storeId":""}', '{"format":1,"storeId":"x"}']) {
+      await side.write(identity, Buffer.from(damaged))
+      await expect(store.check()).rejects.toThrow(/damaged|has format 2/)
+    }
+    await store.close()
+    expect(await side.keys()).toEqual([identity])
+  })
+})
+
+test('a shard whose bucket is gone is not said to be missing: nobody may take it for lost', async () => {
+  const { store } = await openRemote(side.place)
+  const id = await put(store, patternBytes(1, 10))
+  for (const Key of await side.keys()) await side.client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key }))
+  await expect(get(store, id, 0, 10)).rejects.toThrow(ShardDamaged)
+  await side.client.send(new DeleteBucketCommand({ Bucket: 'bucket' }))
+  for (const reading of [get(store, id, 0, 10), store.description(id)]) {
+    const error = await reading.catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ message: expect.stringContaining('404 NoSuchBucket') })
+    expect(error).not.toBeInstanceOf(ShardDamaged)
+  }
+  await store.close()
+})
+
+describe('a large shard', () => {
+  test.each([5 * MiB - 64 * 1024, 5 * MiB - 1, 5 * MiB, 5 * MiB + 1, 13 * MiB + 7])(
+    'of %i bytes is read as it was written, in any range',
+    async (size) => {
+      const { store } = await openRemote(side.place)
+      const payload = patternBytes(size, size)
+      const id = await put(store, payload, 'large')
+      expect((await get(store, id, 0, size)).equals(payload)).toBe(true)
+      for (const start of [5 * MiB - 70_000, Math.min(5 * MiB, size) - 1, size - 1]) {
+        const end = Math.min(size, start + 140_000)
+        expect((await get(store, id, start, end)).equals(payload.subarray(start, end))).toBe(true)
+      }
+      expect(await listed(store)).toEqual([{ id, description: Buffer.from('large'), payloadBytes: size }])
+      await store.close()
+    },
+  )
+
+  test('that fails half-way leaves nothing behind', async () => {
+    const { store } = await openRemote(side.place)
+    await put(store, patternBytes(1, 10))
+    const before = await side.keys()
+    const payload = failing(patternBytes(1, 20 * MiB), 11 * MiB)
+    await expect(store.put({ payload, describe: () => Buffer.alloc(0) })).rejects.toThrow('the client went away')
+    expect(await side.keys()).toEqual(before)
+    await store.close()
+  })
+
+  test('that a process died over is ended when its batch is found checked', async () => {
+    const { store } = await openRemote(side.place)
+    await put(store, patternBytes(1, 10))
+    const [batch] = await store.unchecked()
+    const Key = `a/b/shards/${batch?.id}/${'0'.repeat(32)}.abc`
+    await side.client.send(new CreateMultipartUploadCommand({ Bucket: 'bucket', Key }))
+    await side.client.send(new CreateMultipartUploadCommand({ Bucket: 'bucket', Key: 'beside' }))
+    await expect(store.markChecked(batch?.id ?? '')).rejects.toThrow('still being written')
+    await store.close()
+
+    const again = await openRemote(side.place)
+    expect(await again.store.unchecked()).toMatchObject([{ id: batch?.id, closed: true }])
+    await again.store.markChecked(batch?.id ?? '')
+    expect(await again.store.unchecked()).toEqual([])
+    const unfinished = (await side.keys()).filter((key) => key.endsWith('(unfinished)'))
+    expect(unfinished).toEqual(['beside (unfinished)'])
+    await again.store.close()
+  })
+})
+
+test('batches that a killed process left open are closed by the first to open the store again, and by nobody else', async () => {
+  const killed = await openRemote(side.place)
+  await put(killed.store, patternBytes(1, 10))
+  const second = await openRemote(side.place, { firstOpener: false })
+  expect(await second.store.unchecked()).toMatchObject([{ closed: false }])
+  await second.store.close()
+  const first = await openRemote(side.place)
+  expect(await first.store.unchecked()).toMatchObject([{ closed: true }])
+  await first.store.close()
+  await killed.store.close()
+})
+
+test('a store that is closed lets what is being read end', async () => {
+  const { store } = await openRemote(side.place)
+  const payload = patternBytes(1, 8 * MiB)
+  const id = await put(store, payload)
+  const source = await store.get(id, { start: 0, end: payload.length })
+  await store.close()
+  expect((await source.read()).equals(payload)).toBe(true)
+})
+
+test('tells how much it keeps, and not how much more there is room for', async () => {
+  const { store } = await openRemote(side.place)
+  await put(store, patternBytes(1, 100_000))
+  const { usedBytes, freeBytes } = await store.usage()
+  expect(usedBytes).toBeGreaterThan(100_000)
+  expect(usedBytes).toBeLessThan(101_000)
+  expect(freeBytes).toBeUndefined()
+  await store.close()
+})
+
+describe('over a way that fails', () => {
+  let proxy: FaultProxy
+  beforeEach(async () => {
+    proxy = await openFaultProxy(side.place.endpoint)
+  })
+  afterEach(() => proxy.close())
+  const open = (options = {}) => openRemote({ ...side.place, endpoint: proxy.endpoint }, options)
+
+  test('bytes that were changed on it are refused by the endpoint, and nothing is kept', async () => {
+    const { store } = await open()
+    await put(store, patternBytes(1, 10))
+    const before = await side.keys()
+    proxy.decide((method) => (method === 'PUT' ? 'corrupt' : 'pass'))
+    for (const size of [1000, 6 * MiB]) {
+      await expect(put(store, patternBytes(2, size))).rejects.toThrow('the endpoint answers 400')
+    }
+    expect(await side.keys()).toEqual(before)
+    proxy.decide(() => 'pass')
+    await store.close()
+  })
+
+  test('an answer that is cut off is an error of the endpoint, and no damage of the shard', async () => {
+    const { store } = await open()
+    const id = await put(store, patternBytes(1, 300_000))
+    proxy.decide((method) => (method === 'GET' ? 'cut' : 'pass'))
+    for (const [start, end] of [
+      [0, 300_000],
+      [10, 1000],
+    ] as const) {
+      const error = await get(store, id, start, end).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(Error)
+      expect(error).not.toBeInstanceOf(ShardDamaged)
+    }
+    proxy.decide(() => 'pass')
+    await store.close()
+  })
+
+  test('an endpoint that hangs, or is gone, fails what is asked of it within seconds', async () => {
+    const { store } = await open()
+    proxy.decide(() => 'hang')
+    const begun = performance.now()
+    await expect(store.check()).rejects.toThrow('did not answer in time')
+    expect(performance.now() - begun).toBeLessThan(15_000)
+    await proxy.close()
+    await expect(put(store, patternBytes(1, 10))).rejects.toThrow("can't be reached (ECONNREFUSED)")
+    await store.close()
+  })
+
+  test('what hangs is given up as soon as a look at the store finds it away', async () => {
+    const { store } = await open()
+    await put(store, patternBytes(1, 10))
+    proxy.decide((method) => (method === 'PUT' ? 'hang' : 500))
+    const hanging = put(store, patternBytes(2, 10)).catch((error: unknown) => error)
+    await expect.poll(() => proxy.seen.filter((line) => line.startsWith('PUT')).length).toBe(4)
+    await expect(store.check()).rejects.toThrow('the endpoint answers 500')
+    expect(await hanging).toMatchObject({ message: 'the endpoint did not answer in time' })
+    proxy.decide(() => 'pass')
+    await store.close()
+  })
+
+  test('endpoints without conditional writes and without deletes of many at once are used without', async () => {
+    proxy.decide((method, url) => (method === 'POST' && url.includes('delete') ? 501 : 'pass'))
+    const { store } = await open()
+    const ids = await Promise.all([1, 2, 3].map((seed) => put(store, patternBytes(seed, 10))))
+    await store.delete(ids)
+    await store.delete(ids)
+    expect(await listed(store)).toEqual([])
+    expect(proxy.seen.filter((line) => line.startsWith('POST'))).toHaveLength(1)
+    await store.close()
+
+    let refused = 0
+    proxy.decide((method) => (method === 'PUT' && refused++ === 0 ? 501 : 'pass'))
+    const plain = await openRemote({ ...side.place, endpoint: proxy.endpoint, prefix: 'plain/' })
+    expect(refused).toBe(2)
+    await plain.store.close()
+  })
+
+  test('an endpoint that says it is full makes the store full, and one that asks for patience is asked again by the client', async () => {
+    const { store } = await open()
+    proxy.decide((method) => (method === 'PUT' ? 507 : 'pass'))
+    await expect(put(store, patternBytes(1, 10))).rejects.toThrow(StoreFull)
+    proxy.decide((method) => (method === 'PUT' ? 429 : 'pass'))
+    await expect(put(store, patternBytes(1, 10))).rejects.toMatchObject({ code: 'SlowDown' })
+    proxy.decide(() => 'pass')
+    await store.close()
+  })
+
+  test('a batch that could not be closed over it is closed once the store is opened again', async () => {
+    const leftOpen = new Map<string, number>()
+    const { store } = await open({ leftOpen })
+    await put(store, patternBytes(1, 10))
+    proxy.decide(() => 503)
+    await store.close()
+    expect(leftOpen.size).toBe(1)
+    proxy.decide(() => 'pass')
+    const again = await open({ leftOpen, firstOpener: false })
+    await again.store.close()
+    expect(leftOpen.size).toBe(0)
+    const after = await open({ firstOpener: false })
+    expect(await after.store.unchecked()).toMatchObject([{ closed: true }])
+    await after.store.close()
+  })
+})
