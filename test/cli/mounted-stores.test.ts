@@ -121,10 +121,18 @@ beforeEach(() => {
   client = undefined
 })
 
-async function command(...words: string[]): Promise<Record<string, unknown>> {
+async function commandLines(...words: string[]): Promise<Record<string, unknown>[]> {
   const { stdout, stderr, code }: Outcome = await run([...words, '--config', config, '--json'], keyVariables).ended
   expect(code, stderr).toBe(0)
-  return JSON.parse(stdout)
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+async function command(...words: string[]): Promise<Record<string, unknown>> {
+  const [said = {}] = await commandLines(...words)
+  return said
 }
 
 async function status(): Promise<{ name: string; degradedBlobs: number }> {
@@ -168,13 +176,17 @@ describe.skipIf(!mayMount)('six file systems in memory (skipped where none may b
     const { degradedBlobs } = await status()
     // At least those of stripes, of which every disk has a shard.
     expect(degradedBlobs).toBeGreaterThanOrEqual(22)
-    const beganMs = performance.now()
-    expect(await command('reclaim')).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
-    const seconds = (performance.now() - beganMs) / 1000
-    const bytes = [...(client?.sizes.values() ?? [])].reduce((sum, size) => sum + size, 0)
-    console.info(
-      `repaired ${degradedBlobs} of ${client?.sizes.size} blobs, ${(bytes / MiB).toFixed(0)} MiB, in ${seconds.toFixed(1)} s`,
-    )
+    await serving(async (client) => {
+      const bytes = [...client.sizes.values()].reduce((sum, size) => sum + size, 0)
+      const beganMs = performance.now()
+      const said = await commandLines('repair')
+      const seconds = (performance.now() - beganMs) / 1000
+      expect(said.at(-1)).toMatchObject({ event: 'repaired', state: 'done', degraded: 0, lost: 0 })
+      expect(said.findLast(({ event }) => event === 'progress')).toMatchObject({ secondsLeft: 0 })
+      console.info(
+        `repaired ${degradedBlobs} of ${client.sizes.size} blobs, ${(bytes / MiB).toFixed(0)} MiB, in ${seconds.toFixed(1)} s`,
+      )
+    })
     expect(await status()).toMatchObject({
       degradedBlobs: 0,
       failuresSurvived: { now: 2, whole: 2 },
