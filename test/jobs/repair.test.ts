@@ -66,6 +66,8 @@ describe.each([2, 3])('%i copies', (copies) => {
     const { shards } = await made.manifestOf('key')
     for (const shard of shards) await spoil(diskOf(shard.storeId), shard, 'zeroed', 0.5)
     await expect(read(made, 'key')).rejects.toThrow()
+    // Queued by a commit of its own, that the reader does not wait for.
+    await expect.poll(() => made.queued()).toBe(1)
     expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
