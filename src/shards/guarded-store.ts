@@ -34,6 +34,8 @@ export interface GuardOptions {
   domain: string
   /** The store that the metadata refers to; what is opened must be it. */
   storeId: string
+  /** The same later on: another has been put in the place of one that is lost. */
+  knownStoreId?(): Promise<string | undefined>
   /** `first`: no other process has it open. `onFatal`: the opened store can promise nothing any more. */
   open(how: { first: boolean; onFatal(error: Error): void }): Promise<ShardStore>
   /** Whether the first opening is by the process that owns the store. */
@@ -52,7 +54,7 @@ export async function openGuardedStore(options: GuardOptions): Promise<GuardedSt
 export class GuardedStore implements ShardStore {
   readonly name: string
   readonly domain: string
-  readonly storeId: string
+  #storeId: string
   readonly #options: GuardOptions
   readonly #probes: NodeJS.Timeout
   #inner: ShardStore | undefined
@@ -73,8 +75,12 @@ export class GuardedStore implements ShardStore {
     this.#options = options
     this.name = options.name
     this.domain = options.domain
-    this.storeId = options.storeId
+    this.#storeId = options.storeId
     this.#probes = setInterval(() => this.#lookRegularly(), limits.storeProbeMs).unref()
+  }
+
+  get storeId(): string {
+    return this.#storeId
   }
 
   start(): Promise<void> {
@@ -90,11 +96,22 @@ export class GuardedStore implements ShardStore {
 
   /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
   probe(): Promise<void> {
-    if (this.#closed || this.#isFinal) return Promise.resolve()
+    if (this.#closed) return Promise.resolve()
     this.#looking ??= this.#look(false).finally(() => {
       this.#looking = undefined
     })
     return this.#looking
+  }
+
+  /** Where it is out: whether another store is to be in its place by now. Errors: those of `knownStoreId`. */
+  async follow(): Promise<void> {
+    if (this.#inner !== undefined) return
+    const known = await this.#options.knownStoreId?.()
+    if (known === undefined || known === this.#storeId) return
+    this.#options.warn(`store ${this.name} is a new one from now on`)
+    this.#storeId = known
+    this.#isFinal = false
+    this.#refusal = undefined
   }
 
   /** Takes note of an error of the store, and looks what it means. */
@@ -219,8 +236,11 @@ export class GuardedStore implements ShardStore {
 
   async #look(first: boolean): Promise<void> {
     try {
-      if (this.#inner === undefined) this.#inner = await this.#open(first)
-      else await this.#inner.check()
+      if (this.#inner === undefined) {
+        await this.follow()
+        if (this.#isFinal) return
+        this.#inner = await this.#open(first)
+      } else await this.#inner.check()
       if (this.#reason === undefined) return
       this.#options.warn(`store ${this.name} is back in use`)
       this.#reason = undefined

@@ -8,6 +8,8 @@ import { type ShardId, StoreFull } from './shard-store.ts'
 /** A shard that is durable. */
 export interface WrittenShard {
   member: Member
+  /** Of the store as it was then: another may be in its place by now. */
+  storeId: string
   id: ShardId
   /** Of those that were to be written. */
   at: number
@@ -104,8 +106,9 @@ export class ShardWriting {
   ): Promise<WrittenShard> {
     for (;;) {
       const { member } = this
+      const { storeId } = member
       try {
-        return { member, at, id: await putTo(member) }
+        return { member, storeId, at, id: await putTo(member) }
       } catch (error) {
         const other = next(member, error)
         if (other === undefined) throw error
@@ -166,8 +169,8 @@ async function removeShards(shards: readonly WrittenShard[]): Promise<void> {
   await Promise.allSettled(shards.map(({ member, id }) => member.store.delete([id])))
 }
 
-export function placeOf({ member, id }: WrittenShard): ShardPlace {
-  return { storeId: member.storeId, id }
+export function placeOf({ storeId, id }: WrittenShard): ShardPlace {
+  return { storeId, id }
 }
 
 export function tooFew(errors: readonly unknown[]): unknown {

@@ -169,14 +169,16 @@ describe.skipIf(!mayMount)('six file systems in memory (skipped where none may b
       for (const disk of ['disk2', 'disk5']) mount(disk)
       for (let i = 0; i < 4; i++) await client.put(3 * MiB)
       for (const disk of ['disk2', 'disk5']) expect(await readdir(pathOf(disk))).toEqual([])
-    })
-
-    for (const disk of ['disk2', 'disk5'])
-      expect(await command('locations', 'replace', disk)).toMatchObject({ store: disk })
-    const { degradedBlobs } = await status()
-    // At least those of stripes, of which every disk has a shard.
-    expect(degradedBlobs).toBeGreaterThanOrEqual(22)
-    await serving(async (client) => {
+      for (const disk of ['disk2', 'disk5']) {
+        expect(await command('locations', 'replace', disk)).toMatchObject({ store: disk })
+        await server.logged(saying(disk, 'is a new one from now on'))
+        await server.logged(saying(disk, 'is back in use'))
+      }
+      const { degradedBlobs } = await status()
+      // At least those of stripes, of which every disk has a shard.
+      expect(degradedBlobs).toBeGreaterThanOrEqual(22)
+      for (let i = 0; i < 4; i++) await client.put(i % 2 > 0 ? 3_000 : 3 * MiB + i)
+      await client.readAll()
       const bytes = [...client.sizes.values()].reduce((sum, size) => sum + size, 0)
       const beganMs = performance.now()
       const said = await commandLines('repair')
