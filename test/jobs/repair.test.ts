@@ -198,6 +198,22 @@ describe('a disk that is away', () => {
     expect(made.disks.warnings).toContain('store disk0 is a new one from now on')
   })
 
+  it('is followed by its successor when it is next looked at, and no shard of the one is taken for one of the other', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    await unmount(lost)
+    await lost.replace()
+    // The first look sees another store than before; the next, which of them is to be there.
+    await lost.store.probe()
+    await lost.store.probe()
+    expect(lost.store.condition().state).toBe('up')
+    for (let i = 0; i < 10; i++) expect((await read(made, 'key')).equals(patternBytes(1, 300_000))).toBe(true)
+    await put(made, 'new', 'value')
+    expect((await made.copiesOf('new')).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
+  })
+
   it('is not made anew where an empty one is mounted in its place', async () => {
     made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
     await put(made, 'key', patternBytes(1, 300_000))
