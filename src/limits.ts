@@ -38,6 +38,8 @@ export const limits = {
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
+  /** Memory that the writer of documents keeps from one to the next. */
+  xmlBytesKept: 4 * MiB,
   xmlElementsMax: 100_000,
   completeBodyBytesMax: 8 * MiB,
   headerSectionBytesMax: 32 * KiB,
@@ -158,6 +160,9 @@ export const limits = {
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
+  /** A move to stores that take nothing for now tries again after this, and ends when it was in vain so often. */
+  moveRetryMs: 10_000,
+  moveRetriesMax: 30,
   /** What has too few shards left is looked at again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,

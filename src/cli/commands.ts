@@ -94,7 +94,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'locations',
     summary: 'Show how the locations and their stores are, foresee a change of them, or bring data to another one.',
     options: ['config', 'data', 'logLevel'],
-    extraFlags: [rateFlag],
+    extraFlags: [rateFlag, { flags: '--cancel', summary: 'Stop the move of a bucket that is under way.' }],
     words: {
       placeholder: 'ACTION',
       summary:

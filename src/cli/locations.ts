@@ -4,7 +4,7 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { type LocationStatus, locationStatuses, type StoreStatus } from '../jobs/location-status.ts'
 import { replaceStore } from '../open-placement.ts'
 import type { Invocation } from './command.ts'
-import { moveBucket } from './move-bucket.ts'
+import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
 import { withDataBeside } from './stopped-data.ts'
 
@@ -17,11 +17,13 @@ export async function locations(invocation: Invocation): Promise<number> {
     return planMove(invocation, name, to)
   }
   if (word === 'replace' && name !== undefined && rest.length === 1) return replace(invocation, name)
-  if (word === 'move' && name !== undefined && to !== undefined && rest.length === 2) {
+  const { cancel = false } = invocation.extra
+  if (word === 'move' && name !== undefined && cancel === true && rest.length === 1) return cancelMove(invocation, name)
+  if (word === 'move' && name !== undefined && to !== undefined && cancel === false && rest.length === 2) {
     return moveBucket(invocation, name, to)
   }
   throw new ConfigurationError(
-    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO` or `replace STORE`',
+    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO`, `move BUCKET --cancel` or `replace STORE`',
   )
 }
 

@@ -1,29 +1,42 @@
 /** `holdfast locations move`: brings a bucket's data to another location, or to the newest version of its own, also beside a running server. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
-import { moveTask } from '../jobs/move-bucket.ts'
+import { moveKind, moveTask } from '../jobs/move-bucket.ts'
+import { cancelTask } from '../jobs/tasks.ts'
 import { defaultLocation } from '../operations/location-constraint.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'
 import { runTask } from './run-task.ts'
+import { withMetadataBeside } from './stopped-data.ts'
 
 export async function moveBucket(invocation: Invocation, bucket: string, to: string): Promise<number> {
   const { configuration, json, print } = invocation
   requireLocation(configuration.placement.locations, to)
   const { state, reason, progress } = await runTask(
     invocation,
-    { kind: moveTask.kind, name: bucket, arguments: { to, ...askedRate(invocation) } },
-    moveTask,
+    { kind: moveKind, name: bucket, arguments: { to, ...askedRate(invocation) } },
+    moveTask(),
   )
   const { moved = 0, unreadable = 0 } = progress.counts
-  const wrote = `${formatBytes(progress.done)} written, ${moved} blobs moved`
+  const wrote = `${formatBytes(progress.done)} in ${moved} blobs moved`
   if (json)
     print(JSON.stringify({ event: 'moved', bucket, to, state, reason, bytes: progress.done, moved, unreadable }))
   else if (state === 'done')
     print(`all data of ${bucket} lies in ${to}: ${wrote}. What it left is removed after the grace`)
   else print(`${state}${reason === undefined ? '' : `: ${reason}`}; ${wrote} so far. Repeat the command to go on`)
   return state === 'done' ? 0 : 1
+}
+
+/** What has been moved stays there, and new data goes on going there. */
+export async function cancelMove(invocation: Invocation, bucket: string): Promise<number> {
+  const { json, print } = invocation
+  const task = { kind: moveKind, name: bucket }
+  const cancelled = await withMetadataBeside(invocation, (metadata) => cancelTask(metadata, task))
+  if (json) print(JSON.stringify({ event: 'cancelled', bucket, cancelled }))
+  else
+    print(cancelled ? 'cancelled; a move to the same location goes on from there' : `no move of ${bucket} is under way`)
+  return cancelled ? 0 : 1
 }
 
 /** Throws `ConfigurationError`. */

@@ -89,8 +89,9 @@ export function configurationPage(): string {
     '  `writeAck = 2`, keeps writes going without one.',
     '- `holdfast locations status` shows all of it, also beside a running server. `holdfast locations replace STORE`, beside a server or not, puts a new store, in an',
     '  empty directory, in the place of a lost one; what is to lie there is made by the running server, or at once by `holdfast repair`.',
-    '- A location may be changed: new data follows the new definition, older data stays where it is. One that a bucket is in, or a store that holds data, may',
-    '  not be removed: the start is refused, and says which bucket it is.',
+    '- A location may be changed: new data follows the new definition, older data stays where it is until `holdfast locations move BUCKET LOCATION` brings it there, beside the',
+    '  running server. So does a bucket come to another location. `holdfast locations plan`, with the changed file, says before what it means: what is refused, what survives, what would be',
+    '  written, and whether there is room. A location that a bucket is in, or a store that holds data, may not be removed: the start is refused, and says which bucket it is.',
     '- A store of type `memory` is refused: it would be empty after each start, while the metadata remembers its data.',
     '',
     '### Stores in a bucket elsewhere',
@@ -121,7 +122,7 @@ export function configurationPage(): string {
     '- An endpoint that does not answer is left out after some seconds, and looked at every five; so a location goes on with the others. `holdfast locations status` tells how much of a',
     '  bucket is used while it holds up to a hundred thousand shards.',
     '- Endpoints with a certificate of your own authority: name its file in `NODE_EXTRA_CA_CERTS`.',
-    '- Data is as readable there as it is on a disk. Who must not see it is kept out by encryption at rest.',
+    '- Data is as readable there as it is on a disk, and on the way by `http`. Who must not see it is kept out by encryption at rest.',
   ].join('\n')}\n`
 }
 

@@ -11,6 +11,8 @@ export interface TextShape<T = unknown> {
   print(value: T): string
   /** What is printed never holds a character that XML would have escaped. */
   plain?: boolean
+  /** Markup that stands before and behind what is printed. */
+  around?: string
 }
 
 export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
@@ -74,12 +76,13 @@ const malformed = (name: string): S3Error => new S3Error('MalformedXML', { detai
 
 export const string: TextShape<string> = { kind: 'text', parse: (raw) => raw, print: (value) => value }
 
-/** An entity tag without its quotes, which documents have around it. Hexadecimal, so that only the quotes are escaped; listings have a thousand. */
+/** An entity tag without its quotes, which documents have around it. Hexadecimal, so that nothing in it is escaped; listings have a thousand. */
 export const entityTag: TextShape<string> = {
   kind: 'text',
   parse: (raw) => raw.trim().replace(/^"(.*)"$/, '$1'),
-  print: (tag) => `&quot;${tag}&quot;`,
+  print: (tag) => tag,
   plain: true,
+  around: '&quot;',
 }
 
 export const integer: TextShape<number> = {

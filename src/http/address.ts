@@ -2,7 +2,7 @@
 import type { Target } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { addVendorValue, dialectOfName, type VendorValues } from './dialect.ts'
+import { addVendorValue, dialectOfName, isOfSignature, type VendorValues } from './dialect.ts'
 import { isHeaderName, isHeaderValue } from './header-text.ts'
 import { percentDecode, percentDecodeQuery } from './percent.ts'
 import type { RequestHead } from './request-head.ts'
@@ -104,11 +104,15 @@ function headerBytes(name: string, value: string): string {
   })
 }
 
-/** Adds the vendor values that came as headers. */
+/** Adds the vendor values that came as headers; of those that every signature has, only what the other dialect could contradict. */
 export function readVendorHeaders(head: RequestHead, vendorValues: VendorValues): void {
-  for (let i = 0; i < head.names.length; i++) {
-    const dialect = dialectOfName(head.names[i] as string)
-    if (dialect === undefined) continue
+  const { names, dialect: spoken, rawQuery } = head
+  // Parameters may be of either.
+  const isMixed = rawQuery !== '' || names.some((name) => (dialectOfName(name) ?? spoken) !== spoken)
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string
+    const dialect = dialectOfName(name)
+    if (dialect === undefined || (!isMixed && isOfSignature(name, dialect))) continue
     addVendorValue(vendorValues, dialect, head.rawHeaders[2 * i] as string, head.rawHeaders[2 * i + 1] as string)
   }
 }

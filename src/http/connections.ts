@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 
-interface Connection {
+export interface Connection {
   /** In the order in which the requests came. */
-  running: Set<Exchange>
-  customerKeysMayTravel: boolean
+  readonly running: Set<Exchange>
+  readonly customerKeysMayTravel: boolean
 }
 
 export class Connections {
@@ -26,25 +26,24 @@ export class Connections {
     })
   }
 
-  customerKeysMayTravel(socket: Socket): boolean {
-    return this.#open.get(socket)?.customerKeysMayTravel ?? false
+  /** `undefined` once it is closed. */
+  of(socket: Socket): Connection | undefined {
+    return this.#open.get(socket)
   }
 
   /** Whether the last request that this connection will serve has come: what follows it must not be served. */
-  ended(socket: Socket): boolean {
-    for (const { lastOnConnection } of this.#open.get(socket)?.running ?? []) if (lastOnConnection) return true
+  ended({ running }: Connection): boolean {
+    if (running.size > 0) for (const { lastOnConnection } of running) if (lastOnConnection) return true
     return false
   }
 
   /** An exchange runs until its response is closed: sent in full, or cut. */
-  started(socket: Socket, exchange: Exchange): void {
-    const running = this.#open.get(socket)?.running
-    if (running === undefined) return
+  started({ running }: Connection, exchange: Exchange): void {
     running.add(exchange)
     exchange.response.on('close', () => {
       running.delete(exchange)
       // Node ends the connection itself when the answer said so. This one may have been sent before that was known.
-      if (running.size === 0 && exchange.lastOnConnection) socket.destroySoon()
+      if (running.size === 0 && exchange.lastOnConnection) exchange.request.socket.destroySoon()
     })
   }
 

@@ -64,6 +64,12 @@ function signsHeaders(name: string, dialect: Dialect): boolean {
   return name.startsWith('date', rest) || name.startsWith('content-sha256', rest)
 }
 
+/** Whether a lower-case header of this dialect is one that no operation reads: the time and the body's digest, which a signature by headers has. */
+export function isOfSignature(name: string, { prefix }: Dialect): boolean {
+  const restChars = name.length - prefix.length
+  return (restChars === 4 && name.endsWith('date')) || (restChars === 14 && name.endsWith('content-sha256'))
+}
+
 /** A vendor value as the client sent it: by header, or hoisted into the query of a presigned URL. */
 export interface VendorValue {
   value: string

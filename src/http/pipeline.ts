@@ -26,7 +26,6 @@ import { answerHealth } from './health.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
-import { xmlDeclaration } from './xml-write.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
@@ -173,7 +172,7 @@ function send(
     return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
   }
   if (document === undefined) return sendBytes(exchange, head, status, headers(answer), undefined)
-  const bytes = Buffer.from(xmlDeclaration + document(answer.body))
+  const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }
 
@@ -188,12 +187,12 @@ async function answerSlowly(
     const answer = await work()
     const { document } = endpoint.encoders[exchange.dialect.name]
     if (!slow.begun) return await send(exchange, head, endpoint, answer)
-    slow.finish(document === undefined ? '' : document(answer.body))
+    slow.finish(document === undefined ? Buffer.alloc(0) : document.element(answer.body))
   } catch (error) {
     if (!slow.begun) throw error
     const fault = faultOf(error)
     note(exchange, error, fault)
-    slow.finish(faultElement(fault, exchange))
+    slow.finish(Buffer.from(faultElement(fault, exchange)))
   } finally {
     slow.stop()
   }

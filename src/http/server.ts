@@ -52,7 +52,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     how: { awaitsContinue: boolean; refusal?: S3Error },
   ): void {
     // Node parses pipelined requests ahead; one behind an answer that ends the connection may have been smuggled.
-    if (connections.ended(request.socket)) return
+    const connection = connections.of(request.socket)
+    if (connection === undefined || connections.ended(connection)) return
     const exchange = new Exchange({
       request,
       response,
@@ -61,10 +62,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       bounds,
       awaitsContinue: how.awaitsContinue,
       lastOnConnection: connections.draining,
-      customerKeysMayTravel: connections.customerKeysMayTravel(request.socket),
+      customerKeysMayTravel: connection.customerKeysMayTravel,
       refusal: how.refusal ?? (inFlight >= bounds.requestsInFlightMax ? new S3Error('SlowDown') : undefined),
     })
-    connections.started(request.socket, exchange)
+    connections.started(connection, exchange)
     inFlight++
     const startedMs = performance.now()
     void pipeline(exchange).then(() => {

@@ -27,9 +27,8 @@ export class SlowAnswer {
   }
 
   /** Sends the result's or the error's element, and ends the answer. */
-  finish(element: string): void {
+  finish(bytes: Buffer): void {
     this.stop()
-    const bytes = Buffer.from(element)
     this.#exchange.bytesOut += bytes.length
     endAnswer(this.#exchange, afterwards(this.#exchange, this.#head), bytes)
   }

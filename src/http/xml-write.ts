@@ -1,13 +1,20 @@
 /** Writes XML documents: shapes compiled to closures over strings. Knows S3's namespace, nothing of HTTP. */
 import type { Shape, TextShape } from '../contract/shapes.ts'
+import { XmlBytes } from './xml-bytes.ts'
 
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
-/** Gives the document without its declaration: a slow answer has sent that long before. */
-export type XmlWriter = (value: unknown) => string
+export interface XmlWriter {
+  document(value: unknown): Buffer
+  /** The document without its declaration: a slow answer has sent that long before. */
+  element(value: unknown): Buffer
+}
 
 type Write = (value: never) => string
+
+/** Nothing awaits while it writes, so all documents are written in the same memory, one after the other. */
+const bytes = new XmlBytes()
 
 /** Compiles a writer of documents whose root element is `root`. */
 export function compileXmlWriter(
@@ -15,69 +22,127 @@ export function compileXmlWriter(
   shape: Shape,
   namespace: 'with S3 namespace' | 'without namespace',
 ): XmlWriter {
-  const element = compileElement(root, shape, namespace === 'with S3 namespace' ? ` xmlns="${s3Namespace}"` : '')
-  // The operation's types tie the answer to the shape that was compiled.
-  return (value) => element(value as never)
+  const write = compileRoot(root, shape, namespace === 'with S3 namespace' ? ` xmlns="${s3Namespace}"` : '')
+  const behind = (start: string, value: unknown): Buffer => {
+    bytes.clear()
+    bytes.write(start)
+    // The operation's types tie the answer to the shape that was compiled.
+    write(value as never)
+    return bytes.copy()
+  }
+  return { document: (value) => behind(xmlDeclaration, value), element: (value) => behind('', value) }
+}
+
+/** Writes a root, and each entry of its lists by itself: a page of a listing has a thousand. */
+function compileRoot(name: string, shape: Shape, declared: string): (value: never) => void {
+  if (shape.kind !== 'struct') {
+    const element = compileElement(name, shape, declared)
+    return (value) => bytes.write(element(value))
+  }
+  const start = compileStart(name, shape.fields, declared)
+  const fields = elementsOf(shape.fields)
+  const writers = fields.map(([fieldName, field]) => {
+    const present = field.kind === 'optional' ? field.of : field
+    const write = compileElement(fieldName, present.kind === 'list' ? present.item : present)
+    if (present.kind !== 'list') return (value: never) => bytes.write(write(value))
+    return (values: readonly never[]) => {
+      for (const value of values) bytes.write(write(value))
+    }
+  })
+  return (value: Record<string, never>) => {
+    bytes.write(start(value as never))
+    for (const [i, write] of writers.entries()) {
+      const field = value[fields[i]?.[0] ?? '']
+      if (field !== undefined) write(field)
+    }
+    bytes.write(`</${name}>`)
+  }
 }
 
 /** One element, tags included. `declared` stands in its start tag whatever the value. */
 function compileElement(name: string, shape: Shape, declared = ''): Write {
-  const content = compileContent(shape, name)
-  const attributes = shape.kind === 'struct' ? compileAttributes(shape.fields) : undefined
-  const open = `<${name}${declared}`
-  const close = `</${name}>`
-  if (attributes !== undefined) return (value) => `${open}${attributes(value)}>${content(value)}${close}`
-  const start = `${open}>`
-  if (shape.kind === 'text' && shape.plain === true) return (value) => start + shape.print(value) + close
-  return (value) => start + content(value) + close
+  if (shape.kind === 'struct') return compileStruct(name, shape.fields, declared)
+  if (shape.kind !== 'text') throw new Error(`${name}: a ${shape.kind} has no element of its own`)
+  const { open, content, close } = compileText(name, shape, declared)
+  return (value) => open + content(value) + close
 }
 
-/** What stands between the tags of one element. */
-function compileContent(shape: Shape, name: string): Write {
-  if (shape.kind === 'text') return compileText(shape)
-  if (shape.kind === 'struct') return compileStruct(shape.fields)
-  throw new Error(`${name}: a ${shape.kind} has no element of its own`)
+/** What stands before, within and behind one element or list. */
+interface Parts {
+  open: string
+  content: Write
+  close: string
 }
 
-function compileText(shape: TextShape): Write {
-  return shape.plain === true ? (value) => shape.print(value) : (value) => escapeXml(shape.print(value))
-}
-
-function compileStruct(fields: Record<string, Shape>): Write {
-  const names = Object.keys(fields).filter((name) => !['attribute', 'refused'].includes(fields[name]?.kind ?? ''))
-  const writers = names.map((name) => compileField(name, fields[name] as Shape))
-  return (value: Record<string, never>) => {
-    let xml = ''
-    for (let i = 0; i < names.length; i++) {
-      const field = value[names[i] as string]
-      if (field !== undefined) xml += (writers[i] as Write)(field)
-    }
-    return xml
+function compileText(name: string, { print, plain, around = '' }: TextShape, declared = ''): Parts {
+  return {
+    open: `<${name}${declared}>${around}`,
+    content: plain === true ? print : (value) => escapeXml(print(value)),
+    close: `${around}</${name}>`,
   }
 }
 
-/** One element, or one for each entry of a list. */
-function compileField(name: string, shape: Shape): Write {
+function compileField(name: string, shape: Shape): Parts {
   if (shape.kind === 'optional') return compileField(name, shape.of)
-  if (shape.kind !== 'list') return compileElement(name, shape)
+  if (shape.kind === 'text') return compileText(name, shape)
+  if (shape.kind !== 'list') return { open: '', content: compileElement(name, shape), close: '' }
   const item = compileElement(name, shape.item)
-  return (values: readonly never[]) => {
+  const content = (values: readonly never[]): string => {
     let xml = ''
     for (const value of values) xml += item(value)
     return xml
   }
+  return { open: '', content, close: '' }
 }
 
-/** The attributes of a start tag, each behind the declaration of its prefix; `undefined` when a struct has none. */
-function compileAttributes(fields: Record<string, Shape>): ((value: Record<string, never>) => string) | undefined {
-  const writers = Object.entries(fields).flatMap(([name, shape]) => {
+/**
+ * The markup between any two fields is made ahead, in one piece: where a field is left out, it is that between its neighbours. Half as many pieces are
+ * laid together in half the time.
+ */
+function compileStruct(name: string, fields: Record<string, Shape>, declared: string): Write {
+  const start = compileStart(name, fields, declared)
+  const names = elementsOf(fields).map(([fieldName]) => fieldName)
+  const parts = elementsOf(fields).map(([fieldName, shape]) => compileField(fieldName, shape))
+  const contents = parts.map(({ content }) => content)
+  const opens = [...parts.map(({ open }) => open), `</${name}>`]
+  const between = ['', ...parts.map(({ close }) => close)].map((close) => opens.map((open) => flat(close + open)))
+  const end = parts.length
+  return (value: Record<string, never>) => {
+    let xml = start(value as never)
+    let behindLast = between[0] as string[]
+    for (let i = 0; i < end; i++) {
+      const field = value[names[i] as string]
+      if (field === undefined) continue
+      xml += (behindLast[i] as string) + (contents[i] as Write)(field)
+      behindLast = between[i + 1] as string[]
+    }
+    return xml + (behindLast[end] as string)
+  }
+}
+
+/** The fields of a struct that are elements of their own. */
+function elementsOf(fields: Record<string, Shape>): [name: string, shape: Shape][] {
+  return Object.entries(fields).filter(([, { kind }]) => kind !== 'attribute' && kind !== 'refused')
+}
+
+/** The engine keeps what was added as a tree until it is read, and every string that is made of it would be a larger one. */
+const flat = (text: string): string => Buffer.from(text).toString()
+
+/** The start tag of a struct: its attributes stand in it, each behind the declaration of its prefix. */
+function compileStart(name: string, fields: Record<string, Shape>, declared: string): Write {
+  const attributes = Object.entries(fields).flatMap(([attributeName, shape]) => {
     if (shape.kind !== 'attribute') return []
     const { text, namespace } = shape
-    const declared = ` xmlns:${name.slice(0, name.indexOf(':'))}="${namespace}" ${name}="`
-    return [(value: Record<string, never>) => `${declared}${escapeXml(text.print(value[name]))}"`]
+    const prefix = attributeName.slice(0, attributeName.indexOf(':'))
+    const open = ` xmlns:${prefix}="${namespace}" ${attributeName}="`
+    return [(value: Record<string, never>) => `${open}${escapeXml(text.print(value[attributeName]))}"`]
   })
-  if (writers.length === 0) return undefined
-  return (value) => writers.map((write) => write(value)).join('')
+  const start = `<${name}${declared}`
+  if (attributes.length === 0) {
+    const whole = flat(`${start}>`)
+    return () => whole
+  }
+  return (value) => `${start}${attributes.map((write) => write(value)).join('')}>`
 }
 
 // XML 1.0 has no way to write most control characters. S3 writes them as references all the same, and its clients read them.

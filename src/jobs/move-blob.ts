@@ -17,7 +17,7 @@ export type MoveOutcome =
   | { state: 'gone' }
   /** Others kept changing it. */
   | { state: 'changed' }
-  | { state: 'unreadable'; reason: string }
+  | { state: 'unreadable'; error: BlobUnreadable }
 
 const attemptsMax = 3
 
@@ -45,8 +45,7 @@ export async function moveBlob(store: Store, bucket: BucketRecord, owner: BlobOw
     } catch (error) {
       if (!(error instanceof BlobUnreadable)) throw error
       // Compaction or another move may have taken it elsewhere meanwhile.
-      if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax)
-        return { state: 'unreadable', reason: error.message }
+      if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax) return { state: 'unreadable', error }
     }
   }
   return { state: 'changed' }
@@ -61,10 +60,12 @@ export async function unchangedBucket(
   return found?.record.id === id && found.record.location === location ? found : undefined
 }
 
-/** Whether writing may work later: the stores have no room, or too few of them are there. */
+/** Whether it may work later: the stores have no room, or too few of them are there. */
 export function isRefusedForNow(error: unknown): boolean {
-  return error instanceof StoreFull || (error instanceof S3Error && error.code === 'ServiceUnavailable')
+  return error instanceof StoreFull || (error instanceof S3Error && passing.has(error.code))
 }
+
+const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown'])
 
 const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>
   manifest.location === location && manifest.locationVersion === locationVersion
@@ -91,7 +92,7 @@ async function swap(
       puts: [
         { key, value: reference.withManifest(made) },
         ...repairPuts(store, owner, made),
-        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest })] : []),
+        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest, owner })] : []),
       ],
     })
     if (swapped) return true

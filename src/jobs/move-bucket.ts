@@ -2,33 +2,38 @@
  * Moves a bucket's data to a location, or to the newest version of its own, while it is used: new blobs go there from the first step on, then the others follow.
  * Repeating it after a crash goes on: what is there already is left alone (ADR 0020).
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Pace } from '../shards/blobs.ts'
+import type { BlobUnreadable, Pace } from '../shards/blobs.ts'
 import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../shards/forecast.ts'
 import { beginMove, endMove } from '../store/buckets.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { foundBucket } from './blob-reference.ts'
-import { moveBlob, unchangedBucket } from './move-blob.ts'
+import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
 /** The bucket can't be moved there now. The message says why; nothing was changed. */
-export class MoveRefused extends Error {
+class MoveRefused extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'MoveRefused'
   }
 }
 
-/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
-export const moveTask: TaskKind = { kind: 'move', run: moveBucket }
+export const moveKind = 'move'
+
+/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. `retryMs`: after which stores that take nothing are tried again. */
+export function moveTask({ retryMs = limits.moveRetryMs }: { retryMs?: number } = {}): TaskKind {
+  return { kind: moveKind, run: (store, task) => moveBucket(store, task, retryMs) }
+}
 
 /** Throws `MoveRefused`; what `moveBlob` throws. */
-async function moveBucket(store: Store, task: RunningTask): Promise<void> {
+async function moveBucket(store: Store, task: RunningTask, retryMs: number): Promise<void> {
   const paces = openPace(Number.POSITIVE_INFINITY)
   const pace: Pace = (bytes) => {
     const { bytesPerSecond } = task.arguments
@@ -42,7 +47,7 @@ async function moveBucket(store: Store, task: RunningTask): Promise<void> {
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(store, task.name, to)
     // Asked for another location meanwhile, it begins anew.
-    while (bucket.location === task.arguments.to && !(await sweep(store, bucket, task, pace))) {
+    while (bucket.location === task.arguments.to && !(await patientSweep(store, bucket, task, pace, retryMs))) {
       if ((await unchangedBucket(store, bucket)) === undefined) return
     }
   } while (bucket.location !== task.arguments.to)
@@ -73,14 +78,33 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
   return foreseen
 }
 
+/** Stores may be away, or full, for a while. */
+async function patientSweep(
+  store: Store,
+  bucket: BucketRecord,
+  task: RunningTask,
+  pace: Pace,
+  retryMs: number,
+): Promise<boolean> {
+  for (let refusals = 0; ; refusals++) {
+    try {
+      return await sweep(store, bucket, task, pace)
+    } catch (error) {
+      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeft && error.mayPass)
+      if (!mayPass || refusals === limits.moveRetriesMax) throw error
+      await delay(retryMs, undefined, { signal: task.signal })
+    }
+  }
+}
+
 /** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
 async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
   const { location } = bucket
-  const unreadable: string[] = []
+  const unreadable: BlobUnreadable[] = []
   let found = 0
   const move = async ({ reference }: WalkedBlob): Promise<void> => {
     const outcome = await moveBlob(store, bucket, reference.owner, pace)
-    if (outcome.state === 'unreadable') unreadable.push(outcome.reason)
+    if (outcome.state === 'unreadable') unreadable.push(outcome.error)
     else found++
     const { done, total = 0, counts } = task.progress
     const bytes = outcome.state === 'there' ? outcome.bytes : 0
@@ -98,12 +122,18 @@ async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace
     // Asked for another location: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })
-  if (found === 0 && unreadable.length > 0) {
-    throw new Error(
-      `${unreadable.length} blobs can't be read, and stay where they are, such as for this reason: ${unreadable[0]}`,
-    )
-  }
+  if (found === 0 && unreadable.length > 0) throw new BlobsLeft(unreadable)
   return found === 0
+}
+
+class BlobsLeft extends Error {
+  /** Some may be readable later. */
+  readonly mayPass: boolean
+  constructor(errors: readonly BlobUnreadable[]) {
+    const reasons = [...new Set(errors.map(({ message }) => message))].slice(0, 3)
+    super(`${errors.length} blobs can't be read, and stay where they are: ${reasons.join('; ')}`)
+    this.mayPass = errors.some(({ cause }) => isRefusedForNow(cause))
+  }
 }
 
 /** Stops at the first failure, once all that is under way has ended. */

@@ -16,6 +16,6 @@ export function taskKinds(settings: TaskSettings): TaskKind[] {
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
-    moveTask,
+    moveTask(),
   ]
 }

@@ -65,8 +65,11 @@ export interface Kv {
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
   /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. */
   range(query: RangeQuery): Promise<Entry[]>
-  /** What `range` gives for each query, all from one consistent snapshot. One round trip. */
-  ranges(queries: readonly RangeQuery[]): Promise<Entry[][]>
+  /**
+   * Of each query what `range` would give, as `read` makes it of each entry, all from one consistent snapshot. One round trip. `read` is told the place
+   * of the query among the others. Key and value of an entry are its only during the call, in which it must not call the engine. Rejects with what it throws.
+   */
+  ranges<T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]>
   /**
    * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.
    * Puts and deletes of one commit never name the same key. Rejects when the outcome is a failure of the engine: the caller must not

@@ -31,6 +31,8 @@ interface WaitingCommit {
 /** Address space, not memory or disk. Fixed, so that no process ever remaps the file under a reader. */
 const mapBytes = 1024 ** 4
 const readersMax = 512
+/** Longer ones are few. */
+const lentBytesKept = 4096
 
 /**
  * A version is the id of the LMDB transaction that wrote the value, and the commit's place in it. Transaction ids only grow, in all
@@ -48,6 +50,7 @@ export async function openLmdb({ path, onFatal }: LmdbOptions): Promise<Kv> {
 }
 
 function openDatabase(path: string): Database {
+  const lendValue = lending()
   const settings = {
     path,
     noSubdir: false,
@@ -62,23 +65,47 @@ function openDatabase(path: string): Database {
     eventTurnBatching: false,
     // LMDB stores our version before the value.
     useVersions: true,
-    // Plain bytes, as with `encoding: 'binary'`, but copied out through Node's buffer pool: ranges are three times as fast.
-    encoder: { encode: (value: Buffer) => value, decode: (shared: Buffer) => pooledCopy(shared, 0, shared.length) },
+    // Plain bytes, as with `encoding: 'binary'`, but lent: whoever keeps them copies them.
+    encoder: { encode: (value: Buffer) => value, decode: (shared: Buffer) => lendValue(shared, 0, shared.length) },
     keyEncoder: {
       writeKey: (key: Key, target: Buffer, at: number) => {
         target.set(key, at)
         return at + key.length
       },
-      readKey: pooledCopy,
+      readKey: lending(),
     },
   }
   return open<Buffer, Buffer>(settings)
 }
 
-/** lmdb-js shows entries in memory that it reuses, and that is longer than its `length` says. */
-function pooledCopy(shared: Buffer, start: number, end: number): Buffer {
-  const own = Buffer.allocUnsafe(end - start)
-  own.set(shared.subarray(start, end))
+/**
+ * lmdb-js shows keys and values in memory that it reuses, and that is longer than its `length` says. Gives views of just what it shows, which the next
+ * entry will have changed, and keeps them by their length: to make a view takes as long as to read the entry.
+ */
+function lending(): (shared: Buffer, start: number, end: number) => Buffer {
+  let memory: Buffer | undefined
+  let memoryStart = 0
+  let views: (Buffer | undefined)[] = []
+  return (shared, start, end) => {
+    const length = end - start
+    if (length > lentBytesKept) return shared.subarray(start, end)
+    if (shared !== memory || start !== memoryStart) {
+      memory = shared
+      memoryStart = start
+      views = new Array(lentBytesKept + 1)
+    }
+    const known = views[length]
+    if (known !== undefined) return known
+    const view = shared.subarray(start, end)
+    views[length] = view
+    return view
+  }
+}
+
+/** Through Node's buffer pool. */
+function ownCopy(lent: Buffer): Buffer {
+  const own = Buffer.allocUnsafe(lent.length)
+  own.set(lent)
   return own
 }
 
@@ -114,18 +141,20 @@ class LmdbKv implements Kv {
       keys.map((key) => {
         assertKey(key)
         const found = this.#db.getEntry(key)
-        return found === undefined ? undefined : { key, value: found.value, version: versionOf(found) }
+        return found === undefined ? undefined : { key, value: ownCopy(found.value), version: versionOf(found) }
       }),
     )
   }
 
   /** At once: gathered, listings cost half as much again (ADR 0010). */
   async range(query: RangeQuery): Promise<Entry[]> {
-    return this.#readAtOnce(() => entriesOf(this.#db, query))
+    return this.#readAtOnce(() => entriesOf(this.#db, query, ownEntry))
   }
 
-  async ranges(queries: readonly RangeQuery[]): Promise<Entry[][]> {
-    return this.#readAtOnce(() => queries.map((query) => entriesOf(this.#db, query)))
+  async ranges<T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]> {
+    return this.#readAtOnce(() =>
+      queries.map((query, place) => entriesOf(this.#db, query, (found) => read(lentEntry(found), place))),
+    )
   }
 
   async commit(commit: Commit): Promise<boolean> {
@@ -231,20 +260,32 @@ class LmdbKv implements Kv {
   }
 }
 
-function entriesOf(db: Database, query: RangeQuery): Entry[] {
+interface Lent {
+  key: Key
+  value: Buffer
+  version?: number
+}
+
+function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T): T[] {
   const bounds = rangeBounds(query)
   if (bounds === undefined) return []
   const { start, end } = bounds
-  const found = readRange(query, start, (from, limit) =>
+  const walk = (from: Key, limit: number): Iterable<Lent> =>
     db.getRange(
       query.reverse
         ? { start: end, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true, limit, versions: true }
         : { start: from, end, limit, versions: true },
-    ),
-  )
-  if (!found.every(isEntry)) throw new Error(foreign)
-  return found
+    )
+  return readRange(query, start, walk, read)
 }
+
+const lentEntry = (found: Lent): Entry => ({ key: found.key, value: found.value, version: versionOf(found) })
+
+const ownEntry = (found: Lent): Entry => ({
+  key: ownCopy(found.key),
+  value: ownCopy(found.value),
+  version: versionOf(found),
+})
 
 /**
  * Applies each commit whose checks hold, and says which did. Checks see the commits before. Throws only when LMDB does, and then LMDB
@@ -272,14 +313,8 @@ function isEmpty(keys: Iterable<Key>): boolean {
   return true
 }
 
-const foreign = 'an entry without version: the environment is not ours'
-
-function isEntry(found: { key: Key; value: Buffer; version?: number }): found is Entry {
-  return found.version !== undefined
-}
-
 function versionOf(found: { version?: number }): number {
-  if (found.version === undefined) throw new Error(foreign)
+  if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
   return found.version
 }
 

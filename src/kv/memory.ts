@@ -13,16 +13,16 @@ export function memoryKv(): Kv {
     if (closed) throw new Error('the metadata store is closed')
   }
 
-  function range(query: RangeQuery): Entry[] {
+  function range<T>(query: RangeQuery, read: (entry: Entry) => T): T[] {
     const bounds = rangeBounds(query)
     if (bounds === undefined) return []
-    return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false))
+    return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false), read)
   }
 
   function holds(check: Check): boolean {
     if ('version' in check) return entries.get(check.key)?.version === check.version
     if ('absent' in check) return entries.get(check.key) === undefined
-    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }).length === 0
+    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }, asIs).length === 0
   }
 
   // No method awaits anything: each sees and leaves one state of the map, which is all that atomicity takes here.
@@ -37,12 +37,12 @@ export function memoryKv(): Kv {
 
     async range(query) {
       assertOpen()
-      return range(query)
+      return range(query, asIs)
     },
 
-    async ranges(queries) {
+    async ranges(queries, read) {
       assertOpen()
-      return queries.map(range)
+      return queries.map((query, place) => range(query, (entry) => read(entry, place)))
     },
 
     async commit(commit) {
@@ -61,6 +61,8 @@ export function memoryKv(): Kv {
     },
   }
 }
+
+const asIs = (entry: Entry): Entry => entry
 
 /** The caller may reuse its buffers once a commit is through. */
 function ownCopy(bytes: Buffer): Buffer {

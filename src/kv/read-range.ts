@@ -3,26 +3,27 @@ import type { Key, RangeQuery } from './kv.ts'
 import { behindGroup } from './ordered-key.ts'
 
 /**
- * The entries of a range. `walk` gives those from a key on, at most so many, one when asked for one; it is left in the middle where a group begins, and
- * started again behind it. So nothing is read that is not given.
+ * The entries of a range, each as `read` makes it while the walk stands at it. `walk` gives those from a key on, at most so many, each when it is asked
+ * for; it is left where a group begins, and started again behind it. So nothing is read that is not given.
  */
-export function readRange<E extends { key: Key }>(
+export function readRange<E extends { key: Key }, T>(
   { limit, fold }: Pick<RangeQuery, 'limit' | 'fold'>,
   start: Key,
   walk: (start: Key, limit: number) => Iterable<E>,
-): E[] {
-  const entries: E[] = []
+  read: (entry: E) => T,
+): T[] {
+  const found: T[] = []
   let next: Key | undefined = start
-  while (next !== undefined && entries.length < limit) {
+  while (next !== undefined && found.length < limit) {
     const from: Key = next
     next = undefined
-    for (const entry of walk(from, limit - entries.length)) {
-      entries.push(entry)
+    for (const entry of walk(from, limit - found.length)) {
+      found.push(read(entry))
       // Before the next one is asked for: a walk would have to read it.
-      if (entries.length === limit) break
+      if (found.length === limit) break
       next = fold && behindGroup(entry.key, fold)
       if (next !== undefined) break
     }
   }
-  return entries
+  return found
 }

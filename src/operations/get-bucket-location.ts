@@ -9,7 +9,8 @@ export const getBucketLocationOperation = defineOperation({
   target: 'bucket',
   query: ['location'],
   permission: 's3:GetBucketLocation',
-  summary: 'Answers the location constraint that the bucket was made with; empty when it was made without.',
+  summary:
+    'Answers the location constraint that the bucket was made with, or the location that it was moved to; empty when it was made without and never moved.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'LocationConstraint', shape: string },

@@ -83,34 +83,29 @@ export class StandIns {
   }
 }
 
+type PutTo = (member: Member) => Promise<ShardId>
+/** `undefined`: nobody stands in, and the error is the shard's. */
+type StandIn = (failed: Member, error: unknown) => Member | undefined
+
 /** One shard on its way to a store, and then, where that fails, to another. */
 export class ShardWriting {
   /** Where it is being written now. */
   member: Member
   readonly done: Promise<WrittenShard>
 
-  constructor(
-    place: Member,
-    at: number,
-    putTo: (member: Member) => Promise<ShardId>,
-    next: (failed: Member, error: unknown) => Member | undefined,
-  ) {
+  constructor(place: Member, at: number, putTo: PutTo, standIn: StandIn) {
     this.member = place
-    this.done = this.#write(at, putTo, next)
+    this.done = this.#write(at, putTo, standIn)
   }
 
-  async #write(
-    at: number,
-    putTo: (member: Member) => Promise<ShardId>,
-    next: (failed: Member, error: unknown) => Member | undefined,
-  ): Promise<WrittenShard> {
+  async #write(at: number, putTo: PutTo, standIn: StandIn): Promise<WrittenShard> {
     for (;;) {
       const { member } = this
       const { storeId } = member
       try {
         return { member, storeId, at, id: await putTo(member) }
       } catch (error) {
-        const other = next(member, error)
+        const other = standIn(member, error)
         if (other === undefined) throw error
         this.member = other
       }

@@ -1,8 +1,8 @@
 /** Reads one page of a bucket's keys: from the index, no more than the page shows. */
-import type { Entry, Key } from '../kv/kv.ts'
+import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import { ObjectKeys } from './keyspace.ts'
-import { findsMax, type ListingQuery, type Page, type PageStart, pageOf } from './listing.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, type Page, type PageStart, pageOf } from './listing.ts'
 import { objectCodec } from './record-codecs.ts'
 import type { BucketRecord, ListedObject } from './records.ts'
 import { admittedToList, type BucketScope } from './scope.ts'
@@ -28,19 +28,18 @@ export async function listObjects(
 
   const keys = new ObjectKeys(scope.name)
   const range = keys.startingWith(query.prefix)
-  const found = await store.kv.range({
+  const index: RangeQuery = {
     start: later(range.start, startOf(keys, query.start)),
     end: range.end,
     limit: findsMax(query),
     fold: keys.fold(query),
+  }
+  const { prefix, delimiter } = query
+  const [found = []] = await store.kv.ranges([index], ({ key, value }): Line<ListedKey> => {
+    const text = keys.unpack(key)
+    return groupOf(text, prefix, delimiter) ?? { key: text, object: objectCodec.decodeListed(key, value) }
   })
-  const page = pageOf<Entry, ListedKey>(
-    query,
-    found,
-    (entry) => keys.unpack(entry.key),
-    (key, entry) => ({ key, object: objectCodec.decodeListed(entry.key, entry.value) }),
-  )
-  return { bucket, page }
+  return { bucket, page: pageOf(query, found) }
 }
 
 function startOf(keys: ObjectKeys, start: PageStart | undefined): Key | undefined {

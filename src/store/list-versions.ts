@@ -1,9 +1,9 @@
 /** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
-import type { Entry, Key, RangeQuery } from '../kv/kv.ts'
+import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { HistoryKeys, historyKey, historyOf, nullVersionKey, ObjectKeys, objectKey } from './keyspace.ts'
-import { findsMax, type ListingQuery, pageOf, startBehind } from './listing.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, pageOf, startBehind } from './listing.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from './record-codecs.ts'
 import type { BucketRecord, DeleteMarker, ListedObject } from './records.ts'
 import { admittedToList, type BucketScope } from './scope.ts'
@@ -41,12 +41,7 @@ export async function listVersions(
 
   const indexes = { objects: new ObjectKeys(scope.name), history: new HistoryKeys(scope.name) }
   const start = await startOf(store, scope.name, indexes, query)
-  const page = pageOf<FoundVersion, ListedVersion>(
-    query,
-    merged(indexes, await read(store, indexes, query, start)),
-    ({ key }) => key,
-    (key, { latest, entry }) => ({ key, latest, version: versionCodec.decodeListed(entry.key, entry.value) }),
-  )
+  const page = pageOf(query, merged(await read(store, indexes, query, start)))
   const { entries, groups, next } = page
   if (next === undefined || 'afterGroup' in next) {
     return {
@@ -67,7 +62,7 @@ interface Start {
   objects: Key
   history: Key
   /** The key that the page goes on within, and behind which sequence. */
-  within: { object: Key; history: RangeQuery; sequence: number } | undefined
+  within: { object: RangeQuery; history: RangeQuery; sequence: number } | undefined
 }
 
 async function startOf(
@@ -103,7 +98,11 @@ async function startWithin(store: Store, bucket: string, key: string, versionId:
   return {
     objects: keyAfter(object),
     history: keyAfter(historyKey(bucket, key, sequence)),
-    within: { object, history: { ...ofKey, limit: 1 }, sequence },
+    within: {
+      object: { start: object, end: keyAfter(object), limit: 1 },
+      history: { ...ofKey, limit: 1 },
+      sequence,
+    },
   }
 }
 
@@ -114,67 +113,68 @@ async function nullSequence(store: Store, bucket: string, key: string): Promise<
   return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
 }
 
+/** What was found of a key in one of the indexes: a version, or the group that it stands for. */
+interface FoundVersion {
+  key: string
+  line: Line<ListedObject | DeleteMarker>
+}
+
 /** What a page may show of each index, in order. */
 interface Found {
-  objects: readonly Entry[]
-  history: readonly Entry[]
+  objects: readonly FoundVersion[]
+  history: readonly FoundVersion[]
   /** A key whose newest version lies before the page. */
   begunKey: string | undefined
 }
 
 /** From one snapshot: a version moves from one index to the other when a newer one is written, and back when that one is removed. */
 async function read(store: Store, { objects, history }: Indexes, query: VersionQuery, start?: Start): Promise<Found> {
+  const { prefix, delimiter } = query
   const limit = findsMax(query)
-  const objectRange = objects.startingWith(query.prefix)
-  const historyRange = history.startingWith(query.prefix)
+  const objectRange = objects.startingWith(prefix)
+  const historyRange = history.startingWith(prefix)
   const within = start?.within
-  const queries: RangeQuery[] = [
-    { ...objectRange, start: later(objectRange.start, start?.objects), limit, fold: objects.fold(query) },
-    { ...historyRange, start: later(historyRange.start, start?.history), limit, fold: history.fold(query) },
-  ]
-  if (within !== undefined)
-    queries.push({ start: within.object, end: keyAfter(within.object), limit: 1 }, within.history)
-  const [foundObjects = [], foundHistory = [], [object] = [], [newest] = []] = await store.kv.ranges(queries)
+  const [foundObjects = [], foundHistory = [], ofKey = [], historyOfKey = []] = await store.kv.ranges(
+    [
+      { ...objectRange, start: later(objectRange.start, start?.objects), limit, fold: objects.fold(query) },
+      { ...historyRange, start: later(historyRange.start, start?.history), limit, fold: history.fold(query) },
+      ...(within === undefined ? [] : [within.object, within.history]),
+    ],
+    ({ key, value }, place): FoundVersion => {
+      const text = place % 2 === 0 ? objects.unpack(key) : history.unpack(key)
+      // What a page shows as a group is not looked into.
+      const group = place < 2 ? groupOf(text, prefix, delimiter) : undefined
+      return { key: text, line: group ?? versionCodec.decodeListed(key, value) }
+    },
+  )
   if (within === undefined) return { objects: foundObjects, history: foundHistory, begunKey: undefined }
 
-  const current = object ?? newest
-  const shown = current !== undefined && isShown(current, within.sequence)
+  const [newest] = [...ofKey, ...historyOfKey]
+  const isShown = newest !== undefined && typeof newest.line !== 'string' && newest.line.sequence >= within.sequence
   // What was the newest has gone since. The one below, which has become it, has yet to be shown.
-  const restored = object !== undefined && !shown ? [object] : []
+  const restored = isShown ? [] : ofKey.map(({ key, line }) => ({ key, line: groupOf(key, prefix, delimiter) ?? line }))
   return {
     objects: [...restored, ...foundObjects],
     history: foundHistory,
-    begunKey: shown ? objects.unpack(within.object) : undefined,
+    begunKey: isShown ? newest.key : undefined,
   }
-}
-
-const isShown = ({ key, value }: Entry, sequence: number): boolean =>
-  versionCodec.decodeListed(key, value).sequence >= sequence
-
-interface FoundVersion {
-  key: string
-  latest: boolean
-  entry: Entry
 }
 
 /** The versions of both indexes in their order. Of one key, the current object comes before its history. */
-function* merged(keys: Indexes, { objects, history, begunKey }: Found): Generator<FoundVersion> {
-  const current = objects[Symbol.iterator]()
-  let object = nextObject(keys, current)
+function* merged({ objects, history, begunKey }: Found): Generator<Line<ListedVersion>> {
+  let at = 0
   let lastKey = begunKey
-  for (const entry of history) {
-    const key = keys.history.unpack(entry.key)
-    for (; object !== undefined && compareUtf8(object.key, key) <= 0; object = nextObject(keys, current)) {
-      yield object
+  for (const older of history) {
+    for (let object = objects[at]; object && compareUtf8(object.key, older.key) <= 0; object = objects[++at]) {
+      yield lineOf(object, true)
       lastKey = object.key
     }
-    yield { key, latest: key !== lastKey, entry }
-    lastKey = key
+    yield lineOf(older, older.key !== lastKey)
+    lastKey = older.key
   }
-  for (; object !== undefined; object = nextObject(keys, current)) yield object
+  for (const object of objects.slice(at)) yield lineOf(object, true)
 }
 
-function nextObject(keys: Indexes, objects: Iterator<Entry>): FoundVersion | undefined {
-  const { value: entry } = objects.next()
-  return entry && { key: keys.objects.unpack(entry.key), latest: true, entry }
+function lineOf({ key, line }: FoundVersion, latest: boolean): Line<ListedVersion> {
+  return typeof line === 'string' ? line : { key, latest, version: line }
 }

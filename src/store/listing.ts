@@ -32,33 +32,31 @@ export function startBehind(marker: string, { prefix, delimiter }: Omit<ListingQ
 }
 
 /** What a reader must find for `pageOf` to fill a page: one more than it shows tells that it is not the last. */
-export const findsMax = ({ max }: ListingQuery): number => max + 1
+export const findsMax = ({ max }: Pick<ListingQuery, 'max'>): number => max + 1
 
-/**
- * The page of what was found, in order of keys that start with the prefix: `findsMax` of it, or all there is. Of a group there may be any number, one
- * behind the other. `show` is asked only for what the page shows by itself.
- */
-export function pageOf<Found, T>(
-  { prefix, delimiter, max }: ListingQuery,
-  found: Iterable<Found>,
-  keyOf: (found: Found) => string,
-  show: (key: string, found: Found) => T,
+/** What was found of a key: what a page shows of it, or the group that it stands for. */
+export type Line<T> = T | string
+
+/** The page of what was found, in order of keys: `findsMax` lines or more, or all there are. Of a group there may be any number, one behind the other. */
+export function pageOf<T extends { key: string }>(
+  { max }: Pick<ListingQuery, 'max'>,
+  found: Iterable<Line<T>>,
 ): Page<T> {
   const entries: T[] = []
   const groups: string[] = []
-  let lastGroup: string | undefined
-  let lastKey = ''
-  for (const each of found) {
-    const key = keyOf(each)
-    const group = groupOf(key, prefix, delimiter)
-    if (group !== undefined && group === lastGroup) continue
-    if (entries.length + groups.length === max) {
-      return { entries, groups, next: lastGroup === undefined ? { afterKey: lastKey } : { afterGroup: lastGroup } }
-    }
-    if (group === undefined) entries.push(show(key, each))
-    else groups.push(group)
-    lastGroup = group
-    lastKey = key
+  let last: Line<T> | undefined
+  for (const line of found) {
+    const isGroup = typeof line === 'string'
+    if (isGroup && line === last) continue
+    if (entries.length + groups.length === max)
+      return { entries, groups, next: last === undefined ? undefined : startBehindLine(last) }
+    if (isGroup) groups.push(line)
+    else entries.push(line)
+    last = line
   }
   return { entries, groups, next: undefined }
+}
+
+function startBehindLine(line: Line<{ key: string }>): PageStart {
+  return typeof line === 'string' ? { afterGroup: line } : { afterKey: line.key }
 }

@@ -25,16 +25,24 @@ const crcAt = 1
 export const contentAt = 5
 
 /** Small records are laid behind their key and checked in one piece: a native call costs more than to copy them. */
-const pieceContentAt = limits.kvKeyBytesMax
-const piece = Buffer.allocUnsafeSlow(pieceContentAt + 4096)
+const pieceAt = contentAt
+const pieceBytesMax = limits.kvKeyBytesMax + 4096
+const piece = Buffer.allocUnsafeSlow(pieceAt + pieceBytesMax)
+/** By their length. To make a view takes as long as the copy. */
+const pieceViews = new Array<Buffer | undefined>(pieceBytesMax + 1)
 
 function checksumOf(key: Key, record: Buffer): number {
-  const contentBytes = record.length - contentAt
-  if (pieceContentAt + contentBytes > piece.length) return crc32c(record.subarray(contentAt), crc32c(key))
-  piece.set(record, pieceContentAt - contentAt)
-  // Over the format and the checksum, which came with the record.
-  piece.set(key, pieceContentAt - key.length)
-  return crc32c(piece.subarray(pieceContentAt - key.length, pieceContentAt + contentBytes))
+  const bytes = key.length + record.length - contentAt
+  if (bytes > pieceBytesMax) return crc32c(record.subarray(contentAt), crc32c(key))
+  // The key is laid over the format and the checksum, which come with the record.
+  piece.set(record, pieceAt + key.length - contentAt)
+  piece.set(key, pieceAt)
+  let view = pieceViews[bytes]
+  if (view === undefined) {
+    view = piece.subarray(pieceAt, pieceAt + bytes)
+    pieceViews[bytes] = view
+  }
+  return crc32c(view)
 }
 
 export function seal(key: Key, record: Buffer, format = jsonFormat): Buffer {

@@ -38,7 +38,7 @@ export interface BucketRecord {
   /** Account id. */
   owner: string
   createdMs: number
-  /** As CreateBucket gave it; GetBucketLocation answers it verbatim. */
+  /** As CreateBucket gave it, or the location that the bucket was moved to; GetBucketLocation answers it verbatim. */
   locationConstraint: string | undefined
   /** Name of the location that new blobs are written to. */
   location: string

@@ -1,7 +1,7 @@
 /** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
 import { timeOrderedId } from '../clock.ts'
 import { S3Error } from '../errors.ts'
-import type { Commit, Key } from '../kv/kv.ts'
+import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
 import { commitDecision, garbagePut } from './commit.ts'
 import { type EncryptionRequest, encryptionFor, newObjectKey } from './encryption.ts'
@@ -15,7 +15,7 @@ import {
   openUploadsStartingWith,
   uploadKey,
 } from './keyspace.ts'
-import { findsMax, type ListingQuery, type Page, pageOf, startBehind } from './listing.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, type Page, pageOf, startBehind } from './listing.ts'
 import { checkLockRequest } from './lock-request.ts'
 import { uploadCodec } from './record-codecs.ts'
 import type { BucketRecord, OpenUpload, UploadRecord } from './records.ts'
@@ -143,18 +143,17 @@ export async function listUploads(
   if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
 
   const range = openUploadsStartingWith(bucket.id, query.prefix)
-  const found = await store.kv.range({
+  const index: RangeQuery = {
     start: later(range.start, startOf(bucket.id, query)),
     end: range.end,
     limit: findsMax(query),
     fold: openUploadsFold(bucket.id, query),
+  }
+  const [found = []] = await store.kv.ranges([index], (entry): Line<UploadAddress> => {
+    const address = openUploadOf(entry.key)
+    return groupOf(address.key, query.prefix, query.delimiter) ?? address
   })
-  const page = pageOf<UploadAddress, UploadAddress>(
-    query,
-    found.map((entry) => openUploadOf(entry.key)),
-    ({ key }) => key,
-    (_key, address) => address,
-  )
+  const page = pageOf(query, found)
   const records = await store.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
   const entries = page.entries.map((address, i) => {
     const entry = records[i]

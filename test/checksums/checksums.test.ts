@@ -9,6 +9,7 @@ import {
   combineCrc,
   createDigest,
   digestingSource,
+  digestOf as digestOfOnePiece,
 } from '../../src/checksums/checksums.ts'
 
 const crcAlgorithms: CrcAlgorithm[] = ['CRC32', 'CRC32C', 'CRC64NVME']
@@ -155,4 +156,14 @@ describe('digestingSource', () => {
     digestingSource(source, []).cancel()
     expect([finished, cancelled]).toEqual([true, true])
   })
+})
+
+it.each([...algorithms, 'MD5'] as const)('%s of one piece is that of the same bytes in several', (algorithm) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 5000 }), fc.nat({ max: 5000 }), (given, cut) => {
+      const bytes = Buffer.from(given)
+      const inTwo = digestOf(algorithm, bytes.subarray(0, cut), bytes.subarray(cut))
+      expect(digestOfOnePiece(algorithm, bytes).equals(inTwo)).toBe(true)
+    }),
+  )
 })

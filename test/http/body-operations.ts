@@ -53,6 +53,25 @@ const watched = defineOperation({
   },
 })
 
+/** Asks for its body in one piece, some turns after it was called, as an operation that looks something up first. */
+const readLater = defineOperation({
+  name: 'ReadLater',
+  method: 'PUT',
+  target: 'object',
+  query: ['later'],
+  permission: 's3:PutObject',
+  summary: '',
+  input: {},
+  inputBody: { kind: 'stream' },
+  output: {},
+  outputBody: { kind: 'stream' },
+  errors: [],
+  async handle(_context, { body }) {
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return { body: bytesSource(await body.read()) }
+  },
+})
+
 /** Takes its body one chunk at a time, each when `release` is emitted. With `late`, it starts only when `read` is emitted. */
 const held = defineOperation({
   name: 'Held',
@@ -172,4 +191,4 @@ const short = defineOperation({
   handle: async () => ({ body: { ...bytesSource(Buffer.alloc(100_000)), size: 200_000 } }),
 })
 
-export const bodyOperations = [refuseUnread, watched, held, download, slow, broken, short]
+export const bodyOperations = [refuseUnread, readLater, watched, held, download, slow, broken, short]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { amzDialect, dialectOfRequest, storeDialect } from '../../src/http/dialect.ts'
-import { type HeaderPair, presign } from '../support/signer.ts'
+import { type HeaderPair, presign, sign } from '../support/signer.ts'
 import { echoOperations } from './echo-operations.ts'
 import { type Fixture, key, startFixture } from './fixture.ts'
 
@@ -88,6 +88,18 @@ describe.each([amzDialect, storeDialect])('in the $prefix dialect', ({ prefix, n
     ]
     const answer = await fixture.send({ method: 'PUT', path: '/b/k', headers }, { prefix: vendorPrefix })
     expect([answer.status, answer.code]).toEqual([400, 'InvalidArgument'])
+  })
+
+  it('a time under the other prefix that differs is InvalidArgument, behind the own one or as a parameter', async () => {
+    const request = { method: 'GET', host: fixture.host, path: '/b/k' } as const
+    const differs: HeaderPair = [`${other}date`, '20130524T000000Z']
+    const signed = sign({ ...request, headers: [differs] }, { key, prefix: vendorPrefix })
+    const last = [...signed.headers.filter(([name]) => name !== differs[0]), differs]
+    const asParameter = sign({ ...request, query: [differs] }, { key, prefix: vendorPrefix })
+    for (const sent of [{ ...signed, headers: last }, asParameter]) {
+      const answer = await fixture.sendSigned(sent)
+      expect([answer.status, answer.code]).toEqual([400, 'InvalidArgument'])
+    }
   })
 
   it('repeated metadata is joined, other repeated values are refused', async () => {

@@ -66,6 +66,34 @@ describe.each(['x-amz-', 'x-store-'] as const)('data in the %s dialect', (prefix
   })
 })
 
+it.each<[string, (head: string, body: string) => string[], number]>([
+  ['with its head', (head, body) => [head + body], 1],
+  ['after its head', (head, body) => [head, body], 1],
+  ['in pieces', (head, body) => [head + body.slice(0, 3), body.slice(3, 9), body.slice(9)], 1],
+  ['with the next request behind it', (head, body) => [head + body + head + body], 2],
+])('a small body that comes %s arrives as sent', async (_, piecesOf, answers) => {
+  const body = 'sixteen bytes of'
+  const request = wireBytes(
+    sign({ ...put, path: '/b/arrives', query: [['later', '']], host: fixture.host, body }, { key }),
+  ).toString('latin1')
+  const socket = fixture.connect()
+  let received = ''
+  const done = new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      received += chunk
+      if (received.split(body).length > answers) resolve()
+    })
+  })
+  for (const piece of piecesOf(request.slice(0, -body.length), body)) {
+    await new Promise((resolve) => socket.write(piece, resolve))
+  }
+  await done
+  socket.destroy()
+  expect(received.match(/HTTP\/1.1 200/g)).toHaveLength(answers)
+  const { bytesIn } = await fixture.logged(({ path }) => path === '/b/arrives')
+  expect(bytesIn).toBe(body.length)
+})
+
 describe('the length of data must be announced', () => {
   it('by nothing at all: 411', async () => {
     const signed = sign({ ...put, host: fixture.host, body: '' }, { key })

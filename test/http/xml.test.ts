@@ -26,7 +26,13 @@ const shape = struct({
   Tag: list(struct({ Key: string, Value: optional(string) })),
   Word: list(string),
 })
-const write = compileXmlWriter('Root', shape, 'with S3 namespace')
+/** A writer of a document's element, as text. */
+function compileText(...shape: Parameters<typeof compileXmlWriter>): (value: unknown) => string {
+  const writer = compileXmlWriter(...shape)
+  return (value) => writer.element(value).toString()
+}
+
+const write = compileText('Root', shape, 'with S3 namespace')
 const read = compileXmlReader('Root', shape)
 const readText = (document: string): unknown => read(Buffer.from(document))
 
@@ -171,14 +177,32 @@ describe('XML', () => {
     )
   })
 
+  it('is written whole whatever its size, and so is the next one', () => {
+    const plain = compileText('Root', shape, 'without namespace')
+    for (const count of [1, 100, 3_000, 100_000, 2, 0]) {
+      const words = Array.from(
+        { length: count },
+        (_, i) => `${i} & some 60 bytes more, of which é and 😀 take several each`,
+      )
+      const expected = words.map((word) => `<Word>${word.replace('&', '&amp;')}</Word>`).join('')
+      expect(plain({ Name: 'a', Tag: [], Word: words }) === `<Root><Name>a</Name>${expected}</Root>`).toBe(true)
+    }
+  })
+
+  it('leaves nothing of a document that could not be written in the next one', () => {
+    const plain = compileText('Root', struct({ Name: string, When: timestamp }), 'without namespace')
+    expect(() => plain({ Name: 'lost', When: Number.NaN })).toThrow(RangeError)
+    expect(plain({ Name: 'a', When: 0 })).toBe('<Root><Name>a</Name><When>1970-01-01T00:00:00.000Z</When></Root>')
+  })
+
   it('has the namespace of S3 in one dialect only', () => {
-    const plain = compileXmlWriter('Root', shape, 'without namespace')
+    const plain = compileText('Root', shape, 'without namespace')
     expect(plain({ Name: 'a', Tag: [], Word: [] })).toBe('<Root><Name>a</Name></Root>')
     expect(write({ Name: 'a', Tag: [], Word: [] })).toContain('<Root xmlns="http://s3.amazonaws.com/doc/2006-03-01/">')
   })
 
   it('can have a root that holds only text', () => {
-    expect(compileXmlWriter('LocationConstraint', string, 'without namespace')('eu')).toBe(
+    expect(compileText('LocationConstraint', string, 'without namespace')('eu')).toBe(
       '<LocationConstraint>eu</LocationConstraint>',
     )
     expect(
@@ -198,7 +222,7 @@ describe('XML', () => {
 
 describe('attributes', () => {
   const owned = struct({ By: struct({ 'p:kind': attribute(string, 'urn:p'), ID: string }), Others: list(string) })
-  const write = compileXmlWriter('Root', owned, 'without namespace')
+  const write = compileText('Root', owned, 'without namespace')
   const read = compileXmlReader('Root', owned)
   const by = (kind: string) => ({ By: { 'p:kind': kind, ID: 'a' }, Others: [] })
 
@@ -245,7 +269,7 @@ describe('an element that is known and refused', () => {
 
   it('need not be there, and is never written', () => {
     expect(read(Buffer.from('<Root><Outer><Name>a</Name></Outer></Root>'))).toEqual({ Outer: { Name: 'a' } })
-    const document = compileXmlWriter('Root', shape, 'without namespace')({ Outer: { Refused: undefined, Name: 'a' } })
+    const document = compileText('Root', shape, 'without namespace')({ Outer: { Refused: undefined, Name: 'a' } })
     expect(document).toBe('<Root><Outer><Name>a</Name></Outer></Root>')
   })
 })

@@ -1,7 +1,7 @@
 /** A bucket that can be moved: between one copy, two copies, and the shards of an erasure code, over disks of their own. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { everyBucket } from '../../src/jobs/blob-reference.ts'
-import { moveTask } from '../../src/jobs/move-bucket.ts'
+import { moveKind, moveTask } from '../../src/jobs/move-bucket.ts'
 import { startTasks } from '../../src/jobs/task-runner.ts'
 import { isEnded, readTask, requestTask, type TaskArguments, type TaskRecord } from '../../src/jobs/tasks.ts'
 import { walkBlobs } from '../../src/jobs/walk-blobs.ts'
@@ -75,10 +75,15 @@ export async function moved(
   more: TaskArguments = {},
   bucket = 'bucket',
 ): Promise<TaskRecord> {
-  const name = { kind: 'move', name: bucket }
+  const name = { kind: moveKind, name: bucket }
   await requestTask(store, { ...name, arguments: { to, ...more } })
   const failures: unknown[] = []
-  const runner = startTasks({ store, kinds: [moveTask], onError: (error) => failures.push(error), pollMs: 1 })
+  const runner = startTasks({
+    store,
+    kinds: [moveTask({ retryMs: 5 })],
+    onError: (error) => failures.push(error),
+    pollMs: 1,
+  })
   const ended = async (): Promise<TaskRecord | undefined> => {
     const record = (await readTask(store.kv, name))?.record
     return record !== undefined && isEnded(record) ? record : undefined

@@ -1,7 +1,6 @@
 /** Random writes, deletions, uploads and locks while a bucket is moved, twice: everything reads right, lies where it is to lie, and nothing is left behind. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytesSource } from '../../src/byte-source.ts'
 import { moveQueued } from '../../src/jobs/queued-moves.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { changeBucket, findBucket } from '../../src/store/buckets.ts'
@@ -10,17 +9,15 @@ import { deleteObject } from '../../src/store/delete-object.ts'
 import { openObject } from '../../src/store/read-object.ts'
 import type { UploadAddress } from '../../src/store/uploads.ts'
 import { patternBytes } from '../shards/seeded.ts'
-import { abort, begin, complete, outcome, plain, put, scope, sendPart } from '../store/fixture.ts'
+import { abort, begin, complete, outcome, put, scope, sendPart } from '../store/fixture.ts'
 import { type MovableStore, movableStore, moved } from './move-fixture.ts'
 
 const keys = ['a', 'b', 'c']
 
-type Op =
-  | { kind: 'put' | 'upload'; key: number; size: number }
-  | { kind: 'delete'; key: number }
-  | { kind: 'remove' | 'hold' | 'read'; pick: number }
-  | { kind: 'part'; pick: number; size: number }
-  | { kind: 'complete' | 'abort'; pick: number }
+type Of<Kind extends string, What> = Kind extends string ? { kind: Kind } & What : never
+type VersionOp = Of<'remove' | 'hold' | 'read', { pick: number }>
+type UploadOp = Of<'part', { pick: number; size: number }> | Of<'complete' | 'abort', { pick: number }>
+type Op = Of<'put' | 'upload', { key: number; size: number }> | Of<'delete', { key: number }> | VersionOp | UploadOp
 
 const key = fc.nat({ max: keys.length - 1 })
 // Copied whole by both, striped by one; in a segment, in a file.
@@ -67,7 +64,7 @@ class Client {
     else await this.#version(op)
   }
 
-  async #upload(op: Extract<Op, { kind: 'part' | 'complete' | 'abort' }>): Promise<void> {
+  async #upload(op: UploadOp): Promise<void> {
     const upload = this.#uploads[op.pick % this.#uploads.length]
     if (upload === undefined) return
     if (op.kind === 'part') {
@@ -83,7 +80,7 @@ class Client {
     this.versions.push({ key: upload.address.key, versionId, bytes: upload.part.bytes, isHeld: false })
   }
 
-  async #version(op: Extract<Op, { kind: 'remove' | 'hold' | 'read' }>): Promise<void> {
+  async #version(op: VersionOp): Promise<void> {
     const version = this.versions[op.pick % this.versions.length]
     if (version === undefined) return
     const { key, versionId, bytes } = version

@@ -1,4 +1,5 @@
 /** A process of its own on a shared environment, for lmdb.test.ts: it does what messages ask, and says what it did. */
+import { writeFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kv } from '../../src/kv/kv.ts'
 import { openLmdb } from '../../src/kv/lmdb.ts'
@@ -6,7 +7,8 @@ import { limits } from '../../src/limits.ts'
 import { bytes, increment, put } from './text-entries.ts'
 
 export type Request =
-  | { do: 'commit'; key: string; value: string }
+  /** `mark` is a file that is made once the commit is durable, for whoever can't wait for a message. */
+  | { do: 'commit'; key: string; value: string; mark?: string }
   | { do: 'increment'; key: string; times: number }
   /** Commits new keys, each told as `acknowledged`, until the process is killed or the engine fails. */
   | { do: 'commit on'; writers: number }
@@ -41,7 +43,10 @@ async function reportRejections(calls: Promise<unknown>[]): Promise<void> {
 }
 
 async function answer(kv: Kv, request: Request): Promise<void> {
-  if (request.do === 'commit') await kv.commit({ puts: [put(request.key, request.value)] })
+  if (request.do === 'commit') {
+    await kv.commit({ puts: [put(request.key, request.value)] })
+    if (request.mark !== undefined) await writeFile(request.mark, '')
+  }
   if (request.do === 'increment') await increment(kv, bytes(request.key), request.times)
   if (request.do === 'commit on') {
     const writers = Array.from({ length: request.writers }, (_, i) => commitOn(kv, i))

@@ -125,6 +125,22 @@ describe('processes that share an environment', () => {
     }
   })
 
+  it('read several ranges from one snapshot, whatever another one commits meanwhile', async () => {
+    await kv.commit({ puts: [put('a', 'old'), put('b', 'old')] })
+    const child = await startChild()
+    const mark = join(path, 'committed')
+    const queries = ['a', 'b'].map((key) => ({ start: bytes(key), end: bytes(`${key}0`), limit: 1 }))
+    const found = await kv.ranges(queries, ({ value }, place) => {
+      if (place === 0) {
+        child.tell({ do: 'commit', key: 'b', value: 'new', mark })
+        waitForFile(mark)
+      }
+      return value.toString()
+    })
+    expect(found).toEqual([['old'], ['old']])
+    expect(await kv.ranges(queries, ({ value }) => value.toString())).toEqual([['old'], ['new']])
+  })
+
   it('find all that one acknowledged before it was killed, and can go on', async () => {
     for (let round = 0; round < 3; round++) {
       const child = await startChild()
@@ -169,6 +185,15 @@ describe('processes that share an environment', () => {
     expect(halves).toEqual([])
   }
 })
+
+/** Blocks this process: what it reads must not get on. */
+function waitForFile(file: string): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  for (let tries = 0; !existsSync(file); tries++) {
+    if (tries === 3000) throw new Error('the other process did not commit')
+    Atomics.wait(cell, 0, 0, 10)
+  }
+}
 
 /** Each commit of a child puts two keys. */
 function twinOf(key: string): string {

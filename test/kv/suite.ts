@@ -4,6 +4,7 @@ import type { Check, Entry, Kv } from '../../src/kv/kv.ts'
 import { limits } from '../../src/limits.ts'
 import { itHoldsUnderContention } from './contention.ts'
 import { itAgreesWithItsModel } from './model.ts'
+import { itReadsRanges } from './ranges.ts'
 import { bytes, entryOf, keysOf, put, texts } from './text-entries.ts'
 
 export interface OpenedKv {
@@ -220,6 +221,7 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
       })
     })
 
+    itReadsRanges(() => kv)
     itHoldsUnderContention(() => kv)
     itAgreesWithItsModel(() => kv)
 
@@ -247,6 +249,7 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
         await kv.close()
         await expect(kv.get([bytes('a')])).rejects.toThrow('closed')
         await expect(kv.range({ start: bytes('a'), end: bytes('b'), limit: 1 })).rejects.toThrow('closed')
+        await expect(kv.ranges([], () => {})).rejects.toThrow('closed')
         await expect(kv.commit({})).rejects.toThrow('closed')
       })
     })

@@ -39,7 +39,7 @@ describe('conditional writes', () => {
     const kv: Kv = {
       get: (keys) => made.kv.get(keys),
       range: (query) => made.kv.range(query),
-      ranges: (queries) => made.kv.ranges(queries),
+      ranges: (queries, read) => made.kv.ranges(queries, read),
       commit: async () => false,
       close: async () => {},
     }

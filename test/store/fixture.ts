@@ -99,17 +99,17 @@ export class WatchedKv implements Kv {
 
   async range(query: RangeQuery): Promise<Entry[]> {
     await turn()
-    return this.#count(await this.#kv.range(query))
-  }
-
-  async ranges(queries: readonly RangeQuery[]): Promise<Entry[][]> {
-    await turn()
-    return (await this.#kv.ranges(queries)).map((entries) => this.#count(entries))
-  }
-
-  #count(entries: Entry[]): Entry[] {
+    const entries = await this.#kv.range(query)
     this.entriesRead += entries.filter(({ key }) => !isBucketKey(key)).length
     return entries
+  }
+
+  async ranges<T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]> {
+    await turn()
+    return this.#kv.ranges(queries, (entry, query) => {
+      this.entriesRead++
+      return read(entry, query)
+    })
   }
 
   async commit(commit: Commit): Promise<boolean> {

@@ -84,8 +84,29 @@ const contents = fc.record({
     }),
   ),
 })
+/** As nearly all are: one shard that is the whole object, and little to say of it. */
+const commonContents = fc
+  .record({
+    size,
+    etag,
+    checksum,
+    headers: fc.record({ contentType: optional(text) }),
+    metadata: fc.constant({}),
+    tags: fc.constant([]),
+    shard: fc.record({ storeId: name, id: name }),
+    place: fc.record({ location: name, locationVersion: fc.nat() }),
+    uncommon: fc.oneof(fc.constant({}), fc.record(attributes)),
+  })
+  .map(({ shard, place, uncommon, ...rest }) => ({
+    ...rest,
+    ...uncommon,
+    data: {
+      kind: 'blob' as const,
+      manifest: { ...place, scheme: 'replica' as const, size: rest.size, shards: [shard] },
+    },
+  }))
 const object: fc.Arbitrary<ObjectRecord> = fc
-  .tuple(versionName, contents)
+  .tuple(versionName, fc.oneof(contents, commonContents))
   .map(([named, rest]) => ({ kind: 'object', ...named, ...rest }))
 const bucket: fc.Arbitrary<BucketRecord> = fc.record({
   name,
@@ -315,6 +336,66 @@ it('an object’s record from before there were storage classes is read as of th
   expect(objectCodec.decode(key, bytes)).toMatchObject({ size: 5, metadata: { colour: 'red' } })
   expect(objectCodec.decodeListed(key, bytes).storageClass).toBeUndefined()
 })
+
+/** As version 2 of the format wrote it under `objectKey('bucket', 'key')`. */
+const recordOfFormat2 = 'AhU6+VICAAAAAAAAAAAAAAcAAAAAAAAAANZWqnlCAAAAAAAAsEABI0VniavN7wEjRWeJq83vAAADCggHBwcBAAAAdGV4dC9wbGFpbkFBQUFBQT09ZGVmYXVsdGEtc3RvcmVhLXNoYXJk'
+const commonRecord: ObjectRecord = {
+  kind: 'object',
+  sequence: 7,
+  versionId: nullVersionId,
+  modifiedMs: 1_763_712_000_000,
+  size: 4096,
+  etag: '0123456789abcdef0123456789abcdef',
+  checksum: { algorithm: 'CRC32C', value: 'AAAAAA==', type: 'FULL_OBJECT' },
+  headers: { contentType: 'text/plain' },
+  metadata: {},
+  tags: [],
+  data: {
+    kind: 'blob',
+    manifest: {
+      location: 'default',
+      locationVersion: 1,
+      scheme: 'replica',
+      size: 4096,
+      shards: [{ storeId: 'a-store', id: 'a-shard' }],
+    },
+  },
+}
+
+it('an object’s record of format 2 is read for ever as it was written', () => {
+  const key = objectKey('bucket', 'key')
+  expect(objectCodec.decode(key, Buffer.from(recordOfFormat2, 'base64'))).toEqual(commonRecord)
+  expect(objectCodec.encode(key, commonRecord).toString('base64')).toBe(recordOfFormat2)
+})
+
+it.each<[string, Partial<ObjectRecord>]>([
+  ['a type that is empty', { headers: { contentType: '' } }],
+  ['a type beyond Latin-1', { headers: { contentType: 'text/Ω' } }],
+  ['a type of more than 255 characters', { headers: { contentType: 'x'.repeat(256) } }],
+  ['no type', { headers: {} }],
+  ['a header beside the type', { headers: { contentType: 'text/plain', expires: 'never' } }],
+  ['a copy that lacks', { data: withManifest({ missing: 1 }) }],
+  ['a shard with an index', { data: withManifest({ shards: [{ storeId: 's', id: 'i', index: 0 }] }) }],
+  ['no shard', { data: withManifest({ shards: [] }) }],
+  ['a blob of another size than the object', { data: withManifest({ size: 4097 }) }],
+  ['a version of a location beyond 32 bits', { data: withManifest({ locationVersion: 2 ** 32 }) }],
+  ['metadata named as what every object has', { metadata: JSON.parse('{"__proto__":"x"}') }],
+])('the record of an object with %s is read as it was written', (_, over) => {
+  const key = objectKey('bucket', 'key')
+  const record = { ...commonRecord, ...over }
+  expect(objectCodec.decode(key, objectCodec.encode(key, record))).toEqual(record)
+})
+
+it('a common record takes less room than its JSON took', () => {
+  const key = objectKey('bucket', 'key')
+  const { data, headers } = commonRecord
+  expect(objectCodec.encode(key, commonRecord).length).toBeLessThan(JSON.stringify({ data, headers }).length)
+})
+
+function withManifest(over: object): ObjectRecord['data'] {
+  const manifest = { location: 'default', locationVersion: 1, scheme: 'replica' as const, size: 4096 }
+  return { kind: 'blob', manifest: { ...manifest, shards: [{ storeId: 's', id: 'i' }], ...over } }
+}
 
 it('a record of a format that this version does not know is refused by name', () => {
   const key = garbageKey('g')

@@ -80,7 +80,22 @@ function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
       if (!isBucketKey(query.start)) await works.shift()?.()
       return kv.range(query)
     },
-    ranges: (queries) => kv.ranges(queries),
+    ranges: (queries, read) => kv.ranges(queries, read),
+  }
+}
+
+/** Others do `work` before the read of that place. */
+function beforeRead(kv: Kv, place: number, work: () => Promise<void>): Kv {
+  let reads = 0
+  const beforeEach = async (): Promise<void> => {
+    if (reads++ === place) await work()
+  }
+  return {
+    get: (keys) => beforeEach().then(() => kv.get(keys)),
+    range: (query) => beforeEach().then(() => kv.range(query)),
+    ranges: (queries, read) => beforeEach().then(() => kv.ranges(queries, read)),
+    commit: (commit) => kv.commit(commit),
+    close: () => kv.close(),
   }
 }
 
@@ -146,20 +161,42 @@ describe('a listing of versions', () => {
     expect(page.entries.map(({ version }) => version.versionId)).toEqual([above.versionId])
   })
 
-  it('shows each version once while its keys are written over', async () => {
-    await fill()
-    // The first index has been read, the second not yet.
-    const kv = beforeNextRange(
-      made.store.kv,
-      async () => {},
-      async () => {
-        for (const key of keys) await put({ ...made, store: elsewhere() }, key, 'new')
+  const changes: [string, (key: string) => Promise<unknown>][] = [
+    ['written over', (key) => put({ ...made, store: elsewhere() }, key, 'new')],
+    ['deleted', (key) => deleteObject(elsewhere(), scope, { key })],
+    [
+      'restored, as the newest version is removed',
+      async (key) => {
+        const { record } = await findVersion(elsewhere(), scope, key, undefined)
+        await deleteObject(elsewhere(), scope, { key, versionId: record.versionId })
       },
-    )
-    const { page } = await listVersions({ ...made.store, kv }, scope, { ...all, max: 1000 })
-    expect(page.entries.map(({ key }) => key)).toEqual(keys.flatMap((key) => [key, key, key]))
-    expect(new Set(page.entries.map(({ version }) => version.versionId)).size).toBe(9)
-  })
+    ],
+  ]
+  const readsMax = 4
+  const starts: [string, number][] = [
+    ['from its start', 0],
+    ['from within a key', 1],
+  ]
+  it.each(starts.flatMap(([where, at]) => changes.map(([what, change]) => ({ where, at, what, change }))))(
+    'shows all keys $where as they were before or after being $what, between whichever reads that was',
+    async ({ at, change }) => {
+      for (let read = 0; read < readsMax; read++) {
+        made = await storeWithBucket()
+        await fill()
+        const start = await listVersions(made.store, scope, { ...all, max: at === 0 ? 1000 : at })
+        const query = { ...all, max: 1000, ...start.page.next }
+        const listed = async (kv: Kv) => (await listVersions({ ...made.store, kv }, scope, query)).page.entries
+        const before = await listed(made.store.kv)
+        const during = await listed(
+          beforeRead(made.store.kv, read, async () => {
+            for (const key of keys) await change(key)
+          }),
+        )
+        const after = await listed(made.store.kv)
+        expect([before, after]).toContainEqual(during)
+      }
+    },
+  )
 
   it('takes a marker longer than any key, with a version', async () => {
     await fill()

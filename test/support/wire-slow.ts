@@ -23,7 +23,7 @@ export class Gate {
     return {
       get: async (keys) => this.#opened.then(() => kv.get(keys)),
       range: async (query) => this.#opened.then(() => kv.range(query)),
-      ranges: async (queries) => this.#opened.then(() => kv.ranges(queries)),
+      ranges: async (queries, read) => this.#opened.then(() => kv.ranges(queries, read)),
       commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
       close: () => kv.close(),
     }

@@ -1,20 +1,13 @@
 /** Killed again and again while one disk after another goes away and comes back: copies and stripes on several disks lose nothing and leave nothing behind. */
 import { renameSync } from 'node:fs'
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  AbortMultipartUploadCommand,
-  CreateBucketCommand,
-  DeleteBucketCommand,
-  DeleteObjectCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  S3Client,
-} from '@aws-sdk/client-s3'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { environmentKey, keyVariables, killLeftovers, type Running, run, serve } from '../cli/holdfast-process.ts'
 import { seededRandom } from '../shards/seeded.ts'
+import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
@@ -97,13 +90,13 @@ test.each(schemes)(
     const server = await start()
     const client = clientOf(server.ready.endpoint)
     expect(await violations(client, bucket, expectations), `at the end, seed ${seed}`).toEqual([])
-    await removeEverything(client)
+    await removeEverything(client, bucket)
     client.destroy()
     server.child.kill('SIGTERM')
     await server.ended
     await reclaim()
     await reclaim()
-    expect(await leftovers()).toEqual([])
+    expect(await leftovers(disks.map((disk) => join(root, disk)))).toEqual([])
   },
   5 * 60_000 * scale,
 )
@@ -149,22 +142,4 @@ async function reclaim(): Promise<unknown> {
   const { stdout, stderr } = await run(['reclaim', '--config', config, '--grace', '0', '--json'], keyVariables).ended
   expect(stderr).toBe('')
   return JSON.parse(stdout)
-}
-
-async function removeEverything(client: S3Client): Promise<void> {
-  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket }))
-  await Promise.all(Contents.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))))
-  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))
-  for (const { Key, UploadId } of Uploads) {
-    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
-  }
-  await client.send(new DeleteBucketCommand({ Bucket: bucket }))
-}
-
-/** Files that the disks keep, but for their identity. */
-async function leftovers(): Promise<string[]> {
-  const found = await Promise.all(
-    disks.map((disk) => readdir(join(root, disk), { recursive: true, withFileTypes: true })),
-  )
-  return found.flat().flatMap((it) => (it.isFile() && it.name !== 'holdfast-store.json' ? [it.name] : []))
 }

@@ -11,7 +11,7 @@ export function checksumTableBytes(payloadBytes: number, blockBytes: number): nu
 export function writeChecksums(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): void {
   let at = firstBlock * checksumBytes
   for (let start = 0; start < payload.length; start += blockBytes) {
-    at = table.writeUInt32LE(crc32c(payload.subarray(start, start + blockBytes)), at)
+    at = table.writeUInt32LE(crc32c(blockOf(payload, start, blockBytes)), at)
   }
 }
 
@@ -19,8 +19,13 @@ export function writeChecksums(payload: Buffer, blockBytes: number, table: Buffe
 export function damagedBlock(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): number | undefined {
   let block = firstBlock
   for (let start = 0; start < payload.length; start += blockBytes) {
-    if (table.readUInt32LE(block * checksumBytes) !== crc32c(payload.subarray(start, start + blockBytes))) return block
+    if (table.readUInt32LE(block * checksumBytes) !== crc32c(blockOf(payload, start, blockBytes))) return block
     block++
   }
   return undefined
+}
+
+/** Small payloads are one block, and need no view of themselves. */
+function blockOf(payload: Buffer, start: number, blockBytes: number): Buffer {
+  return payload.length <= blockBytes ? payload : payload.subarray(start, start + blockBytes)
 }

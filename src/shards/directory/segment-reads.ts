@@ -10,15 +10,19 @@ import type { RecordAddress } from './shard-ids.ts'
 
 interface OpenSegment {
   file: Promise<FileHandle>
+  /** What `file` resolved to: most reads find it there, and need not wait a turn for it. */
+  handle: FileHandle | undefined
   readers: number
   /** Used since the last sweep. */
   used: boolean
+  /** Number of the last use. */
+  usedLast: number
 }
 
 export class SegmentReads {
   readonly #context: StoreContext
-  /** Least recently used first. */
   readonly #open = new Map<string, OpenSegment>()
+  #uses = 0
 
   constructor(context: StoreContext) {
     this.#context = context
@@ -38,7 +42,7 @@ export class SegmentReads {
     const record = recordMemory(bytes)
     const opened = this.#acquire(segment)
     try {
-      const file = await opened.file
+      const file = opened.handle ?? (await opened.file)
       if ((await file.read(record, offset)) < bytes)
         throw new ShardDamaged(id, 'the segment ends before the record does')
     } catch (error) {
@@ -68,21 +72,40 @@ export class SegmentReads {
   }
 
   #acquire(segment: string): OpenSegment {
-    const { fs, layout } = this.#context
-    const opened = this.#open.get(segment) ?? { file: fs.open(layout.segment(segment), 'read'), readers: 0, used: true }
+    const opened = this.#open.get(segment) ?? this.#openSegment(segment)
     opened.readers++
     opened.used = true
-    this.#open.delete(segment)
-    this.#open.set(segment, opened)
-    if (this.#open.size > limits.segmentHandlesMax) {
-      const oldest = this.#open.keys().next()
-      if (oldest.done === false) this.#evict(oldest.value)
-    }
-    // A failed open is not remembered: the segment may yet be there for the next reader.
-    opened.file.catch(() => {
-      if (this.#open.get(segment) === opened) this.#open.delete(segment)
-    })
+    opened.usedLast = ++this.#uses
     return opened
+  }
+
+  #openSegment(segment: string): OpenSegment {
+    const { fs, layout } = this.#context
+    if (this.#open.size >= limits.segmentHandlesMax) this.#evictOldest()
+    const file = fs.open(layout.segment(segment), 'read')
+    const opened: OpenSegment = { file, handle: undefined, readers: 0, used: true, usedLast: 0 }
+    this.#open.set(segment, opened)
+    file.then(
+      (handle) => {
+        opened.handle = handle
+      },
+      () => {
+        // A failed open is not remembered: the segment may yet be there for the next reader.
+        if (this.#open.get(segment) === opened) this.#open.delete(segment)
+      },
+    )
+    return opened
+  }
+
+  #evictOldest(): void {
+    let oldest: string | undefined
+    let usedLast = Number.POSITIVE_INFINITY
+    for (const [segment, opened] of this.#open) {
+      if (opened.usedLast >= usedLast) continue
+      oldest = segment
+      usedLast = opened.usedLast
+    }
+    if (oldest !== undefined) this.#evict(oldest)
   }
 
   #release(segment: string, opened: OpenSegment): void {

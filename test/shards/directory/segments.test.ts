@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { bytesSource } from '../../../src/byte-source.ts'
 import type { ShardId } from '../../../src/shards/shard-store.ts'
-import { patternBytes, seededRandom } from '../seeded.ts'
+import { patternBytes, seededClock, seededRandom } from '../seeded.ts'
 import type { SimulatedFs } from '../simulated-fs.ts'
 import { get, listed, put } from '../suite.ts'
-import { type OpenedStore, openStore, simulated, tinySizes } from './opened-store.ts'
+import { type OpenedStore, openStore, simulated, temporaryDirectory, tinySizes } from './opened-store.ts'
 
 const path = '/store'
 
@@ -38,6 +38,23 @@ describe('small shards', () => {
     await Promise.all([first, ...rest])
     expect(callsOf(fs, from, 'write')).toBeLessThanOrEqual(2)
     expect(callsOf(fs, from, 'datasync')).toBeLessThanOrEqual(2)
+  })
+
+  test('of a group too large to be joined in one piece, and of groups that are, are read as written', async () => {
+    const directory = await temporaryDirectory()
+    const { store } = await openStore({ path: directory.path, clock: seededClock(seededRandom(3)) })
+    try {
+      for (const bytes of [11, 4097, 200_001]) {
+        const payloads = Array.from({ length: 8 }, (_, index) => patternBytes(index + bytes, bytes))
+        const ids = await Promise.all(payloads.map((payload) => put(store, payload)))
+        for (const [index, id] of ids.entries()) {
+          expect(await get(store, id, 0, bytes)).toEqual(payloads[index])
+        }
+      }
+    } finally {
+      await store.close()
+      await directory.remove()
+    }
   })
 
   test('that were acknowledged share no page with what is written later', async () => {

@@ -19,7 +19,7 @@ import { openS3Store, type S3StoreOptions } from '../../../src/shards/s3/s3-stor
 import type { ShardId, ShardStore } from '../../../src/shards/shard-store.ts'
 import { noThreads } from '../../../src/threads/threads.ts'
 import { testKeys } from '../../store/fixture.ts'
-import { patternBytes, seededClock, seededRandom, type TestClock } from '../seeded.ts'
+import { seededClock, seededRandom, type TestClock } from '../seeded.ts'
 
 const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
 // The store finds its key where the SDK looks for it first.
@@ -59,7 +59,7 @@ export async function openFarSide(): Promise<FarSide> {
   return {
     ...side,
     async fill() {
-      const bytes = patternBytes(0, (await shards.usage()).freeBytes ?? 0)
+      const bytes = Buffer.alloc((await shards.usage()).freeBytes ?? 0)
       const payload = { size: bytes.length, drain: async () => {}, read: async () => bytes, cancel: () => {} }
       fillers.push(await shards.put({ payload, describe: () => Buffer.alloc(0) }))
     },

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `pass`: the request goes on as it is. A number: it is answered with that status. */
+/** `pass`: the request goes on as it is. `corrupt`: what is sent, or read of an object, arrives altered. A number: it is answered with that status. */
 export type Fault = 'pass' | 'hang' | 'corrupt' | 'cut' | number
 
 export interface FaultProxy {
@@ -52,6 +52,11 @@ function forward(target: string, incoming: IncomingMessage, outgoing: ServerResp
   const { method, url: path, headers } = incoming
   const onward = request({ hostname, port, method, path, headers }, (answer) => {
     outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+    if (what === 'corrupt' && method === 'GET' && !path?.includes('list-type')) {
+      answer.on('data', (chunk: Buffer) => outgoing.write(altered(chunk)))
+      answer.once('end', () => outgoing.end())
+      return
+    }
     if (what !== 'cut') {
       answer.pipe(outgoing)
       return
@@ -61,11 +66,18 @@ function forward(target: string, incoming: IncomingMessage, outgoing: ServerResp
       setImmediate(() => outgoing.destroy())
       answer.destroy()
     })
+    // Without a body it is the head that never arrives.
+    answer.once('end', () => outgoing.destroy())
   })
   onward.on('error', () => outgoing.destroy())
   incoming.on('data', (chunk: Buffer) => {
-    if (what === 'corrupt') chunk[chunk.length - 1] = (chunk[chunk.length - 1] ?? 0) ^ 1
-    onward.write(chunk)
+    onward.write(what === 'corrupt' ? altered(chunk) : chunk)
   })
   incoming.on('end', () => onward.end())
+}
+
+function altered(chunk: Buffer): Buffer {
+  const bytes = Buffer.from(chunk)
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+  return bytes
 }

@@ -1,12 +1,15 @@
-/** A store in a bucket elsewhere: whose bucket it is, what large shards come to, and what the way there does to requests. */
+/** A store in a bucket elsewhere: whose bucket it is, who may use it, what large shards come to, and what becomes of batches. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../../src/byte-source.ts'
-import { ShardDamaged, StoreFull } from '../../../src/shards/shard-store.ts'
+import { ShardDamaged } from '../../../src/shards/shard-store.ts'
 import { patternBytes, seededClock, seededRandom } from '../seeded.ts'
 import { get, listed, put } from '../suite.ts'
 import { type FarSide, openFarSide, openRemote } from './far-side.ts'
-import { type FaultProxy, openFaultProxy } from './fault-proxy.ts'
 
 const MiB = 1024 * 1024
 const identity = 'a/b/holdfast-store.json'
@@ -87,6 +90,50 @@ test('a shard whose bucket is gone is not said to be missing: nobody may take it
   await store.close()
 })
 
+describe('credentials', () => {
+  const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE']
+  const before = new Map(names.map((name) => [name, process.env[name]]))
+  const [key = '', secret = ''] = names.map((name) => before.get(name))
+  let directory: string
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'holdfast-credentials-'))
+    process.env.AWS_SHARED_CREDENTIALS_FILE = join(directory, 'credentials')
+    process.env.AWS_CONFIG_FILE = join(directory, 'config')
+    const profiles = [
+      ['good', secret],
+      ['bad', `${secret}x`],
+    ]
+    const lines = profiles.map(([name, of]) => `[${name}]\naws_access_key_id=${key}\naws_secret_access_key=${of}\n`)
+    await writeFile(join(directory, 'credentials'), lines.join(''))
+  })
+  afterEach(async () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+    await rm(directory, { recursive: true })
+  })
+
+  test('come from the profile that is named', async () => {
+    for (const name of names.slice(0, 2)) delete process.env[name]
+    const { store } = await openRemote({ ...side.place, profile: 'good' })
+    await store.check()
+    await store.close()
+  })
+
+  test('that are refused, or are none, are told without what is secret', async () => {
+    for (const name of names.slice(0, 2)) delete process.env[name]
+    const refused = await openRemote({ ...side.place, profile: 'bad' }).catch((error: unknown) => error)
+    expect(inspect(refused, { depth: 10 })).toContain('403 SignatureDoesNotMatch')
+    const none = await openRemote({ ...side.place, profile: 'nobody' }).catch((error: unknown) => error)
+    expect(inspect(none, { depth: 10 })).toContain('no credentials: ')
+    for (const error of [refused, none]) {
+      expect(inspect(error, { depth: 10 })).not.toContain(secret)
+      expect(inspect(error, { depth: 10 })).not.toContain('Signature=')
+    }
+  })
+})
+
 describe('a large shard', () => {
   test.each([5 * MiB - 64 * 1024, 5 * MiB - 1, 5 * MiB, 5 * MiB + 1, 13 * MiB + 7])(
     'of %i bytes is read as it was written, in any range',
@@ -163,108 +210,4 @@ test('tells how much it keeps, and not how much more there is room for', async (
   expect(usedBytes).toBeLessThan(101_000)
   expect(freeBytes).toBeUndefined()
   await store.close()
-})
-
-describe('over a way that fails', () => {
-  let proxy: FaultProxy
-  beforeEach(async () => {
-    proxy = await openFaultProxy(side.place.endpoint)
-  })
-  afterEach(() => proxy.close())
-  const open = (options = {}) => openRemote({ ...side.place, endpoint: proxy.endpoint }, options)
-
-  test('bytes that were changed on it are refused by the endpoint, and nothing is kept', async () => {
-    const { store } = await open()
-    await put(store, patternBytes(1, 10))
-    const before = await side.keys()
-    proxy.decide((method) => (method === 'PUT' ? 'corrupt' : 'pass'))
-    for (const size of [1000, 6 * MiB]) {
-      await expect(put(store, patternBytes(2, size))).rejects.toThrow('the endpoint answers 400')
-    }
-    expect(await side.keys()).toEqual(before)
-    proxy.decide(() => 'pass')
-    await store.close()
-  })
-
-  test('an answer that is cut off is an error of the endpoint, and no damage of the shard', async () => {
-    const { store } = await open()
-    const id = await put(store, patternBytes(1, 300_000))
-    proxy.decide((method) => (method === 'GET' ? 'cut' : 'pass'))
-    for (const [start, end] of [
-      [0, 300_000],
-      [10, 1000],
-    ] as const) {
-      const error = await get(store, id, start, end).catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(Error)
-      expect(error).not.toBeInstanceOf(ShardDamaged)
-    }
-    proxy.decide(() => 'pass')
-    await store.close()
-  })
-
-  test('an endpoint that hangs, or is gone, fails what is asked of it within seconds', async () => {
-    const { store } = await open()
-    proxy.decide(() => 'hang')
-    const begun = performance.now()
-    await expect(store.check()).rejects.toThrow('did not answer in time')
-    expect(performance.now() - begun).toBeLessThan(15_000)
-    await proxy.close()
-    await expect(put(store, patternBytes(1, 10))).rejects.toThrow("can't be reached (ECONNREFUSED)")
-    await store.close()
-  })
-
-  test('what hangs is given up as soon as a look at the store finds it away', async () => {
-    const { store } = await open()
-    await put(store, patternBytes(1, 10))
-    proxy.decide((method) => (method === 'PUT' ? 'hang' : 500))
-    const hanging = put(store, patternBytes(2, 10)).catch((error: unknown) => error)
-    await expect.poll(() => proxy.seen.filter((line) => line.startsWith('PUT')).length).toBe(4)
-    await expect(store.check()).rejects.toThrow('the endpoint answers 500')
-    expect(await hanging).toMatchObject({ message: 'the endpoint did not answer in time' })
-    proxy.decide(() => 'pass')
-    await store.close()
-  })
-
-  test('endpoints without conditional writes and without deletes of many at once are used without', async () => {
-    proxy.decide((method, url) => (method === 'POST' && url.includes('delete') ? 501 : 'pass'))
-    const { store } = await open()
-    const ids = await Promise.all([1, 2, 3].map((seed) => put(store, patternBytes(seed, 10))))
-    await store.delete(ids)
-    await store.delete(ids)
-    expect(await listed(store)).toEqual([])
-    expect(proxy.seen.filter((line) => line.startsWith('POST'))).toHaveLength(1)
-    await store.close()
-
-    let refused = 0
-    proxy.decide((method) => (method === 'PUT' && refused++ === 0 ? 501 : 'pass'))
-    const plain = await openRemote({ ...side.place, endpoint: proxy.endpoint, prefix: 'plain/' })
-    expect(refused).toBe(2)
-    await plain.store.close()
-  })
-
-  test('an endpoint that says it is full makes the store full, and one that asks for patience is asked again by the client', async () => {
-    const { store } = await open()
-    proxy.decide((method) => (method === 'PUT' ? 507 : 'pass'))
-    await expect(put(store, patternBytes(1, 10))).rejects.toThrow(StoreFull)
-    proxy.decide((method) => (method === 'PUT' ? 429 : 'pass'))
-    await expect(put(store, patternBytes(1, 10))).rejects.toMatchObject({ code: 'SlowDown' })
-    proxy.decide(() => 'pass')
-    await store.close()
-  })
-
-  test('a batch that could not be closed over it is closed once the store is opened again', async () => {
-    const leftOpen = new Map<string, number>()
-    const { store } = await open({ leftOpen })
-    await put(store, patternBytes(1, 10))
-    proxy.decide(() => 503)
-    await store.close()
-    expect(leftOpen.size).toBe(1)
-    proxy.decide(() => 'pass')
-    const again = await open({ leftOpen, firstOpener: false })
-    await again.store.close()
-    expect(leftOpen.size).toBe(0)
-    const after = await open({ firstOpener: false })
-    expect(await after.store.unchecked()).toMatchObject([{ closed: true }])
-    await after.store.close()
-  })
 })

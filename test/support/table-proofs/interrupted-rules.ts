@@ -31,7 +31,7 @@ async function onFailingServer(
   const over = (kv: Kv): Kv => ({
     get: (keys) => kv.get(keys),
     range: (query) => kv.range(query),
-    ranges: (queries) => kv.ranges(queries),
+    ranges: (queries, read) => kv.ranges(queries, read),
     commit: (commit) => (failing === undefined ? kv.commit(commit) : failing()),
     close: () => kv.close(),
   })
