@@ -107,7 +107,7 @@ export const limits = {
   storeProbeMs: 5_000,
   /** A write that met an error waits so long, at most, for a look at the store. */
   storeLookMsMax: 1_000,
-  /** A store that was full is asked again after this. */
+  /** A store that was full, or read-only, is asked again after this. */
   storeFullMs: 10_000,
   /** A store that takes or gives nothing for so long is left out, if others can do without it. */
   storeStallMs: 30_000,
