@@ -159,6 +159,8 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** A command that holds the data directory for work that others can go on with ends within this when a server starts. */
+  giveWayMs: 30_000,
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
 
@@ -176,6 +178,8 @@ export const limits = {
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
+  /** Other jobs wait so long for repair. */
+  repairPatienceMs: 30_000,
   /** A move to stores that take nothing for now tries again after this, and ends when it was in vain so often. */
   moveRetryMs: 10_000,
   moveRetriesMax: 30,

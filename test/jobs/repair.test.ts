@@ -1,6 +1,7 @@
 /** Copies on several disks: whatever is lost or damaged while one copy is left, what is read is right, and repair makes the copies whole again. */
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { BackgroundRepair } from '../../src/jobs/background-repair.ts'
 import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
@@ -109,6 +110,50 @@ describe('repair at a rate', () => {
     await Promise.all([jobs.stop(), expect(run).rejects.toThrow('the process ends')])
     expect(errors).toEqual([])
     expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })
+  })
+})
+
+describe('repair in the background', () => {
+  it('that takes long goes on while others have their turns, once', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    await put(made, 'key', patternBytes(1, 400_000))
+    await made.report('key')
+    let runs = 0
+    let goOn = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const { restore } = made.store.blobs
+    made.store.blobs.restore = async (...given) => {
+      runs++
+      await held
+      return restore(...given)
+    }
+    const errors: unknown[] = []
+    const repair = new BackgroundRepair({
+      store: made.store,
+      bytesPerSecond: undefined,
+      onError: (error) => errors.push(error),
+    })
+    expect(await repair.run(1)).toBeUndefined()
+    const { entriesRead } = made.kv
+    expect(await repair.run(1)).toBeUndefined()
+    expect(made.kv.entriesRead).toBe(entriesRead)
+    goOn()
+    expect(await repair.run(undefined)).toMatchObject({ repairedBlobs: 1 })
+    expect(runs).toBe(1)
+
+    await made.report('key')
+    let fail = (_: Error): void => {}
+    made.store.blobs.restore = () =>
+      new Promise((_, reject) => {
+        fail = reject
+      })
+    expect(await repair.run(20)).toBeUndefined()
+    fail(new Error('no luck'))
+    await repair.stop()
+    // Nobody waited for it.
+    expect(errors).toEqual([new Error('no luck')])
   })
 })
 
