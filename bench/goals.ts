@@ -173,9 +173,9 @@ function memoryGrowth(all: BenchResults): number | undefined {
   return (Math.max(...rounds.map(({ peak }) => peak)) - least) / MiB
 }
 
+/** Where a run did not wait for servers to be idle: what they held between rounds. */
 function idleMemory({ work }: BenchResults): number | undefined {
-  const idle = work.flatMap(({ measurements }) =>
-    measurements.flatMap(({ server, resident }) => (server === serverNames.one ? (resident?.before ?? []) : [])),
-  )
+  const ours = work.flatMap(({ measurements }) => measurements.filter(({ server }) => server === serverNames.one))
+  const idle = ours.flatMap(({ resident, idleBytes }) => idleBytes ?? resident?.before ?? [])
   return idle.length === 0 ? undefined : Math.max(...idle) / MiB
 }

@@ -1,11 +1,13 @@
 /** Runs the workloads: every server in each round, one after the other, each workload on servers and directories of its own. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { type Generator, startGenerator } from './load/generator.ts'
 import type { Order, RunResult } from './load/order.ts'
 import { wrkInstalled } from './load/wrk.ts'
 import { bytesOnDisk, describeMachine, settleDisk, withScratch } from './machine.ts'
 import type { BenchOptions } from './options.ts'
+import { usageOf } from './process-tree.ts'
 import {
   type AloneMeasurement,
   type BenchResults,
@@ -21,6 +23,8 @@ import { spread } from './statistics.ts'
 import { inLittle, type ReferenceName, type Workload, workloads } from './workloads.ts'
 
 const warmUpSecondsMax = 2
+/** A process lets go of what it does not need some 25 s after its last work. */
+const idleMs = 30_000
 
 export type Say = (line: string) => void
 
@@ -57,11 +61,13 @@ async function measureOne(bench: Bench, workload: Workload, directory: string): 
   try {
     for await (const server of startServers(bench, workload, directory)) servers.push(server)
     const { runs, alone } = await runRounds(bench, workload, directory, servers)
+    if (!bench.options.quick) await setTimeout(idleMs)
     return {
       workload,
-      measurements: [...runs].map(([server, { rounds, storedBytes }]) =>
-        summarise(server, rounds, diskRatioOf(server, workload, directory, storedBytes)),
-      ),
+      measurements: [...runs].map(([server, { rounds, storedBytes }]) => ({
+        ...summarise(server, rounds, diskRatioOf(server, workload, directory, storedBytes)),
+        idleBytes: bench.options.quick || server.pid === undefined ? undefined : usageOf(server.pid)?.residentBytes,
+      })),
       alone: [...alone].map(([reference, rounds]): AloneMeasurement => ({ reference, rounds, rate: spread(rounds) })),
     }
   } finally {

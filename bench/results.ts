@@ -28,6 +28,8 @@ export interface Measurement {
   serverCpuUs: Spread | undefined
   generatorCpuUs: Spread
   resident: Resident | undefined
+  /** Resident bytes when it has had nothing to do for a while, after the rounds. */
+  idleBytes?: number | undefined
   /** Of its data directory over what was stored, after the rounds. */
   diskRatio: number | undefined
 }

@@ -29,6 +29,19 @@ export interface LentBytes {
   giveBack(): void
 }
 
+/** Holds itself to the SHA-256 that was claimed of it, and rejects at its end when it has another. */
+export interface ClaimedSource extends ByteSource {
+  /** Absent: nothing was claimed. */
+  readonly unchecked?: UncheckedBytes | undefined
+}
+
+/** The same bytes for a reader that has their SHA-256 computed elsewhere. Read either these or the source that they are of. */
+export interface UncheckedBytes {
+  readonly source: ByteSource
+  /** Call with the SHA-256 of all bytes when they have been read. Throws unless it is what was claimed: then nothing may be kept. */
+  check(sha256: Buffer): void
+}
+
 /** A source over bytes in memory that is used again after `giveBack`, which is called once. */
 export function lendingSource(bytes: Buffer, giveBack: () => void): ByteSource {
   let state: 'fresh' | 'lent' | 'done' = 'fresh'

@@ -1,14 +1,24 @@
 /**
  * Buffers for the bytes of large bodies, used again and again: a fresh one of this size costs page faults each time. They lie in shared memory, so that
- * another thread can work on them where they are, and the first ones at the start of a page, so that the kernel can write them from there.
- * V8 does not count shared memory when it decides to collect: what is not given back lingers.
+ * another thread can work on them where they are, and at the start of a page, so that the kernel can write them from there.
+ * They come in slabs. A slab that nobody uses for a while is dropped, and goes back to the machine when V8 collects it.
  */
-const idleChunksMax = 32
+import { limits } from './limits.ts'
+
 const wasmPageBytes = 64 * 1024
+
+interface Slab {
+  idle: Buffer[]
+  /** Since the last sweep. */
+  used: boolean
+}
 
 export class ChunkPool {
   readonly chunkBytes: number
-  #idle: Buffer[] | undefined
+  /** The first ones are used first, so that the last ones are idle when there is less to do. */
+  readonly #slabs: Slab[] = []
+  readonly #slabOf = new WeakMap<ArrayBufferLike, Slab>()
+  #sweeping: NodeJS.Timeout | undefined
   #taken = 0
 
   constructor(chunkBytes: number) {
@@ -20,20 +30,42 @@ export class ChunkPool {
     return this.#taken
   }
 
+  /** Chunks that are held in memory, taken or not. */
+  get held(): number {
+    return this.#slabs.length * limits.chunksInSlab
+  }
+
   /** At least `bytes` of anything. More than `chunkBytes` is not pooled. */
   take(bytes = this.chunkBytes): Buffer {
     this.#taken++
     if (bytes > this.chunkBytes) return Buffer.allocUnsafe(bytes)
-    this.#idle ??= pageAlignedChunks(this.chunkBytes)
-    return this.#idle.pop() ?? Buffer.from(new SharedArrayBuffer(this.chunkBytes))
+    const slab = this.#slabs.find(({ idle }) => idle.length > 0) ?? this.#grow()
+    slab.used = true
+    return slab.idle.pop() ?? Buffer.from(new SharedArrayBuffer(this.chunkBytes))
   }
 
   /** Nothing may use the buffer any more: no system call, no reader, no thread. */
   give(chunk: Buffer): void {
     this.#taken--
-    if (chunk.length === this.chunkBytes && this.#idle !== undefined && this.#idle.length < idleChunksMax) {
-      this.#idle.push(chunk)
+    this.#slabOf.get(chunk.buffer)?.idle.push(chunk)
+  }
+
+  #grow(): Slab {
+    const slab = { idle: pageAlignedChunks(this.chunkBytes), used: true }
+    for (const { buffer } of slab.idle) this.#slabOf.set(buffer, slab)
+    this.#slabs.push(slab)
+    this.#sweeping ??= setInterval(() => this.#sweep(), limits.idleMemoryMs).unref()
+    return slab
+  }
+
+  #sweep(): void {
+    for (const [i, slab] of [...this.#slabs.entries()].reverse()) {
+      if (!slab.used && slab.idle.length === limits.chunksInSlab) this.#slabs.splice(i, 1)
+      slab.used = false
     }
+    if (this.#slabs.length > 0) return
+    clearInterval(this.#sweeping)
+    this.#sweeping = undefined
   }
 }
 
@@ -45,11 +77,12 @@ declare const WebAssembly: SharedMemories
 
 /** Only the memory of WebAssembly is sure to start at a page. It takes none of the machine's until it is used, but far more addresses, which may be limited. */
 function pageAlignedChunks(chunkBytes: number): Buffer[] {
-  const pages = Math.ceil((idleChunksMax * chunkBytes) / wasmPageBytes)
+  const pages = Math.ceil((limits.chunksInSlab * chunkBytes) / wasmPageBytes)
+  const each = <T>(make: (i: number) => T): T[] => Array.from({ length: limits.chunksInSlab }, (_, i) => make(i))
   try {
     const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
-    return Array.from({ length: idleChunksMax }, (_, i) => Buffer.from(buffer, i * chunkBytes, chunkBytes))
+    return each((i) => Buffer.from(buffer, i * chunkBytes, chunkBytes))
   } catch {
-    return []
+    return each(() => Buffer.from(new SharedArrayBuffer(chunkBytes)))
   }
 }

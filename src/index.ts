@@ -100,7 +100,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       graceMs: settings.reclaimGraceMs,
       abandonedUploadMs: settings.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
-      tasks: taskKinds(settings),
+      tasks: taskKinds(store, settings),
     })
     opened.add(() => jobs.stop())
     const endpoint = await openEndpoint({

@@ -82,6 +82,10 @@ export const limits = {
   workInlineBytesMax: 256 * KiB,
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
+  chunksInSlab: 16,
+  /** Memory and threads that nobody used for so long are let go of. */
+  idleMemoryMs: 5_000,
+  threadIdleMs: 10_000,
   segmentBytesMax: 128 * MiB,
   segmentGrowBytes: 8 * MiB,
   shardDescriptionBytesMax: 64 * KiB,
@@ -103,7 +107,7 @@ export const limits = {
   storeProbeMs: 5_000,
   /** A write that met an error waits so long, at most, for a look at the store. */
   storeLookMsMax: 1_000,
-  /** A store that was full is asked again after this. */
+  /** A store that was full, or read-only, is asked again after this. */
   storeFullMs: 10_000,
   /** A store that takes or gives nothing for so long is left out, if others can do without it. */
   storeStallMs: 30_000,
@@ -135,8 +139,20 @@ export const limits = {
   kvValueBytesMax: 8 * MiB,
   kvBatchBytesMax: 16 * MiB,
 
+  /** Of a piece of a metadata snapshot, before it is packed. */
+  snapshotPieceBytes: 4 * MiB,
+  snapshotIntervalMs: 60 * 60 * 1000,
+  snapshotsKept: 3,
+  snapshotsKeptMax: 100,
+
   // Processes and credentials.
   heapGrowingPercent: 200,
+  /** A process that works less than this is idle. */
+  idleCpuPercent: 2,
+  idleLookMs: 5_000,
+  idleLooksMin: 4,
+  /** Of CPU time: what a process has to have worked for a collection when it is idle to be worth it. */
+  collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
   workerRestartsMax: 5,

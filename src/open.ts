@@ -1,13 +1,13 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
-import { z } from 'zod'
 import { type Clock, systemClock } from './clock.ts'
 import { type ClosingStack, closingStack, opening } from './closing-stack.ts'
 import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
+import { knownDefaultStore, learnDefaultStore } from './instance/default-store.ts'
 import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from './instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from './instance/key-ring-file.ts'
-import { readRecord, systemRecord } from './instance/sealed-record.ts'
+import { refuseUnfinished } from './instance/unfinished-metadata.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
 import { memoryKv } from './kv/memory.ts'
@@ -69,6 +69,7 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
 export interface OpenMetadata {
   kv: Kv
   clock: Clock
+  directory: DataDirectory
   /** Whether a server runs on the data. */
   isServed(): Promise<boolean>
   close(): Promise<void>
@@ -84,8 +85,12 @@ export async function openMetadata({
   onFatal,
 }: Pick<DataStoreOptions, 'path' | 'onFatal'>): Promise<OpenMetadata> {
   const directory = await prepareDataDirectory(path, { create: false })
-  const kv = await openLmdb({ path: directory.meta, onFatal })
-  return { kv, clock, isServed: () => isOwned(kv), close: () => kv.close() }
+  return opening(async (opened) => {
+    const kv = await openLmdb({ path: directory.meta, onFatal })
+    opened.add(() => kv.close())
+    await refuseUnfinished(kv, directory.path)
+    return { kv, clock, directory, isServed: () => isOwned(kv), close: opened.close }
+  })
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
@@ -96,6 +101,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     opened.add(() => kv.close())
     const lock = await joined(kv, directory, options)
     opened.add(() => lock.release())
+    await refuseUnfinished(kv, directory.path)
     const owner = lock.owns
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
     const shards = await openDefaultStore(kv, directory, owner, options)
@@ -171,16 +177,13 @@ function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
   )
 }
 
-/** The store that the metadata refers to. Another one, or none, must never be taken for it: all of its data would look like garbage. */
-const defaultStoreRecord = systemRecord('default-store', z.object({ storeId: z.string() }))
-
 async function openDefaultStore(
   kv: Kv,
   directory: DataDirectory,
   owner: boolean,
   options: DataStoreOptions,
 ): Promise<ShardStore> {
-  const known = await readRecord(kv, defaultStoreRecord)
+  const known = await knownDefaultStore(kv)
   const shards = await openDirectoryStore({
     path: directory.store,
     clock,
@@ -191,7 +194,7 @@ async function openDefaultStore(
   })
   try {
     if (known === undefined) await adopt(kv, shards, directory)
-    else if (known.value.storeId !== shards.storeId) {
+    else if (known !== shards.storeId) {
       throw new DataDirectoryRefused(
         directory.path,
         'holds a store that its metadata does not know. Restore both from one backup',
@@ -209,11 +212,9 @@ async function adopt(kv: Kv, shards: ShardStore, directory: DataDirectory): Prom
   for await (const _ of shards.list()) {
     throw new DataDirectoryRefused(
       directory.path,
-      'holds data but no metadata. Restore its meta directory from a backup',
+      'holds data but no metadata. Run holdfast recover, or restore a backup',
     )
   }
-  const { key } = defaultStoreRecord
-  const value = defaultStoreRecord.seal({ storeId: shards.storeId })
-  const adopted = await kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value }] })
-  if (!adopted) throw new Error('another process changed the metadata of an owned data directory')
+  if (!(await learnDefaultStore(kv, shards.storeId)))
+    throw new Error('another process changed the metadata of an owned data directory')
 }

@@ -110,7 +110,7 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
       `Each workload ran on fresh directories, ${rounds} rounds of ${seconds} s a server, the servers in turns within a round; figures are medians of ` +
       'the rounds, ratios medians of the ratios inside a round. The load generator is a process of its own on the same machine; its CPU a request stands beside ' +
       "the server's. Requests are signed ahead, by header. PUTs of up to 64 KiB say the SHA-256 of their body, larger ones UNSIGNED-PAYLOAD. CPU is that of " +
-      'all processes of a server, memory what is resident without mapped files (before a round, and the most during one), disk what a directory takes over what was put into it, ' +
+      'all processes of a server, memory what is resident without mapped files (before a round, the most during one, and half a minute after the last), disk what a directory takes over what was put into it, ' +
       'room that was allocated ahead included.',
     '',
     `${generatorBoundNote.replace('*', '\\*')}: compare the CPU there.`,

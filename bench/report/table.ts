@@ -38,7 +38,7 @@ export function workTable({ workload, measurements, alone }: WorkResult): Table 
 }
 
 function workRow(workload: Workload, measurement: Measurement, ours: Measurement | undefined): string[] {
-  const { server, rate, p50Ms, p99Ms, serverCpuUs, generatorCpuUs, resident, diskRatio } = measurement
+  const { server, rate, p50Ms, p99Ms, serverCpuUs, generatorCpuUs, diskRatio } = measurement
   const ratios = ours === undefined ? [] : pairedRatios(ratesOf(measurement), ratesOf(ours))
   return [
     server,
@@ -49,9 +49,15 @@ function workRow(workload: Workload, measurement: Measurement, ours: Measurement
     figure(p99Ms.median),
     serverCpuUs === undefined ? '' : figure(serverCpuUs.median),
     figure(generatorCpuUs.median),
-    resident === undefined ? '' : `${mebibytes(resident.before)} to ${mebibytes(resident.peak)}`,
+    memoryText(measurement),
     diskRatio === undefined ? '' : diskRatio.toFixed(2),
   ]
+}
+
+function memoryText({ resident, idleBytes }: Measurement): string {
+  if (resident === undefined) return ''
+  const working = `${mebibytes(resident.before)} to ${mebibytes(resident.peak)}`
+  return idleBytes === undefined ? working : `${working}, idle ${mebibytes(idleBytes)}`
 }
 
 /** The server could do more: a request costs it less than it costs the generator. */

@@ -1,6 +1,6 @@
 /** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that hold the body to it. */
 import { createHash, hash } from 'node:crypto'
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import type { AwsChunkedDecoder } from './aws-chunked.ts'
 
@@ -30,7 +30,7 @@ export function parseDeclaredPayload(value: string, name: string): DeclaredPaylo
 }
 
 /** `source`, rejecting with XAmzContentSHA256Mismatch at its end when its bytes have another SHA-256. */
-export function sha256Source(source: ByteSource, expectedHex: string): ByteSource {
+export function sha256Source(source: ByteSource, expectedHex: string): ClaimedSource {
   const check = (computedHex: string): void => {
     if (computedHex === expectedHex) return
     throw new S3Error('XAmzContentSHA256Mismatch', {
@@ -53,6 +53,7 @@ export function sha256Source(source: ByteSource, expectedHex: string): ByteSourc
       return bytes
     },
     cancel: () => source.cancel(),
+    unchecked: { source, check: (sha256) => check(sha256.toString('hex')) },
   }
 }
 

@@ -1,12 +1,15 @@
 /** Every command, in the order of the help. */
 import type { OptionName } from '../config/options.ts'
 import { rateFlag } from './asked-rate.ts'
+import { backup } from './backup.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
 import { locations } from './locations.ts'
 import { reclaim } from './reclaim.ts'
+import { recover } from './recover.ts'
 import { repair } from './repair.ts'
+import { restore } from './restore.ts'
 import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
 
@@ -28,6 +31,8 @@ const serveOptions: readonly OptionName[] = [
   'scrubBytesPerSecond',
   'repairBytesPerSecond',
   'kmsKeys',
+  'snapshotIntervalMs',
+  'snapshotsKept',
 ]
 
 export const defaultCommand = 'serve'
@@ -98,7 +103,7 @@ export const commands: readonly CommandDeclaration[] = [
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used: all of them also beside a running server. 'replace STORE', a new store in the place of a lost one, needs it stopped, and an empty directory at the store's path.",
+        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used; 'replace STORE', a new store, in an empty directory, in the place of a lost one: all of them also beside a running server.",
     },
     run: locations,
   },
@@ -120,5 +125,36 @@ export const commands: readonly CommandDeclaration[] = [
     options: ['config', 'data', 'logLevel'],
     extraFlags: [rateFlag],
     run: repair,
+  },
+  {
+    name: 'backup',
+    summary: 'Write a consistent copy of the metadata to a file, also beside a running server.',
+    options: ['config', 'data', 'logLevel', 'snapshotsKept'],
+    extraFlags: [
+      {
+        flags: '--on-stores',
+        summary: 'To the stores of each location instead, as the server does from time to time.',
+      },
+      {
+        flags: '--with-keys',
+        summary: 'Include the key ring: a secret. Without it, encrypted objects need a copy of it.',
+      },
+    ],
+    words: { placeholder: 'FILE', summary: 'A new file, or a directory for one that is named by its time.' },
+    run: backup,
+  },
+  {
+    name: 'restore',
+    summary: 'Put the metadata of a backup into a data directory that has none.',
+    options: ['config', 'data', 'logLevel'],
+    words: { placeholder: 'FILE', summary: 'A backup, or a directory: the newest in it.' },
+    run: restore,
+  },
+  {
+    name: 'recover',
+    summary:
+      'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards.',
+    options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
+    run: recover,
   },
 ]

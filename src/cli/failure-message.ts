@@ -5,6 +5,7 @@ import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
 import { KeyRingRefused } from '../instance/key-ring-file.ts'
 import { PlacementRefused } from '../instance/known-placement.ts'
+import { SnapshotDamaged } from '../store/snapshot-pieces.ts'
 import { WorkerFailed } from './crew.ts'
 
 const foreseen = [
@@ -14,6 +15,7 @@ const foreseen = [
   KeyRingRefused,
   ListenFailed,
   PlacementRefused,
+  SnapshotDamaged,
   WorkerFailed,
 ]
 

@@ -4,7 +4,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { openEndpoint } from '../endpoint.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import { announce } from './announce.ts'
-import { collectLessOften } from './collector.ts'
+import { collectLessOften, collectWhenIdle } from './collector.ts'
 import type { Invocation } from './command.ts'
 import { type Instance, openInstance } from './instance.ts'
 import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
@@ -15,6 +15,7 @@ import { startWorkers, type Workers } from './workers.ts'
 export async function serve(invocation: Invocation): Promise<number> {
   const { configuration } = invocation
   collectLessOften()
+  collectWhenIdle()
   const signals = watchStopSignals()
   const log = openLog(configuration.logLevel)
   // Before anything is made: a wrong file is the operator's to set right first.

@@ -6,7 +6,7 @@ import { openS3Port } from '../endpoint.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { openDataStore } from '../open.ts'
-import { collectLessOften } from './collector.ts'
+import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal } from './instance.ts'
 import { openLog } from './log.ts'
@@ -23,6 +23,7 @@ interface Serving {
 let serving: Promise<Serving> | undefined
 
 collectLessOften()
+collectWhenIdle()
 // Sockets that come over the channel take their buffer sizes from here, not from the server.
 setDefaultHighWaterMark(false, socketBufferBytes)
 // A terminal sends its signals to the whole group. The primary alone decides; when it dies, the cluster module ends this process.

@@ -69,6 +69,8 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     scrubBytesPerSecond: value('scrubBytesPerSecond'),
     repairBytesPerSecond: value('repairBytesPerSecond'),
     kmsKeys: value('kmsKeys'),
+    snapshotIntervalMs: value('snapshotIntervalMs'),
+    snapshotsKept: value('snapshotsKept'),
   }
 }
 

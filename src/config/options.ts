@@ -60,6 +60,9 @@ export interface Settings {
   /** Absent: no limit. */
   repairBytesPerSecond: number | undefined
   kmsKeys: string[]
+  /** Absent: only when somebody asks. */
+  snapshotIntervalMs: number | undefined
+  snapshotsKept: number
 }
 
 /** The value of every option. */
@@ -207,6 +210,22 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: [],
     summary:
       'Name of a key that requests for `aws:kms` encryption may name. Made when missing; `aws/s3` is always there.',
+  },
+  snapshotIntervalMs: {
+    flag: 'snapshot-interval',
+    environment: ['HOLDFAST_SNAPSHOT_INTERVAL'],
+    toml: 'snapshots.interval',
+    kind: durationOrNever(1000),
+    initial: [formatDuration(limits.snapshotIntervalMs)],
+    summary: 'Time between two snapshots of the metadata on the stores of each configured location.',
+  },
+  snapshotsKept: {
+    flag: 'snapshots-kept',
+    environment: ['HOLDFAST_SNAPSHOTS_KEPT'],
+    toml: 'snapshots.kept',
+    kind: count(1, limits.snapshotsKeptMax),
+    initial: [`${limits.snapshotsKept}`],
+    summary: 'Snapshots of the metadata that each location keeps.',
   },
 }
 

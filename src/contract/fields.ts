@@ -1,5 +1,5 @@
 /** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it reads. */
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { type ErrorCode, notImplemented, S3Error } from '../errors.ts'
 import type { Infer, Shape } from './shapes.ts'
 import { type Support, works } from './support.ts'
@@ -101,7 +101,7 @@ export type InputFields = Record<string, InputField<unknown>>
 export type DecodedFields<F extends InputFields> = { [K in keyof F]: F[K] extends InputField<infer T> ? T : never }
 
 /** A request body as an operation's handler reads it: raw data, decoded from aws-chunked and verified against the signature as it is read. */
-export interface RequestBody extends ByteSource {
+export interface RequestBody extends ClaimedSource {
   /** Vendor names, without prefix, announced to follow the data: `checksum-crc32`. */
   readonly trailerNames: readonly string[]
   /** The value of an announced trailer; known once the body has been drained or read. */

@@ -36,8 +36,22 @@ export function compileBody(declared: InputBody): BodyDecoder {
 /** What was sent all the same stays unread, so that its digests can't be held to it: they must be of nothing. */
 const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
   const md5 = sentMd5(head)
-  if (md5 !== undefined) verifyDigest(md5, Buffer.alloc(0))
+  const digests = md5 === undefined ? [] : [md5]
+  for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
+  for (const digest of digests) verifyDigest(digest, nothing)
   refuseTrailers(vendorValues)
+}
+
+const nothing = Buffer.alloc(0)
+const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
+
+/** In a header. */
+function sentChecksum(vendorValues: VendorValues, algorithm: ChecksumAlgorithm): SentDigest[] {
+  const { header, bytes } = checksumFields[algorithm]
+  const sent = vendorValues.get(header)
+  if (sent === undefined) return []
+  const value = base64Digest(bytes)(singleValue(sent), sent.sentName)
+  return [{ algorithm, expected: () => value }]
 }
 
 function refuseTrailers(vendorValues: VendorValues): void {
@@ -93,13 +107,13 @@ function sentMd5(head: RequestHead): SentDigest | undefined {
 
 function sentChecksums(vendorValues: VendorValues, body: RequestBody): SentDigest[] {
   const digests: SentDigest[] = []
-  for (const algorithm of Object.keys(checksumFields) as ChecksumAlgorithm[]) {
-    const { header, bytes } = checksumFields[algorithm]
-    const sent = vendorValues.get(header)
-    if (sent !== undefined) {
-      const value = base64Digest(bytes)(singleValue(sent), sent.sentName)
-      digests.push({ algorithm, expected: () => value })
-    } else if (body.trailerNames.includes(header)) digests.push({ algorithm, expected: () => body.trailer(header) })
+  for (const algorithm of checksumAlgorithms) {
+    const { header } = checksumFields[algorithm]
+    const sent = sentChecksum(vendorValues, algorithm)
+    digests.push(...sent)
+    if (sent.length === 0 && body.trailerNames.includes(header)) {
+      digests.push({ algorithm, expected: () => body.trailer(header) })
+    }
   }
   const announced = vendorValues.get('sdk-checksum-algorithm')
   if (announced !== undefined && !digests.some(({ algorithm }) => algorithm === announced.value.toUpperCase())) {

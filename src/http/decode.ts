@@ -30,7 +30,7 @@ const listHeaders: ReadonlySet<string> = new Set([
 /** Vendor headers that hold lists: clients may send an item a line. */
 const listVendorHeaders: ReadonlySet<string> = new Set(['object-attributes', 'optional-object-attributes'])
 
-/** Vendor names that describe a body which is verified before the handler sees it. */
+/** Vendor names that describe a body which is verified before the handler sees it, also one that must be empty. */
 const bodyDigests: readonly string[] = [
   'sdk-checksum-algorithm',
   ...Object.values(checksumFields).map(({ header }) => header),
@@ -43,7 +43,7 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
   const vendors = fieldsIn(named, 'vendor', lowerCase)
   const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
   const required = named.filter(({ field }) => field.required)
-  const accepted = new Set(operation.inputBody.kind === 'xml' ? bodyDigests : [])
+  const accepted = new Set(operation.inputBody.kind === 'stream' ? [] : bodyDigests)
 
   return (head, query, vendorValues) => {
     const input: Input = {}

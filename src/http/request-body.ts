@@ -2,7 +2,7 @@
 import { AwsChunkedDecoder, parseTrailerNames } from '../auth/aws-chunked.ts'
 import { awsChunkedSource, sha256Source } from '../auth/payload.ts'
 import type { Payload } from '../auth/verify.ts'
-import { type ByteSource, bytesSource } from '../byte-source.ts'
+import { type ByteSource, bytesSource, type ClaimedSource } from '../byte-source.ts'
 import { checksumFields } from '../checksums/checksums.ts'
 import type { RequestBody } from '../contract/fields.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
@@ -24,12 +24,13 @@ export function openBody(
   // Chunked transfer alone doesn't say how long the data will be; S3 asks for the length first.
   if (size === undefined) throw new S3Error('MissingContentLength')
   const wire = size === 0 ? bytesSource(Buffer.alloc(0)) : wireSource(exchange, size)
-  const source = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
+  const source: ClaimedSource = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
   return {
     size: source.size,
     drain: (sink) => source.drain(sink),
     read: () => source.read(),
     cancel: () => source.cancel(),
+    unchecked: source.unchecked,
     trailerNames: noTrailers,
     trailer: () => undefined,
   }

@@ -34,7 +34,7 @@ export async function makeDirectories(path: string, mode: number): Promise<void>
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(path)
   try {

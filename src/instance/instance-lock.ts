@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Clock, randomId } from '../clock.ts'
-import type { Kv } from '../kv/kv.ts'
+import type { Key, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { clearProofs, livingProofs, proveLife } from './proof-of-life.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
@@ -40,6 +40,7 @@ const ownerSchema = z.object({
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
+export const instanceKey: Key = ownerRecord.key
 /** Written by who waits for an owner to give way. */
 const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(), host: z.string() }))
 const pollMs = 20

@@ -8,6 +8,7 @@ import {
   formatKeyRing,
   type KeyRing,
   KeyRingInvalid,
+  keyRing,
   parseKeyRing,
   storeKeyName,
   withKeysFor,
@@ -79,6 +80,25 @@ export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRin
   }
   const keys = ring.keys.map(({ name, id }) => ({ name, id }))
   await kv.commit({ puts: [{ key: knownKeysRecord.key, value: knownKeysRecord.seal({ keys }) }] })
+}
+
+/** What was found encrypted needs these keys, too: a start without one of them is refused. As `name id`. */
+export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<void> {
+  const known = (await readRecord(kv, knownKeysRecord))?.value.keys ?? []
+  const others = [...found].flatMap((text) => {
+    const [name = '', id = ''] = text.split(' ')
+    return known.some((key) => key.name === name && key.id === id) ? [] : [{ name, id }]
+  })
+  const value = knownKeysRecord.seal({ keys: [...known, ...others] })
+  if (others.length > 0) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
+}
+
+/** Adds the keys of another ring to the file; those of the other are the newer. */
+export async function mergeKeyRing(file: string, text: string): Promise<void> {
+  const other = parseRing(text, 'the backup')
+  const kept = (await readRing(file))?.keys ?? []
+  const ring = keyRing([...other.keys, ...kept.filter(({ name, id }) => other.find(name, id) === undefined)])
+  await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
 async function readRing(file: string): Promise<KeyRing | undefined> {

@@ -14,32 +14,39 @@ import {
   partKey,
   partOf,
   parts,
+  snapshotKey,
+  snapshotPieceOf,
+  snapshots,
 } from '../store/keyspace.ts'
-import { bucketCodec, partCodec, versionCodec } from '../store/record-codecs.ts'
+import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../store/record-codecs.ts'
 import type { BucketRecord } from '../store/records.ts'
 import type { FoundBucket } from '../store/scope.ts'
+import { ownBlob, withOwnBlob } from '../store/versions.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface BlobReference {
   owner: BlobOwner
   entry: Entry
   manifest: Manifest
-  /** Of the bytes, as their client knows them. */
-  etag: string
+  /** Of the bytes, as their client knows them. Absent: no client does. */
+  etag: string | undefined
   /** The record, in bytes, with another manifest. */
   withManifest(manifest: Manifest): Buffer
 }
 
-/** `undefined` when the version is no blob: a delete marker, or parts. */
+/** `undefined` when the version has no blob of its own: a delete marker, or parts without a note. */
 export function referenceOfVersion(bucket: string, key: string, entry: Entry): BlobReference | undefined {
   const version = versionCodec.decode(entry.key, entry.value)
-  if (version.kind === 'marker' || version.data.kind !== 'blob') return undefined
+  if (version.kind === 'marker') return undefined
+  const { data } = version
+  const manifest = ownBlob(data)
+  if (manifest === undefined) return undefined
   return {
     owner: { kind: 'version', bucket, key, sequence: version.sequence },
     entry,
-    manifest: version.data.manifest,
+    manifest,
     etag: version.etag,
-    withManifest: (manifest) => versionCodec.encode(entry.key, { ...version, data: { kind: 'blob', manifest } }),
+    withManifest: (other) => versionCodec.encode(entry.key, { ...version, data: withOwnBlob(data, other) }),
   }
 }
 
@@ -54,11 +61,26 @@ export function referenceOfPart(entry: Entry): BlobReference {
   }
 }
 
-/** `undefined` when there is no such version or part any more. */
+function referenceOfPiece(entry: Entry): BlobReference {
+  const record = snapshotPieceCodec.decode(entry.key, entry.value)
+  return {
+    owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },
+    entry,
+    manifest: record.manifest,
+    etag: undefined,
+    withManifest: (manifest) => snapshotPieceCodec.encode(entry.key, { ...record, manifest }),
+  }
+}
+
+/** `undefined` when there is no such version, part or piece any more. */
 export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobReference | undefined> {
   if (owner.kind === 'part') {
     const [entry] = await kv.get([partKey(owner.uploadId, owner.number)])
     return entry && referenceOfPart(entry)
+  }
+  if (owner.kind === 'snapshot') {
+    const [entry] = await kv.get([snapshotKey(owner.id, owner.piece)])
+    return entry && referenceOfPiece(entry)
   }
   const { bucket, key, sequence } = owner
   // One snapshot of both places: a version moves from one to the other.
@@ -79,7 +101,7 @@ export async function* everyBucket(kv: Kv): AsyncGenerator<BucketRecord> {
   for await (const { key, value } of everyEntry(kv, rangeOf('b'))) yield bucketCodec.decode(key, value)
 }
 
-/** Every blob that a record references: of current versions, older ones, and parts. */
+/** Every blob that a record references: of current versions, older ones, parts, and metadata snapshots. */
 export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
   for await (const { name } of everyBucket(kv)) {
     const objects = new ObjectKeys(name)
@@ -93,13 +115,22 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
     }
   }
   for await (const entry of everyEntry(kv, parts)) yield referenceOfPart(entry)
+  for await (const entry of everyEntry(kv, snapshots)) yield referenceOfPiece(entry)
 }
 
 /** Whether a shard that says this of its blob is one of the blob that is referenced: those of others may lie in its place after somebody has copied files. */
 export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
   const description = readDescription(bytes)
-  if (description?.etag !== etag) return false
-  return owner.kind === 'part'
-    ? description.kind === 'part' && description.uploadId === owner.uploadId && description.partNumber === owner.number
-    : description.kind === 'object' && description.bucket === owner.bucket && description.key === owner.key
+  if (description === undefined) return false
+  if (owner.kind === 'snapshot' || description.kind === 'snapshot') {
+    const { snapshotId, piece } = description.kind === 'snapshot' ? description : {}
+    return owner.kind === 'snapshot' && snapshotId === owner.id && piece === owner.piece
+  }
+  if (description.etag !== etag) return false
+  if (owner.kind === 'part') {
+    return (
+      description.kind === 'part' && description.uploadId === owner.uploadId && description.partNumber === owner.number
+    )
+  }
+  return description.kind !== 'part' && description.bucket === owner.bucket && description.key === owner.key
 }

@@ -1,8 +1,8 @@
 /** Moves the blobs that a move of their bucket may have missed: see `store/move-queue`. */
-import type { Entry } from '../kv/kv.ts'
+import type { Entry, Kv } from '../kv/kv.ts'
 import type { Pace } from '../shards/blobs.ts'
-import { moveOwnerOf, moves } from '../store/keyspace.ts'
-import { moveCodec } from '../store/record-codecs.ts'
+import { historyKey, type MovableOwner, moveOwnerOf, moves, objectKey, partOf, partsOf } from '../store/keyspace.ts'
+import { moveCodec, versionCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
 import { foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
@@ -25,10 +25,27 @@ async function moveOne(store: Store, queued: Entry, pace: Pace): Promise<boolean
   const bucket = await foundBucket(store.kv, name)
   if (bucket === undefined) return true
   try {
-    const { state } = await moveBlob(store, bucket.record, moveOwnerOf(queued.key), pace)
-    return state === 'there' || state === 'gone'
+    let isDone = true
+    for await (const owner of ownersOf(store.kv, moveOwnerOf(queued.key))) {
+      const { state } = await moveBlob(store, bucket.record, owner, pace)
+      isDone &&= state === 'there' || state === 'gone'
+    }
+    return isDone
   } catch (error) {
     if (isRefusedForNow(error)) return false
     throw error
+  }
+}
+
+/** A version may have a blob of its own, or parts. */
+async function* ownersOf(kv: Kv, owner: MovableOwner): AsyncGenerator<MovableOwner> {
+  yield owner
+  if (owner.kind === 'part') return
+  const { bucket, key, sequence } = owner
+  // One snapshot of both places: a version moves from one to the other.
+  for (const entry of await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])) {
+    const version = entry && versionCodec.decode(entry.key, entry.value)
+    if (version?.kind !== 'object' || version.sequence !== sequence || version.data.kind !== 'parts') continue
+    for await (const part of everyEntry(kv, partsOf(version.data.uploadId))) yield { kind: 'part', ...partOf(part.key) }
   }
 }

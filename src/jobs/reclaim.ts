@@ -45,8 +45,10 @@ async function reclaimBatch(
   for (const [i, record] of records.entries()) {
     if (referenced[i]) onReferenced?.(record)
     else if (record.kind === 'blob') manifests.push(record.manifest)
-    else if (record.kind === 'parts') removed += await removeParts(store, record.uploadId)
-    else await abortUploadsOf(store, record.bucketId)
+    else if (record.kind === 'parts') {
+      removed += await removeParts(store, record.uploadId)
+      if (record.note !== undefined) manifests.push(record.note)
+    } else await abortUploadsOf(store, record.bucketId)
   }
   const left = await store.blobs.remove(manifests)
   if (batch.length > 0) await store.kv.commit({ puts: asGarbage(store, left), deletes: batch.map(({ key }) => key) })

@@ -128,7 +128,7 @@ async function markLost(
 }
 
 function objectOf({ owner, entry }: BlobReference): LostBlob['object'] {
-  if (owner.kind === 'part') return undefined
+  if (owner.kind !== 'version') return undefined
   const { versionId } = versionCodec.decode(entry.key, entry.value)
   return { bucket: owner.bucket, key: owner.key, versionId }
 }

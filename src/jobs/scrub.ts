@@ -178,7 +178,7 @@ async function* walk({ kv }: Store, from: Cursor | undefined): AsyncGenerator<Wa
 
 /** A walk begins with the place that the last one ended in. */
 function isDone({ place, reference: { owner } }: WalkedBlob, first: string | undefined, { part }: Cursor): boolean {
-  return place === first && (owner.kind === 'version' || owner.number <= (part ?? 0))
+  return place === first && (owner.kind !== 'part' || owner.number <= (part ?? 0))
 }
 
 /** Bytes of all shards, as the metadata has them. */

@@ -1,11 +1,11 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
 import type { Entry } from '../kv/kv.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
-import { type ObjectDescription, type PartDescription, readDescription } from '../store/descriptions.ts'
-import { historyKey, historyOf, objectKey, partKey } from '../store/keyspace.ts'
+import { readDescription, type VersionDescription } from '../store/descriptions.ts'
+import { type BlobOwner, historyKey, historyOf, objectKey } from '../store/keyspace.ts'
 import type { GarbageRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, referenceOfPart, referenceOfVersion } from './blob-reference.ts'
+import { type BlobReference, findReference, referenceOfVersion } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface ShardOwner {
@@ -26,7 +26,14 @@ export async function findOwner(
 ): Promise<ShardOwner | 'foreign' | undefined> {
   const description = readDescription(shard.description)
   if (description === undefined) return 'foreign'
-  if (description.kind === 'part') return ownerOfPart(store, storeId, shard.id, description)
+  if (description.kind === 'part') {
+    const { uploadId, partNumber } = description
+    return ownerNamed(store, storeId, shard.id, { kind: 'part', uploadId, number: partNumber })
+  }
+  if (description.kind === 'snapshot') {
+    const { snapshotId, piece } = description
+    return ownerNamed(store, storeId, shard.id, { kind: 'snapshot', id: snapshotId, piece })
+  }
   // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
   const { bucket, key, sequence } = description
   while (true) {
@@ -43,21 +50,20 @@ export async function findOwner(
   }
 }
 
-async function ownerOfPart(
+async function ownerNamed(
   store: Store,
   storeId: string,
   id: ShardId,
-  { uploadId, partNumber }: PartDescription,
+  owner: BlobOwner,
 ): Promise<ShardOwner | undefined> {
-  const [entry] = await store.kv.get([partKey(uploadId, partNumber)])
-  return entry && owning(storeId, id, referenceOfPart(entry))
+  return owning(storeId, id, await findReference(store.kv, owner))
 }
 
 async function searchHistory(
   store: Store,
   storeId: string,
   id: ShardId,
-  { bucket, key }: ObjectDescription,
+  { bucket, key }: VersionDescription,
 ): Promise<ShardOwner | undefined> {
   for await (const entry of everyEntry(store.kv, historyOf(bucket, key))) {
     const owner = owning(storeId, id, referenceOfVersion(bucket, key, entry))

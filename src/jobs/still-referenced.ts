@@ -27,7 +27,7 @@ async function arePartsReferenced(
 ): Promise<boolean> {
   // Whoever gives up an upload deletes its record with it.
   if (owner === undefined) return (await kv.get([uploadKey(uploadId)])).some((entry) => entry !== undefined)
-  if (owner.kind === 'part') return false
+  if (owner.kind !== 'version') return false
   const { bucket, key, sequence } = owner
   const places = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
   return places.some((entry) => {

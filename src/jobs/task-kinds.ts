@@ -1,7 +1,10 @@
 /** Every kind of long work that a server takes up. */
+
+import type { Store } from '../store/store.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
+import { hasSnapshotPlaces, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './task-runner.ts'
 
 export interface TaskSettings {
@@ -10,12 +13,17 @@ export interface TaskSettings {
   /** Absent: no limit. */
   scrubBytesPerSecond: number | undefined
   repairBytesPerSecond: number | undefined
+  /** Absent: only when somebody asks. */
+  snapshotIntervalMs: number | undefined
+  snapshotsKept: number
 }
 
-export function taskKinds(settings: TaskSettings): TaskKind[] {
+export function taskKinds(store: Store, settings: TaskSettings): TaskKind[] {
+  const { snapshotIntervalMs: everyMs, snapshotsKept: kept } = settings
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
     moveTask(),
+    ...(hasSnapshotPlaces(store) ? [snapshotTask({ everyMs, kept })] : []),
   ]
 }

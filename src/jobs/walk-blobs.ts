@@ -63,6 +63,7 @@ async function* blobsOfVersion(
   const version = versionCodec.decode(entry.key, entry.value)
   const object = { bucket, key, versionId: version.versionId }
   if (reference !== undefined) yield { reference, object }
+  // Beside the note that tells which they are.
   if (version.kind === 'object' && version.data.kind === 'parts') {
     yield* blobsOfParts(kv, version.data.uploadId, object)
   }

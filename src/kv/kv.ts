@@ -60,6 +60,13 @@ export interface Fold {
   delimiter: Buffer
 }
 
+/** The whole as it was at one moment, whatever is committed meanwhile. */
+export interface Snapshot {
+  range(query: RangeQuery): Promise<Entry[]>
+  /** Soon, please: until then an engine may not be able to use the room of what was replaced since. Idempotent. */
+  close(): Promise<void>
+}
+
 export interface Kv {
   /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
@@ -76,6 +83,8 @@ export interface Kv {
    * claim success, and with a fatal engine error the process must stop (see `onFatal` of the engine).
    */
   commit(commit: Commit): Promise<boolean>
+  /** Holds all that was committed before the call. Close it before the store. */
+  snapshot(): Promise<Snapshot>
   /** Waits for commits under way, then lets go of files. */
   close(): Promise<void>
 }

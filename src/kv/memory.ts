@@ -13,11 +13,7 @@ export function memoryKv(): Kv {
     if (closed) throw new Error('the metadata store is closed')
   }
 
-  function range<T>(query: RangeQuery, read: (entry: Entry) => T): T[] {
-    const bounds = rangeBounds(query)
-    if (bounds === undefined) return []
-    return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false), read)
-  }
+  const range = <T>(query: RangeQuery, read: (entry: Entry) => T): T[] => rangeOf(entries, query, read)
 
   function holds(check: Check): boolean {
     if ('version' in check) return entries.get(check.key)?.version === check.version
@@ -56,10 +52,23 @@ export function memoryKv(): Kv {
       return true
     },
 
+    async snapshot() {
+      assertOpen()
+      const copy = new SortedEntries()
+      for (const entry of entries.all()) copy.put(entry)
+      return { range: async (query) => rangeOf(copy, query, asIs), close: async () => {} }
+    },
+
     async close() {
       closed = true
     },
   }
+}
+
+function rangeOf<T>(entries: SortedEntries, query: RangeQuery, read: (entry: Entry) => T): T[] {
+  const bounds = rangeBounds(query)
+  if (bounds === undefined) return []
+  return readRange(query, bounds.start, (start) => entries.walk(start, bounds.end, query.reverse ?? false), read)
 }
 
 const asIs = (entry: Entry): Entry => entry

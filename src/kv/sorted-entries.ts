@@ -36,6 +36,10 @@ export class SortedEntries {
     if (entries.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1)
   }
 
+  *all(): Generator<Entry> {
+    for (const entries of this.#chunks) yield* entries
+  }
+
   /** The entries with start <= key < end, from the end when `reverse`. Nothing may change meanwhile. */
   *walk(start: Key, end: Key, reverse: boolean): Generator<Entry> {
     for (const entry of reverse ? this.#backwardFrom(end) : this.#forwardFrom(start)) {

@@ -40,7 +40,7 @@ async function commitFrom<T>(firstAttempt: number, store: Store, decide: Decide<
 }
 
 /** Records, in the same commit that drops the last reference, what may be reclaimed after the grace. */
-export function garbagePut(store: Store, record: GarbageRecord): Put {
+export function garbagePut(store: Pick<Store, 'clock'>, record: GarbageRecord): Put {
   const key = garbageKey(timeOrderedId(store.clock))
   return { key, value: garbageCodec.encode(key, record) }
 }

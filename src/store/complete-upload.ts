@@ -3,11 +3,12 @@ import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { commitKeyDecision, type Decision, garbagePut } from './commit.ts'
+import { CompletionNote, type UnnotedRecord } from './completion-note.ts'
 import { type CustomerKey, uploadKeyOf } from './encryption.ts'
 import { readHistory } from './key-history.ts'
 import { openUploadKey, partKey, partsOf, uploadKey } from './keyspace.ts'
 import { multipartChecksum, multipartEtag } from './multipart-checksum.ts'
-import { type NewRecord, placeObject } from './new-version.ts'
+import { placeObject } from './new-version.ts'
 import { toRuns } from './object-parts.ts'
 import { checkWrite, conditionally, unquote, type WriteConditions } from './preconditions.ts'
 import { uploadCodec } from './record-codecs.ts'
@@ -51,19 +52,33 @@ export async function completeUpload(
   scope: BucketScope,
   completion: Completion,
 ): Promise<CompletionResult> {
+  const note = new CompletionNote(store, completion.uploadId)
   const decide = async (): Promise<Decision<CompletionResult>> => {
     const upload = await findUpload(store, scope, completion)
-    if (upload.record.state === 'completed') return { result: upload.record, commit: {} }
+    if (upload.record.state === 'completed') {
+      await note.remove()
+      return { result: upload.record, commit: {} }
+    }
     if (completion.customerKey !== undefined) uploadKeyOf(store, upload.record, completion, completion.customerKey)
     const history = await readHistory(store, scope, completion.key)
     checkWrite(completion.conditions, history.versions.current)
     const stored = await readAllParts(store, completion.uploadId)
     const chosen = chooseParts(completion.parts, stored, upload.record)
-    const placed = await placeObject(store, history, assemble(upload.record, completion, chosen))
+    const record = assemble(upload.record, completion, chosen)
+    await note.write(history, record, chosen)
+    const placed = await placeObject(store, history, note.noted(record))
     const result = completedUpload(upload.record, { bucket: history.bucket.record, record: placed.object })
     return { result, commit: completeCommit(store, upload, upload.record, placed.commit, result, stored, chosen) }
   }
-  return conditionally(completion.conditions, () => commitKeyDecision(store, scope.name, completion.key, decide))
+  try {
+    return await conditionally(completion.conditions, () =>
+      commitKeyDecision(store, scope.name, completion.key, decide),
+    )
+  } catch (error) {
+    // Decided against; after any other failure the commit may have happened.
+    if (error instanceof S3Error) await note.remove()
+    throw error
+  }
 }
 
 /** The stored parts that the client lists, in order. Everything that can be wrong with the list is found here. Pure. */
@@ -134,7 +149,7 @@ function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<
 const invalidPart = ({ number, etag }: ListedPart): S3Error =>
   new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
 
-function assemble(upload: OpenUpload, completion: Completion, chosen: readonly StoredPart[]): NewRecord {
+function assemble(upload: OpenUpload, completion: Completion, chosen: readonly StoredPart[]): UnnotedRecord {
   const parts = chosen.map((part) => part.record)
   const { encryption } = upload
   const size = parts.reduce((sum, part) => sum + part.size, 0)

@@ -181,8 +181,12 @@ function bindingText({ bucketId, key, place }: KeyBinding, context: string | und
 }
 
 /** What the key of a stored object is bound to. */
-export function bindingOf(bucketId: string, key: string, object: { sequence: number; data: ObjectData }): KeyBinding {
-  const { data, sequence } = object
+export function bindingOf(
+  bucketId: string,
+  key: string,
+  { data, encryption, ...object }: { sequence: number; data: ObjectData; encryption?: Encryption | undefined },
+): KeyBinding {
+  const sequence = encryption?.boundSequence ?? object.sequence
   return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
 }
 

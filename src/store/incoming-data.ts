@@ -1,5 +1,5 @@
 /** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
-import type { ByteSink, ByteSource } from '../byte-source.ts'
+import type { ByteSink, ByteSource, ClaimedSource } from '../byte-source.ts'
 import {
   type ChecksumAlgorithm,
   checksumFields,
@@ -12,9 +12,9 @@ import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { StoreFull } from '../shards/shard-store.ts'
+import { StoreFull, StoreOut, StoreReadOnly } from '../shards/shard-store.ts'
 import type { WorkOrder } from '../threads/byte-work.ts'
-import { type WorkedSource, workedSource } from '../threads/worked-source.ts'
+import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
 import type { Store } from './store.ts'
 
 /** A checksum to compute over the data. */
@@ -25,7 +25,7 @@ export interface ChecksumDemand {
 }
 
 export interface IncomingData {
-  body: ByteSource
+  body: ClaimedSource
   /** Base64. */
   contentMd5?: string | undefined
   checksum?: ChecksumDemand | undefined
@@ -57,8 +57,7 @@ export async function writeBlob(
   encryption: BlobEncryption | undefined,
   describe: (digested: Digested) => object,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
-  const algorithms = data.checksum === undefined ? (['MD5'] as const) : (['MD5', data.checksum.algorithm] as const)
-  const worked = digestingAndSealing(store, data.body, algorithms, encryption?.key)
+  const worked = digestingAndSealing(store, data, encryption?.key)
 
   let digested: Digested | undefined
   const verify = (): void => {
@@ -95,23 +94,33 @@ export async function writeBlob(
     })
     return { manifest, digested: digestedOrThrow() }
   } catch (error) {
-    if (!(error instanceof StoreFull)) throw error
-    throw new S3Error('ServiceUnavailable', {
-      message: 'The storage has no room left for new data. Deleting still works.',
-      cause: error,
-    })
+    const message = refusalOf(error)
+    throw message === undefined ? error : new S3Error('ServiceUnavailable', { message, cause: error })
   }
 }
 
-/** Small bodies are worked on here: to hand them to a thread would cost more. */
+/** What a client is told whose data the storage does not take; `undefined` of any other error. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof StoreFull) return 'The storage has no room left for new data. Deleting still works.'
+  if (error instanceof StoreReadOnly || error instanceof StoreOut) return 'The storage takes no new data now.'
+  return undefined
+}
+
+/**
+ * Gives the MD5, then what is demanded, as digests. Small bodies are worked on here: to hand them over to a thread would cost more. With a
+ * large one the thread also computes the SHA-256 that was claimed of it.
+ */
 function digestingAndSealing(
   { threads }: Store,
-  body: ByteSource,
-  digests: WorkOrder['digests'],
+  { body, checksum }: IncomingData,
   key: Buffer | undefined,
 ): WorkedSource {
+  const digests: WorkOrder['digests'] = checksum === undefined ? ['MD5'] : ['MD5', checksum.algorithm]
   if (body.size > limits.workInlineBytesMax) {
-    return workedSource(threads, body, { digests, cipher: key && { kind: 'seal', key, size: body.size } })
+    const order = { digests, cipher: key && { kind: 'seal' as const, key, size: body.size } }
+    return body.unchecked === undefined
+      ? workedSource(threads, body, order)
+      : checkedSource(threads, body.unchecked, order)
   }
   const digesting = new DigestedBody(body, digests)
   const sealed = key === undefined ? digesting : encrypting(digesting, key)

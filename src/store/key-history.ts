@@ -10,7 +10,7 @@ import type { GarbageRecord, ObjectRecord, VersionRecord } from './records.ts'
 import { checkRemovable, type LockClaim } from './retention.ts'
 import { admitted, type BucketScope, type FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
-import { nullVersionId, sequenceOf, versionIdOf, versionRandomBytes } from './version-id.ts'
+import { nullVersionId, sequenceOf, versionIdOf } from './version-id.ts'
 import { type KeyVersions, namesVersions, type VersionChange } from './versions.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
@@ -73,9 +73,8 @@ function startUnchanged(range: KeyRange, entries: readonly Entry[]): Check[] {
 }
 
 /** The name of the version that comes next. */
-export function newVersionId(store: Store, { bucket }: KeyHistory, sequence: number): string {
-  if (!namesVersions(bucket.record.versioning)) return nullVersionId
-  return versionIdOf(sequence, store.clock.random(versionRandomBytes))
+export function newVersionId({ bucket }: KeyHistory, sequence: number, random: Buffer): string {
+  return namesVersions(bucket.record.versioning) ? versionIdOf(sequence, random) : nullVersionId
 }
 
 /** What a request may claim against locks. Where versioning never was, nothing can be locked; a lock that lies there all the same never expires. */
@@ -129,10 +128,9 @@ function movePointer(
 }
 
 /** What becomes unreferenced when a version goes. */
-function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
-  return data.kind === 'blob'
-    ? { kind: 'blob', manifest: data.manifest, owner }
-    : { kind: 'parts', uploadId: data.uploadId, owner }
+export function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
+  if (data.kind === 'blob') return { kind: 'blob', manifest: data.manifest, owner }
+  return { kind: 'parts', uploadId: data.uploadId, note: data.note, owner }
 }
 
 /** A version by its name among those that were read, or by a further read. */

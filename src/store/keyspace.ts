@@ -13,6 +13,8 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
  *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots of which that is so
+ *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
  *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
  *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
@@ -116,6 +118,8 @@ export class HistoryKeys {
 
 export const nullVersionKey = (bucket: string, key: string): Key => packTail(['n', bucket], key)
 
+export const nullVersionsOf = (bucket: string): KeyRange => rangeOf('n', bucket)
+
 export const lockClockKey: Key = packKey('t')
 
 export const openUploadKey = (bucketId: string, key: string, uploadId: string): Key =>
@@ -151,18 +155,28 @@ export const garbageIdOf = (key: Key): string => unpackKey(key, ['string', 'stri
 export type BlobOwner =
   | { kind: 'version'; bucket: string; key: string; sequence: number }
   | { kind: 'part'; uploadId: string; number: number }
+  | { kind: 'snapshot'; id: string; piece: number }
 
-// No bucket has an empty name.
-export const repairKey = (owner: BlobOwner): Key =>
-  owner.kind === 'version'
-    ? packKey('r', owner.bucket, owner.key, owner.sequence)
-    : packKey('r', '', owner.uploadId, owner.number)
+// No bucket has an empty name, and no upload's id a space.
+const snapshotMark = 'snapshot '
+export function repairKey(owner: BlobOwner): Key {
+  if (owner.kind === 'version') return packKey('r', owner.bucket, owner.key, owner.sequence)
+  if (owner.kind === 'part') return packKey('r', '', owner.uploadId, owner.number)
+  return packKey('r', '', snapshotMark + owner.id, owner.piece)
+}
 export const repairs: KeyRange = rangeOf('r')
 export function repairOwnerOf(packed: Key): BlobOwner {
   const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
-  return bucket === ''
-    ? { kind: 'part', uploadId: name, number }
-    : { kind: 'version', bucket, key: name, sequence: number }
+  if (bucket !== '') return { kind: 'version', bucket, key: name, sequence: number }
+  if (name.startsWith(snapshotMark)) return { kind: 'snapshot', id: name.slice(snapshotMark.length), piece: number }
+  return { kind: 'part', uploadId: name, number }
+}
+
+export const snapshotKey = (id: string, piece: number): Key => packKey('m', id, piece)
+export const snapshots: KeyRange = rangeOf('m')
+export function snapshotPieceOf(packed: Key): { id: string; piece: number } {
+  const [, id, piece] = unpackKey(packed, ['string', 'string', 'number'])
+  return { id, piece }
 }
 
 /** Whose blob belongs to a bucket. */

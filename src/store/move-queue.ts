@@ -7,12 +7,14 @@ import type { Manifest } from '../shards/blobs.ts'
 import { type MovableOwner, moveKey } from './keyspace.ts'
 import { moveCodec } from './record-codecs.ts'
 import type { BucketRecord, VersionRecord } from './records.ts'
+import { ownBlob } from './versions.ts'
 
 /** What belongs into a commit that puts a version of `key` into its place, or into another place than it had. */
 export function movePutsOfVersion(bucket: BucketRecord, key: string, version: VersionRecord, isNew: boolean): Put[] {
   if (version.kind === 'marker') return []
   const { data, sequence } = version
-  const isElsewhere = data.kind === 'blob' && data.manifest.location !== bucket.location
+  const blob = ownBlob(data)
+  const isElsewhere = blob !== undefined && blob.location !== bucket.location
   if (!isElsewhere && (isNew || bucket.moving === undefined)) return []
   return [movePut(bucket, { kind: 'version', bucket: bucket.name, key, sequence })]
 }

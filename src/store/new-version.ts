@@ -2,17 +2,47 @@
 import { commitKeyDecision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
-import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from './records.ts'
+import type {
+  BucketRecord,
+  DefaultRetention,
+  DeleteMarker,
+  Encryption,
+  ObjectAttributes,
+  ObjectRecord,
+} from './records.ts'
 import { repairPuts } from './repair-queue.ts'
 import { retentionFrom } from './retention.ts'
 import type { BucketScope, FoundBucket } from './scope.ts'
 import type { Store } from './store.ts'
-import { nextSequence, placeVersion, type VersionInBucket } from './versions.ts'
+import { versionRandomBytes } from './version-id.ts'
+import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from './versions.ts'
 
 /** An object before its place among the versions is known. */
 export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
   /** The object's key is bound to its place, so it is wrapped once that is known. Absent: not encrypted. */
   encryptionAt: ((sequence: number) => Encryption) | undefined
+  /** With its place, the name of the version. */
+  versionRandom: Buffer
+  /** The default lock as the blob tells it, and the rule that it follows from: it counts for as long as the bucket has that rule. Absent: none was needed. */
+  stamped?: StampedRetention | undefined
+}
+
+export interface StampedRetention {
+  rule: DefaultRetention
+  retention: ObjectAttributes['retention']
+}
+
+/** What a blob can tell of the lock that its version gets from the bucket: the clock is asked now, and counted on from there. */
+export async function retentionStamp(
+  store: Store,
+  { objectLock }: BucketRecord,
+  asked: ObjectAttributes['retention'],
+): Promise<() => StampedRetention | undefined> {
+  const rule = objectLock?.defaultRetention
+  if (rule === undefined || asked !== undefined) return () => undefined
+  const trustedMs = await lockNow(store)
+  const atMs = store.clock.now()
+  return () => ({ rule, retention: retentionFrom(rule, trustedMs + Math.max(0, store.clock.now() - atMs)) })
 }
 
 /**
@@ -41,7 +71,7 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
     sequence,
-    versionId: newVersionId(store, history, sequence),
+    versionId: newVersionId(history, sequence, record.versionRandom),
     modifiedMs: store.clock.now(),
     size: record.size,
     etag: record.etag,
@@ -49,7 +79,7 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
     headers: record.headers,
     metadata: record.metadata,
     tags: record.tags,
-    retention: record.retention ?? (await defaultRetention(store, history.bucket)),
+    retention: record.retention ?? (await defaultRetention(store, history.bucket, record.stamped)),
     legalHold: record.legalHold,
     storageClass: record.storageClass,
     websiteRedirectLocation: record.websiteRedirectLocation,
@@ -58,14 +88,19 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
   }
   const claim = await lockClaim(store, history.bucket, false)
   const commit = historyCommit(store, history, placeVersion(history.versions, object), claim)
-  const { data } = object
+  const blob = ownBlob(object.data)
   const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
-  const queued = data.kind === 'blob' ? repairPuts(store, owner, data.manifest) : []
+  const queued = blob === undefined ? [] : repairPuts(store, owner, blob)
   return { object, commit: queued.length === 0 ? commit : { ...commit, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
-async function defaultRetention(store: Store, { record }: FoundBucket): Promise<ObjectAttributes['retention']> {
+async function defaultRetention(
+  store: Store,
+  { record }: FoundBucket,
+  stamped: StampedRetention | undefined,
+): Promise<ObjectAttributes['retention']> {
   const rule = record.objectLock?.defaultRetention
+  if (rule !== undefined && JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stamped?.retention
   return rule && retentionFrom(rule, await lockNow(store))
 }
 
@@ -75,7 +110,7 @@ export async function placeMarker(store: Store, history: KeyHistory) {
   const marker: DeleteMarker = {
     kind: 'marker',
     sequence,
-    versionId: newVersionId(store, history, sequence),
+    versionId: newVersionId(history, sequence, store.clock.random(versionRandomBytes)),
     modifiedMs: store.clock.now(),
   }
   const claim = await lockClaim(store, history.bucket, false)

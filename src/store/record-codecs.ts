@@ -22,6 +22,7 @@ import {
   type ObjectRecord,
   type PartRecord,
   type RepairRecord,
+  type SnapshotPieceRecord,
   storageClasses,
   type TaskRecord,
   type UploadRecord,
@@ -35,6 +36,7 @@ export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = manifestCodec<PartRecord>()
 export const garbageCodec = manifestCodec<GarbageRecord>()
 export const repairCodec = jsonCodec<RepairRecord>()
+export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
 

@@ -77,6 +77,8 @@ export interface Encryption {
   /** Of SSE-KMS: base64 of JSON, as the client gave it. The wrapping is bound to it. */
   context?: string | undefined
   bucketKeyEnabled?: boolean | undefined
+  /** The sequence that the wrapping is bound to, where that is not the version's: it was expected, and another version had it. Only of what was recovered. */
+  boundSequence?: number | undefined
 }
 
 export interface Retention {
@@ -94,7 +96,8 @@ export interface PartRun {
 /** One blob, or the parts that an upload left under its id. */
 export type ObjectData =
   | { kind: 'blob'; manifest: Manifest }
-  | { kind: 'parts'; uploadId: string; runs: readonly PartRun[] }
+  /** `note`: a blob that tells which they are, so that the object can be found again from shards alone. */
+  | { kind: 'parts'; uploadId: string; runs: readonly PartRun[]; note?: Manifest | undefined }
 
 /** What every version of a key has. */
 export interface VersionName {
@@ -176,12 +179,16 @@ export interface NullVersionRecord {
   sequence: number
 }
 
-export interface OpenUpload extends ObjectAttributes {
+/** What the client wants of an object that it sends in parts. */
+export interface UploadAttributes extends ObjectAttributes {
+  checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
+}
+
+export interface OpenUpload extends UploadAttributes {
   state: 'open'
   bucketId: string
   key: string
   initiatedMs: number
-  checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
   encryption?: Encryption | undefined
 }
 
@@ -215,10 +222,26 @@ export interface PartRecord {
 export type GarbageRecord =
   /** `owner`: whose record referenced it. Absent: none did, or the entry is older than the field. */
   | { kind: 'blob'; manifest: Manifest; owner?: BlobOwner }
-  /** All parts that are still under this upload's id. `owner`: the version that was made of them; absent: the upload was open. */
-  | { kind: 'parts'; uploadId: string; owner?: BlobOwner }
+  /** All parts that are still under this upload's id, and the note of the object that they were. `owner`: the version that was made of them; absent: the upload was open. */
+  | { kind: 'parts'; uploadId: string; note?: Manifest | undefined; owner?: BlobOwner }
   /** Uploads that were open when their bucket went. */
   | { kind: 'bucket'; bucketId: string }
+
+/** A piece of a metadata snapshot that lies on stores. Which one stands in the key. */
+export interface SnapshotPieceRecord {
+  createdMs: number
+  manifest: Manifest
+  /** Of the last piece, which is empty. */
+  end?: PiecesEnd | undefined
+}
+
+/** What all pieces of a snapshot are together. */
+export interface PiecesEnd {
+  pieces: number
+  entries: number
+  /** Of the pieces as they are kept, one behind the other, in hex. */
+  sha256: string
+}
 
 /** A blob that may lie elsewhere than where its bucket's data belongs. What it is of stands in the key. */
 export interface MoveRecord {
@@ -253,7 +276,7 @@ export interface TaskProgress {
   done: number
   /** Absent: not known yet. */
   total?: number | undefined
-  unit: 'bytes' | 'blobs'
+  unit: 'bytes' | 'blobs' | 'records'
   /** What was met on the way, by name. */
   counts: Readonly<Record<string, number>>
 }

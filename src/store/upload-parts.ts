@@ -43,7 +43,8 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
     (digests) =>
       describePart(
         before.bucket.record,
-        { key: objectKey, uploadId, partNumber: number, encryption, salt },
+        { key: objectKey, uploadId, partNumber: number, size: data.body.size, encryption, salt },
+        before.record,
         digests,
         store.clock.now(),
       ),

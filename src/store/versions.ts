@@ -1,5 +1,6 @@
 /** The versions of a key, and how writing, deleting and removing change them, as AWS S3 documents it. Pure. */
-import type { BucketRecord, DeleteMarker, ObjectRecord, VersioningState, VersionRecord } from './records.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import type { BucketRecord, DeleteMarker, ObjectData, ObjectRecord, VersioningState, VersionRecord } from './records.ts'
 import { nullVersionId } from './version-id.ts'
 
 /**
@@ -97,6 +98,16 @@ function nullSequenceOf(records: readonly VersionRecord[]): number | undefined {
 /** What a client is told of a version's name: nothing in a bucket that was never versioned. */
 export function shownVersionId({ bucket, record }: VersionInBucket): string | undefined {
   return bucket.versioning === 'unversioned' ? undefined : record.versionId
+}
+
+/** The blob that a version itself references: its data, or the note of its parts. */
+export function ownBlob(data: ObjectData): Manifest | undefined {
+  return data.kind === 'blob' ? data.manifest : data.note
+}
+
+/** The same data with its own blob elsewhere. */
+export function withOwnBlob(data: ObjectData, manifest: Manifest): ObjectData {
+  return data.kind === 'blob' ? { kind: 'blob', manifest } : { ...data, note: manifest }
 }
 
 /** The newest version: an object, a delete marker, or none. */

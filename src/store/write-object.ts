@@ -6,11 +6,12 @@ import { blobEncryption, type EncryptionRequest, encryptionFor, newObjectKey, wh
 import { type IncomingData, writeBlob } from './incoming-data.ts'
 import { readHistory } from './key-history.ts'
 import { checkLockRequest } from './lock-request.ts'
-import { commitObject, type NewRecord } from './new-version.ts'
+import { commitObject, type NewRecord, retentionStamp, type StampedRetention } from './new-version.ts'
 import { checkWrite, conditionally, type WriteConditions } from './preconditions.ts'
 import type { ObjectAttributes } from './records.ts'
 import type { BucketScope } from './scope.ts'
 import type { Store } from './store.ts'
+import { describedRandom, versionRandomBytes } from './version-id.ts'
 import { nextSequence, type VersionInBucket } from './versions.ts'
 
 export interface NewObject {
@@ -41,18 +42,22 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
   const encryptionAt =
     objectKey &&
     ((place: number) => objectKey.wrap({ bucketId: bucket.id, key: object.key, place: { sequence: place } }))
+  const { size } = object.data.body
+  const versionRandom = store.clock.random(versionRandomBytes)
+  const name = { key: object.key, sequence, versionRandom: describedRandom(bucket, versionRandom) }
+  const stamp = await retentionStamp(store, bucket, attributes.retention)
+  let stamped: StampedRetention | undefined
   const { manifest, digested } = await writeBlob(
     store,
     bucket.location,
     object.data,
     objectKey && blobEncryption(objectKey, wholeBlob),
-    (digests) =>
-      describeObject(
-        bucket,
-        { key: object.key, attributes, sequence, encryption: encryptionAt?.(sequence) },
-        digests,
-        store.clock.now(),
-      ),
+    (digests) => {
+      stamped = stamp()
+      const told = stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
+      const encryption = encryptionAt?.(sequence)
+      return describeObject(bucket, { ...name, attributes: told, size, encryption }, digests, store.clock.now())
+    },
   )
   const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {
     headers: attributes.headers,
@@ -62,11 +67,13 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     legalHold: attributes.legalHold,
     storageClass: attributes.storageClass,
     websiteRedirectLocation: attributes.websiteRedirectLocation,
-    size: object.data.body.size,
+    size,
     etag: digested.etag,
     checksum: digested.checksum === undefined ? undefined : { ...digested.checksum, type: 'FULL_OBJECT' },
     data: { kind: 'blob', manifest },
     encryptionAt,
+    versionRandom,
+    stamped,
   }
   return keepingNoOrphan(store, manifest, () =>
     conditionally(object.conditions, () =>

@@ -1,5 +1,5 @@
 /** A body that other threads work on while it passes. Gathers it into chunks and keeps their order; the work itself lies in `byte-work.ts`. */
-import type { ByteSink, ByteSource } from '../byte-source.ts'
+import type { ByteSink, ByteSource, UncheckedBytes } from '../byte-source.ts'
 import { plainBytes, sealedBytes, sealedSize } from '../encryption/segments.ts'
 import type { CipherOrder, Piece, WorkOrder } from './byte-work.ts'
 import type { Threads, WorkSession } from './threads.ts'
@@ -49,6 +49,32 @@ export function workedSource(threads: Threads, source: ByteSource, order: WorkOr
       if (digests === undefined) throw new Error('digests were asked for before all bytes were read')
       return digests
     },
+  }
+}
+
+/** As `workedSource`, and held to the SHA-256 that was claimed of it: rejects with what `check` throws. */
+export function checkedSource(threads: Threads, { source, check }: UncheckedBytes, order: WorkOrder): WorkedSource {
+  const known = order.digests.indexOf('SHA256')
+  const digests = known < 0 ? [...order.digests, 'SHA256' as const] : order.digests
+  const worked = workedSource(threads, source, { ...order, digests })
+  const verify = (): void => {
+    const sha256 = worked.digests()[known < 0 ? order.digests.length : known]
+    if (sha256 === undefined) throw new Error('the SHA-256 was not computed')
+    check(sha256)
+  }
+  return {
+    size: worked.size,
+    drain: async (sink) => {
+      await worked.drain(sink)
+      verify()
+    },
+    read: async () => {
+      const bytes = await worked.read()
+      verify()
+      return bytes
+    },
+    cancel: () => worked.cancel(),
+    digests: () => worked.digests().slice(0, order.digests.length),
   }
 }
 

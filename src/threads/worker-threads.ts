@@ -1,4 +1,4 @@
-/** Worker threads for the heavy work on large bodies: started when first needed, replaced when they die. Keeps no process alive. */
+/** Worker threads for the heavy work on large bodies: started when needed, replaced when they die, ended when idle. Keeps no process alive. */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -21,7 +21,8 @@ export function openThreads(cores = availableParallelism()): Threads {
   return cores === 1 ? noThreads() : workerThreads(Math.min(cores, limits.threadsMax))
 }
 
-export function workerThreads(count: number): Threads {
+/** `idleMs`: for how long a thread is kept that has nothing to do. */
+export function workerThreads(count: number, idleMs: number = limits.threadIdleMs): Threads {
   const threads = new Set<Thread>()
   let closed = false
 
@@ -30,7 +31,7 @@ export function workerThreads(count: number): Threads {
     let least: Thread | undefined
     for (const thread of threads) if (least === undefined || thread.sessions < least.sessions) least = thread
     if (least !== undefined && (least.sessions === 0 || threads.size === count)) return least
-    const fresh = new Thread(() => threads.delete(fresh))
+    const fresh = new Thread(idleMs, () => threads.delete(fresh))
     threads.add(fresh)
     return fresh
   }
@@ -58,10 +59,16 @@ class Thread {
   readonly #worker: Worker
   /** In the order in which they will be answered. */
   readonly #asked: Asked[] = []
+  readonly #idleMs: number
+  readonly #onEnd: () => void
+  #idle: NodeJS.Timeout | undefined
   #failure: Error | undefined
   #lastSession = 0
 
-  constructor(onEnd: () => void) {
+  /** `onEnd`: it takes no more sessions. */
+  constructor(idleMs: number, onEnd: () => void) {
+    this.#idleMs = idleMs
+    this.#onEnd = onEnd
     const worker = new Worker(entry, { resourceLimits, execArgv: [] })
     this.#worker = worker
     const fail = (error: Error): void => {
@@ -77,7 +84,7 @@ class Thread {
 
   begin(order: WorkOrder): WorkSession {
     const session = ++this.#lastSession
-    if (this.sessions++ === 0) this.#worker.ref()
+    if (this.sessions++ === 0) this.#becomeBusy()
     this.#tell({ kind: 'begin', session, order: ownKey(order) })
     let ended = false
     return {
@@ -87,12 +94,26 @@ class Thread {
         if (ended) return
         ended = true
         this.#tell({ kind: 'end', session })
-        if (--this.sessions === 0) this.#worker.unref()
+        if (--this.sessions === 0) this.#becomeIdle()
       },
     }
   }
 
+  #becomeBusy(): void {
+    clearTimeout(this.#idle)
+    this.#worker.ref()
+  }
+
+  #becomeIdle(): void {
+    this.#worker.unref()
+    this.#idle = setTimeout(() => {
+      this.#onEnd()
+      void this.end()
+    }, this.#idleMs).unref()
+  }
+
   async end(): Promise<void> {
+    clearTimeout(this.#idle)
     await this.#worker.terminate()
   }
 

@@ -55,6 +55,16 @@ describe('the goals of a run', () => {
     )
   })
 
+  it('of memory go by what an idle server holds, or else by what it held between rounds', () => {
+    const MiB = 1024 * 1024
+    const work = measured(serverNames.one, [10])
+    const between = { ...work, resident: { before: 150 * MiB, peak: 200 * MiB } }
+    const goalOf = (measurement: Measurement) =>
+      workGoalResults(resultsOf('get-1m', [measurement])).find(({ title }) => title.includes('idle'))
+    expect(goalOf(between)).toMatchObject({ measured: '150 MiB', met: false })
+    expect(goalOf({ ...between, idleBytes: 70 * MiB })).toMatchObject({ measured: '70 MiB', met: true })
+  })
+
   it('that were not measured are not judged', () => {
     const titles = workGoalResults(resultsOf('put-4k', [measured(serverNames.one, [10])])).map(({ title }) => title)
     expect(titles).toEqual(['PUT 4 KiB: p99 over p50'])

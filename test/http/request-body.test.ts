@@ -224,6 +224,27 @@ it('a sink that is busy stops the client from sending', async () => {
   socket.destroy()
 })
 
+describe('a request that has no body', () => {
+  // The SDK for JavaScript sends the checksum of nothing with a GET when it is configured to compute checksums only where they are required.
+  it.each<[string, HeaderPair[], string]>([
+    ['no digest', [], ''],
+    ['the checksum of nothing', [['x-amz-checksum-crc32', base64Crc32('')]], ''],
+    [
+      'the name of its algorithm besides',
+      [
+        ['x-amz-checksum-crc32', base64Crc32('')],
+        ['x-amz-sdk-checksum-algorithm', 'CRC32'],
+      ],
+      '',
+    ],
+    ['the checksum of something', [['x-amz-checksum-crc32', base64Crc32('x')]], 'BadDigest'],
+    ['a malformed checksum', [['x-amz-checksum-sha256', 'AAAA']], 'InvalidDigest'],
+    ['the Content-MD5 of something', [['Content-MD5', createHash('md5').update('x').digest('base64')]], 'BadDigest'],
+  ])('with %s', async (_what, headers, code) => {
+    expect((await fixture.send({ method: 'GET', path: '/b/k', headers })).code).toBe(code)
+  })
+})
+
 describe('XML bodies', () => {
   const remove = '<Delete><Object><Key>a</Key></Object></Delete>'
   const md5 = (text: string): string => createHash('md5').update(text).digest('base64')

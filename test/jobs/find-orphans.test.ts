@@ -54,8 +54,8 @@ describe('the search for orphans', () => {
     const open = await begin(made, 'open')
     await sendPart(made, open, 1, 'kept too')
 
-    expect(await shardsOf(made)).toHaveLength(7)
-    expect(await removeOrphans(made)).toBe(4)
+    expect(await shardsOf(made)).toHaveLength(8)
+    expect(await removeOrphans(made)).toBe(5)
     expect(await shardsOf(made)).toHaveLength(3)
     expect((await read(made, 'key')).toString()).toBe('kept')
     await complete(made, upload, [part])

@@ -88,7 +88,8 @@ describe('reclaiming', () => {
     expect((await read(made, 'key')).toString()).toBe('kept')
     await deleteObject(made.store, scope, { key: 'key' })
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    // The part, and the note that told of it.
+    expect(await reclaimGarbage(made.store, { graceMs })).toBe(2)
     expect(await shardsOf(made)).toEqual([])
   })
 
@@ -200,7 +201,7 @@ describe('a crash while reclaiming', () => {
         }
         made.kv.failAfterCommits(undefined)
         await reclaimGarbage(made.store, { graceMs })
-        expect(await shardsOf(made)).toHaveLength(2)
+        expect(await shardsOf(made)).toHaveLength(3)
         expect(await garbageOf(made)).toEqual([])
         expect((await read(made, 'key')).toString()).toBe('second')
         expect((await read(made, 'parts')).toString()).toBe('part')

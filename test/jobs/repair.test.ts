@@ -172,20 +172,20 @@ describe('a disk that is away', () => {
     await put(made, 'large', patternBytes(1, 300_000))
     const upload = await begin(made, 'parts')
     await complete(made, upload, [await sendPart(made, upload, 1, 'a part')])
-    expect(await made.queued()).toBe(3)
+    expect(await made.queued()).toBe(4)
     // While there is no place for a copy, nothing is read for it in vain.
     let opened = 0
     here.fault(async () => {
       opened++
     })
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 3, lostBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 4, lostBlobs: 0 })
     expect(opened).toBe(0)
     here.fault(undefined)
 
     await mountAgain(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('up')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 3, degradedBlobs: 0 })
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 4, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
       Array(2).fill('written meanwhile'),
@@ -211,6 +211,52 @@ describe('a disk that is away', () => {
     await repairBlobs(made.store)
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
+  })
+
+  it('has its copies made anew where a new one was put in its place, also before anybody has looked there', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    const lostId = lost.store.storeId
+    await unmount(lost)
+    await lost.store.probe()
+    await put(made, 'during', 'written meanwhile')
+    await lost.replace()
+    expect(lost.store.condition().state).toBe('out')
+    await made.report('key')
+    // No repair may take the copies on the lost disk for ones that will be back.
+    await repairBlobs(made.store)
+    await lost.store.probe()
+    expect(lost.store.condition().state).toBe('up')
+    expect(lost.store.storeId).not.toBe(lostId)
+    await repairBlobs(made.store)
+    expect(await made.queued()).toBe(0)
+    for (const key of ['key', 'during']) {
+      const { shards, missing } = await made.manifestOf(key)
+      expect(missing).toBeUndefined()
+      expect(new Set(shards.map(({ storeId }) => storeId))).toEqual(
+        new Set(made.disks.stores.map((store) => store.storeId)),
+      )
+      expect((await made.copiesOf(key)).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
+    }
+    expect(made.disks.warnings).toContain('store disk0 is a new one from now on')
+  })
+
+  it('is followed by its successor when it is next looked at, and no shard of the one is taken for one of the other', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    await unmount(lost)
+    await lost.replace()
+    // The first look sees another store than before; the next, which of them is to be there.
+    await lost.store.probe()
+    await lost.store.probe()
+    expect(lost.store.condition().state).toBe('up')
+    for (let i = 0; i < 10; i++) expect((await read(made, 'key')).equals(patternBytes(1, 300_000))).toBe(true)
+    await put(made, 'new', 'value')
+    expect((await made.copiesOf('new')).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
   })
 
   it('is not made anew where an empty one is mounted in its place', async () => {

@@ -225,6 +225,30 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
     itHoldsUnderContention(() => kv)
     itAgreesWithItsModel(() => kv)
 
+    describe('snapshot', () => {
+      it('shows all that was committed before, and nothing that is committed later, however it is read', async () => {
+        const all = { start: bytes('a'), end: bytes('z'), limit: 100 }
+        await kv.commit({ puts: [put('b', '1'), put('c', '1'), put('d', '1')] })
+        const first = await kv.snapshot()
+        await kv.commit({ puts: [put('a', '2'), put('c', '2')], deletes: [bytes('d')] })
+        const second = await kv.snapshot()
+        await kv.commit({ puts: [put('e', '3')], deletes: [bytes('a'), bytes('b')] })
+        for (let i = 0; i < 20; i++) {
+          await kv.commit({ puts: [put('f', `${i}`)] })
+          expect(texts(await first.range({ ...all, start: bytes(i % 2 ? 'a' : 'c') }))).toEqual(
+            i % 2 ? ['b=1', 'c=1', 'd=1'] : ['c=1', 'd=1'],
+          )
+          expect(texts(await second.range({ ...all, reverse: true, limit: 2 }))).toEqual(['c=2', 'b=1'])
+          expect(texts(await kv.range(all))).toEqual(['c=2', 'e=3', `f=${i}`])
+        }
+        await first.close()
+        await first.close()
+        expect(texts(await second.range(all))).toEqual(['a=2', 'b=1', 'c=2'])
+        await second.close()
+        expect(texts(await kv.get([bytes('c'), bytes('d')]))).toEqual(['c=2', undefined])
+      })
+    })
+
     describe('close', () => {
       it('keeps what was committed', async (context) => {
         await kv.commit({ puts: [put('a', '1'), put('b', '2')] })

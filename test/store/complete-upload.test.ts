@@ -11,6 +11,7 @@ import {
   abort,
   begin,
   complete,
+  elsewhere,
   garbageOf,
   listedPart,
   outcome,
@@ -47,6 +48,17 @@ describe('completing an upload', () => {
     expect(new Set(results.map(({ etag }) => etag)).size).toBe(1)
     expect((await findVersion(made.store, scope, 'key', undefined)).record.sequence).toBe(1)
     expect(await garbageOf(made)).toEqual([])
+    expect(await shardsOf(made)).toHaveLength(2)
+  })
+
+  it('leaves one note, also when two processes do it at once', async () => {
+    const made = await storeWithBucket()
+    const upload = await begin(made, 'key')
+    const part = await sendPart(made, upload, 1, 'data')
+    made.kv.beforeNextCommit(() => complete(elsewhere(made), upload, [part]))
+    await complete(made, upload, [part])
+    expect(await shardsOf(made)).toHaveLength(2)
+    expect((await read(made, 'key')).toString()).toBe('data')
   })
 
   it('ends it: no part, no list of parts, no abortion any more', async () => {
@@ -58,7 +70,8 @@ describe('completing an upload', () => {
     expect(await outcome(partNumbers(made, upload))).toBe('NoSuchUpload')
     expect(await outcome(abort(made, upload))).toBe('NoSuchUpload')
     expect((await read(made, 'key')).toString()).toBe('data')
-    expect(await shardsOf(made)).toHaveLength(1)
+    // The part, and the note.
+    expect(await shardsOf(made)).toHaveLength(2)
   })
 
   it('that is refused leaves it open', async () => {

@@ -41,6 +41,7 @@ describe('conditional writes', () => {
       range: (query) => made.kv.range(query),
       ranges: (queries, read) => made.kv.ranges(queries, read),
       commit: async () => false,
+      snapshot: () => made.kv.snapshot(),
       close: async () => {},
     }
     const store = { ...made.store, kv }

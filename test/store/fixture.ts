@@ -2,7 +2,7 @@
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
 import { keyRing, withKeysFor } from '../../src/encryption/key-ring.ts'
 import { S3Error } from '../../src/errors.ts'
-import type { Commit, Entry, Key, Kv, RangeQuery } from '../../src/kv/kv.ts'
+import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { packKey } from '../../src/kv/ordered-key.ts'
 import { type Blobs, openBlobs } from '../../src/shards/blobs.ts'
@@ -95,6 +95,10 @@ export class WatchedKv implements Kv {
     await hook?.()
     await turn()
     return this.#kv.get(keys)
+  }
+
+  snapshot(): Promise<Snapshot> {
+    return this.#kv.snapshot()
   }
 
   async range(query: RangeQuery): Promise<Entry[]> {

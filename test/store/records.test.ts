@@ -338,7 +338,8 @@ it('an object’s record from before there were storage classes is read as of th
 })
 
 /** As version 2 of the format wrote it under `objectKey('bucket', 'key')`. */
-const recordOfFormat2 = 'AhU6+VICAAAAAAAAAAAAAAcAAAAAAAAAANZWqnlCAAAAAAAAsEABI0VniavN7wEjRWeJq83vAAADCggHBwcBAAAAdGV4dC9wbGFpbkFBQUFBQT09ZGVmYXVsdGEtc3RvcmVhLXNoYXJk'
+const recordOfFormat2 =
+  'AhU6+VICAAAAAAAAAAAAAAcAAAAAAAAAANZWqnlCAAAAAAAAsEABI0VniavN7wEjRWeJq83vAAADCggHBwcBAAAAdGV4dC9wbGFpbkFBQUFBQT09ZGVmYXVsdGEtc3RvcmVhLXNoYXJk'
 const commonRecord: ObjectRecord = {
   kind: 'object',
   sequence: 7,

@@ -67,7 +67,9 @@ describe('parts', () => {
     const kept = await sendPart(made, upload, 2, 'kept')
     const left = [await sendPart(made, upload, 1, 'left'), await sendPart(made, upload, 3, 'left too')]
     await complete(made, upload, [kept])
-    expect(await garbageOf(made)).toMatchObject(left.map(({ manifest }) => ({ kind: 'blob', manifest })))
+    const garbage = await garbageOf(made)
+    expect(garbage).toHaveLength(2)
+    for (const { manifest } of left) expect(garbage).toContainEqual(expect.objectContaining({ kind: 'blob', manifest }))
     expect(await made.kv.range({ ...partsOf(upload.uploadId), limit: 10 })).toHaveLength(1)
   })
 

@@ -38,6 +38,7 @@ const withoutBytes: NewRecord = {
   checksum: undefined,
   data: { kind: 'parts', uploadId: 'u', runs: [] },
   encryptionAt: undefined,
+  versionRandom: Buffer.alloc(10),
 }
 
 /** Takes the steps through the store, and in a model that knows S3's rules and nothing of indexes. */
@@ -60,7 +61,7 @@ export async function takeSteps({ store }: TestStore, steps: readonly Step[]): P
         store,
         scope,
         await readHistory(store, scope, step.key),
-        withoutBytes,
+        { ...withoutBytes, versionRandom: store.clock.random(10) },
         () => {},
       )
       place(step.key, { versionId: versioning === 'enabled' ? record.versionId : 'null', kind: 'object' })

@@ -75,6 +75,7 @@ function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
   return {
     get: (keys) => kv.get(keys),
     commit: (commit) => kv.commit(commit),
+    snapshot: () => kv.snapshot(),
     close: () => kv.close(),
     range: async (query) => {
       if (!isBucketKey(query.start)) await works.shift()?.()
@@ -95,6 +96,7 @@ function beforeRead(kv: Kv, place: number, work: () => Promise<void>): Kv {
     range: (query) => beforeEach().then(() => kv.range(query)),
     ranges: (queries, read) => beforeEach().then(() => kv.ranges(queries, read)),
     commit: (commit) => kv.commit(commit),
+    snapshot: () => kv.snapshot(),
     close: () => kv.close(),
   }
 }

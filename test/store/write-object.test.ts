@@ -1,7 +1,10 @@
 /** Objects written, read and overwritten; nothing left of what failed; and no object in a bucket that is gone. */
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { sha256Source } from '../../src/auth/payload.ts'
 import { bytesSource } from '../../src/byte-source.ts'
 import { S3Error } from '../../src/errors.ts'
+import { limits } from '../../src/limits.ts'
 import { deleteBucket } from '../../src/store/buckets.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
 import { findVersion } from '../../src/store/find-version.ts'
@@ -136,6 +139,36 @@ describe('a write that fails', () => {
     expect(await outcome(work)).toBe(expected)
     expect(await shardsOf(made)).toHaveLength(expected === 'ok' ? 1 : 0)
     expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'ok' : 'NoSuchKey')
+  })
+
+  describe('of a large body that holds itself to a SHA-256', () => {
+    const body = Buffer.alloc(limits.workInlineBytesMax + 1, 'ab')
+    const sha256 = createHash('sha256').update(body).digest()
+    const wrongMd5 = 'AAAAAAAAAAAAAAAAAAAAAA=='
+    const own = { algorithm: 'SHA256', expected: () => sha256.toString('base64') } as const
+
+    it.each([
+      ['the right one', sha256, {}, 'ok'],
+      ['the right one, which is demanded, too', sha256, { checksum: own }, 'ok'],
+      ['the right one and another MD5', sha256, { contentMd5: wrongMd5 }, 'BadDigest'],
+      ['another one', Buffer.alloc(32), {}, 'XAmzContentSHA256Mismatch'],
+      ['another one, and the right one is demanded', Buffer.alloc(32), { checksum: own }, 'XAmzContentSHA256Mismatch'],
+      ['another one, and another MD5', Buffer.alloc(32), { contentMd5: wrongMd5 }, 'XAmzContentSHA256Mismatch'],
+    ])('%s: keeps the object only when all is right', async (_what, claimed, digests, expected) => {
+      const made = await storeWithBucket()
+      const claiming = sha256Source(bytesSource(body), claimed.toString('hex'))
+      // The thread that digests the body computes this one, too: to compute it here would hold up all other requests.
+      const data = { body: { ...claiming, drain: () => Promise.reject(new Error('computed here')) }, ...digests }
+      const work = writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
+      expect(await outcome(work)).toBe(expected)
+      expect(await shardsOf(made)).toHaveLength(expected === 'ok' ? 1 : 0)
+      expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'ok' : 'NoSuchKey')
+      if (expected !== 'ok') return
+      const { record } = await work
+      expect(record.etag).toBe(createHash('md5').update(body).digest('hex'))
+      const checksum = 'checksum' in digests ? { algorithm: 'SHA256', value: sha256.toString('base64') } : undefined
+      expect(record.checksum).toEqual(checksum && expect.objectContaining(checksum))
+    })
   })
 
   it('keeps the checksum that was computed', async () => {

@@ -25,6 +25,7 @@ export class Gate {
       range: async (query) => this.#opened.then(() => kv.range(query)),
       ranges: async (queries, read) => this.#opened.then(() => kv.ranges(queries, read)),
       commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
+      snapshot: () => kv.snapshot(),
       close: () => kv.close(),
     }
   }

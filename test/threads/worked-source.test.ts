@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../src/byte-source.ts'
 import { plainBytes, SegmentDamaged, sealedBytes } from '../../src/encryption/segments.ts'
+import type { WorkOrder } from '../../src/threads/byte-work.ts'
 import { noThreads, type Threads } from '../../src/threads/threads.ts'
-import { type WorkedSource, workedSource } from '../../src/threads/worked-source.ts'
+import { checkedSource, type WorkedSource, workedSource } from '../../src/threads/worked-source.ts'
 import { workerThreads } from '../../src/threads/worker-threads.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { drainSlowly, inPieces, KiB, key, md5, openedBy, sealedBy, sealedPart } from './bodies.ts'
@@ -66,6 +68,25 @@ describe.each(engines)('with %s', (_, open) => {
     const whole = await Promise.all(sources.map((source) => source.read()))
     expect(whole.every((bytes, i) => bytes.equals(bodies[i] ?? Buffer.alloc(0)))).toBe(true)
     expect(sources.map((source) => source.digests()[0]?.toString('hex'))).toEqual(bodies.map(md5))
+  })
+
+  test('a body that is held to its SHA-256 gives only the digests that were asked for, and rejects at its end', async () => {
+    const bytes = patternBytes(9, 1_500_000)
+    const sha256 = createHash('sha256').update(bytes).digest()
+    const claimed = (check: (sha256: Buffer) => void, digests: WorkOrder['digests']) =>
+      checkedSource(threads, { source: inPieces(bytes, { bytesMax: 64 * KiB }), check }, { digests })
+    for (const digests of [['MD5'], ['MD5', 'SHA256']] as const) {
+      const checked: Buffer[] = []
+      const source = claimed((computed) => checked.push(computed), digests)
+      expect((await drainSlowly(source)).equals(bytes)).toBe(true)
+      expect(checked).toEqual([sha256])
+      expect(source.digests().map((digest) => digest.length)).toEqual(digests.map((name) => (name === 'MD5' ? 16 : 32)))
+      const refuse = (): never => {
+        throw new Error('another SHA-256')
+      }
+      await expect(drainSlowly(claimed(refuse, digests))).rejects.toThrow('another SHA-256')
+      await expect(claimed(refuse, digests).read()).rejects.toThrow('another SHA-256')
+    }
   })
 
   const body = patternBytes(5, 5_000_000)

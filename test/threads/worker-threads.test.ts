@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, test } from 'vitest'
 import { plainBytes, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
 import type { WorkOrder } from '../../src/threads/byte-work.ts'
@@ -80,6 +82,30 @@ test('when a thread dies its sessions reject, and the next body has a fresh one'
   for (const session of sessions) await expect(session.work(shared(bytes), bytes.length)).rejects.toThrow()
   for (const session of sessions) session.end()
   expect(await md5Of(begin(md5Order), Buffer.from('fresh'))).toBe(md5(Buffer.from('fresh')))
+})
+
+test('threads that have nothing to do for a while end, those that have something do not, and the next body has a fresh one', async () => {
+  const started: Worker[] = []
+  const ended: Worker[] = []
+  const count = (worker: Worker): void => {
+    started.push(worker)
+    worker.once('exit', () => ended.push(worker))
+  }
+  process.on('worker', count)
+  try {
+    const { begin } = opened(workerThreads(2, 20))
+    const [busy, idle] = [begin(md5Order), begin(md5Order)]
+    expect(await md5Of(idle, Buffer.from('idle'))).toBe(md5(Buffer.from('idle')))
+    expect(started).toHaveLength(2)
+    await once(started[1] ?? process, 'exit')
+    expect(ended).toEqual([started[1]])
+    expect(await md5Of(busy, Buffer.from('busy'))).toBe(md5(Buffer.from('busy')))
+    await once(started[0] ?? process, 'exit')
+    expect(await md5Of(begin(md5Order), Buffer.from('later'))).toBe(md5(Buffer.from('later')))
+    expect(started).toHaveLength(3)
+  } finally {
+    process.off('worker', count)
+  }
 })
 
 test('memory that is not shared is refused, and takes no answer from others', async () => {

@@ -29,6 +29,7 @@ class InterruptedKv implements Kv {
 
   get: Kv['get'] = (keys) => this.#kv.get(keys)
   range: Kv['range'] = (query) => this.#kv.range(query)
+  snapshot: Kv['snapshot'] = () => this.#kv.snapshot()
   ranges: Kv['ranges'] = (queries, read) => this.#kv.ranges(queries, read)
   close: Kv['close'] = () => this.#kv.close()
 

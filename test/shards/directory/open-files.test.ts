@@ -61,6 +61,12 @@ describe('a large file that was read before', () => {
     await vi.waitFor(() => expect(fs.openHandles).toBe(0))
   })
 
+  test('is closed when it is deleted: until then it takes its room', async () => {
+    expect(await isRight()).toBe(true)
+    await store.delete([id])
+    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+  })
+
   test('is missing once it was deleted, while who reads it reads on', async () => {
     expect(await isRight()).toBe(true)
     const reader = await store.get(id, { start: 0, end: bytes })

@@ -33,6 +33,7 @@ async function onFailingServer(
     range: (query) => kv.range(query),
     ranges: (queries, read) => kv.ranges(queries, read),
     commit: (commit) => (failing === undefined ? kv.commit(commit) : failing()),
+    snapshot: () => kv.snapshot(),
     close: () => kv.close(),
   })
   const server = await startWireServer({ over: (store) => ({ ...store, kv: over(store.kv) }) })

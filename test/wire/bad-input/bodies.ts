@@ -34,6 +34,11 @@ export const badBodies: readonly BadInput[] = [
     send: signedThen({ method: 'PUT', body: 'x', payloadHash: createHash('sha256').update('y').digest('hex') }),
   },
   {
+    what: 'large body that is not what was signed',
+    code: 'XAmzContentSHA256Mismatch',
+    send: signedThen({ method: 'PUT', body: 'x'.repeat(300_000) }, setBody(`${'x'.repeat(299_999)}y`)),
+  },
+  {
     what: 'document that is not what was signed',
     code: 'XAmzContentSHA256Mismatch',
     send: signedThen({

@@ -1,0 +1,97 @@
+/** `holdfast restore`: puts the metadata of a backup into a data directory that has none. */
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemClock } from '../clock.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { type FilledMetadata, fillMetadata } from '../fill-metadata.ts'
+import { DataDirectoryRefused } from '../instance/data-directory.ts'
+import { knownDefaultStore, replaceDefaultStore } from '../instance/default-store.ts'
+import { mergeKeyRing } from '../instance/key-ring-file.ts'
+import { openDirectoryStore } from '../shards/directory/directory-store.ts'
+import { loadPieces } from '../store/snapshot-pieces.ts'
+import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
+import { type Backup, openBackup } from './backup-file.ts'
+import type { Invocation } from './command.ts'
+import { exitOnFatal } from './instance.ts'
+import { openLog } from './log.ts'
+import { openProgress } from './progress.ts'
+
+export async function restore(invocation: Invocation): Promise<number> {
+  const { configuration, json, print, notice } = invocation
+  const given = resolve(onlyPath(invocation))
+  const path = (await isDirectory(given)) ? await newestIn(given) : given
+  // All of it is verified before anything is written.
+  const backup = await openBackup(path)
+  const log = openLog(configuration.logLevel)
+  const progress = openProgress({ label: 'restore', json, print })
+  const total = backup.end.entries
+  let done = 0
+  const storeIsNew = await fillMetadata(
+    { path: configuration.data, command: 'restore', onFatal: (error) => exitOnFatal(log, error) },
+    async (metadata) => {
+      await loadPieces(metadata.kv, backup.pieces(), backup.end, {
+        isWanted: metadata.isWanted,
+        loaded: (entries) => {
+          done += entries
+          progress.show({ done, total, unit: 'records', counts: {} })
+        },
+      })
+      if (backup.keys !== undefined && configuration.keyRing === undefined) {
+        await mergeKeyRing(metadata.directory.keyRing, backup.keys)
+      }
+      return settleDefaultStore(metadata, notice)
+    },
+  )
+  progress.end({ done, total, unit: 'records', counts: {} })
+  report(invocation, path, backup, storeIsNew)
+  return 0
+}
+
+function report({ json, print, notice }: Invocation, path: string, backup: Backup, storeIsNew: boolean): void {
+  const { createdMs, end, keys } = backup
+  if (json)
+    print(JSON.stringify({ event: 'restored', path, createdMs, entries: end.entries, keys: keys !== undefined }))
+  else print(`${path} of ${new Date(createdMs).toISOString()}: ${end.entries} records of metadata restored`)
+  if (storeIsNew)
+    notice(
+      'the store of the location default was not there: a new one was made, and what the old one kept cannot be read',
+    )
+}
+
+async function newestIn(directory: string): Promise<string> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(backupSuffix)).sort()
+  const newest = names.at(-1)
+  if (newest === undefined) throw new ConfigurationError(`${directory} holds no *${backupSuffix}`)
+  return join(directory, newest)
+}
+
+/** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
+async function settleDefaultStore(
+  { kv, directory }: FilledMetadata,
+  warn: (message: string) => void,
+): Promise<boolean> {
+  const known = await knownDefaultStore(kv)
+  const fatal: Error[] = []
+  const onFatal = (error: Error): void => void fatal.push(error)
+  const store = await openDirectoryStore({
+    path: directory.store,
+    clock: systemClock,
+    create: true,
+    firstOpener: true,
+    onFatal,
+    warn,
+  })
+  try {
+    if (store.storeId === known) return false
+    for await (const _ of store.list()) {
+      throw new DataDirectoryRefused(
+        directory.path,
+        "holds the data of other metadata than the backup's. Name another data directory",
+      )
+    }
+    await replaceDefaultStore(kv, store.storeId)
+    return known !== undefined
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,115 @@
+/** The newest snapshot of the metadata on stores that can be read whole: finds it, verifies it, and loads it. */
+import type { Key } from '../../kv/kv.ts'
+import type { Manifest } from '../../shards/blobs.ts'
+import { ShardDamaged } from '../../shards/shard-store.ts'
+import { readDescription } from '../../store/descriptions.ts'
+import { garbage, snapshotKey, snapshots } from '../../store/keyspace.ts'
+import { garbageCodec, snapshotPieceCodec } from '../../store/record-codecs.ts'
+import type { PiecesEnd } from '../../store/records.ts'
+import { entriesOfPiece, loadPieces, PiecesTally, requireWhole, SnapshotDamaged } from '../../store/snapshot-pieces.ts'
+import { everyEntry } from '../every-entry.ts'
+import { type Recovery, Writes } from './context.ts'
+import { assembleBlob } from './found-blobs.ts'
+
+export interface FoundSnapshot {
+  id: string
+  createdMs: number
+  /** By their place. */
+  pieces: Map<number, Manifest>
+  end: PiecesEnd | undefined
+}
+
+/** Newest first; whole or not. */
+export async function findSnapshots({ staging, locations }: Recovery): Promise<FoundSnapshot[]> {
+  const byId = new Map<string, FoundSnapshot>()
+  for await (const { blobs } of staging.groups('m')) {
+    for (const shards of blobs.values()) {
+      const [first] = shards
+      const description = first && readDescription(first.raw)
+      const blob = assembleBlob(shards, locations, undefined)
+      if (description?.kind !== 'snapshot' || !blob.isReadable) continue
+      const { snapshotId: id, createdMs, piece, end } = description
+      const known = byId.get(id) ?? { id, createdMs, pieces: new Map(), end: undefined }
+      known.pieces.set(piece, blob.manifest)
+      known.end ??= end
+      byId.set(id, known)
+    }
+  }
+  return [...byId.values()].sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1))
+}
+
+/** Loads the first that is whole, and notes it in the report. */
+export async function loadNewest(
+  recovery: Recovery,
+  found: readonly FoundSnapshot[],
+  isWanted: (key: Key) => boolean,
+): Promise<void> {
+  const { kv, report, advance } = recovery
+  for (const snapshot of found) {
+    const { id, createdMs, end } = snapshot
+    if (end === undefined) continue
+    try {
+      await verify(recovery, snapshot, end)
+    } catch (error) {
+      if (!(error instanceof ShardDamaged || error instanceof SnapshotDamaged)) throw error
+      report.damagedSnapshots += 1
+      continue
+    }
+    let loaded = 0
+    await loadPieces(kv, piecesOf(recovery, snapshot, end), end, {
+      isWanted,
+      loaded: (entries) => {
+        loaded += entries
+        advance({ counts: { records: loaded } })
+      },
+    })
+    report.snapshot = { id, createdMs, entries: end.entries }
+    recovery.takenMs = createdMs
+    return
+  }
+}
+
+async function verify(recovery: Recovery, snapshot: FoundSnapshot, end: PiecesEnd): Promise<void> {
+  const tally = new PiecesTally()
+  for await (const piece of piecesOf(recovery, snapshot, end)) tally.add(piece, (await entriesOfPiece(piece)).length)
+  requireWhole(tally, end)
+}
+
+async function* piecesOf({ blobs }: Recovery, { id, pieces }: FoundSnapshot, end: PiecesEnd): AsyncGenerator<Buffer> {
+  for (let piece = 0; piece < end.pieces; piece++) {
+    const manifest = pieces.get(piece)
+    if (manifest === undefined) throw new SnapshotDamaged(`snapshot ${id} lacks piece ${piece}`)
+    yield await (await blobs.read(manifest, { start: 0, end: manifest.size })).read()
+  }
+}
+
+/** What the snapshot says is to be deleted gives back nothing. */
+export async function markKnownGarbage({ kv, staging }: Recovery): Promise<void> {
+  for await (const { key, value } of everyEntry(kv, garbage)) {
+    const record = garbageCodec.decode(key, value)
+    if (record.kind === 'blob') await staging.markGarbage(record.manifest)
+    else if (record.kind === 'parts' && record.note !== undefined) await staging.markGarbage(record.note)
+  }
+  await staging.flush()
+}
+
+/** The snapshots that are there, in place of those that were when the one that was loaded was taken. */
+export async function keepFound(recovery: Recovery, found: readonly FoundSnapshot[]): Promise<void> {
+  const writes = new Writes(recovery)
+  for await (const { key } of everyEntry(recovery.kv, snapshots)) {
+    writes.delete(key)
+    await writes.whenMany()
+  }
+  await writes.flush()
+  for (const { id, createdMs, pieces, end } of found) {
+    const isWhole = end !== undefined && pieces.size === end.pieces + 1
+    for (const [piece, manifest] of pieces) {
+      const key = snapshotKey(id, piece)
+      const record = { createdMs, manifest, end: piece === end?.pieces ? end : undefined }
+      if (isWhole) writes.put({ key, value: snapshotPieceCodec.encode(key, record) })
+      else writes.garbage(manifest)
+      await writes.whenMany()
+    }
+  }
+  await writes.flush()
+}

@@ -1,0 +1,206 @@
+/** The versions of a key, from what a snapshot of the metadata knows and what shards say of themselves. Pure. The rules: ADR 0021. */
+import type { Manifest } from '../../shards/blobs.ts'
+import type { NotedPart } from '../../store/completion-note.ts'
+import type { VersionDescription } from '../../store/descriptions.ts'
+import { toRuns } from '../../store/object-parts.ts'
+import type { Encryption, ObjectRecord, VersionRecord } from '../../store/records.ts'
+import { nullVersionId, versionIdOf, versionRandom } from '../../store/version-id.ts'
+import { ownBlob, withOwnBlob } from '../../store/versions.ts'
+
+/** A readable blob that says it is a version, or the note of one. */
+export interface FoundVersion {
+  identity: string
+  description: VersionDescription
+  manifest: Manifest
+  /** Of a note: what it says. */
+  parts?: readonly NotedPart[]
+}
+
+export interface MergeContext {
+  /** When the snapshot was taken. Absent: there is none. */
+  takenMs: number | undefined
+  /** No request takes longer. */
+  graceMs: number
+  /** Whether all shards of a store were seen. */
+  wasRead(storeId: string): boolean
+}
+
+export interface MergedVersions {
+  /** In the order of their sequences. */
+  versions: VersionRecord[]
+  /** Known versions that are no more: a newer null version took their place. */
+  replaced: ObjectRecord[]
+  /** Found, and of no version. */
+  unneeded: FoundVersion[]
+  /** Versions that the snapshot does not know. */
+  added: { record: ObjectRecord; found: FoundVersion }[]
+}
+
+export function mergeVersions(
+  known: readonly VersionRecord[],
+  found: readonly FoundVersion[],
+  context: MergeContext,
+): MergedVersions {
+  const matches = matchKnown(known, found)
+  const matched = new Set(matches.values())
+  const unneeded: FoundVersion[] = []
+  const fresh: FoundVersion[] = []
+  const there = new Set(known.map(randomOf))
+  for (const one of [...found].sort(byTime)) {
+    if (matched.has(one)) continue
+    // A move makes a blob anew: both say the same.
+    const { versionRandom: random } = one.description
+    const isAgain = random !== undefined && there.has(random)
+    if (random !== undefined) there.add(random)
+    ;(isAgain || isOrphan(one, context) ? unneeded : fresh).push(one)
+  }
+  const kept = known.map((record) => {
+    const match = matches.get(record)
+    return match === undefined || record.kind === 'marker' ? record : whereFound(record, match.manifest, context)
+  })
+
+  const nulls = fresh.filter(({ description }) => description.versionRandom === undefined).sort(byTime)
+  const newestNull = nulls.at(-1)
+  const knownNull = kept.find(({ versionId }) => versionId === nullVersionId)
+  const isNewer = newestNull !== undefined && newestNull.description.writtenMs > (knownNull?.modifiedMs ?? 0)
+  unneeded.push(...nulls.filter((one) => one !== newestNull || !isNewer))
+  const gone = isNewer ? knownNull : undefined
+  const versions = kept.filter((record) => record !== gone)
+  const named = fresh.filter(({ description }) => description.versionRandom !== undefined)
+  const added = place(versions, isNewer ? [...named, newestNull] : named, context)
+  return {
+    versions: [...versions, ...added.map(({ record }) => record)].sort((a, b) => a.sequence - b.sequence),
+    replaced: gone?.kind === 'object' ? [gone] : [],
+    unneeded,
+    added,
+  }
+}
+
+function randomOf({ versionId }: VersionRecord): string | undefined {
+  return versionId === nullVersionId ? undefined : versionRandom(versionId).toString('hex')
+}
+
+/** Written long before the snapshot, which knows nothing of it: its request ended without a commit. */
+function isOrphan({ description }: FoundVersion, { takenMs, graceMs }: MergeContext): boolean {
+  return takenMs !== undefined && description.writtenMs < takenMs - graceMs
+}
+
+/** Which blob is which known version's: by its place, else by what it says, as shards move. */
+function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersion[]): Map<VersionRecord, FoundVersion> {
+  const matches = new Map<VersionRecord, FoundVersion>()
+  const free = new Set(found)
+  for (const fits of [liesWhereKnown, saysTheSame]) {
+    for (const record of known) {
+      if (record.kind === 'marker' || matches.has(record)) continue
+      const match = [...free]
+        .filter((one) => fits(record, one))
+        .sort(byTime)
+        .at(-1)
+      if (match === undefined) continue
+      matches.set(record, match)
+      free.delete(match)
+    }
+  }
+  return matches
+}
+
+function liesWhereKnown({ data }: ObjectRecord, { manifest }: FoundVersion): boolean {
+  const places = ownBlob(data)?.shards ?? []
+  return manifest.shards.some(({ storeId, id }) => places.some((place) => place.storeId === storeId && place.id === id))
+}
+
+function saysTheSame(record: ObjectRecord, { description }: FoundVersion): boolean {
+  const { data, etag, versionId } = record
+  if (description.etag !== etag || (description.kind === 'completion') !== (data.kind === 'parts')) return false
+  if (description.kind === 'completion') return data.kind === 'parts' && description.uploadId === data.uploadId
+  if (versionId !== nullVersionId) return description.versionRandom === randomOf(record)
+  return (
+    description.versionRandom === undefined &&
+    description.writtenMs <= record.modifiedMs &&
+    isSameKey(record.encryption, description.encryption)
+  )
+}
+
+/** A key that was wrapped anew since is another's wrapping. */
+function isSameKey(record: Encryption | undefined, described: Encryption | undefined): boolean {
+  if (record?.wrappedBy?.id !== described?.wrappedBy?.id) return record !== undefined && described !== undefined
+  return record?.wrappedKey === described?.wrappedKey
+}
+
+/** The known version with the shards that are there; beside them, those in stores that nobody could look into. */
+function whereFound(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
+  const known = ownBlob(record.data)
+  const isUsed = (storeId: string, index: number | undefined): boolean =>
+    found.shards.some((place) => place.storeId === storeId || (index !== undefined && place.index === index))
+  const unseen = (known?.shards ?? []).filter(({ storeId, index }) => !wasRead(storeId) && !isUsed(storeId, index))
+  const shards = [...found.shards, ...unseen]
+  const isUnchanged =
+    known !== undefined &&
+    known.shards.length === shards.length &&
+    known.shards.every(({ storeId, id }) => shards.some((place) => place.storeId === storeId && place.id === id))
+  if (isUnchanged) return record
+  const { missing, ...rest } = found
+  const lacking = (missing ?? 0) - unseen.length
+  return {
+    ...record,
+    data: withOwnBlob(record.data, { ...rest, shards, ...(lacking > 0 ? { missing: lacking } : {}) }),
+  }
+}
+
+/** Gives each its sequence: the one that was expected, unless another version has it. What came after the snapshot comes after all that it knows. */
+function place(
+  versions: readonly VersionRecord[],
+  fresh: readonly FoundVersion[],
+  { takenMs }: MergeContext,
+): { record: ObjectRecord; found: FoundVersion }[] {
+  const taken = new Set(versions.map(({ sequence }) => sequence))
+  const highest = Math.max(0, ...taken)
+  return [...fresh].sort(bySequence).map((found) => {
+    const { sequence: expected, writtenMs } = found.description
+    let sequence = takenMs !== undefined && writtenMs > takenMs ? Math.max(expected, highest + 1) : expected
+    while (taken.has(sequence)) sequence += 1
+    taken.add(sequence)
+    return { record: recordOf(found, sequence), found }
+  })
+}
+
+function recordOf({ description, manifest, parts }: FoundVersion, sequence: number): ObjectRecord {
+  const { versionRandom: random, checksum, encryption } = description
+  const isWhole = description.kind === 'object'
+  return {
+    kind: 'object',
+    sequence,
+    versionId: random === undefined ? nullVersionId : versionIdOf(sequence, Buffer.from(random, 'hex')),
+    modifiedMs: description.writtenMs,
+    size: description.size ?? manifest.size,
+    etag: description.etag,
+    checksum: description.kind === 'object' ? checksum && { ...checksum, type: 'FULL_OBJECT' } : description.checksum,
+    headers: description.headers,
+    metadata: description.metadata,
+    tags: description.tags,
+    retention: description.retention,
+    legalHold: description.legalHold,
+    storageClass: description.storageClass,
+    websiteRedirectLocation: description.websiteRedirectLocation,
+    data:
+      description.kind === 'object'
+        ? { kind: 'blob', manifest }
+        : { kind: 'parts', uploadId: description.uploadId, runs: toRuns(parts ?? []), note: manifest },
+    // The key of an object made of parts is bound to the upload.
+    encryption:
+      encryption !== undefined && isWhole && description.sequence !== sequence
+        ? { ...encryption, boundSequence: description.sequence }
+        : encryption,
+  }
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function byTime(a: FoundVersion, b: FoundVersion): number {
+  const [one, other] = [a.description, b.description]
+  return one.writtenMs - other.writtenMs || one.sequence - other.sequence || compareText(a.identity, b.identity)
+}
+
+function bySequence(a: FoundVersion, b: FoundVersion): number {
+  return a.description.sequence - b.description.sequence || byTime(a, b)
+}

@@ -1,0 +1,135 @@
+/** The versions of every key of which stores hold shards: reads what is known and what is found, merges, and writes the difference. */
+import type { Key, Put } from '../../kv/kv.ts'
+import type { Manifest } from '../../shards/blobs.ts'
+import { ShardDamaged } from '../../shards/shard-store.ts'
+import { garbagePut } from '../../store/commit.ts'
+import type { NotedPart } from '../../store/completion-note.ts'
+import { readDescription } from '../../store/descriptions.ts'
+import { garbageOf } from '../../store/key-history.ts'
+import { historyKey, historyOf, nullVersionKey, objectKey } from '../../store/keyspace.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from '../../store/record-codecs.ts'
+import type { BucketRecord, VersionRecord } from '../../store/records.ts'
+import { nullVersionId } from '../../store/version-id.ts'
+import { everyEntry } from '../every-entry.ts'
+import { notRecovered, type Recovery, Writes } from './context.ts'
+import { assembleBlob } from './found-blobs.ts'
+import { type FoundVersion, mergeVersions } from './merge-versions.ts'
+import type { ShardGroup } from './staging.ts'
+
+export async function recoverVersions(recovery: Recovery, buckets: ReadonlyMap<string, BucketRecord>): Promise<void> {
+  const { staging, stores, takenMs, graceMs, advance, report } = recovery
+  const read = new Set(stores.map(({ storeId }) => storeId))
+  const context = { takenMs, graceMs, wasRead: (storeId: string) => read.has(storeId) }
+  const writes = new Writes(recovery)
+  let done = 0
+  for await (const group of staging.groups('v')) {
+    const [bucket, key] = [group.of[0], `${group.of[1]}`]
+    const found = await foundVersions(recovery, group, buckets.get(bucket), writes)
+    const known = await knownVersions(recovery, bucket, key)
+    const merged = mergeVersions(known, found, context)
+    for (const { record, found: source } of merged.added) {
+      report.versionsFromShards += 1
+      if (record.encryption?.wrappedBy !== undefined) {
+        recovery.wrappedBy.add(`${record.encryption.wrappedBy.name} ${record.encryption.wrappedBy.id}`)
+      }
+      const { description, parts = [] } = source
+      if (description.kind !== 'completion') continue
+      await staging.putNote(description.uploadId, { parts, description, versionId: record.versionId })
+    }
+    for (const gone of merged.replaced) {
+      const owner = { kind: 'version' as const, bucket, key, sequence: gone.sequence }
+      writes.put(garbagePut(recovery, garbageOf(gone, owner)))
+    }
+    writes.garbage(...merged.unneeded.map(({ manifest }) => manifest))
+    writeDifference(writes, entriesOf(bucket, key, known), entriesOf(bucket, key, merged.versions))
+    await writes.whenMany()
+    done += found.length
+    advance({ done, counts: { versions: report.versionsFromShards } })
+  }
+  await writes.flush()
+}
+
+/** What the shards of one key give, but for what is of another bucket that had the name, or can't be read. */
+async function foundVersions(
+  recovery: Recovery,
+  { of, blobs }: ShardGroup,
+  bucket: BucketRecord | undefined,
+  writes: Writes,
+): Promise<FoundVersion[]> {
+  const found: FoundVersion[] = []
+  for (const [identity, shards] of blobs) {
+    const description = shards[0] && readDescription(shards[0].raw)
+    if (description?.kind !== 'object' && description?.kind !== 'completion') continue
+    const blob = assembleBlob(shards, recovery.locations, description.bucketState?.location)
+    if (!blob.isReadable) {
+      recovery.report.incomplete += 1
+      notRecovered(recovery.report, `${of[0]}/${of[1]}: ${blob.found} shards, and ${blob.needed} are needed`)
+      continue
+    }
+    const { manifest } = blob
+    writes.garbage(...blob.surplus)
+    if (bucket?.id !== description.bucketId) {
+      writes.garbage(manifest)
+      continue
+    }
+    const version = { identity, description, manifest }
+    if (description.kind === 'object') found.push(version)
+    else {
+      const parts = await notedParts(recovery, manifest)
+      if (parts !== undefined) found.push({ ...version, parts })
+      else {
+        recovery.report.incomplete += 1
+        notRecovered(recovery.report, `${of[0]}/${of[1]}: the note of its parts can't be read`)
+      }
+    }
+  }
+  return found
+}
+
+/** `undefined`: it is damaged in too many places. A store that can't be reached now ends the recovery instead: what it has must not be missed. */
+async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<NotedPart[] | undefined> {
+  try {
+    const source = await blobs.read(manifest, { start: 0, end: manifest.size })
+    return JSON.parse((await source.read()).toString()) as NotedPart[]
+  } catch (error) {
+    if (error instanceof ShardDamaged) return undefined
+    throw error
+  }
+}
+
+async function knownVersions({ kv }: Recovery, bucket: string, key: string): Promise<VersionRecord[]> {
+  const [current] = await kv.get([objectKey(bucket, key)])
+  const known: VersionRecord[] = current === undefined ? [] : [objectCodec.decode(current.key, current.value)]
+  for await (const entry of everyEntry(kv, historyOf(bucket, key))) {
+    known.push(versionCodec.decode(entry.key, entry.value))
+  }
+  return known
+}
+
+/** How versions lie in the metadata: the newest apart if it is an object, the others behind, and where the null version is among these. */
+function entriesOf(bucket: string, key: string, versions: readonly VersionRecord[]): Put[] {
+  const newest = versions.reduce<VersionRecord | undefined>(
+    (best, version) => (best === undefined || version.sequence > best.sequence ? version : best),
+    undefined,
+  )
+  const entries: Put[] = []
+  for (const version of versions) {
+    if (version === newest && version.kind === 'object') {
+      const at = objectKey(bucket, key)
+      entries.push({ key: at, value: objectCodec.encode(at, version) })
+      continue
+    }
+    const at = historyKey(bucket, key, version.sequence)
+    entries.push({ key: at, value: versionCodec.encode(at, version) })
+    if (version.versionId !== nullVersionId) continue
+    const pointer = nullVersionKey(bucket, key)
+    entries.push({ key: pointer, value: nullVersionCodec.encode(pointer, { sequence: version.sequence }) })
+  }
+  return entries
+}
+
+function writeDifference(writes: Writes, before: readonly Put[], after: readonly Put[]): void {
+  const find = (entries: readonly Put[], key: Key): Put | undefined => entries.find((entry) => entry.key.equals(key))
+  writes.put(...after.filter(({ key, value }) => !find(before, key)?.value.equals(value)))
+  writes.delete(...before.map(({ key }) => key).filter((key) => find(after, key) === undefined))
+}

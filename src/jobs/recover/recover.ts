@@ -1,0 +1,51 @@
+/** Rebuilds the metadata from what stores hold: from the newest snapshot on them, and from what shards say that it does not know (ADR 0021). */
+import type { Key } from '../../kv/kv.ts'
+import { rangeOf } from '../../kv/ordered-key.ts'
+import type { BucketRecord } from '../../store/records.ts'
+import { everyEntry } from '../every-entry.ts'
+import { checkReferences } from './check-references.ts'
+import type { RecoverReport, Recovery } from './context.ts'
+import { findSnapshots, keepFound, loadNewest, markKnownGarbage } from './load-snapshot.ts'
+import { recoverBuckets } from './recover-buckets.ts'
+import { recoverParts } from './recover-parts.ts'
+import { recoverVersions } from './recover-versions.ts'
+
+export const emptyReport = (): RecoverReport => ({
+  snapshot: undefined,
+  damagedSnapshots: 0,
+  shardsRead: 0,
+  buckets: 0,
+  bucketsFromShards: 0,
+  versions: 0,
+  versionsFromShards: 0,
+  openUploads: 0,
+  unreadable: 0,
+  incomplete: 0,
+  notRecovered: [],
+})
+
+/** Into metadata that holds nothing. `owner`: of buckets whose owner nothing tells. */
+export async function recover(
+  recovery: Recovery,
+  { isWanted, owner }: { isWanted(key: Key): boolean; owner: string },
+): Promise<Map<string, BucketRecord>> {
+  const { kv, stores, staging, report, advance } = recovery
+  for (const store of stores) {
+    await staging.readStore(store, async () => {
+      report.shardsRead += 1
+      advance({ done: report.shardsRead })
+    })
+  }
+  const found = await findSnapshots(recovery)
+  await loadNewest(recovery, found, isWanted)
+  await markKnownGarbage(recovery)
+  const buckets = await recoverBuckets(recovery, owner)
+  await recoverVersions(recovery, buckets)
+  await recoverParts(recovery, buckets)
+  await keepFound(recovery, found)
+  await checkReferences(recovery)
+  for (const table of ['c', 'v']) {
+    for await (const _ of everyEntry(kv, rangeOf(table))) report.versions += 1
+  }
+  return buckets
+}

@@ -1,0 +1,146 @@
+/** What stores hold, sorted by what it is of, while the metadata is rebuilt: in a metadata store of its own that is thrown away afterwards. */
+import type { Key, Kv, Put } from '../../kv/kv.ts'
+import { packKey, rangeOf, unpackKey } from '../../kv/ordered-key.ts'
+import type { Manifest } from '../../shards/blobs.ts'
+import type { ShardStore } from '../../shards/shard-store.ts'
+import type { NotedPart } from '../../store/completion-note.ts'
+import { type CompletionDescription, readDescription } from '../../store/descriptions.ts'
+import { everyEntry } from '../every-entry.ts'
+import { identityOf, type StagedShard } from './found-blobs.ts'
+
+/*
+ *     v bucket key identity storeId id        shards of versions, and of notes of uploads
+ *     p uploadId number identity storeId id   shards of parts
+ *     m snapshotId piece identity storeId id  shards of metadata snapshots
+ *     i storeId id                            every shard; its value says whether the snapshot knows it as garbage
+ *     n uploadId                              uploads whose note was found
+ */
+
+const batchEntries = 1000
+const sizeBytes = 6
+const garbageMark = Buffer.alloc(1, 1)
+const noMark = Buffer.alloc(0)
+
+/** Shards that are of one key, part or piece, by their identity. */
+export interface ShardGroup {
+  /** Bucket or upload or snapshot, and key or number. */
+  of: readonly [string, string | number]
+  blobs: ReadonlyMap<string, readonly StagedShard[]>
+}
+
+/** What the note of a completed upload told, and where its object is. */
+export interface StagedNote {
+  parts: readonly NotedPart[]
+  description: CompletionDescription
+  versionId: string
+}
+
+export class Staging {
+  readonly #kv: Kv
+  #puts: Put[] = []
+
+  constructor(kv: Kv) {
+    this.#kv = kv
+  }
+
+  /** Reads what all shards of a store say of themselves. `seen` is told of each. */
+  async readStore(shards: ShardStore, seen: (payloadBytes: number) => Promise<void>): Promise<void> {
+    for await (const { id, payloadBytes, description } of shards.list()) {
+      const key = keyOf({ storeId: shards.storeId, id, payloadBytes, raw: description })
+      if (key !== undefined) {
+        const value = Buffer.alloc(sizeBytes + description.length)
+        value.writeUIntBE(payloadBytes, 0, sizeBytes)
+        value.set(description, sizeBytes)
+        this.#puts.push({ key, value })
+      }
+      this.#puts.push({ key: packKey('i', shards.storeId, id), value: noMark })
+      if (this.#puts.length >= batchEntries) await this.flush()
+      await seen(payloadBytes)
+    }
+    await this.flush()
+  }
+
+  /** Marks what is to be deleted anyway: it gives back nothing. */
+  async markGarbage({ shards }: Manifest): Promise<void> {
+    for (const { storeId, id } of shards) this.#puts.push({ key: packKey('i', storeId, id), value: garbageMark })
+    if (this.#puts.length >= batchEntries) await this.flush()
+  }
+
+  async flush(): Promise<void> {
+    const puts = this.#puts
+    this.#puts = []
+    if (puts.length > 0) await this.#kv.commit({ puts })
+  }
+
+  /** Which of these places hold a shard. */
+  async present(places: readonly { storeId: string; id: string }[]): Promise<boolean[]> {
+    const entries = await this.#kv.get(places.map(({ storeId, id }) => packKey('i', storeId, id)))
+    return entries.map((entry) => entry !== undefined)
+  }
+
+  async putNote(uploadId: string, note: StagedNote): Promise<void> {
+    await this.#kv.commit({ puts: [{ key: packKey('n', uploadId), value: Buffer.from(JSON.stringify(note)) }] })
+  }
+
+  async note(uploadId: string): Promise<StagedNote | undefined> {
+    const [entry] = await this.#kv.get([packKey('n', uploadId)])
+    return entry && (JSON.parse(entry.value.toString()) as StagedNote)
+  }
+
+  async *notes(): AsyncGenerator<[uploadId: string, note: StagedNote]> {
+    for await (const { key, value } of everyEntry(this.#kv, rangeOf('n'))) {
+      yield [unpackKey(key, ['string', 'string'])[1], JSON.parse(value.toString()) as StagedNote]
+    }
+  }
+
+  /** Everything of a table but garbage, in order of what it is of. */
+  async *groups(table: 'v' | 'p' | 'm'): AsyncGenerator<ShardGroup> {
+    let of: readonly [string, string | number] | undefined
+    let shards: { identity: string; shard: StagedShard }[] = []
+    for await (const { key, value } of everyEntry(this.#kv, rangeOf(table))) {
+      const [first, next, identity, storeId, id] = table === 'v' ? named(key) : numbered(key)
+      if (of?.[0] !== first || of[1] !== next) {
+        if (of !== undefined) yield* this.#group(of, shards)
+        of = [first, next]
+        shards = []
+      }
+      const shard = { storeId, id, payloadBytes: value.readUIntBE(0, sizeBytes), raw: value.subarray(sizeBytes) }
+      shards.push({ identity, shard })
+    }
+    if (of !== undefined) yield* this.#group(of, shards)
+  }
+
+  async *#group(of: ShardGroup['of'], staged: { identity: string; shard: StagedShard }[]): AsyncGenerator<ShardGroup> {
+    const marks = await this.#kv.get(staged.map(({ shard: { storeId, id } }) => packKey('i', storeId, id)))
+    const blobs = new Map<string, StagedShard[]>()
+    for (const [i, { identity, shard }] of staged.entries()) {
+      if (marks[i]?.value.equals(garbageMark)) continue
+      const others = blobs.get(identity)
+      if (others === undefined) blobs.set(identity, [shard])
+      else others.push(shard)
+    }
+    if (blobs.size > 0) yield { of, blobs }
+  }
+}
+
+type Unpacked = [string, string | number, identity: string, storeId: string, id: string]
+
+function named(key: Key): Unpacked {
+  const [, ...rest] = unpackKey(key, ['string', 'string', 'string', 'string', 'string', 'string'])
+  return rest
+}
+
+function numbered(key: Key): Unpacked {
+  const [, ...rest] = unpackKey(key, ['string', 'string', 'number', 'string', 'string', 'string'])
+  return rest
+}
+
+/** `undefined` for what does not say whose it is: it is left alone. */
+function keyOf(shard: StagedShard): Buffer | undefined {
+  const description = readDescription(shard.raw)
+  if (description === undefined) return undefined
+  const rest = [identityOf(shard.raw), shard.storeId, shard.id] as const
+  if (description.kind === 'part') return packKey('p', description.uploadId, description.partNumber, ...rest)
+  if (description.kind === 'snapshot') return packKey('m', description.snapshotId, description.piece, ...rest)
+  return packKey('v', description.bucket, description.key, ...rest)
+}

@@ -1,0 +1,147 @@
+/** Snapshots of the metadata on the stores of each configured location: made now and then, so that losing the metadata's disk is not losing the data. */
+import { bytesSource } from '../byte-source.ts'
+import { timeOrderedId } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { Manifest } from '../shards/blobs.ts'
+import { garbagePut } from '../store/commit.ts'
+import type { SnapshotDescription } from '../store/descriptions.ts'
+import { snapshotKey, snapshotPieceOf, snapshots } from '../store/keyspace.ts'
+import { snapshotPieceCodec } from '../store/record-codecs.ts'
+import type { PiecesEnd, SnapshotPieceRecord } from '../store/records.ts'
+import { repairPuts } from '../store/repair-queue.ts'
+import { piecesOf } from '../store/snapshot-pieces.ts'
+import type { Store } from '../store/store.ts'
+import { everyEntry } from './every-entry.ts'
+import type { RunningTask, TaskKind } from './task-runner.ts'
+
+/** The location in the data directory: what loses the metadata's disk loses it, too. */
+const inDataDirectory = 'default'
+
+export function hasSnapshotPlaces({ blobs }: Store): boolean {
+  return blobs.locations.some(({ name }) => name !== inDataDirectory)
+}
+
+export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; kept: number }): TaskKind {
+  return { kind: 'snapshot', everyMs, run: (store, task) => makeSnapshot(store, task, kept) }
+}
+
+/** Begins anew when it is repeated: what an earlier run left unfinished goes first. */
+async function makeSnapshot(store: Store, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
+  await removeUnneeded(store, kept)
+  const createdMs = store.clock.now()
+  const targets = store.blobs.locations
+    .filter(({ name }) => name !== inDataDirectory)
+    .map(({ name }) => new SnapshotWriter(store, name, createdMs))
+  const snapshot = await store.kv.snapshot()
+  try {
+    const pieces = piecesOf(snapshot)
+    let done = 0
+    let next = await pieces.next()
+    for (; next.done !== true; next = await pieces.next()) {
+      const piece = next.value
+      await Promise.all(targets.map((target) => target.write(piece)))
+      done += piece.length
+      await task.advance({ done, unit: 'bytes' })
+    }
+    const end = next.value
+    await Promise.all(targets.map((target) => target.write(Buffer.alloc(0), end)))
+  } finally {
+    await snapshot.close()
+  }
+  await removeUnneeded(store, kept)
+  const failed = targets.filter(({ failure }) => failure !== undefined)
+  if (failed[0] === undefined) return
+  throw new Error(
+    `no snapshot of the metadata could be put into ${failed.map(({ location }) => location).join(', ')}`,
+    {
+      cause: failed[0].failure,
+    },
+  )
+}
+
+/** One location's snapshot. A failure ends it, and keeps no other location from having its own. */
+class SnapshotWriter {
+  readonly location: string
+  failure: unknown
+  readonly #store: Store
+  readonly #id: string
+  readonly #createdMs: number
+  #piece = 0
+
+  constructor(store: Store, location: string, createdMs: number) {
+    this.#store = store
+    this.#id = timeOrderedId(store.clock)
+    this.#createdMs = createdMs
+    this.location = location
+  }
+
+  async write(bytes: Buffer, end?: PiecesEnd): Promise<void> {
+    if (this.failure !== undefined) return
+    try {
+      await this.#write(bytes, end)
+    } catch (error) {
+      this.failure = error
+    }
+  }
+
+  async #write(bytes: Buffer, end: PiecesEnd | undefined): Promise<void> {
+    const piece = this.#piece++
+    const createdMs = this.#createdMs
+    const description: SnapshotDescription = { kind: 'snapshot', snapshotId: this.#id, createdMs, piece, end }
+    const manifest = await this.#store.blobs.write(this.location, {
+      payload: bytesSource(bytes),
+      describe: () => Buffer.from(JSON.stringify(description)),
+    })
+    const key = snapshotKey(this.#id, piece)
+    await this.#store.kv.commit({
+      puts: [
+        { key, value: snapshotPieceCodec.encode(key, { createdMs, manifest, end }) },
+        ...repairPuts(this.#store, { kind: 'snapshot', id: this.#id, piece }, manifest),
+      ],
+    })
+  }
+}
+
+interface KeptSnapshot {
+  id: string
+  createdMs: number
+  location: string
+  pieces: { piece: number; manifest: Manifest; version: number }[]
+  isWhole: boolean
+}
+
+/** In the order of their time. A snapshot without its end is one that a crash or a failure left. */
+async function keptSnapshots({ kv }: Store): Promise<KeptSnapshot[]> {
+  const byId = new Map<string, KeptSnapshot>()
+  for await (const { key, value, version } of everyEntry(kv, snapshots)) {
+    const { id, piece } = snapshotPieceOf(key)
+    const { createdMs, manifest, end }: SnapshotPieceRecord = snapshotPieceCodec.decode(key, value)
+    const known = byId.get(id) ?? { id, createdMs, location: manifest.location, pieces: [], isWhole: false }
+    known.pieces.push({ piece, manifest, version })
+    if (end !== undefined) known.isWhole = known.pieces.length === end.pieces + 1
+    byId.set(id, known)
+  }
+  return [...byId.values()].sort((a, b) => a.createdMs - b.createdMs)
+}
+
+/** Nobody else makes snapshots: what is not whole stays unfinished. Of whole ones each location keeps the newest. */
+async function removeUnneeded(store: Store, kept: number): Promise<void> {
+  const found = await keptSnapshots(store)
+  // Those of locations that are gone are nobody's to read.
+  const needed = new Set(
+    store.blobs.locations.flatMap(({ name }) =>
+      found.filter((snapshot) => snapshot.location === name && snapshot.isWhole).slice(-kept),
+    ),
+  )
+  for (const { id, pieces } of found.filter((snapshot) => !needed.has(snapshot))) {
+    for (let at = 0; at < pieces.length; at += limits.reclaimBatch) {
+      const some = pieces.slice(at, at + limits.reclaimBatch)
+      // Where a repair came between, the next run sees what it made.
+      await store.kv.commit({
+        checks: some.map(({ piece, version }) => ({ key: snapshotKey(id, piece), version })),
+        puts: some.map(({ manifest }) => garbagePut(store, { kind: 'blob', manifest })),
+        deletes: some.map(({ piece }) => snapshotKey(id, piece)),
+      })
+    }
+  }
+}

@@ -1,0 +1,352 @@
+/** Metadata that is lost and rebuilt from the stores: everything that can happen between a snapshot, the loss, and the shards. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { compactStores } from '../../src/jobs/compact.ts'
+import { findOrphans } from '../../src/jobs/find-orphans.ts'
+import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import { repairBlobs } from '../../src/jobs/repair.ts'
+import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
+import { setTags } from '../../src/store/change-version.ts'
+import { deleteObject } from '../../src/store/delete-object.ts'
+import { findVersion } from '../../src/store/find-version.ts'
+import { partsOf, repairs, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/store/keyspace.ts'
+import { listVersions } from '../../src/store/list-versions.ts'
+import { snapshotPieceCodec } from '../../src/store/record-codecs.ts'
+import type { ObjectRecord } from '../../src/store/records.ts'
+import { type Damage, spoil } from '../shards/disks.ts'
+import { patternBytes } from '../shards/seeded.ts'
+import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../store/encrypted.ts'
+import { begin, complete, elsewhere, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import {
+  graceMs,
+  layouts,
+  makeSafeBucket,
+  type RecoverableStore,
+  recordsOf,
+  recoverableStore,
+} from './recover-fixture.ts'
+
+let made: RecoverableStore
+afterEach(() => made.dispose())
+
+const large = patternBytes(1, 300_000)
+const clean = { unreadable: 0, incomplete: 0, notRecovered: [] }
+/** The order of what is written at once is not told. */
+const tick = (): void => made.clock.advance(1)
+const enable = async (): Promise<void> => {
+  tick()
+  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  tick()
+}
+const remove = (key: string, versionId?: string) => deleteObject(made.store, scope, { key, versionId })
+
+async function sendObject(key: string, parts: readonly (string | Buffer)[]): Promise<void> {
+  const upload = await begin(made, key)
+  const sent = []
+  for (const [i, part] of parts.entries()) sent.push(await sendPart(made, upload, i + 1, part))
+  await complete(made, upload, sent)
+}
+
+async function versionsOf(store: RecoverableStore): Promise<string[]> {
+  const query = { prefix: '', delimiter: '', max: 1000, keyMarker: undefined, versionIdMarker: undefined }
+  const { page } = await listVersions(store.store, scope, query)
+  return page.entries.map(
+    ({ key, version, latest }) => `${key} ${version.kind} ${version.sequence}${latest ? ' latest' : ''}`,
+  )
+}
+
+/** Requests are over, and everything that is due is done. */
+async function settle(store: RecoverableStore): Promise<void> {
+  for (let i = 0; i < 2; i++) {
+    store.clock.advance(2 * graceMs)
+    await findOrphans(store.store, { graceMs })
+    await reclaimGarbage(store.store, { graceMs })
+    await compactStores(store.store, { graceMs })
+  }
+}
+
+describe.each(Object.entries(layouts))('with %s', (_, layout) => {
+  it('every record comes back as it was, from shards alone, from a snapshot, and from both', async () => {
+    made = await recoverableStore(layout)
+    const write = async (name: string): Promise<void> => {
+      for (let i = 0; i < 3; i++) {
+        tick()
+        await put(made, 'overwritten', `${name} ${i}`)
+      }
+      await put(made, `${name} large`, large)
+      await put(made, `${name} empty`, '')
+      await sendObject(`${name} parts`, [patternBytes(2, 5 * 1024 * 1024), name])
+      const open = await begin(made, `${name} open`)
+      await sendPart(made, open, 4, 'a part')
+    }
+    await write('old')
+    await enable()
+    await write('older')
+    expect(await recordsOf(await made.recovered())).toEqual(await recordsOf(made))
+    tick()
+    await made.snapshot()
+    expect(await recordsOf(await made.recovered())).toEqual(await recordsOf(made))
+    tick()
+    await write('new')
+    const all = await recordsOf(made)
+    const whole = await made.recovered()
+    expect(whole.report).toMatchObject({ ...clean, versionsFromShards: 6, openUploads: 1 })
+    expect(await recordsOf(whole)).toEqual(all)
+    expect((await read(whole, 'new parts', [5 * 1024 * 1024, 5 * 1024 * 1024 + 3])).toString()).toBe('new')
+
+    for (const lost of ['disk0', 'disk1', 'disk2']) {
+      const without = await made.recovered([lost])
+      expect(without.report).toMatchObject(clean)
+      expect((await read(without, 'new large')).equals(large)).toBe(true)
+      expect((await read(without, 'old large')).equals(large)).toBe(true)
+      expect(await versionsOf(without)).toEqual(await versionsOf(made))
+    }
+  })
+
+  it('what lacks shards is queued, and repaired on the disks that are there', async () => {
+    made = await recoverableStore(layout)
+    await put(made, 'key', large)
+    await made.snapshot()
+    await put(made, 'later', large)
+    const without = await made.recovered(['disk1'])
+    expect((await without.kv.range({ ...repairs, limit: 9 })).length).toBeGreaterThanOrEqual(1)
+    expect(await repairBlobs(without.store)).toMatchObject({ lostBlobs: 0 })
+    for (const key of ['key', 'later']) expect((await read(without, key)).equals(large)).toBe(true)
+  })
+
+  it.each<[string, number, Damage, number]>([
+    ['end is lost', 1, 'lost', 0],
+    ['first piece is flipped', 0, 'flipped', 1],
+    ['first piece is lost', 0, 'lost', 1],
+  ])('a snapshot whose %s is passed over for the one before', async (_, piece, damage, damagedSnapshots) => {
+    made = await recoverableStore(layout)
+    await put(made, 'first', 'first')
+    await made.snapshot()
+    tick()
+    await put(made, 'second', 'second')
+    tick()
+    await made.snapshot()
+    const all = await recordsOf(made)
+    const [newest] = await made.kv.range({ ...snapshots, limit: 1, reverse: true })
+    const { id } = snapshotPieceOf(newest?.key ?? Buffer.alloc(0))
+    const [entry] = await made.kv.get([snapshotKey(id, piece)])
+    const { manifest } = snapshotPieceCodec.decode(snapshotKey(id, piece), entry?.value ?? Buffer.alloc(0))
+    for (const shard of manifest.shards) await spoil(made.disks.of(shard.storeId), shard, damage, 0.7)
+    const after = await made.recovered()
+    expect(after.report).toMatchObject({ ...clean, damagedSnapshots, versionsFromShards: 1 })
+    expect(await recordsOf(after)).toEqual(all)
+  })
+
+  it('a snapshot that a crash cut short is none, and goes with the next', async () => {
+    made = await recoverableStore(layout)
+    await put(made, 'first', 'first')
+    await made.snapshot()
+    tick()
+    await put(made, 'second', 'second')
+    tick()
+    const killed = made.snapshot(3, () => Promise.reject(new Error('killed')))
+    await expect(killed).rejects.toThrow('killed')
+    expect(await made.kv.range({ ...snapshots, limit: 9 })).toHaveLength(3)
+    const after = await made.recovered()
+    expect(after.report).toMatchObject({ ...clean, versionsFromShards: 1 })
+    // Its piece is nobody's there; here, the next run takes it away.
+    expect(await after.kv.range({ ...snapshots, limit: 9 })).toHaveLength(2)
+    await made.snapshot()
+    expect(await made.kv.range({ ...snapshots, limit: 9 })).toHaveLength(4)
+    expect(await garbageOf(made)).toHaveLength(1)
+  })
+
+  it('recovering again gives the same, also after what is due was done in between', async () => {
+    made = await recoverableStore(layout)
+    await enable()
+    await put(made, 'key', 'one')
+    await made.snapshot()
+    await put(made, 'key', 'two')
+    await sendObject('parts', [large])
+    const all = await recordsOf(made)
+    const once = await made.recovered()
+    await settle(once)
+    expect((await read(once, 'parts')).equals(large)).toBe(true)
+    const twice = await once.recovered()
+    expect(twice.report).toMatchObject(clean)
+    expect(await versionsOf(twice)).toEqual(await versionsOf(made))
+    expect(Object.keys(await recordsOf(twice))).toEqual(Object.keys(all))
+  })
+})
+
+describe('what happened since the snapshot', () => {
+  it('shards that were moved are found where they are', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    for (let i = 0; i < 60; i++) await put(made, `key-${i}`, patternBytes(i, 2000))
+    await sendObject('parts', ['a part'])
+    await made.snapshot()
+    for (let i = 0; i < 60; i++) if (i % 4 !== 0) await remove(`key-${i}`)
+    await settle(made)
+    expect((await compactStores(made.store, { graceMs })).movedShards).toBeGreaterThanOrEqual(0)
+    const after = await made.recovered()
+    for (let i = 0; i < 60; i += 4) expect((await read(after, `key-${i}`)).equals(patternBytes(i, 2000))).toBe(true)
+    expect((await read(after, 'parts')).toString()).toBe('a part')
+    // What was deleted and reclaimed is listed again, and told of: nobody can know that it was not lost.
+    expect(after.report.unreadable).toBe(45)
+    expect(after.report.notRecovered[0]).toContain('0 of its shards are there')
+  })
+
+  it('deletes come back, and delete markers are gone, but what was garbage by then stays so', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    await put(made, 'gone before', 'x')
+    await put(made, 'gone after', 'x')
+    await put(made, 'over', 'old')
+    await put(made, 'over', 'new')
+    await remove('gone before')
+    await made.snapshot()
+    tick()
+    await remove('gone after')
+    await enable()
+    await remove('over')
+    const after = await made.recovered()
+    expect(await versionsOf(after)).toEqual(['gone after object 1 latest', 'over object 2 latest'])
+    expect((await read(after, 'over')).toString()).toBe('new')
+    await settle(after)
+    expect((await read(after, 'over')).toString()).toBe('new')
+    expect(await outcome(read(after, 'gone before'))).toBe('NoSuchKey')
+  })
+
+  it('changes of tags and of buckets come back as of the snapshot', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    await put(made, 'key', 'x')
+    await setTags(made.store, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '1' }])
+    await made.snapshot()
+    tick()
+    await setTags(made.store, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '2' }])
+    const after = await made.recovered()
+    expect((await findVersion(after.store, scope, 'key', undefined)).record.tags).toEqual([{ key: 'a', value: '1' }])
+  })
+
+  it('a bucket that was made again has its new objects, and none of the old', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    await put(made, 'old', 'x')
+    await made.snapshot()
+    tick()
+    await remove('old')
+    await deleteBucket(made.store, scope)
+    await makeSafeBucket(made)
+    await put(made, 'new', 'y')
+    const after = await made.recovered()
+    expect(await versionsOf(after)).toEqual(['new object 1 latest'])
+    await settle(after)
+    expect((await read(after, 'new')).toString()).toBe('y')
+  })
+
+  it('an upload goes on, or is completed, as its client did', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    const [open, done] = [await begin(made, 'open'), await begin(made, 'done')]
+    const first = await sendPart(made, done, 1, patternBytes(1, 5 * 1024 * 1024))
+    await sendPart(made, open, 1, 'sent before')
+    await sendPart(made, done, 7, 'not listed')
+    await made.snapshot()
+    tick()
+    const second = await sendPart(made, done, 2, 'last')
+    await sendPart(made, done, 3, 'not listed')
+    await complete(made, done, [first, second])
+    const again = await sendPart(made, open, 1, 'sent again')
+    const all = await recordsOf(made)
+    const after = await made.recovered()
+    expect(after.report).toMatchObject(clean)
+    expect(await recordsOf(after)).toEqual(all)
+    // The parts that were not listed, and the one that was sent again.
+    expect(await garbageOf(after)).toHaveLength(3)
+    // The answer to a Complete that is repeated.
+    expect(await complete(after, done, [first, second])).toMatchObject({ etag: expect.stringContaining('-2') })
+    await complete(after, open, [again])
+    expect((await read(after, 'open')).toString()).toBe('sent again')
+    await settle(after)
+    expect((await read(after, 'done', [5 * 1024 * 1024, 5 * 1024 * 1024 + 4])).toString()).toBe('last')
+    expect(await after.kv.range({ ...partsOf(done.uploadId), limit: 9 })).toHaveLength(2)
+  })
+
+  it('writers of one key that came at once are all there, also encrypted', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    await enable()
+    const processes = [made, elsewhere(made), elsewhere(made)]
+    const modes: Mode[] = ['SSE-S3', 'SSE-C', 'SSE-KMS']
+    await Promise.all(
+      processes.map(({ store }, i) =>
+        putEncrypted(store, { key: 'key', mode: modes[i] as Mode }, patternBytes(i, 100)),
+      ),
+    )
+    await Promise.all(processes.map((one, i) => put(one as RecoverableStore, 'plain', `data ${i}`)))
+    const after = await made.recovered()
+    expect((await versionsOf(after)).filter((line) => line.startsWith('key'))).toHaveLength(3)
+    const contents = new Set<string>()
+    for (const { page } of [
+      await listVersions(after.store, scope, {
+        prefix: 'key',
+        delimiter: '',
+        max: 9,
+        keyMarker: undefined,
+        versionIdMarker: undefined,
+      }),
+    ]) {
+      for (const { version } of page.entries) {
+        for (const mode of modes) {
+          const bytes = await readEncrypted(after.store, { key: 'key', mode, versionId: version.versionId }).catch(
+            () => undefined,
+          )
+          if (bytes !== undefined) contents.add(bytes.toString('hex'))
+        }
+      }
+    }
+    expect(contents).toEqual(new Set([0, 1, 2].map((i) => patternBytes(i, 100).toString('hex'))))
+  })
+})
+
+it('a lock that its bucket gave it comes back to the millisecond, however late the commit', async () => {
+  made = await recoverableStore(layouts['two copies'])
+  const objectLock = { defaultRetention: { mode: 'COMPLIANCE' as const, period: { days: 1 } } }
+  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled', objectLock }))
+  made.kv.beforeNextCommit(async () => {
+    made.clock.advance(5)
+    await put(elsewhere(made), 'key', 'came between')
+  })
+  const locked = await put(made, 'key', 'was outrun')
+  const after = await made.recovered()
+  const found = Object.values(await recordsOf(after)) as Partial<ObjectRecord>[]
+  expect(locked.retention?.untilMs).toBeDefined()
+  expect(found.find(({ etag }) => etag === locked.etag)?.retention).toEqual(locked.retention)
+})
+
+it.each(modeNames)('what is encrypted by %s opens again', async (mode) => {
+  made = await recoverableStore(layouts['2 + 1 shards'])
+  await putEncrypted(made.store, { key: 'key', mode }, large)
+  await putInParts(made.store, { key: 'parts', mode }, [large])
+  const after = await made.recovered(['disk1'])
+  for (const key of ['key', 'parts']) expect((await readEncrypted(after.store, { key, mode })).equals(large)).toBe(true)
+})
+
+it('snapshots that are due to go do so, and those that are kept are no orphans', async () => {
+  made = await recoverableStore(layouts['2 + 1 shards'])
+  for (let i = 0; i < 5; i++) {
+    await put(made, 'key', `data ${i}`)
+    made.clock.advance(1000)
+    await made.snapshot(2)
+  }
+  // A piece and an end each.
+  const kept = async (): Promise<number> => (await made.kv.range({ ...snapshots, limit: 100 })).length
+  expect(await kept()).toBe(4)
+  await settle(made)
+  expect(await kept()).toBe(4)
+  const after = await made.recovered()
+  expect(after.report.snapshot).toBeDefined()
+  expect((await after.kv.range({ ...snapshots, limit: 100 })).length).toBe(4)
+  expect((await read(after, 'key')).toString()).toBe('data 4')
+})
+
+it('blobs with too few shards are told of, and hide nothing', async () => {
+  made = await recoverableStore(layouts['2 + 1 shards'])
+  await put(made, 'key', 'old')
+  tick()
+  await put(made, 'key', large)
+  const after = await made.recovered(['disk0', 'disk1'])
+  expect(after.report).toMatchObject({ incomplete: 2, versions: 0 })
+  expect(after.report.notRecovered[0]).toMatch(/bucket\/key: 1 shards, and 2 are needed/)
+  expect(await after.kv.range({ ...uploads, limit: 9 })).toEqual([])
+})
