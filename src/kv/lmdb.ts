@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path'
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { limits } from '../limits.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
+import { engineError } from './engine-error.ts'
 import type { Check, Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
 import { lending, ownCopy } from './lent-memory.ts'
 import { readRange } from './read-range.ts'
@@ -304,15 +305,4 @@ function isEmpty(keys: Iterable<Key>): boolean {
 function versionOf(found: { version?: number }): number {
   if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
   return found.version
-}
-
-/** lmdb-js rejects with a general error, and says what LMDB reported in a promise that hangs on it. */
-async function engineError(thrown: unknown): Promise<unknown> {
-  if (!(thrown instanceof Error && 'commitError' in thrown)) return thrown
-  try {
-    await thrown.commitError
-    return thrown
-  } catch (reported) {
-    return reported
-  }
 }
