@@ -107,7 +107,7 @@ export const limits = {
   storeProbeMs: 5_000,
   /** A write that met an error waits so long, at most, for a look at the store. */
   storeLookMsMax: 1_000,
-  /** A store that was full is asked again after this. */
+  /** A store that was full, or read-only, is asked again after this. */
   storeFullMs: 10_000,
   /** A store that takes or gives nothing for so long is left out, if others can do without it. */
   storeStallMs: 30_000,
@@ -159,6 +159,8 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** A command that holds the data directory for work that others can go on with ends within this when a server starts. */
+  giveWayMs: 30_000,
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
 
@@ -176,6 +178,8 @@ export const limits = {
   /** What came of it can be looked up for so long. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
+  /** Other jobs wait so long for repair. */
+  repairPatienceMs: 30_000,
   /** A move to stores that take nothing for now tries again after this, and ends when it was in vain so often. */
   moveRetryMs: 10_000,
   moveRetriesMax: 30,

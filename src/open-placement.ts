@@ -65,6 +65,7 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
       firstOpener: owner,
       clock,
       warn,
+      knownStoreId: async () => (await readKnownPlacement(kv)).known.stores[settings.name]?.storeId,
       open: storeOpener(settings, { clock, warn }),
     })
     opened.add(() => guarded.close())
@@ -134,7 +135,7 @@ async function nextPlacement(known: KnownPlacement, options: PlacementOptions): 
 
 /**
  * Puts a new, empty store in the place of one that is lost, and queues for repair what had copies there: resolves with how many blobs that is. Repeating it
- * after a crash goes on. Nobody else may use the data meanwhile.
+ * after a crash goes on. Servers that run take the new one up when they next look at the lost one.
  */
 export async function replaceStore(
   { kv, blobs, clock }: Store,
@@ -148,6 +149,14 @@ export async function replaceStore(
   }
   const inDataDirectory = blobs.locations.find(({ name }) => name === 'default')?.stores[0]
   const storeId = await newStore(settings, { ...making, server: inDataDirectory?.store.storeId ?? '' })
+  if (lost !== undefined) await queueWhatLayIn(lost, { kv, clock })
+  await keepPlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
+  // Again, for what a server committed meanwhile: from now on nothing is written to the lost one.
+  return lost === undefined ? 0 : queueWhatLayIn(lost, { kv, clock })
+}
+
+/** Resolves with how many blobs that is. */
+async function queueWhatLayIn(lost: string, { kv, clock }: Pick<Store, 'kv' | 'clock'>): Promise<number> {
   let queued = 0
   let puts: Put[] = []
   const flush = async (): Promise<void> => {
@@ -161,7 +170,6 @@ export async function replaceStore(
     if (puts.length >= limits.reclaimBatch) await flush()
   }
   await flush()
-  await keepPlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
   return queued
 }
 

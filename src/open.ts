@@ -42,6 +42,8 @@ export interface DataStoreOptions {
   workerOf?: string
   /** Only reads, beside the owner if there is one. */
   beside?: boolean
+  /** As the owner, it ends soon when `isOwnershipWanted`. */
+  givesWay?: boolean
   /** The placement may be another than the data directory knows: what both know is opened. Only beside. */
   foresee?: boolean
   /** An engine can't go on: the process, or what uses the store, must stop. */
@@ -133,11 +135,11 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
 async function joined(
   kv: Kv,
   { path }: DataDirectory,
-  { workerOf, beside = false }: DataStoreOptions,
+  { workerOf, beside = false, givesWay = false }: DataStoreOptions,
 ): Promise<InstanceLock & { owns: boolean }> {
   if (beside) return { id: '', owns: false, release: async () => {} }
   if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
-  return { ...(await acquireInstanceLock(kv, path, clock)), owns: true }
+  return { ...(await acquireInstanceLock(kv, path, clock, { givesWay })), owns: true }
 }
 
 /** The one of this process, so that its memory bounds all stripes under way. Checked when it is opened: a server does that at start. */

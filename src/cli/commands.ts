@@ -103,7 +103,7 @@ export const commands: readonly CommandDeclaration[] = [
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used: all of them also beside a running server. 'replace STORE', a new store in the place of a lost one, needs it stopped, and an empty directory at the store's path.",
+        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used; 'replace STORE', a new store, in an empty directory, in the place of a lost one: all of them also beside a running server.",
     },
     run: locations,
   },

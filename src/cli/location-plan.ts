@@ -4,12 +4,13 @@ import { type KnownPlacement, nextLocations } from '../instance/known-placement.
 import type { Census } from '../jobs/placement-census.ts'
 import { removedLocation, removedStore, unreadableLocation } from '../placement-refusals.ts'
 import { type Forecast, type ForecastLocation, forecast, noDemand } from '../shards/forecast.ts'
+import type { StoreCondition } from '../shards/guarded-store.ts'
 import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../shards/location-policy.ts'
 import { shapeOf } from '../shards/shape.ts'
 
 /** How a store is now, or a directory that is to be one. */
 export interface StoreNow {
-  state: 'up' | 'full' | 'out'
+  state: StoreCondition['state']
   reason: string | undefined
   /** Absent: it can't be asked. */
   usedBytes: number | undefined

@@ -6,7 +6,7 @@ import { replaceStore } from '../open-placement.ts'
 import type { Invocation } from './command.ts'
 import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
-import { withDataBeside, withStoppedData } from './stopped-data.ts'
+import { withDataBeside } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
   const [word = 'status', ...rest] = invocation.words
@@ -64,10 +64,13 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const { configuration, json, print, notice } = invocation
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
-  const queued = await withStoppedData(invocation, ({ store }) =>
+  const queued = await withDataBeside(invocation, ({ store }) =>
     replaceStore(store, settings, { clock: systemClock, warn: notice }),
   )
   if (json) print(JSON.stringify({ event: 'replaced', store: name, queuedBlobs: queued }))
-  else print(`store ${name} is a new one; ${count(queued, 'blob')} will be repaired when the server runs`)
+  else
+    print(
+      `store ${name} is a new one; ${count(queued, 'blob')} will be repaired by the server, or by \`holdfast repair\``,
+    )
   return 0
 }

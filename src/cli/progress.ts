@@ -81,27 +81,41 @@ function paceOf({ done, total }: TaskProgress, from: { atMs: number; done: numbe
   return { perSecond: Math.round(perSecond), ...left }
 }
 
-const barCellsMax = 30
+const barCells = { min: 10, max: 30 }
 
-/** `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left`, cut to the width of the terminal. */
+/**
+ * `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left  2 damaged`, in less than `columns`. What was counted gives way to the bar, the bar
+ * to the figures.
+ */
 export function barLine(label: string, progress: TaskProgress, pace: Pace, columns: number): string {
-  const { done, total, unit } = progress
-  const amount = (value: number): string => (unit === 'bytes' ? formatBytes(value) : `${value}`)
   const counts = Object.entries(progress.counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
-  const words = [
-    total === undefined ? `${amount(done)}` : `${amount(done)} of ${amount(total)}`,
-    ...(pace.perSecond === undefined ? [] : [`${amount(pace.perSecond)}${unit === 'bytes' ? '/s' : ' a second'}`]),
-    ...(pace.secondsLeft === undefined ? [] : [`${formatSeconds(pace.secondsLeft)} left`]),
-    ...counts,
+  for (let shown = counts.length; ; shown--) {
+    const text = [...figuresOf(progress, pace), ...counts.slice(0, Math.max(0, shown))].join('  ')
+    const bar = barOf(progress, columns - 1 - label.length - text.length - 4)
+    if (shown <= 0 || bar === undefined || bar.length > barCells.min) {
+      return [label, ...(bar === undefined ? [] : [bar]), text].join('  ').slice(0, columns - 1)
+    }
+  }
+}
+
+function figuresOf({ done, total, unit }: TaskProgress, { perSecond, secondsLeft }: Pace): string[] {
+  const amount = (value: number): string => (unit === 'bytes' ? formatBytes(value) : `${value}`)
+  return [
+    total === undefined ? amount(done) : `${amount(done)} of ${amount(total)}`,
+    ...(perSecond === undefined ? [] : [`${amount(perSecond)}${unit === 'bytes' ? '/s' : ' a second'}`]),
+    ...(secondsLeft === undefined ? [] : [`${formatSeconds(secondsLeft)} left`]),
   ]
-  const text = words.join('  ')
-  if (total === undefined) return `${label}  ${text}`.slice(0, columns - 1)
+}
+
+/** With a percentage behind it; that alone where `columns` are too few. `undefined`: nobody knows how much there is. */
+function barOf({ done, total }: TaskProgress, columns: number): string | undefined {
+  if (total === undefined) return undefined
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
-  const cells = Math.min(barCellsMax, columns - label.length - text.length - percent.length - 9)
+  const cells = Math.min(barCells.max, columns - percent.length - 3)
+  if (cells < barCells.min) return percent
   const filled = Math.round(share * cells)
-  const bar = cells < 5 ? '' : `  [${'#'.repeat(filled)}${'-'.repeat(cells - filled)}]`
-  return `${label}${bar} ${percent}  ${text}`.slice(0, columns - 1)
+  return `[${'#'.repeat(filled)}${'-'.repeat(cells - filled)}] ${percent}`
 }
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']

@@ -1,49 +1,46 @@
 /** Has a task done, and follows it to its end: by the server that runs on the data, or by this process when none does. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { InstanceInUse } from '../instance/instance-lock.ts'
+import type { Clock } from '../clock.ts'
+import { InstanceInUse, isOwnershipWanted } from '../instance/instance-lock.ts'
 import { startTasks, type TaskKind } from '../jobs/task-runner.ts'
-import { isEnded, readTask, requestTask, type TaskName, type TaskRecord, type TaskRequest } from '../jobs/tasks.ts'
+import { isEnded, readTask, requestTask, type TaskRecord, type TaskRequest } from '../jobs/tasks.ts'
 import type { Kv } from '../kv/kv.ts'
 import type { Invocation } from './command.ts'
 import { openProgress, type Progress } from './progress.ts'
-import { withMetadataBeside, withStoppedData } from './stopped-data.ts'
+import { withDataForNow, withMetadataBeside } from './stopped-data.ts'
 
 const followEveryMs = 200
 /** A server that starts takes the data directory before it takes up tasks, and one that ends the other way around. */
 const unservedMsMax = 2_000
 
 /**
- * Resolves with the record of the task when it has ended, in whatever way. `kind` does it when no server runs; a server that ends meanwhile leaves it to this
- * process, and the other way around.
+ * Resolves with the record of the task when it has ended, in whatever way. `kind` does it when no server runs. A server that ends meanwhile leaves it to this
+ * process, and one that starts takes it over.
  */
 export async function runTask(invocation: Invocation, request: TaskRequest, kind: TaskKind): Promise<TaskRecord> {
   const progress = openProgress({ ...invocation, label: [request.kind, request.name].filter(Boolean).join(' ') })
-  let asked = request
+  const following = new Following(request, progress)
   for (;;) {
-    const ended =
-      (await byThisProcess(invocation, asked, kind, progress)) ?? (await byServer(invocation, asked, progress))
+    const ended = (await byThisProcess(invocation, kind, following)) ?? (await byServer(invocation, following))
     if (ended !== undefined) {
       progress.end(ended.progress)
       return ended
     }
-    // What is asked for anew goes on.
-    asked = { ...request, restart: false }
   }
 }
 
-/** `undefined`: a server runs on the data. */
+/** `undefined`: a server runs on the data, or is about to. */
 async function byThisProcess(
   invocation: Invocation,
-  request: TaskRequest,
   kind: TaskKind,
-  progress: Progress,
+  following: Following,
 ): Promise<TaskRecord | undefined> {
   try {
-    return await withStoppedData(invocation, async ({ store }) => {
-      const { id } = await requestTask(store, request)
+    return await withDataForNow(invocation, async ({ store }) => {
+      await following.ask(store)
       const runner = startTasks({ store, kinds: [{ ...kind, everyMs: undefined }], onError: () => {} })
       try {
-        return await follow(store.kv, request, id, progress, async () => true)
+        return await following.follow(store.kv, async () => !(await isOwnershipWanted(store.kv)))
       } finally {
         await runner.stop()
       }
@@ -55,29 +52,44 @@ async function byThisProcess(
 }
 
 /** `undefined`: the server has gone, and the task has not ended. */
-function byServer(invocation: Invocation, request: TaskRequest, progress: Progress): Promise<TaskRecord | undefined> {
+function byServer(invocation: Invocation, following: Following): Promise<TaskRecord | undefined> {
   return withMetadataBeside(invocation, async (metadata) => {
-    const { id } = await requestTask(metadata, request)
-    return follow(metadata.kv, request, id, progress, metadata.isServed)
+    await following.ask(metadata)
+    let unservedMs = 0
+    return following.follow(metadata.kv, async () => {
+      unservedMs = (await metadata.isServed()) ? 0 : unservedMs + followEveryMs
+      return unservedMs < unservedMsMax
+    })
   })
 }
 
-async function follow(
-  kv: Kv,
-  task: TaskName,
-  id: string,
-  progress: Progress,
-  isServed: () => Promise<boolean>,
-): Promise<TaskRecord | undefined> {
-  let unservedMs = 0
-  while (unservedMs < unservedMsMax) {
-    const record = (await readTask(kv, task))?.record
-    if (record === undefined || record.id !== id)
-      throw new Error(`another request for ${task.kind} took the place of this one`)
-    if (isEnded(record)) return record
-    progress.show(record.progress)
-    await delay(followEveryMs)
-    unservedMs = (await isServed()) ? 0 : unservedMs + followEveryMs
+/** One request, whoever does it. */
+class Following {
+  readonly #request: TaskRequest
+  readonly #progress: Progress
+  #id: string | undefined
+
+  constructor(request: TaskRequest, progress: Progress) {
+    this.#request = request
+    this.#progress = progress
   }
-  return undefined
+
+  /** Once: what was asked for is there, even when it has ended meanwhile. */
+  async ask(writing: { kv: Kv; clock: Clock }): Promise<void> {
+    this.#id ??= (await requestTask(writing, this.#request)).id
+  }
+
+  /** `undefined` when it has not ended, and does not go on. */
+  async follow(kv: Kv, goesOn: () => Promise<boolean>): Promise<TaskRecord | undefined> {
+    do {
+      const record = (await readTask(kv, this.#request))?.record
+      if (record === undefined || record.id !== this.#id) {
+        throw new Error(`another request for ${this.#request.kind} took the place of this one`)
+      }
+      if (isEnded(record)) return record
+      this.#progress.show(record.progress)
+      await delay(followEveryMs)
+    } while (await goesOn())
+    return undefined
+  }
 }

@@ -1,22 +1,27 @@
 /** Opens a data directory for a command that works on it and exits: that of a server that is not running, or beside one that may be. */
-import { type OpenDataStore, type OpenMetadata, openDataStore, openMetadata } from '../open.ts'
+import { type DataStoreOptions, type OpenDataStore, type OpenMetadata, openDataStore, openMetadata } from '../open.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal } from './instance.ts'
 import { openLog } from './log.ts'
 
 /** Closes the directory when `use` has settled. Throws `InstanceInUse` while a server runs on it. */
 export function withStoppedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, false, use)
+  return withData(invocation, {}, use)
+}
+
+/** The same, for work that others can go on with: `use` is to end soon when `isOwnershipWanted`. */
+export function withDataForNow<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+  return withData(invocation, { givesWay: true }, use)
 }
 
 /** The same, whether a server runs on it or not. `use` must only read: a server that starts would take shards written here for left behind. */
 export function withDataBeside<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, true, use)
+  return withData(invocation, { beside: true }, use)
 }
 
 /** The same, with a configuration that may be another than the one the data directory knows: what both know is opened. */
 export function withDataForeseen<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, true, use, true)
+  return withData(invocation, { beside: true, foresee: true }, use)
 }
 
 /** The metadata, whether a server runs on it or not. `use` may write records: never shards. */
@@ -35,16 +40,14 @@ export async function withMetadataBeside<T>(
 
 async function withData<T>(
   { configuration }: Invocation,
-  beside: boolean,
+  how: Pick<DataStoreOptions, 'beside' | 'foresee' | 'givesWay'>,
   use: (data: OpenDataStore) => Promise<T>,
-  foresee = false,
 ): Promise<T> {
   const log = openLog(configuration.logLevel)
   const data = await openDataStore({
     path: configuration.data,
     create: false,
-    beside,
-    foresee,
+    ...how,
     keys: configuration,
     placement: configuration.placement,
     onFatal: (error) => exitOnFatal(log, error),

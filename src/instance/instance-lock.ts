@@ -34,20 +34,29 @@ const ownerSchema = z.object({
   startedMs: z.number(),
   /** Where the proofs of life lie. */
   proofs: z.string(),
+  /** Ends soon when another wants to be the owner: a command whose work somebody else can go on with. */
+  givesWay: z.boolean().optional(),
 })
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
 export const instanceKey: Key = ownerRecord.key
+/** Written by who waits for an owner to give way. */
+const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(), host: z.string() }))
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
 
-/** Throws `InstanceInUse`. */
-export async function acquireInstanceLock(kv: Kv, directory: string, clock: Clock): Promise<InstanceLock> {
+/** `givesWay`: this owner ends when `isOwnershipWanted`, and waits for no other. Throws `InstanceInUse`. */
+export async function acquireInstanceLock(
+  kv: Kv,
+  directory: string,
+  clock: Clock,
+  { givesWay = false } = {},
+): Promise<InstanceLock> {
   const id = randomId(clock)
   // The proof comes first: whoever reads the record must find it alive.
   const proof = await proveLife(directory, proofName(id))
-  const owner = { id, pid: process.pid, host: hostname(), startedMs: clock.now(), proofs: proof.directory }
+  const owner = { id, pid: process.pid, host: hostname(), startedMs: clock.now(), proofs: proof.directory, givesWay }
   try {
     await takeOwnership(kv, directory, owner)
   } catch (error) {
@@ -81,18 +90,27 @@ export async function isOwned(kv: Kv): Promise<boolean> {
   return owner !== undefined && (await livingProofs(owner.proofs, proofName(owner.id))).length > 0
 }
 
+/** Whether somebody waits for an owner to give way. */
+export async function isOwnershipWanted(kv: Kv): Promise<boolean> {
+  return (await readRecord(kv, wantedRecord)) !== undefined
+}
+
 async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<void> {
   for (;;) {
     const found = await readRecord(kv, ownerRecord)
-    if (found !== undefined) await untilEnded(found.value, directory)
+    if (found !== undefined) await untilEnded(kv, found.value, directory, owner)
     const { key } = ownerRecord
     const check = found === undefined ? ({ key, absent: true } as const) : { key, version: found.version }
-    const won = await kv.commit({ checks: [check], puts: [{ key, value: ownerRecord.seal(owner) }] })
+    const won = await kv.commit({
+      checks: [check],
+      puts: [{ key, value: ownerRecord.seal(owner) }],
+      deletes: [wantedRecord.key],
+    })
     if (!won) continue
     if (found === undefined) return
     // A worker that joined just before the swap shows itself now; one that joins later sees the new owner and ends.
     try {
-      await untilEnded(found.value, directory)
+      await untilEnded(kv, found.value, directory, owner)
     } catch (error) {
       await giveUpOwnership(kv, owner.id)
       throw error
@@ -102,12 +120,18 @@ async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<v
 }
 
 /** Resolves when no process of the instance lives. Workers whose owner was killed end by themselves: they are waited for. */
-async function untilEnded(owner: Owner, directory: string): Promise<void> {
+async function untilEnded(kv: Kv, owner: Owner, directory: string, waiting: Owner): Promise<void> {
   const name = proofName(owner.id)
+  const isAsked = owner.givesWay === true && waiting.givesWay !== true
+  const waitMsMax = isAsked ? limits.giveWayMs : limits.instanceTakeoverMs
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const living = await livingProofs(owner.proofs, name)
     if (living.length === 0) return
-    if (living.includes(name) || waitedMs > limits.instanceTakeoverMs) throw new InstanceInUse(directory, owner)
+    if ((living.includes(name) && !isAsked) || waitedMs > waitMsMax) throw new InstanceInUse(directory, owner)
+    if (isAsked && waitedMs === 0) {
+      const { pid, host } = waiting
+      await kv.commit({ puts: [{ key: wantedRecord.key, value: wantedRecord.seal({ pid, host }) }] })
+    }
     await delay(pollMs)
   }
 }

@@ -9,7 +9,7 @@ import { everyEntry } from './every-entry.ts'
 export interface StoreStatus {
   name: string
   domain: string
-  state: 'up' | 'full' | 'out'
+  state: 'up' | 'full' | 'read-only' | 'out'
   reason: string | undefined
   /** Absent: it can't be asked. */
   usedBytes: number | undefined
@@ -43,6 +43,9 @@ export async function locationStatuses(store: Store): Promise<LocationStatus[]> 
 
 async function statusOf({ name, domain, state, reason, store }: LocationState['stores'][number]): Promise<StoreStatus> {
   const usage = state === 'out' ? undefined : await store.usage().catch(() => undefined)
+  // Who looks from outside has not been refused yet.
+  if (state === 'up' && usage?.freeBytes === 0)
+    return { name, domain, state: 'full', reason: 'it has no room left', ...usage }
   return { name, domain, state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
 }
 

@@ -1,4 +1,5 @@
 /** Repair as work that is asked for: all of the queue now, with what there is to do counted before. The background jobs repair in any case. */
+import { bytesOfShards } from '../shards/blobs.ts'
 import { repairOwnerOf, repairs } from '../store/keyspace.ts'
 import type { Store } from '../store/store.ts'
 import { findReference } from './blob-reference.ts'
@@ -17,12 +18,22 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
       const pace = openPace(rateOf(task, bytesPerSecond))
       const counts = { repaired: 0, degraded: 0, lost: 0 }
       let done = 0
+      /** Of the blob that is under way. */
+      let [size, read, toRead] = [0, 0, 1]
       await task.advance({ done, total: await queuedBytes(store), counts })
       await repairBlobs(store, {
         all: true,
+        begins: ({ manifest }) => {
+          size = manifest.size
+          read = 0
+          // All that is there is verified; then as much as the blob has is read again.
+          toRead = bytesOfShards(manifest) * manifest.shards.length + size
+        },
         pace: async (bytes) => {
           pace.bytesPerSecond = rateOf(task, bytesPerSecond)
           await pace.take(bytes, task.signal)
+          read += bytes
+          await task.advance({ done: done + Math.floor(size * Math.min(1, read / toRead)) })
         },
         did: async (outcome, reference) => {
           if (outcome === 'whole') counts.repaired++

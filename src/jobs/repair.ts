@@ -25,7 +25,8 @@ export type RepairOutcome = 'whole' | 'degraded' | 'lost' | 'gone'
 export interface RepairOptions extends Pick<Looking, 'pace'> {
   /** Also what was found lost a short while ago. */
   all?: boolean
-  /** Called when a blob has been dealt with. */
+  /** Called before a blob is dealt with, and after. */
+  begins?(reference: BlobReference): void
   did?(outcome: RepairOutcome, reference: BlobReference | undefined): Promise<void>
 }
 
@@ -34,6 +35,7 @@ export async function repairBlobs(store: Store, options: RepairOptions = {}): Pr
   for await (const { key, value } of everyEntry(store.kv, repairs)) {
     const owner = repairOwnerOf(key)
     const reference = await findReference(store.kv, owner)
+    if (reference !== undefined) options.begins?.(reference)
     const { lost } = repairCodec.decode(key, value)
     const isKnown = lost !== undefined && store.clock.now() < lost.lookedMs + limits.lostLookMs
     const outcome =

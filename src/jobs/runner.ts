@@ -1,15 +1,15 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
-import { setMaxListeners } from 'node:events'
+import { limits } from '../limits.ts'
 import type { CompactResult } from '../shards/shard-store.ts'
 import { advanceLockClock } from '../store/lock-clock.ts'
 import type { Store } from '../store/store.ts'
+import { BackgroundRepair } from './background-repair.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
-import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
-import { type RepairReport, repairBlobs } from './repair.ts'
+import type { RepairReport } from './repair.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
@@ -51,29 +51,24 @@ export function startJobs(options: JobsOptions): Jobs {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
+  const repair = new BackgroundRepair({ ...options, bytesPerSecond: options.repairBytesPerSecond })
 
-  const stopping = new AbortController()
-  // Each shard that is being read waits on it.
-  setMaxListeners(0, stopping.signal)
-  const pace = openPace(options.repairBytesPerSecond ?? Number.POSITIVE_INFINITY)
-  const paced = (bytes: number): Promise<void> => pace.take(bytes, stopping.signal)
-
-  const runOnce = (): Promise<JobsReport> => {
-    const run = last.then(async () => {
+  const run = (repairPatienceMs?: number): Promise<JobsReport> => {
+    const done = last.then(async () => {
       const nowMs = monotonicMs()
       await advanceLockClock(options.store, nowMs - lastMs)
       lastMs = nowMs
-      return runJobs(options, paced)
+      return runJobs(options, () => repair.run(repairPatienceMs))
     })
-    last = run.catch(() => {})
-    return run
+    last = done.catch(() => {})
+    return done
   }
   const schedule = (): void => {
     if (stopped) return
     timer = setTimeout(() => {
-      runOnce()
+      run(limits.repairPatienceMs)
         .catch((error) => {
-          if (error !== stopping.signal.reason) options.onError(error)
+          if (!repair.isCutOff(error)) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -81,24 +76,25 @@ export function startJobs(options: JobsOptions): Jobs {
   }
   schedule()
   return {
-    runOnce,
+    runOnce: () => run(),
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      stopping.abort(new Error('the process ends'))
-      await Promise.all([last, tasks.stop()])
+      await Promise.all([repair.stop(), last, tasks.stop()])
     },
   }
 }
 
+/** As far as is known yet. */
+const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
+
 async function runJobs(
   { store, graceMs, abandonedUploadMs, onError }: JobsOptions,
-  pace: (bytes: number) => Promise<void>,
+  repair: () => Promise<RepairReport | undefined>,
 ): Promise<JobsReport> {
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
   const lateBlobsMoved = await moveQueued(store)
-  const repair = await repairBlobs(store, { pace })
-  if (repair.lostBlobs > 0) onError(new Error(`${repair.lostBlobs} blobs have no copy left that can be read`))
+  const repaired = await repair()
   const orphansFound = await findOrphans(store, { graceMs })
   const blobsRemoved = await reclaimGarbage(store, {
     graceMs,
@@ -107,7 +103,7 @@ async function runJobs(
   return {
     expiredUploads,
     lateBlobsMoved,
-    ...repair,
+    ...(repaired ?? nothingRepaired),
     orphansFound,
     blobsRemoved,
     ...(await compactStores(store, { graceMs })),

@@ -8,6 +8,7 @@ import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { limits } from '../limits.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import type { Check, Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
+import { lending, ownCopy } from './lent-memory.ts'
 import { readRange } from './read-range.ts'
 
 export interface LmdbOptions {
@@ -31,9 +32,6 @@ interface WaitingCommit {
 /** Address space, not memory or disk. Fixed, so that no process ever remaps the file under a reader. */
 const mapBytes = 1024 ** 4
 const readersMax = 512
-/** Longer ones are few. */
-const lentBytesKept = 4096
-
 /**
  * A version is the id of the LMDB transaction that wrote the value, and the commit's place in it. Transaction ids only grow, in all
  * processes and across restarts, so no version is ever used twice. Part of the stored format: a smaller number would repeat versions.
@@ -76,37 +74,6 @@ function openDatabase(path: string): Database {
     },
   }
   return open<Buffer, Buffer>(settings)
-}
-
-/**
- * lmdb-js shows keys and values in memory that it reuses, and that is longer than its `length` says. Gives views of just what it shows, which the next
- * entry will have changed, and keeps them by their length: to make a view takes as long as to read the entry.
- */
-function lending(): (shared: Buffer, start: number, end: number) => Buffer {
-  let memory: Buffer | undefined
-  let memoryStart = 0
-  let views: (Buffer | undefined)[] = []
-  return (shared, start, end) => {
-    const length = end - start
-    if (length > lentBytesKept) return shared.subarray(start, end)
-    if (shared !== memory || start !== memoryStart) {
-      memory = shared
-      memoryStart = start
-      views = new Array(lentBytesKept + 1)
-    }
-    const known = views[length]
-    if (known !== undefined) return known
-    const view = shared.subarray(start, end)
-    views[length] = view
-    return view
-  }
-}
-
-/** Through Node's buffer pool. */
-function ownCopy(lent: Buffer): Buffer {
-  const own = Buffer.allocUnsafe(lent.length)
-  own.set(lent)
-  return own
 }
 
 async function syncDirectories(from: string, upTo: string): Promise<void> {

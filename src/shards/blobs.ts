@@ -90,7 +90,14 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
   }
   const locations = new Map(given.map((location) => [location.name, placingOf(location, members)] as const))
 
-  const member = (storeId: string): Member | undefined => members.get(storeId)
+  let byId: ReadonlyMap<string, Member> = members
+  const holderOf = (storeId: string): Member | undefined => {
+    const found = byId.get(storeId)
+    if (found?.storeId === storeId) return found
+    // A store that was lost may have got a successor, with an identity of its own.
+    byId = new Map([...members.values()].map((each) => [each.storeId, each]))
+    return byId.get(storeId)
+  }
   const reading = { raceMs, stallMs }
   const random = (): number => clock.random(4).readUInt32LE() / 2 ** 32
   const places = (location: Placing, count: number, beside: readonly Member[], not: readonly Member[]): Member[] =>
@@ -106,7 +113,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
     places(location, 1, beside, tried)[0]
 
   function openCopy({ storeId, id }: ShardPlace, damaged: () => void): ReadableCopy {
-    const member = members.get(storeId)
+    const member = holderOf(storeId)
     return {
       open: async (range) => {
         if (member === undefined) throw new ShardMissing(id)
@@ -150,7 +157,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       shard.index === undefined ? [] : [{ ...openCopy(shard, damaged), index: shard.index, storeId: shard.storeId }],
     )
     const late = shards.flatMap(({ index, storeId }) => {
-      const member = members.get(storeId)
+      const member = holderOf(storeId)
       return member !== undefined && isInUse(member) ? [] : [index]
     })
     return readStripes(shards, range, { coding: codingOf(manifest), code: erasureCode, late, raceMs, stallMs })
@@ -197,11 +204,11 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       if (manifest.scheme === 'erasure') return readStriped(manifest, range, damaged)
       const [only] = manifest.shards
       if (manifest.shards.length === 1 && only !== undefined) {
-        const member = members.get(only.storeId)
+        const member = holderOf(only.storeId)
         if (member === undefined) throw new ShardMissing(only.id)
         if (member.isVital) return await member.store.get(only.id, range)
       }
-      const rank = new Map(manifest.shards.map(({ storeId }) => [storeId, preference(members.get(storeId), random())]))
+      const rank = new Map(manifest.shards.map(({ storeId }) => [storeId, preference(holderOf(storeId), random())]))
       const ordered = [...manifest.shards].sort((a, b) => (rank.get(a.storeId) ?? 0) - (rank.get(b.storeId) ?? 0))
       const copies = ordered.map((shard) => openCopy(shard, damaged))
       return readCopies(copies, range, { raceMs, stallMs })
@@ -217,7 +224,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       const outOfReach = new Set<string>()
       await Promise.all(
         [...idsByStore].map(async ([storeId, ids]) => {
-          const member = members.get(storeId)
+          const member = holderOf(storeId)
           if (member === undefined) return
           try {
             await member.store.delete(ids)
@@ -233,12 +240,14 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       })
     },
 
-    inspect: (manifest, looking = {}) => inspectShards(manifest, { member, reading, looking }),
+    inspect: (manifest, looking = {}) => inspectShards(manifest, { member: holderOf, reading, looking }),
 
-    restore(manifest, looking = {}) {
+    async restore(manifest, looking = {}) {
+      // A shard on a store that is lost for good is none; on one that is only away it is.
+      await Promise.all(manifest.shards.map(({ storeId }) => holderOf(storeId)?.follow()))
       const location = locations.get(manifest.location)
       const context = {
-        member,
+        member: holderOf,
         looking,
         reading,
         places: (count: number, beside: readonly Member[], not: readonly Member[]) =>
@@ -265,8 +274,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
 
     copy(manifest, location, pace) {
       const { read, write } = blobs
-      const member = (storeId: string): Member | undefined => members.get(storeId)
-      return copyBlob(manifest, { member, read, write: (blob) => write(location, blob) }, pace)
+      return copyBlob(manifest, { member: holderOf, read, write: (blob) => write(location, blob) }, pace)
     },
   }
   return blobs

@@ -1,4 +1,5 @@
 /** What writing so many blobs would put on each of a location's stores, and whether they can take it. Pure. */
+import type { StoreCondition } from './guarded-store.ts'
 import { choosePlaces, type Place } from './placement.ts'
 import { type Shape, shardsOfBlob } from './shape.ts'
 
@@ -28,7 +29,7 @@ export function withBlob(demand: Demand, shape: Shape, size: number): Demand {
 
 export interface ForecastStore extends Place {
   name: string
-  state: 'up' | 'full' | 'out'
+  state: StoreCondition['state']
   /** Absent: it can't be asked. */
   freeBytes: number | undefined
 }

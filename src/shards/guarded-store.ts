@@ -17,13 +17,14 @@ import {
   type ShardStore,
   StoreFull,
   StoreOut,
+  StoreReadOnly,
   type StoreUsage,
   type UncheckedBatch,
 } from './shard-store.ts'
 
 export interface StoreCondition {
-  /** `full`: reads and deletes work. `out`: nothing does. */
-  state: 'up' | 'full' | 'out'
+  /** `full`: reads and deletes work. `read-only`: reads do. `out`: nothing does. */
+  state: 'up' | 'full' | 'read-only' | 'out'
   reason: string | undefined
 }
 
@@ -33,6 +34,8 @@ export interface GuardOptions {
   domain: string
   /** The store that the metadata refers to; what is opened must be it. */
   storeId: string
+  /** The same later on: another has been put in the place of one that is lost. */
+  knownStoreId?(): Promise<string | undefined>
   /** `first`: no other process has it open. `onFatal`: the opened store can promise nothing any more. */
   open(how: { first: boolean; onFatal(error: Error): void }): Promise<ShardStore>
   /** Whether the first opening is by the process that owns the store. */
@@ -51,7 +54,7 @@ export async function openGuardedStore(options: GuardOptions): Promise<GuardedSt
 export class GuardedStore implements ShardStore {
   readonly name: string
   readonly domain: string
-  readonly storeId: string
+  #storeId: string
   readonly #options: GuardOptions
   readonly #probes: NodeJS.Timeout
   #inner: ShardStore | undefined
@@ -60,7 +63,8 @@ export class GuardedStore implements ShardStore {
   /** After a failed sync it stays out for as long as this process lives. */
   #isFinal = false
   #errorsInARow = 0
-  #fullUntilMs = Number.NEGATIVE_INFINITY
+  /** Why it took no new data, and until when it is given none. */
+  #refusal: { state: 'full' | 'read-only'; reason: string; untilMs: number } | undefined
   #looking: Promise<void> | undefined
   #lookingNext: Promise<void> | undefined
   /** Of what was taken out: writes under way end first, unless they hang. */
@@ -71,8 +75,12 @@ export class GuardedStore implements ShardStore {
     this.#options = options
     this.name = options.name
     this.domain = options.domain
-    this.storeId = options.storeId
+    this.#storeId = options.storeId
     this.#probes = setInterval(() => this.#lookRegularly(), limits.storeProbeMs).unref()
+  }
+
+  get storeId(): string {
+    return this.#storeId
   }
 
   start(): Promise<void> {
@@ -81,17 +89,29 @@ export class GuardedStore implements ShardStore {
 
   condition(): StoreCondition {
     if (this.#reason !== undefined) return { state: 'out', reason: this.#reason }
-    const full = this.#options.clock.now() < this.#fullUntilMs
-    return full ? { state: 'full', reason: 'it has no room left' } : { state: 'up', reason: undefined }
+    const refusal = this.#refusal
+    if (refusal === undefined || this.#options.clock.now() >= refusal.untilMs) return { state: 'up', reason: undefined }
+    return { state: refusal.state, reason: refusal.reason }
   }
 
   /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
   probe(): Promise<void> {
-    if (this.#closed || this.#isFinal) return Promise.resolve()
+    if (this.#closed) return Promise.resolve()
     this.#looking ??= this.#look(false).finally(() => {
       this.#looking = undefined
     })
     return this.#looking
+  }
+
+  /** Where it is out: whether another store is to be in its place by now. Errors: those of `knownStoreId`. */
+  async follow(): Promise<void> {
+    if (this.#inner !== undefined) return
+    const known = await this.#options.knownStoreId?.()
+    if (known === undefined || known === this.#storeId) return
+    this.#options.warn(`store ${this.name} is a new one from now on`)
+    this.#storeId = known
+    this.#isFinal = false
+    this.#refusal = undefined
   }
 
   /** Takes note of an error of the store, and looks what it means. */
@@ -121,6 +141,7 @@ export class GuardedStore implements ShardStore {
     try {
       const id = await this.#required().put({ payload: noting, describe })
       this.#errorsInARow = 0
+      this.#accepted()
       return id
     } catch (error) {
       payload.cancel()
@@ -179,14 +200,23 @@ export class GuardedStore implements ShardStore {
   /** Resolves when the store has been looked at, if that was called for. Never rejects. */
   async #judge(error: unknown): Promise<void> {
     if (error instanceof StoreOut || error instanceof S3Error) return
-    if (error instanceof StoreFull) {
-      this.#fullUntilMs = this.#options.clock.now() + limits.storeFullMs
-      return
-    }
+    if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
+    if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
     // Where a shard is damaged, perhaps more is gone: it is no error of the store yet.
     if (!(error instanceof ShardDamaged)) this.#errorsInARow++
     if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
     else await this.#lookAnew()
+  }
+
+  /** Said once, however long it lasts. */
+  #refused(state: 'full' | 'read-only', reason: string): void {
+    if (this.#refusal?.state !== state) this.#options.warn(`store ${this.name} takes no new data: ${reason}`)
+    this.#refusal = { state, reason, untilMs: this.#options.clock.now() + limits.storeFullMs }
+  }
+
+  #accepted(): void {
+    if (this.#refusal !== undefined) this.#options.warn(`store ${this.name} takes new data again`)
+    this.#refusal = undefined
   }
 
   #lookRegularly(): void {
@@ -206,8 +236,11 @@ export class GuardedStore implements ShardStore {
 
   async #look(first: boolean): Promise<void> {
     try {
-      if (this.#inner === undefined) this.#inner = await this.#open(first)
-      else await this.#inner.check()
+      if (this.#inner === undefined) {
+        await this.follow()
+        if (this.#isFinal) return
+        this.#inner = await this.#open(first)
+      } else await this.#inner.check()
       if (this.#reason === undefined) return
       this.#options.warn(`store ${this.name} is back in use`)
       this.#reason = undefined

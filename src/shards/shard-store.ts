@@ -61,6 +61,14 @@ export class StoreFull extends Error {
   }
 }
 
+/** Thrown by `put` and `delete` when the store may not be written to. What lies there can be read. */
+export class StoreReadOnly extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StoreReadOnly'
+  }
+}
+
 /** Thrown by a store that can't be used now. Nothing was tried; another store, or another time, may do. */
 export class StoreOut extends Error {
   constructor(name: string, reason: string) {
@@ -76,7 +84,7 @@ export interface ShardStore {
   /**
    * Writes a shard. When it resolves, payload and description are on stable storage and readable by every process that has this store open.
    * `describe` is called once, after the payload has been read (so that it may hold digests). On rejection nothing readable is left behind.
-   * Errors: `StoreFull`; whatever the payload rejects with.
+   * Errors: `StoreFull`, `StoreReadOnly`; whatever the payload rejects with.
    */
   put(shard: NewShard): Promise<ShardId>
 

@@ -8,6 +8,8 @@ import { type ShardId, StoreFull } from './shard-store.ts'
 /** A shard that is durable. */
 export interface WrittenShard {
   member: Member
+  /** Of the store as it was then: another may be in its place by now. */
+  storeId: string
   id: ShardId
   /** Of those that were to be written. */
   at: number
@@ -81,33 +83,29 @@ export class StandIns {
   }
 }
 
+type PutTo = (member: Member) => Promise<ShardId>
+/** `undefined`: nobody stands in, and the error is the shard's. */
+type StandIn = (failed: Member, error: unknown) => Member | undefined
+
 /** One shard on its way to a store, and then, where that fails, to another. */
 export class ShardWriting {
   /** Where it is being written now. */
   member: Member
   readonly done: Promise<WrittenShard>
 
-  constructor(
-    place: Member,
-    at: number,
-    putTo: (member: Member) => Promise<ShardId>,
-    next: (failed: Member, error: unknown) => Member | undefined,
-  ) {
+  constructor(place: Member, at: number, putTo: PutTo, standIn: StandIn) {
     this.member = place
-    this.done = this.#write(at, putTo, next)
+    this.done = this.#write(at, putTo, standIn)
   }
 
-  async #write(
-    at: number,
-    putTo: (member: Member) => Promise<ShardId>,
-    next: (failed: Member, error: unknown) => Member | undefined,
-  ): Promise<WrittenShard> {
+  async #write(at: number, putTo: PutTo, standIn: StandIn): Promise<WrittenShard> {
     for (;;) {
       const { member } = this
+      const { storeId } = member
       try {
-        return { member, at, id: await putTo(member) }
+        return { member, storeId, at, id: await putTo(member) }
       } catch (error) {
-        const other = next(member, error)
+        const other = standIn(member, error)
         if (other === undefined) throw error
         this.member = other
       }
@@ -166,8 +164,8 @@ async function removeShards(shards: readonly WrittenShard[]): Promise<void> {
   await Promise.allSettled(shards.map(({ member, id }) => member.store.delete([id])))
 }
 
-export function placeOf({ member, id }: WrittenShard): ShardPlace {
-  return { storeId: member.storeId, id }
+export function placeOf({ storeId, id }: WrittenShard): ShardPlace {
+  return { storeId, id }
 }
 
 export function tooFew(errors: readonly unknown[]): unknown {

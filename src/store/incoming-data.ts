@@ -12,7 +12,7 @@ import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { StoreFull } from '../shards/shard-store.ts'
+import { StoreFull, StoreOut, StoreReadOnly } from '../shards/shard-store.ts'
 import type { WorkOrder } from '../threads/byte-work.ts'
 import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
 import type { Store } from './store.ts'
@@ -94,12 +94,16 @@ export async function writeBlob(
     })
     return { manifest, digested: digestedOrThrow() }
   } catch (error) {
-    if (!(error instanceof StoreFull)) throw error
-    throw new S3Error('ServiceUnavailable', {
-      message: 'The storage has no room left for new data. Deleting still works.',
-      cause: error,
-    })
+    const message = refusalOf(error)
+    throw message === undefined ? error : new S3Error('ServiceUnavailable', { message, cause: error })
   }
+}
+
+/** What a client is told whose data the storage does not take; `undefined` of any other error. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof StoreFull) return 'The storage has no room left for new data. Deleting still works.'
+  if (error instanceof StoreReadOnly || error instanceof StoreOut) return 'The storage takes no new data now.'
+  return undefined
 }
 
 /**

@@ -78,6 +78,16 @@ describe('progress', () => {
     expect(barLine('move bucket', at(5, 10), { perSecond: MiB, secondsLeft: 5 }, columns).length).toBeLessThan(columns)
   })
 
+  it('shows less of what was counted where there is no room beside a bar', () => {
+    const progress = { ...at(5, 10), counts: { checked: 12_345, repaired: 17, lost: 2 } }
+    expect(barLine('scrub', progress, { perSecond: MiB, secondsLeft: 5 }, 80)).toBe(
+      'scrub  [###########-----------]  50%  5.0 MiB of 10.0 MiB  1.0 MiB/s  0:05 left',
+    )
+    expect(barLine('scrub', progress, { perSecond: MiB, secondsLeft: 5 }, 50)).toBe(
+      'scrub   50%  5.0 MiB of 10.0 MiB  1.0 MiB/s  0:05',
+    )
+  })
+
   it('has no bar while nobody knows how much there is', () => {
     expect(barLine('scrub', at(5), { perSecond: MiB }, 80)).toBe('scrub  5.0 MiB  1.0 MiB/s  2 lost')
   })

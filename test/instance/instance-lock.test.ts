@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/clock.ts'
-import { acquireInstanceLock, InstanceInUse, joinInstance } from '../../src/instance/instance-lock.ts'
+import {
+  acquireInstanceLock,
+  InstanceInUse,
+  isOwnershipWanted,
+  joinInstance,
+} from '../../src/instance/instance-lock.ts'
 import { proveLife } from '../../src/instance/proof-of-life.ts'
 import { readRecord, systemRecord } from '../../src/instance/sealed-record.ts'
 import type { Kv } from '../../src/kv/kv.ts'
@@ -35,6 +40,20 @@ test('a second instance is refused, by the pid of the first', async () => {
   await expect(acquire()).rejects.toThrow(`in use by process ${process.pid} `)
   await lock.release()
   await (await acquire()).release()
+})
+
+test('an owner that gives way is asked to, and waited for; one like it is refused', async () => {
+  const passing = () => acquireInstanceLock(kv, directory, systemClock, { givesWay: true })
+  const lock = await passing()
+  await expect(passing()).rejects.toThrow(InstanceInUse)
+  expect(await isOwnershipWanted(kv)).toBe(false)
+  const taking = acquire()
+  while (!(await isOwnershipWanted(kv))) await new Promise((resolve) => setImmediate(resolve))
+  await lock.release()
+  const taken = await taking
+  expect(await isOwnershipWanted(kv)).toBe(false)
+  await expect(passing()).rejects.toThrow(InstanceInUse)
+  await taken.release()
 })
 
 test('of many starters at once exactly one wins, also over a stale lock', async () => {

@@ -1,6 +1,7 @@
 /** Copies on several disks: whatever is lost or damaged while one copy is left, what is read is right, and repair makes the copies whole again. */
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { BackgroundRepair } from '../../src/jobs/background-repair.ts'
 import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
@@ -112,6 +113,50 @@ describe('repair at a rate', () => {
   })
 })
 
+describe('repair in the background', () => {
+  it('that takes long goes on while others have their turns, once', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    await put(made, 'key', patternBytes(1, 400_000))
+    await made.report('key')
+    let runs = 0
+    let goOn = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const { restore } = made.store.blobs
+    made.store.blobs.restore = async (...given) => {
+      runs++
+      await held
+      return restore(...given)
+    }
+    const errors: unknown[] = []
+    const repair = new BackgroundRepair({
+      store: made.store,
+      bytesPerSecond: undefined,
+      onError: (error) => errors.push(error),
+    })
+    expect(await repair.run(1)).toBeUndefined()
+    const { entriesRead } = made.kv
+    expect(await repair.run(1)).toBeUndefined()
+    expect(made.kv.entriesRead).toBe(entriesRead)
+    goOn()
+    expect(await repair.run(undefined)).toMatchObject({ repairedBlobs: 1 })
+    expect(runs).toBe(1)
+
+    await made.report('key')
+    let fail = (_: Error): void => {}
+    made.store.blobs.restore = () =>
+      new Promise((_, reject) => {
+        fail = reject
+      })
+    expect(await repair.run(20)).toBeUndefined()
+    fail(new Error('no luck'))
+    await repair.stop()
+    // Nobody waited for it.
+    expect(errors).toEqual([new Error('no luck')])
+  })
+})
+
 describe('a disk that is away', () => {
   it('is left out: reads and writes go on, and what lacks a copy gets it when the disk is back', async () => {
     made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
@@ -166,6 +211,52 @@ describe('a disk that is away', () => {
     await repairBlobs(made.store)
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
+  })
+
+  it('has its copies made anew where a new one was put in its place, also before anybody has looked there', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    const lostId = lost.store.storeId
+    await unmount(lost)
+    await lost.store.probe()
+    await put(made, 'during', 'written meanwhile')
+    await lost.replace()
+    expect(lost.store.condition().state).toBe('out')
+    await made.report('key')
+    // No repair may take the copies on the lost disk for ones that will be back.
+    await repairBlobs(made.store)
+    await lost.store.probe()
+    expect(lost.store.condition().state).toBe('up')
+    expect(lost.store.storeId).not.toBe(lostId)
+    await repairBlobs(made.store)
+    expect(await made.queued()).toBe(0)
+    for (const key of ['key', 'during']) {
+      const { shards, missing } = await made.manifestOf(key)
+      expect(missing).toBeUndefined()
+      expect(new Set(shards.map(({ storeId }) => storeId))).toEqual(
+        new Set(made.disks.stores.map((store) => store.storeId)),
+      )
+      expect((await made.copiesOf(key)).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
+    }
+    expect(made.disks.warnings).toContain('store disk0 is a new one from now on')
+  })
+
+  it('is followed by its successor when it is next looked at, and no shard of the one is taken for one of the other', async () => {
+    made = await replicaStore({ disks: 2, copies: 2, location: { writeAck: 1 } })
+    await put(made, 'key', patternBytes(1, 300_000))
+    const [lost] = made.disks.all
+    if (lost === undefined) throw new Error('no disk')
+    await unmount(lost)
+    await lost.replace()
+    // The first look sees another store than before; the next, which of them is to be there.
+    await lost.store.probe()
+    await lost.store.probe()
+    expect(lost.store.condition().state).toBe('up')
+    for (let i = 0; i < 10; i++) expect((await read(made, 'key')).equals(patternBytes(1, 300_000))).toBe(true)
+    await put(made, 'new', 'value')
+    expect((await made.copiesOf('new')).map(({ disk }) => disk).sort()).toEqual(['disk0', 'disk1'])
   })
 
   it('is not made anew where an empty one is mounted in its place', async () => {

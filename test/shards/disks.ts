@@ -16,6 +16,8 @@ export interface Disk {
   store: GuardedStore
   /** Opening a file, writing to one, and asking for free room may be made to fail, or to wait. */
   fault(before: Fault | undefined): void
+  /** A new store in its place, as the metadata knows it from now on. */
+  replace(): Promise<void>
 }
 
 export type Fault = (operation: 'open' | 'write' | 'freeBytes') => Promise<void>
@@ -41,10 +43,12 @@ export async function openDisks(count: number, clock: TestClock, domainOf = (i: 
     const made = { path, clock, ...tinySizes, fs, warn: (line: string) => void warnings.push(line) }
     const first = await openDirectoryStore({ ...made, create: true, firstOpener: true, onFatal: () => {} })
     await first.close()
+    let known = first.storeId
     const store = await openGuardedStore({
       name: `disk${i}`,
       domain: domainOf(i),
       storeId: first.storeId,
+      knownStoreId: async () => known,
       firstOpener: true,
       clock,
       warn: made.warn,
@@ -56,6 +60,11 @@ export async function openDisks(count: number, clock: TestClock, domainOf = (i: 
       store,
       fault: (before) => {
         fault = before ?? noFault
+      },
+      replace: async () => {
+        const successor = await openDirectoryStore({ ...made, create: true, firstOpener: true, onFatal: () => {} })
+        await successor.close()
+        known = successor.storeId
       },
     }
     all.push(disk)

@@ -247,6 +247,48 @@ it('a full disk still reads, and is told apart from one that fails', async () =>
   for (let i = 0; i < 20; i++) expect((await read(made, 'key')).equals(small)).toBe(true)
 })
 
+it.each(['EROFS', 'EACCES'])(
+  'a disk that refuses writes with %s still reads, is said to be read-only once, and is written to again when it may',
+  async (code) => {
+    const [bad] = await open({ disks: 3, copies: 2 })
+    for (let i = 0; i < 4; i++) await put(made, `before-${i}`, small)
+    bad?.fault(failingWrites(code))
+    for (let i = 0; i < 8; i++) await put(made, `key-${i}`, i % 2 > 0 ? small : large)
+    expect(await made.queued()).toBe(0)
+    expect(bad?.store.condition()).toMatchObject({ state: 'read-only', reason: expect.stringContaining(code) })
+    await bad?.store.probe()
+    expect(bad?.store.condition().state).toBe('read-only')
+    for (const disk of made.disks.all.slice(1)) await unmount(disk)
+    const held = (await made.manifestOf('before-0')).shards.some(({ storeId }) => storeId === bad?.store.storeId)
+    expect(await outcome(read(made, 'before-0'))).toBe(held ? 'ok' : 'ServiceUnavailable')
+    for (const disk of made.disks.all.slice(1)) {
+      await mountAgain(disk)
+      await disk.store.probe()
+    }
+    bad?.fault(undefined)
+    made.clock.advance(limits.storeFullMs + 1)
+    for (let i = 0; i < 8; i++) await put(made, `after-${i}`, small)
+    expect(bad?.store.condition().state).toBe('up')
+    const said = made.disks.warnings.filter((warning) => warning.includes('store disk0'))
+    expect(said).toEqual([
+      expect.stringContaining('store disk0 takes no new data: '),
+      'store disk0 takes new data again',
+    ])
+  },
+)
+
+it.each(['EROFS', 'EACCES'])(
+  'where the only disk refuses writes with %s, clients are told to come again',
+  async (code) => {
+    const [only] = await open({ disks: 1, copies: 1 })
+    await put(made, 'before', small)
+    only?.fault(failingWrites(code))
+    for (const bytes of [small, large])
+      expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
+    expect((await read(made, 'before')).equals(small)).toBe(true)
+  },
+)
+
 it('a copy that does not begin to answer is raced by another', async () => {
   const [slow] = await open({ disks: 2, copies: 2, raceMs: 10 })
   await put(made, 'key', large)

@@ -21,7 +21,7 @@ import { Batches, parseBatchId } from './batches.ts'
 import { Compaction, type CompactOptions } from './compaction.ts'
 import type { DirectorySizes, StoreContext } from './context.ts'
 import { DirectorySync } from './directory-sync.ts'
-import { storeFailure, unlessMissing } from './failures.ts'
+import { unlessMissing, writeFailure } from './failures.ts'
 import { FreeSpace } from './free-space.ts'
 import { openIdentity, requireIdentity } from './identity.ts'
 import { LargeFiles } from './large-files.ts'
@@ -229,7 +229,7 @@ class DirectoryStore implements ShardStore {
     try {
       return await done
     } catch (error) {
-      throw storeFailure(error)
+      throw writeFailure(error)
     } finally {
       this.#underWay.delete(done)
     }

@@ -1,6 +1,6 @@
 /** What the file system's errors mean to a store. */
 import { S3Error } from '../../errors.ts'
-import { ShardDamaged, type ShardId, StoreFull } from '../shard-store.ts'
+import { ShardDamaged, type ShardId, StoreFull, StoreReadOnly } from '../shard-store.ts'
 
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -23,6 +23,14 @@ export function storeFailure(error: unknown): unknown {
   if (code === 'ENOSPC' || code === 'EDQUOT') return new StoreFull(`the file system has no room left (${code})`)
   if (isTransient(error)) return new S3Error('SlowDown', { cause: error })
   return error
+}
+
+/** The same of what was to be written. */
+export function writeFailure(error: unknown): unknown {
+  const code = codeOf(error)
+  if (code === 'EROFS') return new StoreReadOnly('its file system is read-only (EROFS)')
+  if (code === 'EACCES' || code === 'EPERM') return new StoreReadOnly(`it may not be written to (${code})`)
+  return storeFailure(error)
 }
 
 /** Resolves to `undefined` where there is no such file. */
