@@ -1,7 +1,7 @@
 /** Moves one blob to where its bucket's data belongs: copied first, swapped by a checked commit in which the old one becomes garbage. */
 import { S3Error } from '../errors.ts'
 import { BlobUnreadable, type Manifest, type Pace } from '../shards/blobs.ts'
-import { ShardMissing, StoreFull } from '../shards/shard-store.ts'
+import { ShardMissing, StoreFull, StoreOut } from '../shards/shard-store.ts'
 import { garbagePut } from '../store/commit.ts'
 import { type BlobOwner, bucketKey } from '../store/keyspace.ts'
 import type { BucketRecord } from '../store/records.ts'
@@ -62,7 +62,9 @@ export async function unchangedBucket(
 
 /** Whether it may work later: the stores have no room, or too few of them are there. */
 export function isRefusedForNow(error: unknown): boolean {
-  return error instanceof StoreFull || (error instanceof S3Error && passing.has(error.code))
+  return (
+    error instanceof StoreFull || error instanceof StoreOut || (error instanceof S3Error && passing.has(error.code))
+  )
 }
 
 const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown'])

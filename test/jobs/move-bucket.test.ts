@@ -235,7 +235,8 @@ describe('while a bucket is moved', () => {
     expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
     made.kv.range = range
     await moveQueued(made.store)
-    expect(await shapesOf()).toEqual(['striped 1 erasure 3'])
+    // The part, and what tells of the upload's completion.
+    expect(await shapesOf()).toEqual(['striped 1 erasure 3', 'striped 1 replica 2'])
   })
 
   it('a part may be sent again, and its upload completed', async () => {
@@ -331,8 +332,9 @@ describe('a move whose stores go away', () => {
         }
       })()
     })
-    expect(await moved(made, 'pair')).toMatchObject({ state: 'done' })
+    const ended = await moved(made, 'pair')
     await back
+    expect(ended).toMatchObject({ state: 'done' })
     expect(await shapesOf()).toEqual(Array(10).fill('pair 1 replica 2'))
     for (const key of ['a', 'j']) expect(await read(made, key)).toEqual(large)
   })
