@@ -94,7 +94,7 @@ export const limits = {
   segmentGroupJoinedBytesMax: 512 * KiB,
   segmentQueueBytesMax: 64 * MiB,
   segmentHandlesMax: 128,
-  fileHandlesMax: 128,
+  fileHandlesMax: 256,
   fileFootersBytesMax: 4 * MiB,
   batchFilesMax: 4096,
   batchIdleMs: 60 * 60 * 1000,
