@@ -30,7 +30,9 @@ afterEach(async () => {
 async function configure(scheme: string): Promise<void> {
   const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
   const location = `[locations.safe]\n${scheme}\nstores = ${JSON.stringify(disks)}\n`
-  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${stores}${location}`)
+  // Snapshots of the metadata would be left on the disks when everything is gone.
+  const snapshots = '[snapshots]\ninterval = "never"\n'
+  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${snapshots}${stores}${location}`)
 }
 
 const start = () => serve(['serve', '--config', config])

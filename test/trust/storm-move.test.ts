@@ -25,7 +25,9 @@ beforeEach(async () => {
   const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
   const pair = `[locations.pair]\nscheme = "replica"\ncopies = 2\nstores = ${JSON.stringify(disks.slice(0, 3))}\n`
   const striped = `[locations.striped]\nscheme = "erasure"\ndata = 2\nparity = 1\nstores = ${JSON.stringify(disks)}\n`
-  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${stores}${pair}${striped}`)
+  // Snapshots of the metadata would be left on the disks when everything is gone.
+  const snapshots = '[snapshots]\ninterval = "never"\n'
+  await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${snapshots}${stores}${pair}${striped}`)
 })
 afterEach(async () => {
   killLeftovers()
