@@ -136,6 +136,7 @@ describe('repair in the background', () => {
       onError: (error) => errors.push(error),
     })
     expect(await repair.run(1)).toBeUndefined()
+    await expect.poll(() => runs).toBe(1)
     const { entriesRead } = made.kv
     expect(await repair.run(1)).toBeUndefined()
     expect(made.kv.entriesRead).toBe(entriesRead)
@@ -144,13 +145,14 @@ describe('repair in the background', () => {
     expect(runs).toBe(1)
 
     await made.report('key')
-    let fail = (_: Error): void => {}
+    let fail: ((error: Error) => void) | undefined
     made.store.blobs.restore = () =>
       new Promise((_, reject) => {
         fail = reject
       })
-    expect(await repair.run(20)).toBeUndefined()
-    fail(new Error('no luck'))
+    expect(await repair.run(1)).toBeUndefined()
+    await expect.poll(() => fail).toBeDefined()
+    fail?.(new Error('no luck'))
     await repair.stop()
     // Nobody waited for it.
     expect(errors).toEqual([new Error('no luck')])
