@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   CreateBucketCommand,
   ListObjectVersionsCommand,
@@ -12,7 +11,15 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import {
+  environmentKey,
+  keyVariables,
+  killLeftovers,
+  killOnTheWay,
+  type Outcome,
+  run,
+  serve,
+} from './holdfast-process.ts'
 
 let root: string
 let data: string
@@ -84,10 +91,11 @@ test('a backup beside a server that writes gives back what had been acknowledged
 
   await rm(join(data, 'meta'), { recursive: true })
   // Killed on the way, it counts for nothing.
-  const { child, ended } = run(['restore', file, '--data', data], keyVariables)
-  while (!existsSync(join(data, 'meta'))) await delay(1)
-  child.kill('SIGKILL')
-  expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+  await killOnTheWay(
+    () => run(['restore', file, '--data', data], keyVariables),
+    () => existsSync(join(data, 'meta')),
+    () => rm(join(data, 'meta'), { recursive: true }),
+  )
   const { code, stderr } = await run(['serve', '--data', data, '--listen', '127.0.0.1:0'], keyVariables).ended
   expect([code, stderr]).toEqual([1, expect.stringMatching(/restore did not finish|no metadata/)])
 

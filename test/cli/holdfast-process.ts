@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
@@ -101,4 +102,29 @@ export async function serve(
 export const keyVariables = {
   HOLDFAST_ACCESS_KEY_ID: environmentKey.accessKeyId,
   HOLDFAST_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
+}
+
+/**
+ * Kills a command once it has begun its work. One that was done before that was seen is started again, after what it did has been undone.
+ */
+export async function killOnTheWay(
+  start: () => Running,
+  hasBegun: () => boolean,
+  undo: () => Promise<unknown>,
+): Promise<void> {
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    const { child, ended } = start()
+    let isOver = false
+    const over = ended.then((outcome) => {
+      isOver = true
+      return outcome
+    })
+    while (!isOver && !hasBegun()) await delay(1)
+    child.kill('SIGKILL')
+    const { signal, code, stderr } = await over
+    if (signal === 'SIGKILL') return
+    if (code !== 0) throw new Error(`it ended by itself: ${stderr}`)
+    await undo()
+  }
+  throw new Error('it was done each time before it could be killed')
 }

@@ -1,9 +1,8 @@
 /** The metadata's disk is lost: what `holdfast recover` gives back of it, as an operator runs it, also when it is killed on the way. */
 import { existsSync } from 'node:fs'
 import { readdir, rename } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { killLeftovers } from './holdfast-process.ts'
+import { killLeftovers, killOnTheWay } from './holdfast-process.ts'
 import { everything, fill, makeBuckets, RecoverWorld, removeVersion, schemes } from './recover-world.ts'
 
 let world: RecoverWorld
@@ -29,10 +28,11 @@ test('everything comes back from a snapshot and newer copies, with one disk lost
   await world.loseMetadata()
   await world.loseDisk('disk2')
 
-  const { child, ended } = world.running('recover')
-  while (!existsSync(world.path('data', 'recovering'))) await delay(5)
-  child.kill('SIGKILL')
-  expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+  await killOnTheWay(
+    () => world.running('recover'),
+    () => existsSync(world.path('data', 'recovering')),
+    () => world.loseMetadata(),
+  )
   expect(await world.command('serve')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('holdfast recover did not finish'),
