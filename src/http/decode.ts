@@ -43,7 +43,7 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
   const vendors = fieldsIn(named, 'vendor', lowerCase)
   const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
   const required = named.filter(({ field }) => field.required)
-  const accepted = new Set(operation.inputBody.kind === 'stream' ? [] : bodyDigests)
+  const accepted = new Set(describesItsBody(operation) ? bodyDigests : [])
 
   return (head, query, vendorValues) => {
     const input: Input = {}
@@ -61,6 +61,11 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
     for (const missing of required) if (input[missing.key] === undefined) throw missingField(missing.field)
     return input
   }
+}
+
+/** A copy has no body either, but its checksum would be of the object. */
+function describesItsBody({ method, inputBody }: Pick<Operation<never>, 'method' | 'inputBody'>): boolean {
+  return inputBody.kind === 'xml' || (inputBody.kind === 'none' && (method === 'GET' || method === 'HEAD'))
 }
 
 const lowerCase = (name: string): string => name.toLowerCase()
