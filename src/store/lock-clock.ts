@@ -22,8 +22,11 @@ export function advanced(known: LockClockRecord, machineMs: number, elapsedMs: n
   return { trustedMs: ahead >= 0 && ahead <= limits.lockClockStepMs ? machineMs : expectedMs }
 }
 
-export async function lockNow(store: Store): Promise<number> {
-  const machineMs = store.clock.now()
+export function lockNow(store: Store): Promise<number> {
+  return lockTimeAt(store, store.clock.now())
+}
+
+async function lockTimeAt(store: Store, machineMs: number): Promise<number> {
   const [entry] = await store.kv.get([lockClockKey])
   if (entry !== undefined) return trustedTime(lockClockCodec.decode(entry.key, entry.value), machineMs)
   return changeLockClock(store, (known) => known ?? { trustedMs: machineMs })
@@ -45,8 +48,8 @@ export interface LockClockState {
 }
 
 export async function lockClockState(store: Store): Promise<LockClockState> {
-  const trustedMs = await lockNow(store)
   const machineMs = store.clock.now()
+  const trustedMs = await lockTimeAt(store, machineMs)
   return { trustedMs, machineMs, awaitsConfirmation: machineMs - trustedMs > limits.lockClockStepMs }
 }
 
