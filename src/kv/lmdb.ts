@@ -258,12 +258,21 @@ function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T,
   const bounds = rangeBounds(query)
   if (bounds === undefined) return []
   const { start, end } = bounds
-  const within = { ...(transaction === undefined ? {} : { transaction }), versions: true }
+  // Literals, without a spread: a folded page walks a thousand times, and spreads took a quarter of it.
   const walk = (from: Key, limit: number): Iterable<Lent> =>
     db.getRange(
       query.reverse
-        ? { ...within, start: end, exclusiveStart: true, end: from, inclusiveEnd: true, reverse: true, limit }
-        : { ...within, start: from, end, limit },
+        ? {
+            start: end,
+            exclusiveStart: true,
+            end: from,
+            inclusiveEnd: true,
+            reverse: true,
+            limit,
+            versions: true,
+            transaction,
+          }
+        : { start: from, end, limit, versions: true, transaction },
     )
   return readRange(query, start, walk, read)
 }
