@@ -76,6 +76,16 @@ export function lendingSource(bytes: Buffer, giveBack: () => void): ByteSource {
   }
 }
 
+/** What `read` gives, of a source that only knows how to drain. */
+export async function drained(source: Pick<ByteSource, 'size' | 'drain'>): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(source.size)
+  let at = 0
+  await source.drain((chunk) => {
+    at += chunk.copy(bytes, at)
+  })
+  return bytes
+}
+
 /** A source over bytes already in memory. */
 export function bytesSource(bytes: Buffer): ByteSource {
   return {

@@ -1,5 +1,5 @@
 /** Reads one of several whole copies: another takes over where one is missing, damaged, failing or slow. What is given out was verified by its store. */
-import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from './shard-store.ts'
 
@@ -127,13 +127,8 @@ class FailingOver implements ByteSource {
     }
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  read(): Promise<Buffer> {
+    return drained(this)
   }
 
   cancel(): void {

@@ -2,7 +2,7 @@
  * Reads a range of a blob from the shards of an erasure code: where the data shards are there, their units in turn and nothing computed; else any that are
  * enough, from which each stripe's lost units are computed. What is given out was verified by the stores, or computed from what was.
  */
-import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
 import type { ErasureCode } from './erasure/code.ts'
 import { commonSpan, piecesOf, type Span, shardSpan, stripesOf } from './erasure/stripes.ts'
 import type { Coding } from './manifest.ts'
@@ -114,13 +114,8 @@ class StripesSource implements ByteSource {
     }
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  read(): Promise<Buffer> {
+    return drained(this)
   }
 
   cancel(): void {

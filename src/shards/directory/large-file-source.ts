@@ -1,5 +1,5 @@
 /** A range of a large shard that is read chunk by chunk while it is sent: the next ones are read while the sink works on one. */
-import type { ByteSink, ByteSource } from '../../byte-source.ts'
+import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import type { OpenRange } from './open-range.ts'
 
@@ -57,13 +57,8 @@ export class LargeFileSource implements ByteSource {
     }
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  read(): Promise<Buffer> {
+    return drained(this)
   }
 
   cancel(): void {

@@ -1,6 +1,6 @@
 /** Reads a range of one shard's object: whole blocks, verified before a byte of them is given out; and what the shard says of itself. */
 import type { Readable } from 'node:stream'
-import type { ByteSink, ByteSource } from '../../byte-source.ts'
+import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from '../shard-store.ts'
@@ -98,13 +98,8 @@ export class ShardSource implements ByteSource {
     }
   }
 
-  async read(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.size)
-    let at = 0
-    await this.drain((chunk) => {
-      at += chunk.copy(bytes, at)
-    })
-    return bytes
+  read(): Promise<Buffer> {
+    return drained(this)
   }
 
   /** The same, for what is small: a body that does not come within the time of an answer is given up. */
