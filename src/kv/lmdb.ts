@@ -10,6 +10,7 @@ import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import { engineError } from './engine-error.ts'
 import type { Check, Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
 import { lending, ownCopy } from './lent-memory.ts'
+import { iteratorOf } from './range-iterator.ts'
 import { readRange } from './read-range.ts'
 
 export interface LmdbOptions {
@@ -259,20 +260,22 @@ function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T,
   if (bounds === undefined) return []
   const { start, end } = bounds
   // Literals, without a spread: a folded page walks a thousand times, and spreads took a quarter of it.
-  const walk = (from: Key, limit: number): Iterable<Lent> =>
-    db.getRange(
-      query.reverse
-        ? {
-            start: end,
-            exclusiveStart: true,
-            end: from,
-            inclusiveEnd: true,
-            reverse: true,
-            limit,
-            versions: true,
-            transaction,
-          }
-        : { start: from, end, limit, versions: true, transaction },
+  const walk = (from: Key, limit: number): Iterator<Lent> =>
+    iteratorOf(
+      db.getRange(
+        query.reverse
+          ? {
+              start: end,
+              exclusiveStart: true,
+              end: from,
+              inclusiveEnd: true,
+              reverse: true,
+              limit,
+              versions: true,
+              transaction,
+            }
+          : { start: from, end, limit, versions: true, transaction },
+      ),
     )
   return readRange(query, start, walk, read)
 }
@@ -307,8 +310,12 @@ function holds(db: Database, check: Check): boolean {
 }
 
 function isEmpty(keys: Iterable<Key>): boolean {
-  for (const _ of keys) return false
-  return true
+  const entries = iteratorOf(keys)
+  try {
+    return entries.next().done === true
+  } finally {
+    entries.return?.()
+  }
 }
 
 function versionOf(found: { version?: number }): number {

@@ -9,20 +9,24 @@ import { behindGroup } from './ordered-key.ts'
 export function readRange<E extends { key: Key }, T>(
   { limit, fold }: Pick<RangeQuery, 'limit' | 'fold'>,
   start: Key,
-  walk: (start: Key, limit: number) => Iterable<E>,
+  walk: (start: Key, limit: number) => Iterator<E>,
   read: (entry: E) => T,
 ): T[] {
   const found: T[] = []
   let next: Key | undefined = start
   while (next !== undefined && found.length < limit) {
-    const from: Key = next
+    const entries = walk(next, limit - found.length)
     next = undefined
-    for (const entry of walk(from, limit - found.length)) {
-      found.push(read(entry))
-      // Before the next one is asked for: a walk would have to read it.
-      if (found.length === limit) break
-      next = fold && behindGroup(entry.key, fold)
-      if (next !== undefined) break
+    try {
+      for (let step = entries.next(); step.done !== true; step = entries.next()) {
+        found.push(read(step.value))
+        // Before the next one is asked for: a walk would have to read it.
+        if (found.length === limit) break
+        next = fold && behindGroup(step.value.key, fold)
+        if (next !== undefined) break
+      }
+    } finally {
+      entries.return?.()
     }
   }
   return found

@@ -15,16 +15,22 @@ const keys = Array.from({ length: groups * keysInGroup }, (_, i) => {
 /** An engine's walk that counts what it reads, and how often it is started. */
 function watchedWalk(limitOf: (asked: number) => number = (asked) => asked) {
   const seen = { entries: 0, walks: 0 }
+  const open = { walks: 0 }
   function* walk(start: Buffer, limit: number): Generator<{ key: Buffer }> {
     seen.walks++
     const first = keys.findIndex((key) => Buffer.compare(key, start) >= 0)
     if (first < 0) return
-    for (const key of keys.slice(first, first + limitOf(limit))) {
-      seen.entries++
-      yield { key }
+    open.walks++
+    try {
+      for (const key of keys.slice(first, first + limitOf(limit))) {
+        seen.entries++
+        yield { key }
+      }
+    } finally {
+      open.walks--
     }
   }
-  return { seen, walk }
+  return { seen, open, walk }
 }
 
 const read = ({ key }: { key: Buffer }): string => key.toString()
@@ -55,5 +61,16 @@ describe('a range', () => {
     const elsewhere = { ...fold, delimiter: Buffer.from('-') }
     expect(readRange({ limit: 500, fold: elsewhere }, start, walk, read)).toHaveLength(500)
     expect(seen).toEqual({ entries: 500, walks: 1 })
+  })
+
+  it('ends each walk that it leaves, also where an entry cannot be read', () => {
+    const { open, walk } = watchedWalk()
+    readRange({ limit: 100, fold }, start, walk, read)
+    expect(open.walks).toBe(0)
+    const unreadable = (): never => {
+      throw new Error('a damaged record')
+    }
+    expect(() => readRange({ limit: 100, fold }, start, walk, unreadable)).toThrow('a damaged record')
+    expect(open.walks).toBe(0)
   })
 })
