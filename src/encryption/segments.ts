@@ -163,10 +163,15 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
     size: range.end - range.start,
     drain: (sink) => eachSegment(sealed, size, { first, end }, async (segment, bytes) => sink(open(segment, bytes))),
     read: async () => {
-      const bytes = await sealed.read()
+      const lent = sealed.borrow?.()
+      const bytes = lent?.bytes ?? (await sealed.read())
       const pieces: Buffer[] = []
-      for (let at = 0; at < bytes.length; at += sealedBytes) {
-        pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
+      try {
+        for (let at = 0; at < bytes.length; at += sealedBytes) {
+          pieces.push(open(first + at / sealedBytes, bytes.subarray(at, at + sealedBytes)))
+        }
+      } finally {
+        lent?.giveBack()
       }
       if (first + pieces.length !== end) throw new SegmentDamaged(first + pieces.length)
       return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)

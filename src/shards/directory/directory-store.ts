@@ -1,11 +1,12 @@
 /** Opens a directory as a shard store: small shards in segments, large ones in files of their own (ADR 0003). Wires the parts. */
 import { resolve } from 'node:path'
-import { type ByteSource, bytesSource } from '../../byte-source.ts'
+import type { ByteSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
 import type { Clock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import type { Fs } from '../fs.ts'
 import { nodeFs } from '../node-fs.ts'
-import { checkedDescription, checkRange } from '../shard-contract.ts'
+import { checkedDescription } from '../shard-contract.ts'
 import {
   type CompactResult,
   type FoundShard,
@@ -101,9 +102,12 @@ class DirectoryStore implements ShardStore {
     this.#batches = batches
     this.#tombstones = new Tombstones(context)
     this.#segments = new Segments(context, this.#tombstones)
-    this.#reads = new SegmentReads(context)
+    const { smallShardBytesMax, checksumBlockBytes } = context.sizes
+    // For what is read in one piece: a record, or the blocks of a small range, wherever it begins.
+    const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
+    this.#reads = new SegmentReads(context, chunks)
     this.#log = new SegmentLog(context, batches)
-    this.#files = new LargeFiles(context, batches)
+    this.#files = new LargeFiles(context, batches, chunks)
     this.#compaction = new Compaction(context, {
       batches,
       tombstones: this.#tombstones,
@@ -128,11 +132,7 @@ class DirectoryStore implements ShardStore {
 
   async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
     const address = parseShardId(id)
-    if (address.kind === 'file') return this.#files.get(id, address, range)
-    const payload = await this.#reads.payload(id, address)
-    checkRange(range, payload.length)
-    const isWhole = range.start === 0 && range.end === payload.length
-    return bytesSource(isWhole ? payload : payload.subarray(range.start, range.end))
+    return address.kind === 'file' ? this.#files.get(id, address, range) : this.#reads.get(id, address, range)
   }
 
   async description(id: ShardId): Promise<Buffer> {

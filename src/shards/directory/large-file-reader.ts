@@ -1,6 +1,6 @@
 /** Opens ranges of large shards. Their files stay open, with the checksums of their blocks, for the readers to come. */
 import { type ByteSource, lendingSource } from '../../byte-source.ts'
-import { ChunkPool } from '../../chunk-pool.ts'
+import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
@@ -42,10 +42,10 @@ export class LargeFileReader {
   readonly #smallChunks: ChunkPool
   readonly #open: OpenFiles<BlockTable>
 
-  constructor(context: StoreContext, chunks: ChunkPool) {
+  constructor(context: StoreContext, chunks: ChunkPool, smallChunks: ChunkPool) {
     this.#context = context
     this.#chunks = chunks
-    this.#smallChunks = new ChunkPool(context.sizes.smallShardBytesMax + 2 * context.sizes.checksumBlockBytes)
+    this.#smallChunks = smallChunks
     this.#open = new OpenFiles(context.fs, {
       filesMax: limits.fileHandlesMax,
       learnedBytesMax: limits.fileFootersBytesMax,

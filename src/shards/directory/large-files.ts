@@ -30,10 +30,11 @@ export class LargeFiles {
   readonly #reader: LargeFileReader
   readonly #open: FileBatches
 
-  constructor(context: StoreContext, batches: Batches) {
+  /** `smallChunks`: each has room for the blocks of a small range, wherever it begins. */
+  constructor(context: StoreContext, batches: Batches, smallChunks: ChunkPool) {
     this.#context = context
     this.#chunks = new ChunkPool(context.sizes.readChunkBytes)
-    this.#reader = new LargeFileReader(context, this.#chunks)
+    this.#reader = new LargeFileReader(context, this.#chunks, smallChunks)
     this.#open = new FileBatches(context, batches)
   }
 

@@ -1,10 +1,13 @@
 /** Reads small shards: one positional read of the whole record, through a bounded set of open segments. */
+import { type ByteSource, bytesSource, lendingSource } from '../../byte-source.ts'
+import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
-import { ShardDamaged, type ShardId, ShardMissing } from '../shard-store.ts'
+import { checkRange } from '../shard-contract.ts'
+import { ShardDamaged, type ShardId, ShardMissing, type ShardRange } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { isMissing, storeFailure, unreadable } from './failures.ts'
-import { recordMemory } from './record-memory.ts'
+import { recordMemory, sharedRecordBytesMax } from './record-memory.ts'
 import { readDescription, readPayload } from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
 
@@ -21,29 +24,51 @@ interface OpenSegment {
 
 export class SegmentReads {
   readonly #context: StoreContext
+  readonly #chunks: ChunkPool
   readonly #open = new Map<string, OpenSegment>()
   #uses = 0
 
-  constructor(context: StoreContext) {
+  /** `chunks`: each has room for the largest record, but for one with an unusually long description. */
+  constructor(context: StoreContext, chunks: ChunkPool) {
     this.#context = context
+    this.#chunks = chunks
   }
 
-  /** The verified payload. Errors: `ShardMissing`, `ShardDamaged`. */
-  async payload(id: ShardId, address: RecordAddress): Promise<Buffer> {
-    return checked(id, readPayload(await this.#record(id, address), address.segment, address.offset))
+  /** A range of the payload, which is verified as a whole. Errors: `ShardMissing`, `ShardDamaged`. */
+  async get(id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
+    const { bytes } = address
+    if (bytes <= sharedRecordBytesMax) return bytesSource(await this.#readInto(recordMemory(bytes), id, address, range))
+    const chunk = this.#chunks.take(bytes)
+    const giveBack = (): void => this.#chunks.give(chunk)
+    try {
+      return lendingSource(await this.#readInto(chunk.subarray(0, bytes), id, address, range), giveBack)
+    } catch (error) {
+      giveBack()
+      throw error
+    }
   }
 
   /** The verified description. Errors: `ShardMissing`, `ShardDamaged`. */
   async description(id: ShardId, address: RecordAddress): Promise<Buffer> {
-    return checked(id, readDescription(await this.#record(id, address), address.segment, address.offset))
+    const record = recordMemory(address.bytes)
+    await this.#fill(record, id, address)
+    return checked(id, readDescription(record, address.segment, address.offset))
   }
 
-  async #record(id: ShardId, { segment, offset, bytes }: RecordAddress): Promise<Buffer> {
-    const record = recordMemory(bytes)
+  /** Gives the range as it lies in `record`. */
+  async #readInto(record: Buffer, id: ShardId, address: RecordAddress, { start, end }: ShardRange): Promise<Buffer> {
+    await this.#fill(record, id, address)
+    const payload = checked(id, readPayload(record, address.segment, address.offset))
+    checkRange({ start, end }, payload.length)
+    return start === 0 && end === payload.length ? payload : payload.subarray(start, end)
+  }
+
+  /** Reads the whole record. */
+  async #fill(record: Buffer, id: ShardId, { segment, offset }: RecordAddress): Promise<void> {
     const opened = this.#acquire(segment)
     try {
       const file = opened.handle ?? (await opened.file)
-      if ((await file.read(record, offset)) < bytes)
+      if ((await file.read(record, offset)) < record.length)
         throw new ShardDamaged(id, 'the segment ends before the record does')
     } catch (error) {
       if (isMissing(error)) throw new ShardMissing(id)
@@ -51,7 +76,6 @@ export class SegmentReads {
     } finally {
       this.#release(segment, opened)
     }
-    return record
   }
 
   /** Lets go of segments that nobody read since the last sweep: a removed one takes its room until it is closed. */
