@@ -1,7 +1,8 @@
 /** Segments of encrypted bytes: any range gives back what was written, and nothing that was touched is given out. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encrypting, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
+import { lendingSource } from '../../src/byte-source.ts'
+import { decrypting, encrypting, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import {
   drained,
@@ -20,6 +21,25 @@ import {
 const key = patternBytes(99, 32)
 
 describe('what was encrypted', () => {
+  it('is read out of memory that is lent, which is given back, damaged or not', async () => {
+    const plain = patternBytes(7, segment + 100)
+    const range = { start: 0, end: plain.length }
+    for (const rotten of [false, true]) {
+      const bytes = Buffer.from(new SharedArrayBuffer(sealedSize(plain.length)))
+      bytes.set(await sealed(plain, key))
+      if (rotten) bytes.writeUInt8(bytes.readUInt8(segment + 50) ^ 1, segment + 50)
+      let givenBack = 0
+      const lent = lendingSource(bytes, () => {
+        givenBack++
+        bytes.fill(0xee)
+      })
+      const reading = decrypting(lent, key, range, plain.length).read()
+      if (rotten) await expect(reading).rejects.toThrow(SegmentDamaged)
+      else expect((await reading).equals(plain)).toBe(true)
+      expect(givenBack).toBe(1)
+    }
+  })
+
   it('is given back, any range of it, in whatever pieces it comes', async () => {
     const cases = someSize.chain((size) => fc.tuple(fc.constant(size), placeIn(size - 1), placeIn(size), pieceSizes))
     await fc.assert(
