@@ -130,9 +130,14 @@ class DirectoryStore implements ShardStore {
     }
   }
 
-  async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
-    const address = parseShardId(id)
-    return address.kind === 'file' ? this.#files.get(id, address, range) : this.#reads.get(id, address, range)
+  /** Not asynchronous itself: every read comes by here, and would wait some more turns of the microtask queue. */
+  get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    try {
+      const address = parseShardId(id)
+      return address.kind === 'file' ? this.#files.get(id, address, range) : this.#reads.get(id, address, range)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async description(id: ShardId): Promise<Buffer> {

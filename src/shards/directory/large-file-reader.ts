@@ -86,10 +86,13 @@ export class LargeFileReader {
   }
 
   async #readSmall(open: OpenRange): Promise<ByteSource> {
-    const chunk = this.#smallChunks.take(open.blocks.end - open.blocks.start)
+    const { start, end } = open.blocks
+    const chunk = this.#smallChunks.take(end - start)
     const giveBack = (): void => this.#smallChunks.give(chunk)
     try {
-      return lendingSource(await open.readInto(chunk), giveBack)
+      const blocks = chunk.subarray(0, end - start)
+      await open.fill(blocks, start)
+      return lendingSource(open.verified(blocks, start), giveBack)
     } catch (error) {
       giveBack()
       throw error
@@ -114,7 +117,8 @@ export class LargeFileReader {
 
   #lease(id: ShardId, address: FileAddress): FileLease<BlockTable> {
     const { layout, sizes } = this.#context
-    return this.#open.acquire(id, layout.file(address.batch, address.file), async (file) => {
+    const path = (): string => layout.file(address.batch, address.file)
+    return this.#open.acquire(id, path, async (file) => {
       return new BlockTable(await readFooterOf(id, file, address, sizes.checksumBlockBytes))
     })
   }

@@ -49,8 +49,8 @@ export class OpenFiles<L extends Learned> {
     this.#bounds = bounds
   }
 
-  /** `name` is never given to another file. `learn` is called when the file has to be opened. */
-  acquire(name: string, path: string, learn: (file: FileHandle) => Promise<L>): FileLease<L> {
+  /** `name` is never given to another file. `path` and `learn` are called when the file has to be opened. */
+  acquire(name: string, path: () => string, learn: (file: FileHandle) => Promise<L>): FileLease<L> {
     const known = this.#entries.get(name)
     const entry = known ?? this.#begin(name, path, learn)
     entry.readers++
@@ -78,8 +78,8 @@ export class OpenFiles<L extends Learned> {
     for (const name of this.#entries.keys()) this.forget(name)
   }
 
-  #begin(name: string, path: string, learn: (file: FileHandle) => Promise<L>): Entry<L> {
-    const entry = { opened: this.#openAndLearn(path, learn), readers: 0, used: true, learnedBytes: 0 }
+  #begin(name: string, path: () => string, learn: (file: FileHandle) => Promise<L>): Entry<L> {
+    const entry = { opened: this.#openAndLearn(path(), learn), readers: 0, used: true, learnedBytes: 0 }
     entry.opened.then(
       ({ learned }) => {
         if (this.#entries.get(name) !== entry) return

@@ -82,12 +82,9 @@ export class OpenRange {
     if (damaged !== undefined) throw new ShardDamaged(this.#id, `block ${damaged} is damaged`)
   }
 
-  /** Reads the blocks into `memory`, which has room for them, and gives the range as it lies there. Errors: `ShardDamaged`. */
-  async readInto(memory: Buffer): Promise<Buffer> {
-    const { start, end } = this.blocks
-    const blocks = memory.subarray(0, end - start)
-    await this.fill(blocks, start)
-    this.verify(blocks, start)
-    return memory.subarray(this.range.start - start, this.range.end - start)
+  /** The range as it lies in all of its `blocks`. Throws `ShardDamaged`. */
+  verified(blocks: Buffer, position: number): Buffer {
+    this.verify(blocks, position)
+    return blocks.subarray(this.range.start - position, this.range.end - position)
   }
 }

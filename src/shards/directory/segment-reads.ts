@@ -37,11 +37,17 @@ export class SegmentReads {
   /** A range of the payload, which is verified as a whole. Errors: `ShardMissing`, `ShardDamaged`. */
   async get(id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
     const { bytes } = address
-    if (bytes <= sharedRecordBytesMax) return bytesSource(await this.#readInto(recordMemory(bytes), id, address, range))
+    if (bytes <= sharedRecordBytesMax) {
+      const record = recordMemory(bytes)
+      await this.#fill(record, id, address)
+      return bytesSource(rangeOf(record, id, address, range))
+    }
     const chunk = this.#chunks.take(bytes)
     const giveBack = (): void => this.#chunks.give(chunk)
     try {
-      return lendingSource(await this.#readInto(chunk.subarray(0, bytes), id, address, range), giveBack)
+      const record = chunk.subarray(0, bytes)
+      await this.#fill(record, id, address)
+      return lendingSource(rangeOf(record, id, address, range), giveBack)
     } catch (error) {
       giveBack()
       throw error
@@ -53,14 +59,6 @@ export class SegmentReads {
     const record = recordMemory(address.bytes)
     await this.#fill(record, id, address)
     return checked(id, readDescription(record, address.segment, address.offset))
-  }
-
-  /** Gives the range as it lies in `record`. */
-  async #readInto(record: Buffer, id: ShardId, address: RecordAddress, { start, end }: ShardRange): Promise<Buffer> {
-    await this.#fill(record, id, address)
-    const payload = checked(id, readPayload(record, address.segment, address.offset))
-    checkRange({ start, end }, payload.length)
-    return start === 0 && end === payload.length ? payload : payload.subarray(start, end)
   }
 
   /** Reads the whole record. */
@@ -147,6 +145,14 @@ export class SegmentReads {
   #closeUnread(opened: OpenSegment): void {
     if (opened.readers === 0) opened.file.then(closeQuietly, () => {})
   }
+}
+
+/** Of the verified payload, as it lies in `record`. */
+function rangeOf(record: Buffer, id: ShardId, { segment, offset }: RecordAddress, range: ShardRange): Buffer {
+  const payload = checked(id, readPayload(record, segment, offset))
+  checkRange(range, payload.length)
+  const { start, end } = range
+  return start === 0 && end === payload.length ? payload : payload.subarray(start, end)
 }
 
 function checked(id: ShardId, read: Buffer | string): Buffer {

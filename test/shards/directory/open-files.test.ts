@@ -159,7 +159,11 @@ describe('the files that stay open', () => {
   test('are let go of when what was learned of them takes too much memory', async () => {
     const files = new OpenFiles(fs, { filesMax: 10, learnedBytesMax: 100 })
     const open = async (name: string, learnedBytes: number) => {
-      const lease = files.acquire(name, file, async () => ({ bytes: learnedBytes }))
+      const lease = files.acquire(
+        name,
+        () => file,
+        async () => ({ bytes: learnedBytes }),
+      )
       await lease.opened
       lease.release()
       return lease.wasOpen
