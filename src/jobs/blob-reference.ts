@@ -2,7 +2,7 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { readDescription } from '../store/descriptions.ts'
+import { readDescription } from '../store/description-bytes.ts'
 import {
   type BlobOwner,
   bucketKey,

@@ -15,6 +15,8 @@ import type { Manifest } from '../shards/blobs.ts'
 import { StoreFull, StoreOut, StoreReadOnly } from '../shards/shard-store.ts'
 import type { WorkOrder } from '../threads/byte-work.ts'
 import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
+import { descriptionBytes } from './description-bytes.ts'
+import type { BlobDescription } from './descriptions.ts'
 import type { Store } from './store.ts'
 
 /** A checksum to compute over the data. */
@@ -55,7 +57,7 @@ export async function writeBlob(
   location: string,
   data: IncomingData,
   encryption: BlobEncryption | undefined,
-  describe: (digested: Digested) => object,
+  describe: (digested: Digested) => BlobDescription,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
   const worked = digestingAndSealing(store, data, encryption?.key)
 
@@ -90,7 +92,7 @@ export async function writeBlob(
   try {
     const manifest = await store.blobs.write(location, {
       payload: verified,
-      describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
+      describe: () => descriptionBytes(describe(digestedOrThrow())),
     })
     return { manifest, digested: digestedOrThrow() }
   } catch (error) {

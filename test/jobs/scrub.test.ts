@@ -11,7 +11,7 @@ import { isEnded, readTask, requestTask, type TaskRecord, type TaskRequest } fro
 import { readLabel } from '../../src/shards/blobs.ts'
 import type { Manifest, ShardPlace } from '../../src/shards/manifest.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
-import { readDescription } from '../../src/store/descriptions.ts'
+import { readDescription } from '../../src/store/description-bytes.ts'
 import { objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/store/record-codecs.ts'
 import { damages, mountAgain, spoil, swap, unmount } from '../shards/disks.ts'
