@@ -115,44 +115,62 @@ const described = {
   size: number,
 }
 
-const object = packedObject<Omit<ObjectDescription, 'kind'>>({
-  ...described,
-  sequence: number,
-  versionRandom: hex,
-  checksum: digest,
-  ...attributes,
-  encryption,
-})
+const neededOfAll = ['bucket', 'bucketId', 'key', 'writtenMs', 'etag'] as const
+const neededOfVersion = [...neededOfAll, 'sequence'] as const
 
-const completion = packedObject<Omit<CompletionDescription, 'kind'>>({
-  ...described,
-  sequence: number,
-  versionRandom: hex,
-  uploadId: hex,
-  checksum: packedObject<Checksum>({ algorithm: checksumAlgorithm, value: text, type: checksumType }),
-  ...attributes,
-  encryption,
-})
-
-const part = packedObject<Omit<PartDescription, 'kind'>>({
-  ...described,
-  uploadId: hex,
-  partNumber: number,
-  checksum: digest,
-  encryption,
-  salt: hex,
-  upload: packedObject<UploadAttributes>({
+const object = packedObject<Omit<ObjectDescription, 'kind'>>(
+  {
+    ...described,
+    sequence: number,
+    versionRandom: hex,
+    checksum: digest,
     ...attributes,
-    checksum: packedObject<Pick<Checksum, 'algorithm' | 'type'>>({ algorithm: checksumAlgorithm, type: checksumType }),
-  }),
-})
+    encryption,
+  },
+  neededOfVersion,
+)
 
-const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>({
-  snapshotId: hex,
-  createdMs: number,
-  piece: number,
-  end: packedObject<NonNullable<SnapshotDescription['end']>>({ pieces: number, entries: number, sha256: hex }),
-})
+const completion = packedObject<Omit<CompletionDescription, 'kind'>>(
+  {
+    ...described,
+    sequence: number,
+    versionRandom: hex,
+    uploadId: hex,
+    checksum: packedObject<Checksum>({ algorithm: checksumAlgorithm, value: text, type: checksumType }),
+    ...attributes,
+    encryption,
+  },
+  neededOfVersion,
+)
+
+const part = packedObject<Omit<PartDescription, 'kind'>>(
+  {
+    ...described,
+    uploadId: hex,
+    partNumber: number,
+    checksum: digest,
+    encryption,
+    salt: hex,
+    upload: packedObject<UploadAttributes>({
+      ...attributes,
+      checksum: packedObject<Pick<Checksum, 'algorithm' | 'type'>>({
+        algorithm: checksumAlgorithm,
+        type: checksumType,
+      }),
+    }),
+  },
+  [...neededOfAll, 'uploadId', 'partNumber'],
+)
+
+const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
+  {
+    snapshotId: hex,
+    createdMs: number,
+    piece: number,
+    end: packedObject<NonNullable<SnapshotDescription['end']>>({ pieces: number, entries: number, sha256: hex }),
+  },
+  ['snapshotId', 'createdMs', 'piece'],
+)
 
 // In their second byte.
 const objectKind = 0

@@ -16,42 +16,51 @@ interface Usual<T> {
 
 type Present<T> = Exclude<T, undefined>
 
-/** In the order in which they lie. Append only: bytes that were written before have no bit for what comes later. At most 31. */
+/** In the order in which they lie. Append only: bytes that were written before have no bit for what comes later. At most 30. */
 export type PackedFields<T> = { readonly [Field in keyof Required<T>]: Packed<Present<T[Field]>> }
 
 interface NamedField<T> {
   name: keyof T
   field: Packed<Present<T[keyof T]>>
+  usual: Usual<Present<T[keyof T]>> | undefined
 }
 
-/** An object: bits of what is there, lowest first, as a number; then that. Refuses to read bits that it knows no field for. */
-export function packedObject<T extends object>(declared: PackedFields<T>): Packed<T> {
+/**
+ * An object: bits of what is there, lowest first, as a number; then that. Refuses to read bits that it knows no field for, and what lacks a field that
+ * is `needed`.
+ */
+export function packedObject<T extends object>(
+  declared: PackedFields<T>,
+  needed: readonly (keyof T)[] = [],
+): Packed<T> {
   const fields: NamedField<T>[] = []
-  for (const name in declared) fields.push({ name, field: declared[name] })
-  const isWritten = (value: T, { name, field }: NamedField<T>): boolean =>
-    value[name] !== undefined && field.usual?.is(value[name] as Present<T[keyof T]>) !== true
+  for (const name in declared) fields.push({ name, field: declared[name], usual: declared[name].usual })
   return {
     write(writer, value) {
-      let present = 0
-      for (let i = 0, bit = 1; i < fields.length; i++, bit *= 2) {
-        const field = fields[i]
-        if (field !== undefined && isWritten(value, field)) present += bit
+      let bits = 0
+      let bit = 1
+      for (const { name, usual } of fields) {
+        const given = value[name]
+        if (given !== undefined && (usual === undefined || !usual.is(given as Present<T[keyof T]>))) bits |= bit
+        bit <<= 1
       }
-      writer.number(present)
-      for (let i = 0, rest = present; rest > 0; i++, rest >>>= 1) {
-        const field = fields[i]
-        if (field !== undefined && rest % 2 === 1) field.field.write(writer, value[field.name] as Present<T[keyof T]>)
+      writer.number(bits)
+      for (const { name, field } of fields) {
+        if (bits === 0) return
+        if ((bits & 1) === 1) field.write(writer, value[name] as Present<T[keyof T]>)
+        bits >>= 1
       }
     },
     read(reader) {
       const value: Partial<T> = {}
-      let rest = reader.number()
-      for (const { name, field } of fields) {
-        if (rest % 2 === 1) value[name] = field.read(reader)
-        else if (field.usual !== undefined) value[name] = field.usual.value()
-        rest = Math.floor(rest / 2)
+      let bits = reader.number()
+      for (const { name, field, usual } of fields) {
+        if (bits % 2 === 1) value[name] = field.read(reader)
+        else if (usual !== undefined) value[name] = usual.value()
+        bits = Math.floor(bits / 2)
       }
-      if (rest > 0) throw new Error('packed bytes have a field that is not known')
+      if (bits > 0) throw new Error('packed bytes have a field that is not known')
+      for (const name of needed) if (value[name] === undefined) throw new Error('packed bytes lack a field')
       return value as T
     },
   }

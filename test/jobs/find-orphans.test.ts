@@ -8,6 +8,7 @@ import { deleteObject } from '../../src/store/delete-object.ts'
 import {
   begin,
   complete,
+  describedKey,
   garbageOf,
   makeBucket,
   put,
@@ -143,7 +144,7 @@ describe('the search for orphans', () => {
           .filter(({ closed }) => closed)
           .map(async ({ id }) => {
             const keys: string[] = []
-            for await (const { description } of made.shards.list(id)) keys.push(JSON.parse(description.toString()).key)
+            for await (const { description } of made.shards.list(id)) keys.push(describedKey(description))
             return keys
           }),
       )

@@ -10,6 +10,7 @@ import { memoryShardStore } from '../../src/shards/memory.ts'
 import type { FoundShard, ShardStore } from '../../src/shards/shard-store.ts'
 import { createBucket } from '../../src/store/buckets.ts'
 import { completeUpload, type ListedPart } from '../../src/store/complete-upload.ts'
+import { readDescription } from '../../src/store/description-bytes.ts'
 import { garbage } from '../../src/store/keyspace.ts'
 import type { WriteConditions } from '../../src/store/preconditions.ts'
 import { openObject } from '../../src/store/read-object.ts'
@@ -49,6 +50,12 @@ export const testKeys = withKeysFor(keyRing([]), ['sse-s3', 'aws/s3', 'invoices'
 
 /** The same metadata and shards as another process has them: changes there do not wait for changes here. */
 export const elsewhere = (made: TestStore): TestStore => ({ ...made, store: { ...made.store } })
+
+/** The key that a shard says that it is of; empty: it says none. */
+export function describedKey(description: Buffer): string {
+  const read = readDescription(description)
+  return read === undefined || read.kind === 'snapshot' ? '' : read.key
+}
 
 /** Counts what is read, lets others run between any two calls, and lets a test act just before a commit or a read. */
 export class WatchedKv implements Kv {
