@@ -95,11 +95,15 @@ async function runJobs(
   const expiredUploads = await expireUploads(store, { abandonedUploadMs })
   const lateBlobsMoved = await moveQueued(store)
   const repaired = await repair()
+  const reclaim = (): Promise<number> =>
+    reclaimGarbage(store, {
+      graceMs,
+      onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+    })
+  // What is known to be garbage goes first: the search would find it to be of nobody, and write it down again.
+  const reclaimed = await reclaim()
   const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, {
-    graceMs,
-    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
-  })
+  const blobsRemoved = reclaimed + (orphansFound === 0 ? 0 : await reclaim())
   return {
     expiredUploads,
     lateBlobsMoved,
