@@ -15,8 +15,6 @@ import type { Manifest } from '../shards/blobs.ts'
 import { StoreFull, StoreOut, StoreReadOnly } from '../shards/shard-store.ts'
 import type { WorkOrder } from '../threads/byte-work.ts'
 import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
-import { descriptionBytes } from './description-bytes.ts'
-import type { BlobDescription } from './descriptions.ts'
 import type { Store } from './store.ts'
 
 /** A checksum to compute over the data. */
@@ -57,7 +55,7 @@ export async function writeBlob(
   location: string,
   data: IncomingData,
   encryption: BlobEncryption | undefined,
-  describe: (digested: Digested) => BlobDescription,
+  describe: (digested: Digested) => Buffer,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
   const worked = digestingAndSealing(store, data, encryption?.key)
 
@@ -92,7 +90,7 @@ export async function writeBlob(
   try {
     const manifest = await store.blobs.write(location, {
       payload: verified,
-      describe: () => descriptionBytes(describe(digestedOrThrow())),
+      describe: () => describe(digestedOrThrow()),
     })
     return { manifest, digested: digestedOrThrow() }
   } catch (error) {
