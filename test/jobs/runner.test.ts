@@ -39,6 +39,15 @@ describe('the runner', () => {
     expect((await read(made, 'key')).toString()).toBe('second')
   })
 
+  it('does not take for an orphan what it knows to be garbage', async () => {
+    const made = await storeWithBucket()
+    for (let i = 0; i < 2; i++) await put(made, 'key', `${i}`)
+    // Ends the batch.
+    await made.shards.compact({ graceMs, move: async () => false })
+    made.clock.advance(2 * graceMs)
+    expect(await start(made).runOnce()).toMatchObject({ blobsRemoved: 1, orphansFound: 0 })
+  })
+
   it('never lets two runs overlap, and goes on after one that failed', async () => {
     const made = await storeWithBucket()
     let running = 0
