@@ -309,7 +309,8 @@ describe('bytes that are no description', () => {
     ['JSON of nobody', Buffer.from('null')],
     ['a kind that is not known', Buffer.from([2, 4, 0])],
     ['a format that is not known', Buffer.from([3, ...descriptionBytes(usual).subarray(1)])],
-    ['a field that is not known', Buffer.from([2, 3, 0x10])],
+    ['a field that is not known', Buffer.from([2, 3, 0b10111, 1, 0, 0])],
+    ['a piece of a snapshot without its number', Buffer.from([2, 3, 0b11, 1, 0])],
     ['a kind of checksum that is not known', Buffer.from(hexOf(usual).replace('03020c754c', '03050c754c'), 'hex')],
     ['an object without a key', Buffer.from([2, 0, 0])],
     [
@@ -318,6 +319,11 @@ describe('bytes that are no description', () => {
     ],
   ])('are told apart: %s', (_, bytes) => {
     expect(readDescription(bytes)).toBeUndefined()
+  })
+
+  it('are so for a bit alone', () => {
+    const piece = Buffer.from([2, 3, 0b111, 1, 0, 0])
+    expect(readDescription(piece)).toEqual({ kind: 'snapshot', snapshotId: '', createdMs: 0, piece: 0 })
   })
 
   it('are told apart when cut short, or continued', () => {
