@@ -182,6 +182,10 @@ describe('a description', () => {
     expect(readDescription(labelled(label, descriptionBytes(usual)))).toEqual(usual)
   })
 
+  it.each(['é', '語', '\u{10ffff}', 'a\0b', '0a', '0A'])('keeps a key as it is: %j', (key) => {
+    expect(readDescription(descriptionBytes({ ...usual, key }))).toEqual({ ...usual, key })
+  })
+
   it('of a small object takes no more than 128 bytes', () => {
     expect(descriptionBytes(usual).length).toBeLessThanOrEqual(128)
   })
