@@ -40,6 +40,24 @@ export class PackWriter {
     this.#at = at
   }
 
+  /** Room for a number that is known later, in as many bytes. Where it is. */
+  gap(bytes: number): number {
+    this.#roomFor(bytes)
+    this.#at += bytes
+    return this.#at - bytes
+  }
+
+  /** The number that a gap was left for. A byte that it would not need says that another follows. */
+  fill(gap: number, bytes: number, value: number): void {
+    const scratch = PackWriter.#scratch
+    let rest = value
+    for (let i = 1; i < bytes; i++) {
+      scratch[gap + i - 1] = (rest & 0x7f) | 0x80
+      rest >>>= 7
+    }
+    scratch[gap + bytes - 1] = rest
+  }
+
   text(value: string): void {
     // Most are short and plain: a call into the engine costs more than they do.
     if (value.length <= shortChars && this.#ascii(value)) return

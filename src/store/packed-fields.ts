@@ -26,7 +26,7 @@ interface NamedField<T> {
 }
 
 /**
- * An object: bits of what is there, lowest first, as a number; then that. Refuses to read bits that it knows no field for, and what lacks a field that
+ * An object: bits of what is there, lowest first, as a number of as many bytes as there may be bits for; then that. Refuses to read bits that it knows no field for, and what lacks a field that
  * is `needed`.
  */
 export function packedObject<T extends object>(
@@ -35,21 +35,21 @@ export function packedObject<T extends object>(
 ): Packed<T> {
   const fields: NamedField<T>[] = []
   for (const name in declared) fields.push({ name, field: declared[name], usual: declared[name].usual })
+  const bitsBytes = Math.ceil(fields.length / 7)
   return {
     write(writer, value) {
+      const gap = writer.gap(bitsBytes)
       let bits = 0
       let bit = 1
-      for (const { name, usual } of fields) {
-        const given = value[name]
-        if (given !== undefined && (usual === undefined || !usual.is(given as Present<T[keyof T]>))) bits |= bit
+      for (const { name, field, usual } of fields) {
+        const given = value[name] as Present<T[keyof T]> | undefined
+        if (given !== undefined && (usual === undefined || !usual.is(given))) {
+          field.write(writer, given)
+          bits |= bit
+        }
         bit <<= 1
       }
-      writer.number(bits)
-      for (const { name, field } of fields) {
-        if (bits === 0) return
-        if ((bits & 1) === 1) field.write(writer, value[name] as Present<T[keyof T]>)
-        bits >>= 1
-      }
+      writer.fill(gap, bitsBytes, bits)
     },
     read(reader) {
       const value: Partial<T> = {}

@@ -45,7 +45,8 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     ((place: number) => objectKey.wrap({ bucketId: bucket.id, key: object.key, place: { sequence: place } }))
   const { size } = object.data.body
   const versionRandom = store.clock.random(versionRandomBytes)
-  const name = { key: object.key, sequence, versionRandom: describedRandom(bucket, versionRandom) }
+  const { key } = object
+  const randomOfName = describedRandom(bucket, versionRandom)
   const stamp = await retentionStamp(store, bucket, attributes.retention)
   let stamped: StampedRetention | undefined
   const { manifest, digested } = await writeBlob(
@@ -58,7 +59,12 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
       const told = stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
       const encryption = encryptionAt?.(sequence)
       return descriptionBytes(
-        describeObject(bucket, { ...name, attributes: told, size, encryption }, digests, store.clock.now()),
+        describeObject(
+          bucket,
+          { key, sequence, versionRandom: randomOfName, attributes: told, size, encryption },
+          digests,
+          store.clock.now(),
+        ),
       )
     },
   )

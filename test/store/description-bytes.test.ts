@@ -222,12 +222,12 @@ test.each<[string, BlobDescription, string]>([
   [
     'a plain object',
     usual,
-    'AgD/DQZwaG90b3MhASNFZ4mrze8BI0VniavN7wMEbWFpboDYwaKMNBEyMDI2LzExL2JlYWNoLmpwZ4C82fKeNCHUHYzZjwCyBOmACZjs+EJ+gCABAwIMdUxKbTh5VWJUeHM9AQppbWFnZS9qcGVn',
+    'AgD/jQAGcGhvdG9zIQEjRWeJq83vASNFZ4mrze+DAARtYWlugNjBoow0ETIwMjYvMTEvYmVhY2guanBngLzZ8p40IdQdjNmPALIE6YAJmOz4Qn6AIAEDAgx1TEptOHlVYlR4cz0BCmltYWdlL2pwZWc=',
   ],
   [
     'an object with everything',
     { ...guarded, bucketState: guardedState },
-    'AgD//wsGcGhvdG9zIQEjRWeJq83vASNFZ4mrze9rBG1haW6A2MGijDQBAQMBBQEAETIwMjYvMTEvYmVhY2guanBngLzZ8p40IdQdjNmPALIE6YAJmOz4Qn6AIKwCFQARIjNEVWZ3iJkDAgx1TEptOHlVYlR4cz0BCmltYWdlL2pwZWcBBW10aW1lDDE3OTAwMDAwMDAuNQEDB3Byb2plY3QBeAMBgKi4y4k2AQcHAHkHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcDBnNzZS1zMyH+3LqYdlQyEP7cuph2VDIQ',
+    'AgD//wsGcGhvdG9zIQEjRWeJq83vASNFZ4mrze/rAARtYWlugNjBoow0AQEDAQUBABEyMDI2LzExL2JlYWNoLmpwZ4C82fKeNCHUHYzZjwCyBOmACZjs+EJ+gCCsAhUAESIzRFVmd4iZAwIMdUxKbTh5VWJUeHM9AQppbWFnZS9qcGVnAQVtdGltZQwxNzkwMDAwMDAwLjUBAwdwcm9qZWN0AXgDAYCouMuJNgEHBwB5BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHAwZzc2UtczMh/ty6mHZUMhD+3LqYdlQyEA==',
   ],
   [
     'a completed upload',
@@ -238,7 +238,7 @@ test.each<[string, BlobDescription, string]>([
       etag: 'd41d8cd98f00b204e9800998ecf8427e-3',
       checksum: { algorithm: 'SHA256', value: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=-3', type: 'COMPOSITE' },
     },
-    'AgH/HQZwaG90b3MhASNFZ4mrze8BI0VniavN7wMEbWFpboDYwaKMNBEyMDI2LzExL2JlYWNoLmpwZ4C82fKeNERkNDFkOGNkOThmMDBiMjA0ZTk4MDA5OThlY2Y4NDI3ZS0zgCABIQGaAAAAAAARIjNEVWZ3iJkHBC40N0RFUXBqOEhCU2ErL1RJbVcrNUpDZXVRZVJrbTVOTXBKV1pHM2hTdUZVPS0zAQEKaW1hZ2UvanBlZw==',
+    'AgH/nQAGcGhvdG9zIQEjRWeJq83vASNFZ4mrze+DAARtYWlugNjBoow0ETIwMjYvMTEvYmVhY2guanBngLzZ8p40RGQ0MWQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlLTOAIAEhAZoAAAAAABEiM0RVZneImQcELjQ3REVRcGo4SEJTYSsvVEltVys1SkNldVFlUmttNU5NcEpXWkczaFN1RlU9LTMBAQppbWFnZS9qcGVn',
   ],
   [
     'a part',
@@ -258,7 +258,7 @@ test.each<[string, BlobDescription, string]>([
       salt: 'ffeeddccbbaa99887766554433221100',
       upload: { headers: {}, metadata: {}, tags: [], checksum: { algorithm: 'CRC32', type: 'COMPOSITE' } },
     },
-    'AgL/MwZwaG90b3MhASNFZ4mrze8BI0VniavN7wMEbWFpboDYwaKMNARmaWxtgLzZ8p40IdQdjNmPALIE6YAJmOz4Qn6AgMACIQGaAAAAAAARIjNEVWZ3iJmQTiH/7t3Mu6qZiHdmVUQzIhEAgAEDAAE=',
+    'AgL/MwZwaG90b3MhASNFZ4mrze8BI0VniavN74MABG1haW6A2MGijDQEZmlsbYC82fKeNCHUHYzZjwCyBOmACZjs+EJ+gIDAAiEBmgAAAAAAESIzRFVmd4iZkE4h/+7dzLuqmYh3ZlVEMyIRAIABAwAB',
   ],
   [
     'a piece of a snapshot',
