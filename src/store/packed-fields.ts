@@ -26,8 +26,8 @@ interface NamedField<T> {
 }
 
 /**
- * An object: bits of what is there, lowest first, as a number of as many bytes as there may be bits for; then that. Refuses to read bits that it knows no field for, and what lacks a field that
- * is `needed`.
+ * An object: bits of what is there, lowest first, as a number that takes a byte for every seven fields; then that. Refuses to read bits that it knows
+ * no field for, and what lacks a field that is `needed`.
  */
 export function packedObject<T extends object>(
   declared: PackedFields<T>,
