@@ -14,6 +14,7 @@ import { foundBucket } from './blob-reference.ts'
 import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
+import { storeNow } from './store-now.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
@@ -67,10 +68,10 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
     if (store.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
   }
   const stores = await Promise.all(
-    location.stores.map(async ({ store: shards, ...about }) => ({
-      ...about,
-      storeId: shards.storeId,
-      freeBytes: about.state === 'out' ? undefined : (await shards.usage().catch(() => undefined))?.freeBytes,
+    location.stores.map(async (placed) => ({
+      ...placed,
+      storeId: placed.store.storeId,
+      ...(await storeNow(placed)),
     })),
   )
   const foreseen = forecast(demand, { ...location, stores })
