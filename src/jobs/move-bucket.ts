@@ -52,7 +52,7 @@ async function moveBucket(store: Store, task: RunningTask, retryMs: number): Pro
       if ((await unchangedBucket(store, bucket)) === undefined) return
     }
   } while (bucket.location !== task.arguments.to)
-  await moveQueued(store, pace)
+  await moveQueued(store, { pace })
   await endMove(store, bucket).catch(unlessGone)
 }
 

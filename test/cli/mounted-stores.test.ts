@@ -131,8 +131,7 @@ async function commandLines(...words: string[]): Promise<Record<string, unknown>
 }
 
 async function command(...words: string[]): Promise<Record<string, unknown>> {
-  const [said = {}] = await commandLines(...words)
-  return said
+  return (await commandLines(...words)).at(-1) ?? {}
 }
 
 async function status(): Promise<{ name: string; degradedBlobs: number }> {

@@ -14,7 +14,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes, seededRandom } from '../shards/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
 
 let root: string
 let config: string
@@ -69,7 +69,6 @@ class Client {
 }
 
 const command = (...words: string[]): Promise<Outcome> => run([...words, '--config', config], keyVariables).ended
-const lastEvent = ({ stdout }: Outcome) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
 
 async function movesTo(location: string): Promise<Record<string, unknown>[]> {
   const { locations } = lastEvent(await command('locations', 'status', '--json'))
@@ -143,7 +142,7 @@ describe('a bucket moved under load', () => {
     client.s3.destroy()
     server.child.kill('SIGTERM')
     await server.ended
-    expect(JSON.parse((await command('reclaim', '--grace', '0', '--json')).stdout)).toMatchObject({
+    expect(lastEvent(await command('reclaim', '--grace', '0', '--json'))).toMatchObject({
       degradedBlobs: 0,
     })
     const { blobs, held } = await plan()
