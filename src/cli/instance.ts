@@ -49,6 +49,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       graceMs: configuration.reclaimGraceMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
+      warn: (message) => log.warn(message),
       tasks: taskKinds(data.store, configuration),
       repairBytesPerSecond: configuration.repairBytesPerSecond,
     })

@@ -15,16 +15,8 @@ import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import { storeNow } from './store-now.ts'
-import type { RunningTask, TaskKind } from './task-runner.ts'
+import { type RunningTask, type TaskKind, TaskRefused } from './task-runner.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
-
-/** The bucket can't be moved there now. The message says why; nothing was changed. */
-class MoveRefused extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MoveRefused'
-  }
-}
 
 export const moveKind = 'move'
 
@@ -33,7 +25,7 @@ export function moveTask({ retryMs = limits.moveRetryMs }: { retryMs?: number } 
   return { kind: moveKind, run: (store, task) => moveBucket(store, task, retryMs) }
 }
 
-/** Throws `MoveRefused`; what `moveBlob` throws. */
+/** Throws `TaskRefused`; what `moveBlob` throws. */
 async function moveBucket(store: Store, task: RunningTask, retryMs: number): Promise<void> {
   const paces = openPace(Number.POSITIVE_INFINITY)
   const pace: Pace = (bytes) => {
@@ -56,12 +48,12 @@ async function moveBucket(store: Store, task: RunningTask, retryMs: number): Pro
   await endMove(store, bucket).catch(unlessGone)
 }
 
-/** What moving the bucket would write. Throws `MoveRefused` when it can't be done now. */
+/** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
 async function foreseenMove(store: Store, name: string, to: string): Promise<Forecast> {
   const bucket = (await foundBucket(store.kv, name))?.record
-  if (bucket === undefined) throw new MoveRefused(`there is no bucket ${name}`)
+  if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
   const location = store.blobs.locations.find((known) => known.name === to)
-  if (location === undefined) throw new MoveRefused(`there is no location ${to}`)
+  if (location === undefined) throw new TaskRefused(`there is no location ${to}`)
   let demand: Demand = noDemand
   for await (const { reference } of walkBlobs(store.kv, bucket)) {
     const { manifest } = reference
@@ -75,7 +67,7 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
     })),
   )
   const foreseen = forecast(demand, { ...location, stores })
-  if (foreseen.fault !== undefined) throw new MoveRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
+  if (foreseen.fault !== undefined) throw new TaskRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
   return foreseen
 }
 

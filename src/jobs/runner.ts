@@ -21,6 +21,8 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Told in one line of a task that was refused. */
+  warn?(message: string): void
   /** Called with how many more uploads, blobs or shards a run dealt with. */
   did?(step: JobStep, count: number): void
   /** Long work that may be asked for, done beside the jobs. Absent: none. */

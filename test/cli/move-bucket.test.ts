@@ -305,6 +305,14 @@ describe('a plan', () => {
       const { code, stdout, stderr } = await command('locations', verb, 'nowhere', 'pair')
       expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('there is no bucket nowhere')])
     }
+    // The server is told of it as of no fault of its own.
+    const line = await server.logged((line) => line.includes('there is no bucket nowhere'))
+    expect(JSON.parse(line)).toEqual({
+      level: 40,
+      time: expect.anything(),
+      pid: expect.anything(),
+      msg: 'move of nowhere was refused: there is no bucket nowhere',
+    })
     expect(await command('locations', 'move', 'bucket')).toMatchObject({ code: 2 })
     for (const name of ['disk1', 'disk2']) await rename(join(root, name), join(root, `${name}-away`))
     const refused = await command('locations', 'plan', 'bucket', 'pair')

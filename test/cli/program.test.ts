@@ -71,7 +71,12 @@ test('reclaim removes what nothing references from a stopped server, and says so
   expect(lastEvent(kept)).toMatchObject({ event: 'reclaimed', blobsRemoved: 0 })
   const outcome = await run(['reclaim', '--data', data, '--json'], keyVariables).ended
   expect(lastEvent(outcome).blobsRemoved).toBeGreaterThan(0)
-  const done = { event: 'progress', task: 'reclaim', unit: 'blobs', counts: expect.objectContaining({ removed: expect.any(Number) }) }
+  const done = {
+    event: 'progress',
+    task: 'reclaim',
+    unit: 'blobs',
+    counts: expect.objectContaining({ removed: expect.any(Number) }),
+  }
   expect(
     outcome.stdout
       .trim()

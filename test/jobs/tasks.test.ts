@@ -1,7 +1,13 @@
 /** Long work: asked for by records, done by one runner at a time, gone on with from where it was. */
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type RunningTask, startTasks, type TaskKind, type TaskRunner } from '../../src/jobs/task-runner.ts'
+import {
+  type RunningTask,
+  startTasks,
+  type TaskKind,
+  TaskRefused,
+  type TaskRunner,
+} from '../../src/jobs/task-runner.ts'
 import { cancelTask, readTask, requestTask, type TaskRecord } from '../../src/jobs/tasks.ts'
 import { memoryStore, type TestStore } from '../store/fixture.ts'
 
@@ -11,8 +17,15 @@ afterEach(async () => {
 })
 
 const failures: unknown[] = []
+const warnings: string[] = []
 function start({ store }: TestStore, ...kinds: TaskKind[]): TaskRunner {
-  const runner = startTasks({ store, kinds, onError: (error) => failures.push(error), pollMs: 5 })
+  const runner = startTasks({
+    store,
+    kinds,
+    onError: (error) => failures.push(error),
+    warn: (line) => warnings.push(line),
+    pollMs: 5,
+  })
   runners.push(runner)
   return runner
 }
@@ -158,6 +171,21 @@ describe('a task', () => {
     await ask(made)
     expect(await until(made, ({ state }) => state === 'failed')).toMatchObject({ reason: 'no luck' })
     expect(failures.splice(0)).toEqual([new Error('no luck')])
+  })
+
+  it('that is refused says why, in one line, and is no fault', async () => {
+    const made = memoryStore()
+    start(made, {
+      kind: 'scan',
+      run: async (_, { name }) => {
+        throw new TaskRefused(`there is no bucket ${name}`)
+      },
+    })
+    await ask(made, 'nowhere')
+    expect(await until(made, ({ state }) => state === 'failed', 'nowhere')).toMatchObject({
+      reason: 'there is no bucket nowhere',
+    })
+    expect([failures, warnings.splice(0)]).toEqual([[], ['scan of nowhere was refused: there is no bucket nowhere']])
   })
 
   it('waits for others of its kind, first come first served, and for none of another kind', async () => {
