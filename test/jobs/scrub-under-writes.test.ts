@@ -67,7 +67,7 @@ describe.each([
       let looked = 0
       while (writing) {
         const { checked = 0, ...found } = await scrubbed()
-        expect(found).toEqual({ damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 })
+        expect(found).toEqual({ snapshotPieces: 0, damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 })
         looked += checked
       }
       return looked

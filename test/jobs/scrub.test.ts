@@ -51,7 +51,7 @@ const scrub = async (settings: Partial<ScrubSettings> = {}, request: Partial<Tas
   expect(state).toBe('done')
   return progress
 }
-const clean = { damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 }
+const clean = { snapshotPieces: 0, damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 }
 const diskOf = (storeId: string) => made.disks.of(storeId)
 async function shardsOf(key: string): Promise<readonly ShardPlace[]> {
   return (await made.manifestOf(key)).shards
