@@ -12,7 +12,7 @@ import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { foundBucket } from './blob-reference.ts'
 import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
-import { openPace } from './pace.ts'
+import { openPace, type PaceClock } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
 import { storeNow } from './store-now.ts'
 import { type RunningTask, type TaskKind, TaskRefused } from './task-runner.ts'
@@ -20,14 +20,28 @@ import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
 export const moveKind = 'move'
 
-/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. `retryMs`: after which stores that take nothing are tried again. */
-export function moveTask({ retryMs = limits.moveRetryMs }: { retryMs?: number } = {}): TaskKind {
-  return { kind: moveKind, run: (store, task) => moveBucket(store, task, retryMs) }
+export interface MoveSettings {
+  /** After which stores that take nothing are tried again. */
+  retryMs?: number
+  /** That its rate goes by. */
+  clock?: PaceClock
+}
+
+/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
+export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings = {}): TaskKind {
+  return {
+    kind: moveKind,
+    run: (store, task) => moveBucket(store, task, retryMs, openPace(Number.POSITIVE_INFINITY, clock)),
+  }
 }
 
 /** Throws `TaskRefused`; what `moveBlob` throws. */
-async function moveBucket(store: Store, task: RunningTask, retryMs: number): Promise<void> {
-  const paces = openPace(Number.POSITIVE_INFINITY)
+async function moveBucket(
+  store: Store,
+  task: RunningTask,
+  retryMs: number,
+  paces: ReturnType<typeof openPace>,
+): Promise<void> {
   const pace: Pace = (bytes) => {
     const { bytesPerSecond } = task.arguments
     paces.bytesPerSecond = typeof bytesPerSecond === 'number' ? bytesPerSecond : Number.POSITIVE_INFINITY

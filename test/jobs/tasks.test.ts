@@ -9,6 +9,7 @@ import {
   type TaskRunner,
 } from '../../src/jobs/task-runner.ts'
 import { cancelTask, readTask, requestTask, type TaskRecord } from '../../src/jobs/tasks.ts'
+import { tasks } from '../../src/store/keyspace.ts'
 import { memoryStore, type TestStore } from '../store/fixture.ts'
 
 const runners: TaskRunner[] = []
@@ -48,8 +49,18 @@ async function until({ kv }: TestStore, test: (record: TaskRecord) => boolean, n
   }
 }
 
-/** The runner has looked a few times. */
-const polled = () => new Promise((resolve) => setTimeout(resolve, 30))
+/** The runner has looked twice, from the start, at what there is to do. */
+async function polled({ kv }: TestStore): Promise<void> {
+  const range = kv.range.bind(kv)
+  let begun = 0
+  await new Promise<void>((resolve) => {
+    kv.range = (query) => {
+      if (query.start.equals(tasks.start) && ++begun === 3) resolve()
+      return range(query)
+    }
+  })
+  kv.range = range
+}
 
 /** Counts to ten, and waits for a word at each step. */
 function counting() {
@@ -150,9 +161,9 @@ describe('a task', () => {
     expect(await cancelTask(made.store, scan)).toBe(false)
     const { record } = (await readTask(made.kv, scan)) ?? {}
     expect(record?.state).toBe('cancelled')
-    await polled()
+    await polled(made)
     allow(6)
-    await polled()
+    await polled(made)
     expect(seen).toHaveLength(3)
     await until(made, ({ state }) => state === 'cancelled')
     await ask(made)
@@ -215,7 +226,7 @@ describe('a task', () => {
     start(made, { kind: 'scan', everyMs: 1000, run })
     await until(made, ({ state }) => state === 'done' && runs === 1)
     made.clock.advance(999)
-    await polled()
+    await polled(made)
     expect(runs).toBe(1)
     made.clock.advance(1)
     await until(made, ({ state }) => state === 'done' && runs === 2)
@@ -230,7 +241,7 @@ describe('a task', () => {
     start(made, { kind: 'scan', everyMs: 1000, firstAfterMs: 500, run })
     await until(made, ({ state }) => state === 'waiting')
     made.clock.advance(499)
-    await polled()
+    await polled(made)
     expect(runs).toBe(0)
     made.clock.advance(1)
     await until(made, ({ state }) => state === 'done')
