@@ -1,7 +1,8 @@
 /** What owns a data directory while it is served: the store, the accounts, the background jobs. Serves nothing itself. */
+
+import { opening } from '../assembly/closing-stack.ts'
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
-import { opening } from '../closing-stack.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { keptRootKey } from '../instance/root-key.ts'
