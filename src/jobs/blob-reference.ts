@@ -61,7 +61,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
   }
 }
 
-function referenceOfPiece(entry: Entry): BlobReference {
+export function referenceOfPiece(entry: Entry): BlobReference & { owner: { kind: 'snapshot' } } {
   const record = snapshotPieceCodec.decode(entry.key, entry.value)
   return {
     owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },

@@ -74,7 +74,9 @@ describe('compaction of a directory', () => {
   it('moves what lives, of objects and of parts, and gives the room back', async () => {
     await makeMostlyDead()
     const before = await made.shards.usage()
-    const result = await compactStores(made.store, { graceMs })
+    let moved = 0
+    const result = await compactStores(made.store, { graceMs, did: (shards) => (moved += shards) })
+    expect(moved).toBe(result.movedShards)
     expect(result.removedBatches).toBeGreaterThanOrEqual(2)
     expect(result.movedShards).toBeGreaterThanOrEqual(8)
     expect(result.freedBytes).toBeGreaterThan(0)

@@ -1,7 +1,7 @@
 /** The runner of jobs: all of them, one run at a time, until it is stopped. */
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
+import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../store/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
@@ -32,8 +32,13 @@ describe('the runner', () => {
     await put(made, 'key', 'second')
     await begin(made, 'abandoned')
     made.clock.advance(2 * graceMs)
-    const { runOnce } = start(made)
+    const steps: Partial<Record<JobStep, number>> = {}
+    const did = (step: JobStep, count: number): void => {
+      steps[step] = (steps[step] ?? 0) + count
+    }
+    const { runOnce } = start({ ...made, did })
     expect(await runOnce()).toMatchObject({ blobsRemoved: 1, expiredUploads: 1, orphansFound: 0 })
+    expect(steps).toEqual({ expired: 1, removed: 1 })
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await leftOver(made)).toEqual({ garbage: 1, uploads: 0 })
     expect((await read(made, 'key')).toString()).toBe('second')

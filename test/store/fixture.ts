@@ -63,6 +63,7 @@ export class WatchedKv implements Kv {
   #beforeGet: (() => Promise<void>) | undefined
   #beforeCommit: { of?: Key; work: () => Promise<unknown> } | undefined
   #commitsLeft: number | undefined
+  #asked = 0
   /** By ranges, without the bucket that a listing finds in the same way. */
   entriesRead = 0
   commits = 0
@@ -96,7 +97,17 @@ export class WatchedKv implements Kv {
     this.#commitsLeft = commits
   }
 
+  /** Nothing is asked of it any more, nor in reply to what was asked. */
+  async idle(): Promise<void> {
+    for (let asked = -1; asked !== this.#asked; ) {
+      asked = this.#asked
+      // More than it takes to answer, and to ask again.
+      for (let turns = 0; turns < 5; turns++) await turn()
+    }
+  }
+
   async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    this.#asked++
     const hook = this.#beforeGet
     this.#beforeGet = undefined
     await hook?.()
@@ -124,6 +135,7 @@ export class WatchedKv implements Kv {
   }
 
   async commit(commit: Commit): Promise<boolean> {
+    this.#asked++
     const hook = this.#beforeCommit
     const { of } = hook ?? {}
     if (hook !== undefined && (of === undefined || commit.puts?.some(({ key }) => key.equals(of)))) {
