@@ -171,7 +171,9 @@ export const limits = {
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
   /** Bounds what deleted records take to a third of what lives. */
   compactBelowLiveRatio: 0.75,
-  compactMovesInFlightMax: 16,
+  /** Those that wait together become one group, and each group ends with half an empty page on average; but clients wait beside them. */
+  compactMovesInFlightMax: 32,
+  compactMoveBytesMax: 8 * MiB,
   mergeSegmentsMin: 8,
   /** Long work: a request for it is seen, and its progress saved, within this. */
   taskPollMs: 1_000,

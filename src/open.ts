@@ -1,6 +1,8 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
+
+import { type ClosingStack, closingStack, opening } from './assembly/closing-stack.ts'
+import { type OpenPlacement, openPlacement } from './assembly/open-placement.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { type ClosingStack, closingStack, opening } from './closing-stack.ts'
 import type { Placement } from './config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from './encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
@@ -11,7 +13,6 @@ import { refuseUnfinished } from './instance/unfinished-metadata.ts'
 import type { Kv } from './kv/kv.ts'
 import { openLmdb } from './kv/lmdb.ts'
 import { memoryKv } from './kv/memory.ts'
-import { type OpenPlacement, openPlacement } from './open-placement.ts'
 import { type Location, openBlobs } from './shards/blobs.ts'
 import { openDirectoryStore } from './shards/directory/directory-store.ts'
 import { type ErasureCode, openErasureCode } from './shards/erasure/code.ts'

@@ -1,6 +1,7 @@
 /** What a person is told when a command fails. */
+
+import { ListenFailed } from '../assembly/endpoint.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { ListenFailed } from '../endpoint.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
 import { KeyRingRefused } from '../instance/key-ring-file.ts'

@@ -1,7 +1,8 @@
 /** What owns a data directory while it is served: the store, the accounts, the background jobs. Serves nothing itself. */
+
+import { opening } from '../assembly/closing-stack.ts'
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
-import { opening } from '../closing-stack.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { keptRootKey } from '../instance/root-key.ts'
@@ -49,6 +50,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       graceMs: configuration.reclaimGraceMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
       onError: (error) => log.error({ err: error }, 'a background job failed'),
+      warn: (message) => log.warn(message),
       tasks: taskKinds(data.store, configuration),
       repairBytesPerSecond: configuration.repairBytesPerSecond,
     })

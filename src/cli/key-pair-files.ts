@@ -3,10 +3,10 @@
  * puts new ones there (a rename, a link that points elsewhere, a mount), only what they hold counts.
  */
 import { readFile } from 'node:fs/promises'
+import { checkKeyPair } from '../assembly/key-pair.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { TlsFiles } from '../config/options.ts'
 import type { KeyPair } from '../http/tls-front.ts'
-import { checkKeyPair } from '../key-pair.ts'
 import { limits } from '../limits.ts'
 import type { Log } from './log.ts'
 

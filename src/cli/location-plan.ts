@@ -1,26 +1,18 @@
 /** What a changed configuration of stores and locations would mean for the data that is there. Pure: what it goes by is gathered by `plan-locations`. */
+
+import { removedLocation, removedStore, unreadableLocation } from '../assembly/placement-refusals.ts'
 import type { Placement } from '../config/locations.ts'
 import { type KnownPlacement, nextLocations } from '../instance/known-placement.ts'
 import type { Census } from '../jobs/placement-census.ts'
-import { removedLocation, removedStore, unreadableLocation } from '../placement-refusals.ts'
+import type { StoreNow } from '../jobs/store-now.ts'
 import { type Forecast, type ForecastLocation, forecast, noDemand } from '../shards/forecast.ts'
-import type { StoreCondition } from '../shards/guarded-store.ts'
 import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../shards/location-policy.ts'
 import { shapeOf } from '../shards/shape.ts'
-
-/** How a store is now, or a directory that is to be one. */
-export interface StoreNow {
-  state: StoreCondition['state']
-  reason: string | undefined
-  /** Absent: it can't be asked. */
-  usedBytes: number | undefined
-  freeBytes: number | undefined
-}
 
 export interface PlanFacts {
   known: KnownPlacement
   configured: Placement
-  /** By name: those that are configured, and the one in the data directory. */
+  /** By name: those that are configured, which may be places that are to be one, and the one in the data directory. */
   stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
   census: Census
   /** Locations with blobs in the repair queue. */

@@ -1,11 +1,13 @@
 /** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
+
+import { replaceStore } from '../assembly/open-placement.ts'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { type LocationStatus, locationStatuses, type StoreStatus } from '../jobs/location-status.ts'
-import { replaceStore } from '../open-placement.ts'
+import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../jobs/location-status.ts'
 import type { Invocation } from './command.ts'
 import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
+import { formatBytes } from './progress.ts'
 import { withDataBeside } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
@@ -42,6 +44,7 @@ function linesOf(location: LocationStatus): string[] {
   return [
     `${name}  version ${version}  ${layoutOf(location)}, ${writeAck} to acknowledge; ${survives}; ${degraded}${lost}`,
     ...location.stores.map((store) => `  ${store.name}  domain ${store.domain}  ${conditionOf(store)}`),
+    ...location.moves.map((move) => `  ${moveLine(move)}`),
   ]
 }
 
@@ -49,13 +52,21 @@ function layoutOf({ scheme, copies, striping }: LocationStatus): string {
   const whole = count(copies, 'copy', 'copies')
   if (striping === undefined) return `${scheme}, ${whole}`
   const { data, parity, replicateBelow } = striping
-  return `${scheme}, ${data} + ${parity} shards (${whole} below ${replicateBelow} bytes)`
+  return `${scheme}, ${data} + ${parity} shards (${whole} below ${formatBytes(replicateBelow)})`
 }
 
 function conditionOf({ state, reason, usedBytes, freeBytes }: StoreStatus): string {
-  const used = usedBytes === undefined ? '' : `  ${usedBytes} bytes used`
-  const free = freeBytes === undefined ? '' : `${used === '' ? '  ' : ', '}${freeBytes} free`
+  const used = usedBytes === undefined ? '' : `  ${formatBytes(usedBytes)} used`
+  const free = freeBytes === undefined ? '' : `${used === '' ? '  ' : ', '}${formatBytes(freeBytes)} free`
   return `${state}${reason === undefined ? '' : `: ${reason}`}${used}${free}`
+}
+
+function moveLine({ bucket, state, reason, progress: { done, total, counts } }: MoveStatus): string {
+  if (state === 'waiting') return `bucket ${bucket} is to be moved here`
+  const far = `${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`} in ${count(counts.moved ?? 0, 'blob')} so far`
+  if (state === 'running') return `bucket ${bucket} is moved here: ${far}`
+  const why = reason === undefined ? state : `${state}: ${reason}`
+  return `the move of bucket ${bucket} here was not ended (${why}): ${far}. Repeat it to go on`
 }
 
 const count = (amount: number, one: string, several = `${one}s`): string => `${amount} ${amount === 1 ? one : several}`

@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { StoreSettings } from '../config/locations.ts'
+import type { StoreNow } from '../jobs/store-now.ts'
 import { limits } from '../limits.ts'
 import { openDirectoryStore } from '../shards/directory/directory-store.ts'
 import { unlessMissing } from '../shards/directory/failures.ts'
 import { identityName } from '../shards/directory/layout.ts'
 import { nodeFs } from '../shards/node-fs.ts'
-import type { StoreNow } from './location-plan.ts'
 
 /** `out`: the server would refuse to start because of it. The identity is one that no shard names, unless the place is a store already. */
 export async function lookAtNewStore(settings: StoreSettings): Promise<StoreNow & { storeId: string }> {

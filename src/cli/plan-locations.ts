@@ -5,11 +5,11 @@ import { readKnownPlacement } from '../instance/known-placement.ts'
 import { foundBucket } from '../jobs/blob-reference.ts'
 import { locationStatuses } from '../jobs/location-status.ts'
 import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
+import { type StoreNow, storeNow } from '../jobs/store-now.ts'
 import type { OpenDataStore } from '../open.ts'
 import { forecast } from '../shards/forecast.ts'
-import type { ShardStore } from '../shards/shard-store.ts'
 import type { Invocation } from './command.ts'
-import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf, type StoreNow } from './location-plan.ts'
+import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
 import { requireLocation } from './move-bucket.ts'
 import { lookAtNewStore } from './new-store.ts'
 import { moveLines, planLines } from './plan-lines.ts'
@@ -61,7 +61,7 @@ async function placementNow(
   const stores = new Map<string, StoreNow & { storeId: string; domain: string }>()
   const own = store.blobs.locations.find(({ name }) => name === ownName)?.stores[0]
   if (own !== undefined)
-    stores.set(ownName, { storeId: own.store.storeId, domain: own.domain, ...(await stateOf(own)) })
+    stores.set(ownName, { storeId: own.store.storeId, domain: own.domain, ...(await storeNow(own)) })
   for (const settings of configured.stores) {
     const storeId = known.stores[settings.name]?.storeId
     const { domain } = settings
@@ -73,19 +73,10 @@ async function placementNow(
 
 async function knownStore({ blobs }: OpenDataStore['store'], storeId: string): Promise<StoreNow> {
   const inLocation = blobs.locations.flatMap(({ stores }) => stores).find(({ store }) => store.storeId === storeId)
-  if (inLocation !== undefined) return stateOf(inLocation)
+  if (inLocation !== undefined) return storeNow(inLocation)
   const inUse = blobs.stores.find((store) => store.storeId === storeId)
-  if (inUse !== undefined) return stateOf({ state: 'up', reason: undefined, store: inUse })
+  if (inUse !== undefined) return storeNow({ state: 'up', reason: undefined, store: inUse })
   return { state: 'out', reason: 'it is out of use', usedBytes: undefined, freeBytes: undefined }
-}
-
-async function stateOf({
-  state,
-  reason,
-  store,
-}: Pick<StoreNow, 'state' | 'reason'> & { store: ShardStore }): Promise<StoreNow> {
-  const usage = state === 'out' ? undefined : await store.usage().catch(() => undefined)
-  return { state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
 }
 
 async function newStore(

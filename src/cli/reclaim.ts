@@ -1,10 +1,14 @@
 /** `holdfast reclaim`: one run of the background jobs over the data directory of a stopped server. */
 import { type JobsReport, startJobs } from '../jobs/runner.ts'
+import type { TaskProgress } from '../jobs/tasks.ts'
 import type { Invocation } from './command.ts'
+import { formatBytes, openProgress } from './progress.ts'
 import { withStoppedData } from './stopped-data.ts'
 
 export async function reclaim(invocation: Invocation): Promise<number> {
   const { configuration, json, print } = invocation
+  const progress = openProgress({ label: 'reclaim', json, print })
+  let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
   const report = await withStoppedData(invocation, async ({ store }) => {
     const jobs = startJobs({
       store,
@@ -13,6 +17,10 @@ export async function reclaim(invocation: Invocation): Promise<number> {
       abandonedUploadMs: configuration.abandonedUploadMs,
       repairBytesPerSecond: configuration.repairBytesPerSecond,
       onError: () => {},
+      did: (step, count) => {
+        at = { ...at, done: at.done + count, counts: { ...at.counts, [step]: (at.counts[step] ?? 0) + count } }
+        progress.show(at)
+      },
     })
     try {
       return await jobs.runOnce()
@@ -20,13 +28,14 @@ export async function reclaim(invocation: Invocation): Promise<number> {
       await jobs.stop()
     }
   })
+  progress.end(at)
   print(json ? JSON.stringify({ event: 'reclaimed', ...report }) : reportLine(report))
   return 0
 }
 
 function reportLine(report: JobsReport): string {
   return [
-    `reclaimed ${report.freedBytes} bytes:`,
+    `reclaimed ${formatBytes(report.freedBytes)}:`,
     `${report.blobsRemoved} blobs removed;`,
     `${report.orphansFound} orphans found;`,
     `${report.expiredUploads} abandoned uploads ended;`,

@@ -1,6 +1,7 @@
 /** `holdfast recover`: rebuilds lost metadata from what the stores hold. */
+
+import { type RecoveredMetadata, recoverMetadata } from '../assembly/open-recovery.ts'
 import { rootAccount } from '../config/accounts.ts'
-import { type RecoveredMetadata, recoverMetadata } from '../open-recovery.ts'
 import type { TaskProgress } from '../store/records.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal } from './instance.ts'

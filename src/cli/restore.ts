@@ -1,9 +1,9 @@
 /** `holdfast restore`: puts the metadata of a backup into a data directory that has none. */
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { type FilledMetadata, fillMetadata } from '../assembly/fill-metadata.ts'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { type FilledMetadata, fillMetadata } from '../fill-metadata.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { knownDefaultStore, replaceDefaultStore } from '../instance/default-store.ts'
 import { mergeKeyRing } from '../instance/key-ring-file.ts'

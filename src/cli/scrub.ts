@@ -32,8 +32,9 @@ function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): s
   const count = (name: string): number => counts[name] ?? 0
   const end = { done: 'scrubbed', cancelled: 'cancelled; so far', failed: `failed: ${reason}; so far` }
   const unreachable = count('unreachable') === 0 ? '' : `; ${count('unreachable')} not verified: a store is out of use`
+  const pieces = count('snapshotPieces') === 0 ? '' : `, ${count('snapshotPieces')} of metadata snapshots`
   return [
-    `${end[state === 'failed' || state === 'cancelled' ? state : 'done']} ${formatBytes(done)} in ${count('checked')} blobs:`,
+    `${end[state === 'failed' || state === 'cancelled' ? state : 'done']} ${formatBytes(done)} in ${count('checked')} blobs${pieces}:`,
     `${count('damaged')} damaged, ${count('repaired')} repaired, ${count('degraded')} to be repaired, ${count('lost')} lost${unreachable}`,
   ].join(' ')
 }
@@ -49,11 +50,13 @@ function printLost(invocation: Invocation): Promise<void> {
 }
 
 function objectOf({ owner, lost }: FoundLost): Record<string, string | number | undefined> {
+  if (owner.kind === 'snapshot') return { snapshotId: owner.id, piece: owner.piece }
   const part = owner.kind === 'part' ? { uploadId: owner.uploadId, partNumber: owner.number } : {}
   return { ...lost.object, ...part }
 }
 
 function lineOf({ owner, lost }: FoundLost): string {
+  if (owner.kind === 'snapshot') return `lost: piece ${owner.piece} of metadata snapshot ${owner.id}`
   const { bucket, key, versionId } = lost.object ?? {}
   const part = owner.kind === 'part' ? [`part ${owner.number} of upload ${owner.uploadId}`] : []
   const version = versionId === undefined || versionId === 'null' ? [] : [`version ${versionId}`]

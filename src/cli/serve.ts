@@ -1,7 +1,7 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import { setDefaultHighWaterMark } from 'node:stream'
+import { openEndpoint } from '../assembly/endpoint.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { openEndpoint } from '../endpoint.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'

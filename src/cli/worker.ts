@@ -1,8 +1,8 @@
 /** The entry of a worker process: serves the connections that the primary gives it, until it says to drain, or is gone. */
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
-import { opening } from '../closing-stack.ts'
-import { openS3Port } from '../endpoint.ts'
+import { opening } from '../assembly/closing-stack.ts'
+import { openS3Port } from '../assembly/endpoint.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { openDataStore } from '../open.ts'

@@ -3,9 +3,9 @@
  * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { opening } from '../closing-stack.ts'
+import { opening } from '../assembly/closing-stack.ts'
+import { ListenFailed, urlOf } from '../assembly/endpoint.ts'
 import type { ListenAddress } from '../config/kinds.ts'
-import { ListenFailed, urlOf } from '../endpoint.ts'
 import { Crew, type CrewOptions } from './crew.ts'
 
 export interface Workers {

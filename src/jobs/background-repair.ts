@@ -3,26 +3,30 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Store } from '../store/store.ts'
 import { openPace } from './pace.ts'
-import { type RepairReport, repairBlobs } from './repair.ts'
+import { type RepairOutcome, type RepairReport, repairBlobs } from './repair.ts'
 
 export interface BackgroundRepairOptions {
   store: Store
   /** Absent: no limit. */
   bytesPerSecond: number | undefined
   onError(error: unknown): void
+  /** Called after each blob that was looked at. */
+  did?(outcome: RepairOutcome): void
 }
 
 export class BackgroundRepair {
   readonly #store: Store
   readonly #onError: (error: unknown) => void
+  readonly #did: (outcome: RepairOutcome) => void
   readonly #stopping = new AbortController()
   readonly #pace: (bytes: number) => Promise<void>
   #running: Promise<RepairReport> | undefined
   #isWaitedFor = false
 
-  constructor({ store, bytesPerSecond, onError }: BackgroundRepairOptions) {
+  constructor({ store, bytesPerSecond, onError, did = () => {} }: BackgroundRepairOptions) {
     this.#store = store
     this.#onError = onError
+    this.#did = did
     const { signal } = this.#stopping
     // Each shard that is being read waits on it.
     setMaxListeners(0, signal)
@@ -58,7 +62,7 @@ export class BackgroundRepair {
 
   async #begin(): Promise<RepairReport> {
     try {
-      const report = await repairBlobs(this.#store, { pace: this.#pace })
+      const report = await repairBlobs(this.#store, { pace: this.#pace, did: async (outcome) => this.#did(outcome) })
       if (report.lostBlobs > 0) {
         this.#onError(new Error(`${report.lostBlobs} blobs have too few shards left that can be read`))
       }

@@ -2,7 +2,7 @@
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
 import type { Manifest } from '../shards/blobs.ts'
-import { readDescription } from '../store/descriptions.ts'
+import { readDescription } from '../store/description-bytes.ts'
 import {
   type BlobOwner,
   bucketKey,
@@ -61,7 +61,7 @@ export function referenceOfPart(entry: Entry): BlobReference {
   }
 }
 
-function referenceOfPiece(entry: Entry): BlobReference {
+export function referenceOfPiece(entry: Entry): BlobReference & { owner: { kind: 'snapshot' } } {
   const record = snapshotPieceCodec.decode(entry.key, entry.value)
   return {
     owner: { kind: 'snapshot', ...snapshotPieceOf(entry.key) },

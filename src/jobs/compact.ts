@@ -5,10 +5,18 @@ import type { Store } from '../store/store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
-export async function compactStores(store: Store, { graceMs }: { graceMs: number }): Promise<CompactResult> {
+export async function compactStores(
+  store: Store,
+  { graceMs, did }: { graceMs: number; did?(shards: number): void },
+): Promise<CompactResult> {
+  const move = async (shards: ShardStore, shard: FoundShard): Promise<boolean> => {
+    const isMoved = await moveShard(store, shards, shard)
+    if (isMoved) did?.(1)
+    return isMoved
+  }
   const total: CompactResult = { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   await inEachStore(store, async (shards) => {
-    const result = await shards.compact({ graceMs, move: (shard) => moveShard(store, shards, shard) })
+    const result = await shards.compact({ graceMs, move: (shard) => move(shards, shard) })
     total.removedBatches += result.removedBatches
     total.movedShards += result.movedShards
     total.freedBytes += result.freedBytes

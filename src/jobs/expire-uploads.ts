@@ -10,7 +10,7 @@ import { abortCommit } from '../store/uploads.ts'
 /** Uploads are kept in order of initiation, so this reads only those that are old enough. Resolves with the number of uploads ended. */
 export async function expireUploads(
   store: Store,
-  { abandonedUploadMs }: { abandonedUploadMs: number },
+  { abandonedUploadMs, did }: { abandonedUploadMs: number; did?(uploads: number): void },
 ): Promise<number> {
   const expiredBefore = store.clock.now() - abandonedUploadMs
   let expired = 0
@@ -23,7 +23,9 @@ export async function expireUploads(
       const record = uploadCodec.decode(key, value)
       if (record.state === 'open') {
         // A Complete or another process that came first wins; the next run sees what it left.
-        if (await store.kv.commit(abortCommit(store, uploadId, record, version))) expired += 1
+        if (!(await store.kv.commit(abortCommit(store, uploadId, record, version)))) continue
+        expired += 1
+        did?.(1)
       } else if (record.completedMs <= expiredBefore) {
         await store.kv.commit({ checks: [{ key: uploadKey(uploadId), version }], deletes: [key] })
       }

@@ -8,21 +8,29 @@ import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
 /** Resolves with the number of orphans found; they become garbage, to be reclaimed after the grace like any other. */
-export async function findOrphans(store: Store, { graceMs }: { graceMs: number }): Promise<number> {
+export async function findOrphans(
+  store: Store,
+  { graceMs, did }: { graceMs: number; did?(shards: number): void },
+): Promise<number> {
   const writtenBefore = store.clock.now() - graceMs
   let found = 0
   await inEachStore(store, async (shards) => {
     for (const batch of await shards.unchecked()) {
       // A shard younger than the grace may belong to a request that has yet to commit.
       if (!batch.closed || batch.newestMs > writtenBefore) continue
-      found += await checkBatch(store, shards, batch.id)
+      found += await checkBatch(store, shards, batch.id, did)
       await shards.markChecked(batch.id)
     }
   })
   return found
 }
 
-async function checkBatch(store: Store, shards: ShardStore, batchId: string): Promise<number> {
+async function checkBatch(
+  store: Store,
+  shards: ShardStore,
+  batchId: string,
+  did: ((shards: number) => void) | undefined,
+): Promise<number> {
   let found = 0
   let orphans: Put[] = []
   const flush = async (): Promise<void> => {
@@ -31,6 +39,7 @@ async function checkBatch(store: Store, shards: ShardStore, batchId: string): Pr
     orphans = []
   }
   for await (const shard of shards.list(batchId)) {
+    did?.(1)
     if ((await findOwner(store, shards.storeId, shard)) !== undefined) continue
     orphans.push(
       garbagePut(store, {

@@ -1,19 +1,23 @@
-/** What an operator wants to know of each location: its stores, what lacks shards, and how many failures it survives. Reads only. */
+/** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is moved there. Reads only. */
+import type { Kv } from '../kv/kv.ts'
 import type { LocationState } from '../shards/blobs.ts'
 import { repairOwnerOf, repairs } from '../store/keyspace.ts'
 import { repairCodec } from '../store/record-codecs.ts'
 import type { Store } from '../store/store.ts'
-import { findReference } from './blob-reference.ts'
+import { findReference, foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
+import { moveKind } from './move-bucket.ts'
+import { type StoreNow, storeNow } from './store-now.ts'
+import { allTasks, type FoundTask, isEnded, type TaskRecord } from './tasks.ts'
 
-export interface StoreStatus {
+export interface StoreStatus extends StoreNow {
   name: string
   domain: string
-  state: 'up' | 'full' | 'read-only' | 'out'
-  reason: string | undefined
-  /** Absent: it can't be asked. */
-  usedBytes: number | undefined
-  freeBytes: number | undefined
+}
+
+/** Of a bucket to the location: one that is asked for or under way, or that stopped before all was there. */
+export interface MoveStatus extends Pick<TaskRecord, 'state' | 'reason' | 'progress'> {
+  bucket: string
 }
 
 export interface LocationStatus extends Omit<LocationState, 'stores'> {
@@ -24,29 +28,37 @@ export interface LocationStatus extends Omit<LocationState, 'stores'> {
   lostBlobs: number
   /** So many stores may be lost and everything can still be read: as things are, and once all is repaired and every store is back. */
   failuresSurvived: { now: number; whole: number }
+  moves: MoveStatus[]
 }
 
 export async function locationStatuses(store: Store): Promise<LocationStatus[]> {
   const queued = await queuedByLocation(store)
+  const moves = await movesByLocation(store)
   return Promise.all(
     store.blobs.locations.map(async (location) => {
-      const stores = await Promise.all(location.stores.map(statusOf))
+      const stores = await Promise.all(
+        location.stores.map(async (placed) => ({
+          name: placed.name,
+          domain: placed.domain,
+          ...(await storeNow(placed)),
+        })),
+      )
       const { degradedBlobs, lostBlobs } = queued.get(location.name) ?? nothingQueued
       const whole = location.copies - 1
       const out = stores.filter(({ state }) => state === 'out').length
       // A queued blob may have as few good shards as it takes to read it: nobody knows until it has been verified.
       const now = degradedBlobs + lostBlobs > 0 ? 0 : Math.max(0, whole - out)
-      return { ...location, stores, degradedBlobs, lostBlobs, failuresSurvived: { now, whole } }
+      const failuresSurvived = { now, whole }
+      return {
+        ...location,
+        stores,
+        degradedBlobs,
+        lostBlobs,
+        failuresSurvived,
+        moves: moves.get(location.name) ?? [],
+      }
     }),
   )
-}
-
-async function statusOf({ name, domain, state, reason, store }: LocationState['stores'][number]): Promise<StoreStatus> {
-  const usage = state === 'out' ? undefined : await store.usage().catch(() => undefined)
-  // Who looks from outside has not been refused yet.
-  if (state === 'up' && usage?.freeBytes === 0)
-    return { name, domain, state: 'full', reason: 'it has no room left', ...usage }
-  return { name, domain, state, reason, usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
 }
 
 type Queued = Pick<LocationStatus, 'degradedBlobs' | 'lostBlobs'>
@@ -64,4 +76,22 @@ async function queuedByLocation({ kv }: Store): Promise<Map<string, Queued>> {
     else queued.lostBlobs++
   }
   return byLocation
+}
+
+async function movesByLocation({ kv }: Store): Promise<Map<string, MoveStatus[]>> {
+  const byLocation = new Map<string, MoveStatus[]>()
+  for (const task of await allTasks(kv)) {
+    if (task.kind !== moveKind || !(await isUnfinished(kv, task))) continue
+    const { state, reason, progress, arguments: asked } = task.record
+    const to = String(asked.to)
+    byLocation.set(to, [...(byLocation.get(to) ?? []), { bucket: task.name, state, reason, progress }])
+  }
+  return byLocation
+}
+
+/** A move that was refused has moved nothing; of one that stopped half-way, the bucket may belong elsewhere by now. */
+async function isUnfinished(kv: Kv, { name, record }: FoundTask): Promise<boolean> {
+  if (!isEnded(record)) return true
+  const bucket = (await foundBucket(kv, name))?.record
+  return bucket?.moving === true && bucket.location === record.arguments.to
 }

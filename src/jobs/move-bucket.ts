@@ -12,29 +12,36 @@ import type { BucketRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { foundBucket } from './blob-reference.ts'
 import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
-import { openPace } from './pace.ts'
+import { openPace, type PaceClock } from './pace.ts'
 import { moveQueued } from './queued-moves.ts'
-import type { RunningTask, TaskKind } from './task-runner.ts'
+import { storeNow } from './store-now.ts'
+import { type RunningTask, type TaskKind, TaskRefused } from './task-runner.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
-
-/** The bucket can't be moved there now. The message says why; nothing was changed. */
-class MoveRefused extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'MoveRefused'
-  }
-}
 
 export const moveKind = 'move'
 
-/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. `retryMs`: after which stores that take nothing are tried again. */
-export function moveTask({ retryMs = limits.moveRetryMs }: { retryMs?: number } = {}): TaskKind {
-  return { kind: moveKind, run: (store, task) => moveBucket(store, task, retryMs) }
+export interface MoveSettings {
+  /** After which stores that take nothing are tried again. */
+  retryMs?: number
+  /** That its rate goes by. */
+  clock?: PaceClock
 }
 
-/** Throws `MoveRefused`; what `moveBlob` throws. */
-async function moveBucket(store: Store, task: RunningTask, retryMs: number): Promise<void> {
-  const paces = openPace(Number.POSITIVE_INFINITY)
+/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
+export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings = {}): TaskKind {
+  return {
+    kind: moveKind,
+    run: (store, task) => moveBucket(store, task, retryMs, openPace(Number.POSITIVE_INFINITY, clock)),
+  }
+}
+
+/** Throws `TaskRefused`; what `moveBlob` throws. */
+async function moveBucket(
+  store: Store,
+  task: RunningTask,
+  retryMs: number,
+  paces: ReturnType<typeof openPace>,
+): Promise<void> {
   const pace: Pace = (bytes) => {
     const { bytesPerSecond } = task.arguments
     paces.bytesPerSecond = typeof bytesPerSecond === 'number' ? bytesPerSecond : Number.POSITIVE_INFINITY
@@ -51,30 +58,30 @@ async function moveBucket(store: Store, task: RunningTask, retryMs: number): Pro
       if ((await unchangedBucket(store, bucket)) === undefined) return
     }
   } while (bucket.location !== task.arguments.to)
-  await moveQueued(store, pace)
+  await moveQueued(store, { pace })
   await endMove(store, bucket).catch(unlessGone)
 }
 
-/** What moving the bucket would write. Throws `MoveRefused` when it can't be done now. */
+/** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
 async function foreseenMove(store: Store, name: string, to: string): Promise<Forecast> {
   const bucket = (await foundBucket(store.kv, name))?.record
-  if (bucket === undefined) throw new MoveRefused(`there is no bucket ${name}`)
+  if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
   const location = store.blobs.locations.find((known) => known.name === to)
-  if (location === undefined) throw new MoveRefused(`there is no location ${to}`)
+  if (location === undefined) throw new TaskRefused(`there is no location ${to}`)
   let demand: Demand = noDemand
   for await (const { reference } of walkBlobs(store.kv, bucket)) {
     const { manifest } = reference
     if (store.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
   }
   const stores = await Promise.all(
-    location.stores.map(async ({ store: shards, ...about }) => ({
-      ...about,
-      storeId: shards.storeId,
-      freeBytes: about.state === 'out' ? undefined : (await shards.usage().catch(() => undefined))?.freeBytes,
+    location.stores.map(async (placed) => ({
+      ...placed,
+      storeId: placed.store.storeId,
+      ...(await storeNow(placed)),
     })),
   )
   const foreseen = forecast(demand, { ...location, stores })
-  if (foreseen.fault !== undefined) throw new MoveRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
+  if (foreseen.fault !== undefined) throw new TaskRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
   return foreseen
 }
 

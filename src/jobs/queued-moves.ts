@@ -9,12 +9,16 @@ import { everyEntry } from './every-entry.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
 /** Resolves with how many of the queue are where they belong. What can't be read, or written, now stays queued. */
-export async function moveQueued(store: Store, pace: Pace = async () => {}): Promise<number> {
+export async function moveQueued(
+  store: Store,
+  { pace = async () => {}, did }: { pace?: Pace; did?(queued: number): void } = {},
+): Promise<number> {
   let moved = 0
   for await (const queued of everyEntry(store.kv, moves)) {
     const isDone = await moveOne(store, queued, pace)
     if (!isDone) continue
     moved++
+    did?.(1)
     await store.kv.commit({ checks: [{ key: queued.key, version: queued.version }], deletes: [queued.key] })
   }
   return moved

@@ -16,17 +16,21 @@ export interface ReclaimOptions {
   graceMs: number
   /** Called with what a record turned out to reference: it is kept, and no garbage any more. That should never be. */
   onReferenced?(garbage: GarbageRecord): void
+  /** Called with how many more blobs were removed. */
+  did?(blobs: number): void
 }
 
 /** Resolves with the number of blobs removed. Garbage younger than the grace stays: a request that began before may still read it. */
-export async function reclaimGarbage(store: Store, { graceMs, onReferenced }: ReclaimOptions): Promise<number> {
+export async function reclaimGarbage(store: Store, { graceMs, onReferenced, did }: ReclaimOptions): Promise<number> {
   const reclaimBefore = store.clock.now() - graceMs
   let removed = 0
   let { start } = garbage
   while (true) {
     const batch = await store.kv.range({ start, end: garbage.end, limit: limits.reclaimBatch })
     const due = batch.filter((entry) => timeOfId(garbageIdOf(entry.key)) <= reclaimBefore)
-    removed += await reclaimBatch(store, due, onReferenced)
+    const removedNow = await reclaimBatch(store, due, onReferenced)
+    removed += removedNow
+    did?.(removedNow)
     const last = due.at(-1)
     if (last === undefined || due.length < limits.reclaimBatch) return removed
     start = keyAfter(last.key)

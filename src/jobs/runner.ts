@@ -21,6 +21,10 @@ export interface JobsOptions {
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** Told in one line of a task that was refused. */
+  warn?(message: string): void
+  /** Called with how many more uploads, blobs or shards a run dealt with. */
+  did?(step: JobStep, count: number): void
   /** Long work that may be asked for, done beside the jobs. Absent: none. */
   tasks?: readonly TaskKind[]
   /** At which queued blobs are verified and made anew. Absent: as fast as it goes. */
@@ -28,6 +32,9 @@ export interface JobsOptions {
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
+
+/** What a run of the jobs does, piece by piece. */
+export type JobStep = 'expired' | 'late' | 'repaired' | 'lacking' | 'searched' | 'removed' | 'moved'
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
@@ -51,7 +58,13 @@ export function startJobs(options: JobsOptions): Jobs {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
-  const repair = new BackgroundRepair({ ...options, bytesPerSecond: options.repairBytesPerSecond })
+  const repair = new BackgroundRepair({
+    ...options,
+    bytesPerSecond: options.repairBytesPerSecond,
+    did: (outcome) => {
+      if (outcome !== 'gone') options.did?.(outcome === 'whole' ? 'repaired' : 'lacking', 1)
+    },
+  })
 
   const run = (repairPatienceMs?: number): Promise<JobsReport> => {
     const done = last.then(async () => {
@@ -89,23 +102,28 @@ export function startJobs(options: JobsOptions): Jobs {
 const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
 
 async function runJobs(
-  { store, graceMs, abandonedUploadMs, onError }: JobsOptions,
+  { store, graceMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
   repair: () => Promise<RepairReport | undefined>,
 ): Promise<JobsReport> {
-  const expiredUploads = await expireUploads(store, { abandonedUploadMs })
-  const lateBlobsMoved = await moveQueued(store)
+  const expiredUploads = await expireUploads(store, { abandonedUploadMs, did: (count) => did('expired', count) })
+  const lateBlobsMoved = await moveQueued(store, { did: (count) => did('late', count) })
   const repaired = await repair()
-  const orphansFound = await findOrphans(store, { graceMs })
-  const blobsRemoved = await reclaimGarbage(store, {
-    graceMs,
-    onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
-  })
+  const reclaim = (): Promise<number> =>
+    reclaimGarbage(store, {
+      graceMs,
+      did: (count) => did('removed', count),
+      onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
+    })
+  // What is known to be garbage goes first: the search would find it to be of nobody, and write it down again.
+  const reclaimed = await reclaim()
+  const orphansFound = await findOrphans(store, { graceMs, did: (count) => did('searched', count) })
+  const blobsRemoved = reclaimed + (orphansFound === 0 ? 0 : await reclaim())
   return {
     expiredUploads,
     lateBlobsMoved,
     ...(repaired ?? nothingRepaired),
     orphansFound,
     blobsRemoved,
-    ...(await compactStores(store, { graceMs })),
+    ...(await compactStores(store, { graceMs, did: (count) => did('moved', count) })),
   }
 }

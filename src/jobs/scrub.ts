@@ -1,15 +1,15 @@
-/** Reads and verifies every shard of every blob, also those that no healthy read touches, and has repaired what is damaged or missing. */
+/** Reads and verifies every shard of every blob, also those that no healthy read touches, and of metadata snapshots; and has repaired what is damaged or missing. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import { bytesOfShards } from '../shards/blobs.ts'
 import { repairKey } from '../store/keyspace.ts'
 import { repairPut } from '../store/repair-queue.ts'
 import type { Store } from '../store/store.ts'
-import { type BlobReference, everyBucket, findReference, isDescriptionOf } from './blob-reference.ts'
+import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
 import { repairBlob } from './repair.ts'
+import { type Walked, type WalkPlace, walkAll } from './scrub-walk.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
-import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
 export const scrubKind = 'scrub'
 
@@ -24,6 +24,8 @@ export interface ScrubSettings {
 /** What a scrub counts, in blobs. */
 export interface ScrubCounts {
   checked: number
+  /** Of these, pieces of metadata snapshots. */
+  snapshotPieces: number
   /** Had a shard that is damaged or missing. */
   damaged: number
   repaired: number
@@ -47,19 +49,8 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
   }
 }
 
-/** Where a scrub goes on: with what comes after these. */
-interface Cursor {
-  bucket: string
-  place: string
-  /** The last part that was checked, where the place is one of several. */
-  part?: number
-  /** Bytes that were read until here. */
-  bytes: number
-}
-
-interface Walked extends WalkedBlob {
-  bucket: string
-}
+/** Where a scrub goes on, and how many bytes were read until there. */
+type Cursor = WalkPlace & { bytes: number }
 
 class Scrub {
   readonly #store: Store
@@ -74,6 +65,7 @@ class Scrub {
     this.#pace = pace
     this.#counts = {
       checked: 0,
+      snapshotPieces: 0,
       damaged: 0,
       repaired: 0,
       degraded: 0,
@@ -100,7 +92,7 @@ class Scrub {
   async *#batches(from: Cursor | undefined): AsyncGenerator<Walked[]> {
     let batch: Walked[] = []
     let bytes = 0
-    for await (const blob of walk(this.#store, from)) {
+    for await (const blob of walkAll(this.#store.kv, from)) {
       const size = bytesOnStores(blob.reference)
       if (batch.length === limits.scrubBlobsAtOnce || (batch.length > 0 && bytes + size > limits.scrubBytesAtOnce)) {
         yield batch
@@ -113,9 +105,8 @@ class Scrub {
     yield batch
   }
 
-  async #advance({ bucket, place, reference: { owner } }: Walked): Promise<void> {
-    const part = owner.kind === 'part' ? { part: owner.number } : {}
-    const cursor: Cursor = { bucket, place, ...part, bytes: this.#bytes }
+  async #advance({ at }: Walked): Promise<void> {
+    const cursor: Cursor = { ...at, bytes: this.#bytes }
     await this.#task.advance({ cursor: JSON.stringify(cursor), done: this.#bytes, counts: { ...this.#counts } })
   }
 
@@ -123,13 +114,14 @@ class Scrub {
     const finding = await this.#inspect(blob.reference)
     if (finding === 'gone') return
     this.#counts.checked++
+    if (blob.reference.owner.kind === 'snapshot') this.#counts.snapshotPieces++
     if (finding === 'unreachable') this.#counts.unreachable++
     if (finding === 'damaged') this.#counts.damaged++
     // What is whole may be queued still, and even be taken for lost.
     else if (finding !== 'queued') return
     const outcome = await repairBlob(this.#store, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
-      object: blob.object,
+      ...(blob.object === undefined ? {} : { object: blob.object }),
     })
     if (outcome === 'whole' && finding === 'damaged') this.#counts.repaired++
     else if (outcome === 'lost') this.#counts.lost++
@@ -166,26 +158,11 @@ class Scrub {
   }
 }
 
-async function* walk({ kv }: Store, from: Cursor | undefined): AsyncGenerator<Walked> {
-  for await (const bucket of everyBucket(kv)) {
-    if (from !== undefined && bucket.name < from.bucket) continue
-    const place = from?.bucket === bucket.name ? from.place : undefined
-    for await (const blob of walkBlobs(kv, bucket, place)) {
-      if (from === undefined || !isDone(blob, place, from)) yield { ...blob, bucket: bucket.name }
-    }
-  }
-}
-
-/** A walk begins with the place that the last one ended in. */
-function isDone({ place, reference: { owner } }: WalkedBlob, first: string | undefined, { part }: Cursor): boolean {
-  return place === first && (owner.kind !== 'part' || owner.number <= (part ?? 0))
-}
-
 /** Bytes of all shards, as the metadata has them. */
 async function totalBytes(store: Store, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let walked = 0
-  for await (const { reference } of walk(store, undefined)) {
+  for await (const { reference } of walkAll(store.kv, undefined)) {
     bytes += bytesOnStores(reference)
     // Metadata is read without a pause: requests have their turn in between.
     if (++walked % limits.reclaimBatch === 0) await turn()

@@ -1,7 +1,8 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
 import type { Entry } from '../kv/kv.ts'
 import type { FoundShard, ShardId } from '../shards/shard-store.ts'
-import { readDescription, type VersionDescription } from '../store/descriptions.ts'
+import { readDescription } from '../store/description-bytes.ts'
+import type { VersionDescription } from '../store/descriptions.ts'
 import { type BlobOwner, historyKey, historyOf, objectKey } from '../store/keyspace.ts'
 import type { GarbageRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'

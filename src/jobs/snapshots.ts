@@ -4,6 +4,7 @@ import { timeOrderedId } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { Manifest } from '../shards/blobs.ts'
 import { garbagePut } from '../store/commit.ts'
+import { descriptionBytes } from '../store/description-bytes.ts'
 import type { SnapshotDescription } from '../store/descriptions.ts'
 import { snapshotKey, snapshotPieceOf, snapshots } from '../store/keyspace.ts'
 import { snapshotPieceCodec } from '../store/record-codecs.ts'
@@ -90,7 +91,7 @@ class SnapshotWriter {
     const description: SnapshotDescription = { kind: 'snapshot', snapshotId: this.#id, createdMs, piece, end }
     const manifest = await this.#store.blobs.write(this.location, {
       payload: bytesSource(bytes),
-      describe: () => Buffer.from(JSON.stringify(description)),
+      describe: () => descriptionBytes(description),
     })
     const key = snapshotKey(this.#id, piece)
     await this.#store.kv.commit({

@@ -20,6 +20,14 @@ import {
   writeTask,
 } from './tasks.ts'
 
+/** What was asked for can't be done as things are, and nothing was changed. The message says why, to who asked. */
+export class TaskRefused extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'TaskRefused'
+  }
+}
+
 /** What a kind of tasks does. */
 export interface TaskKind {
   readonly kind: string
@@ -27,7 +35,7 @@ export interface TaskKind {
   readonly everyMs?: number | undefined
   /** Time after which it is first asked for, where it never was. Absent: at once. */
   readonly firstAfterMs?: number | undefined
-  /** Resolves when all is done. What it throws is the reason why it failed. Repeating it from a cursor that was given does no harm. */
+  /** Resolves when all is done. What it throws is the reason why it failed: `TaskRefused` where nobody is at fault but the request. Repeating it from a cursor that was given does no harm. */
   run(store: Store, task: RunningTask): Promise<void>
 }
 
@@ -48,6 +56,8 @@ export interface TaskRunnerOptions {
   store: Store
   kinds: readonly TaskKind[]
   onError(error: unknown): void
+  /** Tells the operator in one line. */
+  warn?(message: string): void
   pollMs?: number
 }
 
@@ -57,14 +67,17 @@ export interface TaskRunner {
 }
 
 export function startTasks(options: TaskRunnerOptions): TaskRunner {
-  const { store, kinds, onError, pollMs = limits.taskPollMs } = options
+  const { store, kinds, onError, warn = () => {}, pollMs = limits.taskPollMs } = options
   const running = new Map<string, { task: Running; ended: Promise<void> }>()
   const stopping = new AbortController()
 
   const start = (kind: TaskKind, found: FoundTask): void => {
     const task = new Running(store, found, stopping.signal)
     const ended = task
-      .run(kind, onError)
+      .run(kind, (error) => {
+        if (error instanceof TaskRefused) warn(`${nameOf(found)} was refused: ${error.message}`)
+        else onError(error)
+      })
       .catch(onError)
       .finally(() => running.delete(kind.kind))
     running.set(kind.kind, { task, ended })
@@ -205,6 +218,8 @@ class Running implements RunningTask {
     }
   }
 }
+
+const nameOf = ({ kind, name }: TaskName): string => (name === '' ? kind : `${kind} of ${name}`)
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

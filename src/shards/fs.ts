@@ -33,4 +33,6 @@ export interface Fs {
   rmdir(path: string): Promise<void>
   /** Bytes free for unprivileged writers on the file system that holds `path`. */
   freeBytes(path: string): Promise<number>
+  /** Rejects as writing into a directory would, where that is known without trying: EROFS, EACCES. */
+  requireWritable(path: string): Promise<void>
 }

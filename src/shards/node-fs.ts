@@ -225,4 +225,5 @@ export const nodeFs: Fs = {
     const { bavail, bsize } = await fsPromises.statfs(path)
     return bavail * bsize
   },
+  requireWritable: (path) => fsPromises.access(path, fs.constants.W_OK),
 }

@@ -126,6 +126,8 @@ export interface ShardStore {
 export interface StoreUsage {
   usedBytes: number | undefined
   freeBytes: number | undefined
+  /** Why nothing may be written there now. Absent: nothing is known against it. */
+  readOnly?: string | undefined
 }
 
 export interface CompactResult {

@@ -1,6 +1,7 @@
 /** The note of a completed upload: a small blob that tells which parts are the object, and what it is, so that shards alone give it back (ADR 0021). */
 import { bytesSource } from '../byte-source.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { descriptionBytes } from './description-bytes.ts'
 import { describeCompletion } from './descriptions.ts'
 import { writeBlob } from './incoming-data.ts'
 import type { KeyHistory } from './key-history.ts'
@@ -61,7 +62,7 @@ export class CompletionNote {
           retention: retention ?? this.#stamped?.retention,
           encryption: encryptionAt?.(sequence),
         }
-        return describeCompletion(bucket.record, name, told, clock.now())
+        return descriptionBytes(describeCompletion(bucket.record, name, told, clock.now()))
       },
     )
     this.#manifest = written.manifest

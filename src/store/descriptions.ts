@@ -1,5 +1,4 @@
-/** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. */
-import { readLabel } from '../shards/blobs.ts'
+/** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
 import type { Digested } from './incoming-data.ts'
 import type {
   BucketRecord,
@@ -150,16 +149,4 @@ function bucketStateOf(bucket: BucketRecord): BucketState {
 
 function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
   return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucketStateOf(bucket) }
-}
-
-const kinds: readonly string[] = ['object', 'completion', 'part', 'snapshot'] satisfies BlobDescription['kind'][]
-
-/** `undefined` when the bytes are no description: a shard that this store did not write. */
-export function readDescription(bytes: Buffer): BlobDescription | undefined {
-  try {
-    const description = JSON.parse(readLabel(bytes).description.toString('utf8')) as BlobDescription
-    return kinds.includes(description.kind) ? description : undefined
-  } catch {
-    return undefined
-  }
 }

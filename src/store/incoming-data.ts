@@ -55,7 +55,7 @@ export async function writeBlob(
   location: string,
   data: IncomingData,
   encryption: BlobEncryption | undefined,
-  describe: (digested: Digested) => object,
+  describe: (digested: Digested) => Buffer,
 ): Promise<{ manifest: Manifest; digested: Digested }> {
   const worked = digestingAndSealing(store, data, encryption?.key)
 
@@ -90,7 +90,7 @@ export async function writeBlob(
   try {
     const manifest = await store.blobs.write(location, {
       payload: verified,
-      describe: () => Buffer.from(JSON.stringify(describe(digestedOrThrow()))),
+      describe: () => describe(digestedOrThrow()),
     })
     return { manifest, digested: digestedOrThrow() }
   } catch (error) {

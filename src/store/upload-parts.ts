@@ -3,6 +3,7 @@ import { randomId } from '../clock.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { commitDecision, garbagePut } from './commit.ts'
+import { descriptionBytes } from './description-bytes.ts'
 import { describePart } from './descriptions.ts'
 import { blobEncryption, type CustomerKey, partBlob, uploadKeyOf } from './encryption.ts'
 import { type BlobEncryption, type IncomingData, writeBlob } from './incoming-data.ts'
@@ -41,12 +42,14 @@ export async function writePart(store: Store, scope: BucketScope, part: NewPart)
     data,
     partEncryption(store, before.record, part, salt),
     (digests) =>
-      describePart(
-        before.bucket.record,
-        { key: objectKey, uploadId, partNumber: number, size: data.body.size, encryption, salt },
-        before.record,
-        digests,
-        store.clock.now(),
+      descriptionBytes(
+        describePart(
+          before.bucket.record,
+          { key: objectKey, uploadId, partNumber: number, size: data.body.size, encryption, salt },
+          before.record,
+          digests,
+          store.clock.now(),
+        ),
       ),
   )
   const key = partKey(uploadId, number)

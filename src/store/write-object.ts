@@ -1,6 +1,7 @@
 /** Writes a whole object: bytes first, then one commit that makes it the newest version of its key. */
 import { S3Error } from '../errors.ts'
 import type { Manifest } from '../shards/blobs.ts'
+import { descriptionBytes } from './description-bytes.ts'
 import { describeObject } from './descriptions.ts'
 import { blobEncryption, type EncryptionRequest, encryptionFor, newObjectKey, wholeBlob } from './encryption.ts'
 import { type IncomingData, writeBlob } from './incoming-data.ts'
@@ -44,7 +45,8 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
     ((place: number) => objectKey.wrap({ bucketId: bucket.id, key: object.key, place: { sequence: place } }))
   const { size } = object.data.body
   const versionRandom = store.clock.random(versionRandomBytes)
-  const name = { key: object.key, sequence, versionRandom: describedRandom(bucket, versionRandom) }
+  const { key } = object
+  const randomOfName = describedRandom(bucket, versionRandom)
   const stamp = await retentionStamp(store, bucket, attributes.retention)
   let stamped: StampedRetention | undefined
   const { manifest, digested } = await writeBlob(
@@ -56,7 +58,14 @@ export async function writeObject(store: Store, scope: BucketScope, object: NewO
       stamped = stamp()
       const told = stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
       const encryption = encryptionAt?.(sequence)
-      return describeObject(bucket, { ...name, attributes: told, size, encryption }, digests, store.clock.now())
+      return descriptionBytes(
+        describeObject(
+          bucket,
+          { key, sequence, versionRandom: randomOfName, attributes: told, size, encryption },
+          digests,
+          store.clock.now(),
+        ),
+      )
     },
   )
   const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {

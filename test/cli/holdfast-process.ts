@@ -26,6 +26,9 @@ export interface ReadyEvent {
   pid: number
 }
 
+/** What a command said at its end with `--json`: lines of its progress come before. */
+export const lastEvent = ({ stdout }: Outcome) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+
 type FindLine = (test: (line: string) => boolean) => Promise<string>
 
 export interface Running {

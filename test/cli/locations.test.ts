@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../shards/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
 
 let root: string
 let config: string
@@ -265,7 +265,7 @@ describe('a location of 4 + 2 shards over six disks', () => {
       expect(await command('locations', 'replace', name, '--json')).toMatchObject({ code: 0 })
     }
     const repaired = await command('reclaim', '--json')
-    expect(JSON.parse(repaired.stdout)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+    expect(lastEvent(repaired)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
     expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 2, whole: 2 } })
 
     // Whole: any two of the others may now go, and no third.

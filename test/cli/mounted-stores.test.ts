@@ -131,8 +131,7 @@ async function commandLines(...words: string[]): Promise<Record<string, unknown>
 }
 
 async function command(...words: string[]): Promise<Record<string, unknown>> {
-  const [said = {}] = await commandLines(...words)
-  return said
+  return (await commandLines(...words)).at(-1) ?? {}
 }
 
 async function status(): Promise<{ name: string; degradedBlobs: number }> {
@@ -227,6 +226,8 @@ describe.skipIf(!mayMount)('six file systems in memory (skipped where none may b
     await serving(async (client, server) => {
       for (let i = 0; i < 4; i++) await client.put(3 * MiB + i)
       await server.logged(saying('disk4', 'takes no new data: its file system is read-only'))
+      const readOnly = { state: 'read-only', reason: 'its file system is read-only (EROFS)' }
+      expect(await status()).toMatchObject(storesWhere({ disk4: readOnly }))
       for (const disk of ['disk1', 'disk2']) unmount(disk)
       // Two are gone: of what was written before, four shards are left with the one here.
       for (const key of [...client.sizes.keys()].slice(4)) client.sizes.delete(key)

@@ -14,7 +14,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes, seededRandom } from '../shards/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
 
 let root: string
 let config: string
@@ -69,7 +69,11 @@ class Client {
 }
 
 const command = (...words: string[]): Promise<Outcome> => run([...words, '--config', config], keyVariables).ended
-const lastEvent = ({ stdout }: Outcome) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+
+async function movesTo(location: string): Promise<Record<string, unknown>[]> {
+  const { locations } = lastEvent(await command('locations', 'status', '--json'))
+  return locations.find(({ name }: { name: string }) => name === location).moves
+}
 
 async function plan(): Promise<{ blobs: Record<string, number>; held: Record<string, number>; refusals: string[] }> {
   const event = lastEvent(await command('locations', 'plan', '--json'))
@@ -138,7 +142,7 @@ describe('a bucket moved under load', () => {
     client.s3.destroy()
     server.child.kill('SIGTERM')
     await server.ended
-    expect(JSON.parse((await command('reclaim', '--grace', '0', '--json')).stdout)).toMatchObject({
+    expect(lastEvent(await command('reclaim', '--grace', '0', '--json'))).toMatchObject({
       degradedBlobs: 0,
     })
     const { blobs, held } = await plan()
@@ -190,16 +194,26 @@ describe('a move that is killed', () => {
     await client.makeBucket()
     await client.fill(12)
     expect(await command('locations', 'move', 'bucket', '--cancel')).toMatchObject({ code: 1 })
-    const words = ['locations', 'move', 'bucket', 'pair', '--config', config, '--rate', '500KiB', '--json']
+    const words = ['locations', 'move', 'bucket', 'pair', '--config', config, '--rate', '100KiB', '--json']
     const moving = run(words, keyVariables)
     await moving.line((line) => Number(/"done":(\d+)/.exec(line)?.[1] ?? 0) > 0)
+    expect(await movesTo('pair')).toMatchObject([{ bucket: 'bucket', state: 'running', progress: { unit: 'bytes' } }])
+    expect(await movesTo('default')).toEqual([])
+    const shown = (await command('locations', 'status')).stdout
+    expect(shown).toMatch(/bucket bucket is moved here: [\d.]+ [KM]iB of 3\.0 MiB in \d+ blobs? so far/)
+    expect(shown).toMatch(/default {2}domain \S+ {2}up {2}[\d.]+ MiB used, [\d.]+ [GT]iB free/)
+
     expect(await command('locations', 'move', 'bucket', '--cancel')).toMatchObject({ code: 0 })
     const ended = await moving.ended
     expect([ended.code, lastEvent(ended)]).toEqual([1, expect.objectContaining({ state: 'cancelled' })])
+    expect((await command('locations', 'status')).stdout).toMatch(
+      /the move of bucket bucket here was not ended \(cancelled\): .*\. Repeat it to go on/,
+    )
     expect((await plan()).blobs.default).toBeGreaterThan(0)
     await client.holds(12)
     expect(await command('locations', 'move', 'bucket', 'pair')).toMatchObject({ code: 0 })
     expect((await plan()).blobs).toMatchObject({ default: 0, pair: 12 })
+    expect(await movesTo('pair')).toEqual([])
     client.s3.destroy()
   }, 60_000)
 
@@ -291,6 +305,14 @@ describe('a plan', () => {
       const { code, stdout, stderr } = await command('locations', verb, 'nowhere', 'pair')
       expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('there is no bucket nowhere')])
     }
+    // The server is told of it as of no fault of its own.
+    const line = await server.logged((line) => line.includes('there is no bucket nowhere'))
+    expect(JSON.parse(line)).toEqual({
+      level: 40,
+      time: expect.anything(),
+      pid: expect.anything(),
+      msg: 'move of nowhere was refused: there is no bucket nowhere',
+    })
     expect(await command('locations', 'move', 'bucket')).toMatchObject({ code: 2 })
     for (const name of ['disk1', 'disk2']) await rename(join(root, name), join(root, `${name}-away`))
     const refused = await command('locations', 'plan', 'bucket', 'pair')

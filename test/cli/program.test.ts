@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { environmentKey, keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
 
 let root: string
 beforeAll(async () => {
@@ -68,10 +68,22 @@ test('reclaim removes what nothing references from a stopped server, and says so
   await running.ended
 
   const kept = await run(['reclaim', '--data', data, '--grace', '1h', '--json'], keyVariables).ended
-  expect(JSON.parse(kept.stdout)).toMatchObject({ event: 'reclaimed', blobsRemoved: 0 })
+  expect(lastEvent(kept)).toMatchObject({ event: 'reclaimed', blobsRemoved: 0 })
   const outcome = await run(['reclaim', '--data', data, '--json'], keyVariables).ended
-  expect(JSON.parse(outcome.stdout).blobsRemoved).toBeGreaterThan(0)
+  expect(lastEvent(outcome).blobsRemoved).toBeGreaterThan(0)
+  const done = {
+    event: 'progress',
+    task: 'reclaim',
+    unit: 'blobs',
+    counts: expect.objectContaining({ removed: expect.any(Number) }),
+  }
+  expect(
+    outcome.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toContainEqual(expect.objectContaining(done))
   const again = await run(['reclaim', '--data', data], keyVariables).ended
   expect(again).toMatchObject({ code: 0, stderr: '' })
-  expect(again.stdout).toMatch(/^reclaimed \d+ bytes: 0 blobs removed/)
+  expect(again.stdout).toMatch(/^reclaimed 0 bytes: 0 blobs removed/)
 })

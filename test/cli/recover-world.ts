@@ -28,24 +28,34 @@ export const schemes = {
   '2 + 1 shards': 'scheme = "erasure"\ndata = 2\nparity = 1\nreplicateBelow = 0\n',
 } as const
 
-const disks = ['disk1', 'disk2', 'disk3']
+export const disks = ['disk1', 'disk2', 'disk3']
+
+/** The server's own key, and the one that it shows to stores elsewhere. */
+const variables = {
+  ...keyVariables,
+  AWS_ACCESS_KEY_ID: environmentKey.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
+}
+
+const onDisk = (name: string): string => `type = "directory"\npath = "${name}"\n`
 
 export class RecoverWorld {
   readonly root: string
   readonly #config: string
 
-  /** Of the configuration: three disks, and a location over them. */
-  readonly stores = disks.map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`).join('')
+  /** Of the configuration: three disks, or what is in their place, and a location over them. */
+  readonly stores: string
   readonly location: string
 
-  private constructor(root: string, scheme: string) {
+  private constructor(root: string, scheme: string, storeOf: (name: string) => string) {
     this.root = root
+    this.stores = disks.map((name) => `[stores.${name}]\n${storeOf(name)}`).join('')
     this.location = `[locations.safe]\n${scheme}stores = ${JSON.stringify(disks)}\n`
     this.#config = join(root, 'holdfast.toml')
   }
 
-  static async make(scheme: string): Promise<RecoverWorld> {
-    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')), scheme)
+  static async make(scheme: string, storeOf = onDisk): Promise<RecoverWorld> {
+    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')), scheme, storeOf)
     await world.configure(world.stores + world.location)
     return world
   }
@@ -53,8 +63,8 @@ export class RecoverWorld {
   configure = (placement: string): Promise<void> =>
     writeFile(this.#config, `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "never"\n${placement}`)
   path = (...names: string[]): string => join(this.root, ...names)
-  command = (...words: string[]): Promise<Outcome> => run([...words, '--config', this.#config], keyVariables).ended
-  running = (...words: string[]) => run([...words, '--config', this.#config], keyVariables)
+  command = (...words: string[]): Promise<Outcome> => run([...words, '--config', this.#config], variables).ended
+  running = (...words: string[]) => run([...words, '--config', this.#config], variables)
 
   async recovered(...words: string[]): Promise<Record<string, unknown>> {
     const { code, stdout, stderr } = await this.command('recover', '--json', ...words)
@@ -62,8 +72,9 @@ export class RecoverWorld {
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
   }
 
-  async serving<T>(use: (s3: S3Client) => Promise<T>): Promise<T> {
-    const server = await serve(['serve', '--config', this.#config])
+  /** `end`: the signal that ends the server. */
+  async serving<T>(use: (s3: S3Client) => Promise<T>, end: NodeJS.Signals = 'SIGTERM'): Promise<T> {
+    const server = await serve(['serve', '--config', this.#config], variables)
     const s3 = new S3Client({
       endpoint: server.ready.endpoint,
       region: 'us-east-1',
@@ -75,7 +86,7 @@ export class RecoverWorld {
       return await use(s3)
     } finally {
       s3.destroy()
-      server.child.kill('SIGTERM')
+      server.child.kill(end)
       await server.ended
     }
   }

@@ -9,6 +9,7 @@ import {
   environmentKey,
   keyVariables,
   killLeftovers,
+  lastEvent,
   type Outcome,
   type Running,
   run,
@@ -262,8 +263,7 @@ describe('locations over three servers', () => {
     const lost = { name: 'far3', state: 'out', reason: expect.stringContaining('holds no holdfast-store.json') }
     expect((await statuses())[1]?.stores).toMatchObject([{}, {}, lost])
     expect(await command('locations', 'replace', 'far3')).toMatchObject({ code: 0 })
-    const { stdout } = await command('reclaim', '--json')
-    expect(JSON.parse(stdout)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+    expect(lastEvent(await command('reclaim', '--json'))).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
     await killFar('far1')
     const again = await start()
     const reader = clientOf(again.ready.endpoint)

@@ -18,7 +18,7 @@ beforeEach(async () => {
   const disks = ['disk1', 'disk2', 'disk3'].map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`)
   await writeFile(
     config,
-    `data = "data"\nlisten = "127.0.0.1:0"\n${disks.join('')}[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ["disk1", "disk2", "disk3"]\n`,
+    `data = "data"\nlisten = "127.0.0.1:0"\n${disks.join('')}[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ["disk1", "disk2", "disk3"]\n[snapshots]\ninterval = "never"\n`,
   )
 })
 afterEach(async () => {
@@ -93,6 +93,7 @@ async function command(...words: string[]): Promise<{ code: number | null; event
   const events = eventsOf(outcome)
   return { code: outcome.code, events, last: events.at(-1) }
 }
+/** Snapshots of the metadata are made only when a test asks for them. */
 const clean = { event: 'scrubbed', state: 'done', damaged: 0, repaired: 0, lost: 0, degraded: 0, checked: objects }
 
 describe('a scrub', () => {
@@ -119,6 +120,29 @@ describe('a scrub', () => {
       await holdAll(s3)
     })
   }, 120_000)
+
+  test('names what is lost of the snapshots of metadata, too', async () => {
+    await serving(async (s3) => {
+      await fill(s3, 'default')
+      expect(await command('backup', '--on-stores')).toMatchObject({ code: 0 })
+    })
+    const withPieces = { ...clean, checked: objects + 2, snapshotPieces: 2 }
+    expect(await command('scrub')).toMatchObject({ code: 0, last: withPieces })
+    for (const name of ['disk1', 'disk2', 'disk3']) {
+      const segments = join(root, name, 'segments')
+      for (const segment of await readdir(segments)) await rm(join(segments, segment))
+    }
+    const { code, last, events } = await command('scrub')
+    expect([code, last]).toEqual([1, expect.objectContaining({ ...withPieces, damaged: 2, lost: 2 })])
+    const lost = { event: 'lost', snapshotId: expect.any(String), sinceMs: expect.any(Number) }
+    expect(events.filter(({ event }) => event === 'lost')).toEqual([
+      { ...lost, piece: 0 },
+      { ...lost, piece: 1 },
+    ])
+    const { stdout } = await run(['scrub', '--config', config], keyVariables).ended
+    expect(stdout).toMatch(/^lost: piece 0 of metadata snapshot \w+$/m)
+    expect(stdout).toContain(`in ${objects + 2} blobs, 2 of metadata snapshots: 2 damaged`)
+  }, 60_000)
 
   test('of a stopped server does the same by itself, in the data directory too', async () => {
     await serving((s3) => fill(s3, 'default'))
@@ -225,6 +249,20 @@ const hasPty = ((): boolean => {
   }
 })()
 
+/** What the terminal of a command shows that ends well. */
+async function atTerminal(...command: string[]): Promise<string> {
+  const words = [process.execPath, main, ...command, '--config', config]
+  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+    env: { PATH: process.env.PATH, ...keyVariables },
+  })
+  let shown = ''
+  child.stdout.on('data', (chunk) => {
+    shown += chunk
+  })
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+  return shown
+}
+
 // Without it nothing here can open a terminal.
 test.skipIf(!hasPty)(
   'at a terminal a bar is drawn, and elsewhere none',
@@ -234,18 +272,11 @@ test.skipIf(!hasPty)(
     expect(plain).toMatchObject({ code: 0, stderr: '' })
     expect(plain.stdout).toMatch(/^scrubbed 3\.5 MiB in 6 blobs: 0 damaged.*\n$/)
 
-    const words = [process.execPath, main, 'scrub', '--config', config, '--rate', '2MiB']
-    const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
-      env: { PATH: process.env.PATH, ...keyVariables },
-    })
-    let shown = ''
-    child.stdout.on('data', (chunk) => {
-      shown += chunk
-    })
-    const code = await new Promise((resolve) => child.once('close', resolve))
-    expect(code).toBe(0)
+    const shown = await atTerminal('scrub', '--rate', '2MiB')
     expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 3\.5 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
     expect(shown).toMatch(/100% {2}3\.5 MiB of 3\.5 MiB/)
+    // How much there is to clean up, nobody knows before.
+    expect(await atTerminal('reclaim')).toMatch(/\rreclaim {2}\d+.*\r?\nreclaimed 0 bytes: 0 blobs removed/)
   },
   60_000,
 )

@@ -8,6 +8,7 @@ import { deleteObject } from '../../src/store/delete-object.ts'
 import {
   begin,
   complete,
+  describedKey,
   garbageOf,
   makeBucket,
   put,
@@ -32,9 +33,9 @@ async function endBatches(made: TestStore): Promise<void> {
   made.clock.advance(graceMs)
 }
 
-async function removeOrphans(made: TestStore): Promise<number> {
+async function removeOrphans(made: TestStore, did?: (shards: number) => void): Promise<number> {
   await endBatches(made)
-  const found = await findOrphans(made.store, { graceMs })
+  const found = await findOrphans(made.store, { graceMs, ...(did === undefined ? {} : { did }) })
   made.clock.advance(graceMs)
   await reclaimGarbage(made.store, { graceMs })
   return found
@@ -55,7 +56,9 @@ describe('the search for orphans', () => {
     await sendPart(made, open, 1, 'kept too')
 
     expect(await shardsOf(made)).toHaveLength(8)
-    expect(await removeOrphans(made)).toBe(5)
+    let searched = 0
+    expect(await removeOrphans(made, (shards) => (searched += shards))).toBe(5)
+    expect(searched).toBe(8)
     expect(await shardsOf(made)).toHaveLength(3)
     expect((await read(made, 'key')).toString()).toBe('kept')
     await complete(made, upload, [part])
@@ -143,7 +146,7 @@ describe('the search for orphans', () => {
           .filter(({ closed }) => closed)
           .map(async ({ id }) => {
             const keys: string[] = []
-            for await (const { description } of made.shards.list(id)) keys.push(JSON.parse(description.toString()).key)
+            for await (const { description } of made.shards.list(id)) keys.push(describedKey(description))
             return keys
           }),
       )

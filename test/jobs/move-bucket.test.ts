@@ -15,6 +15,7 @@ import { modeNames, putEncrypted, readEncrypted } from '../store/encrypted.ts'
 import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
 import { pieces } from './disk-fixture.ts'
 import { type MovableStore, movableStore, moved, usualLocations } from './move-fixture.ts'
+import { waitingClock } from './waiting-clock.ts'
 
 let made: MovableStore
 beforeEach(async () => {
@@ -166,10 +167,11 @@ describe('a move', () => {
 
   it('keeps a rate', async () => {
     for (const key of ['a', 'b', 'c']) await put(made, key, large)
-    const startMs = performance.now()
-    await moved(made, 'pair', { bytesPerSecond: 200_000 })
-    // The third waits until the others have been paid for, but for what may come at once.
-    expect(performance.now() - startMs).toBeGreaterThan(290)
+    const clock = waitingClock()
+    await moved(made, 'pair', { bytesPerSecond: 200_000 }, 'bucket', { clock })
+    // The third waits until the others have been paid for; nobody waits for it.
+    expect(clock.nowMs).toBeGreaterThanOrEqual(400)
+    expect(clock.nowMs).toBeLessThan(600)
   })
 })
 
@@ -318,22 +320,27 @@ describe('a move whose stores go away', () => {
   ])('waits until they are back: %s', async (_, first, end) => {
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']) await put(made, key, large)
     const away = made.disks.all.slice(first, end)
-    let back: Promise<unknown> | undefined
+    const { start } = new ObjectKeys('bucket').startingWith('')
+    const range = made.kv.range.bind(made.kv)
+    let sweeps = 0
     made.kv.beforeCommitOf(objectKey('bucket', 'a'), async () => {
       for (const disk of away) {
         await unmount(disk)
         await disk.store.probe()
       }
-      back = (async () => {
-        await new Promise((resolve) => setTimeout(resolve, 30))
-        for (const disk of away) {
-          await mountAgain(disk)
-          await disk.store.probe()
+      made.kv.range = async (query) => {
+        // Some were in vain.
+        if (query.start.equals(start) && ++sweeps === 3) {
+          for (const disk of away) {
+            await mountAgain(disk)
+            await disk.store.probe()
+          }
         }
-      })()
+        return range(query)
+      }
     })
     const ended = await moved(made, 'pair')
-    await back
+    expect(sweeps).toBeGreaterThanOrEqual(3)
     expect(ended).toMatchObject({ state: 'done' })
     expect(await shapesOf()).toEqual(Array(10).fill('pair 1 replica 2'))
     for (const key of ['a', 'j']) expect(await read(made, key)).toEqual(large)

@@ -1,7 +1,7 @@
 /** A bucket that can be moved: between one copy, two copies, and the shards of an erasure code, over disks of their own. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { everyBucket } from '../../src/jobs/blob-reference.ts'
-import { moveKind, moveTask } from '../../src/jobs/move-bucket.ts'
+import { type MoveSettings, moveKind, moveTask } from '../../src/jobs/move-bucket.ts'
 import { startTasks } from '../../src/jobs/task-runner.ts'
 import { isEnded, readTask, requestTask, type TaskArguments, type TaskRecord } from '../../src/jobs/tasks.ts'
 import { walkBlobs } from '../../src/jobs/walk-blobs.ts'
@@ -74,13 +74,14 @@ export async function moved(
   to: string,
   more: TaskArguments = {},
   bucket = 'bucket',
+  settings: MoveSettings = {},
 ): Promise<TaskRecord> {
   const name = { kind: moveKind, name: bucket }
   await requestTask(store, { ...name, arguments: { to, ...more } })
   const failures: unknown[] = []
   const runner = startTasks({
     store,
-    kinds: [moveTask({ retryMs: 5 })],
+    kinds: [moveTask({ retryMs: 5, ...settings })],
     onError: (error) => failures.push(error),
     pollMs: 1,
   })

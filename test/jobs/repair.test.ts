@@ -10,7 +10,7 @@ import { deleteObject } from '../../src/store/delete-object.ts'
 import { openObject } from '../../src/store/read-object.ts'
 import { repairPut } from '../../src/store/repair-queue.ts'
 import { filesBelow } from '../shards/directory/opened-store.ts'
-import { type Disk, damages, exchange, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
+import { type Disk, damages, exchange, type Fault, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
 import { type DiskStore, pieces, replicaStore } from './disk-fixture.ts'
@@ -97,6 +97,12 @@ describe('repair at a rate', () => {
     expect(made.disks.stores.map((store) => store.condition().state)).toEqual(['up', 'up', 'up'])
 
     const errors: unknown[] = []
+    const begun = new Promise<void>((resolve) => {
+      const tell: Fault = async (operation) => {
+        if (operation === 'open') resolve()
+      }
+      for (const { fault } of made.disks.all) fault(tell)
+    })
     const jobs = startJobs({
       store: made.store,
       intervalMs: 2 ** 31 - 1,
@@ -106,7 +112,7 @@ describe('repair at a rate', () => {
       repairBytesPerSecond: 1,
     })
     const run = jobs.runOnce()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await begun
     await Promise.all([jobs.stop(), expect(run).rejects.toThrow('the process ends')])
     expect(errors).toEqual([])
     expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })

@@ -1,7 +1,7 @@
 /** The runner of jobs: all of them, one run at a time, until it is stopped. */
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
+import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../store/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
@@ -32,11 +32,25 @@ describe('the runner', () => {
     await put(made, 'key', 'second')
     await begin(made, 'abandoned')
     made.clock.advance(2 * graceMs)
-    const { runOnce } = start(made)
+    const steps: Partial<Record<JobStep, number>> = {}
+    const did = (step: JobStep, count: number): void => {
+      steps[step] = (steps[step] ?? 0) + count
+    }
+    const { runOnce } = start({ ...made, did })
     expect(await runOnce()).toMatchObject({ blobsRemoved: 1, expiredUploads: 1, orphansFound: 0 })
+    expect(steps).toEqual({ expired: 1, removed: 1 })
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await leftOver(made)).toEqual({ garbage: 1, uploads: 0 })
     expect((await read(made, 'key')).toString()).toBe('second')
+  })
+
+  it('does not take for an orphan what it knows to be garbage', async () => {
+    const made = await storeWithBucket()
+    for (let i = 0; i < 2; i++) await put(made, 'key', `${i}`)
+    // Ends the batch.
+    await made.shards.compact({ graceMs, move: async () => false })
+    made.clock.advance(2 * graceMs)
+    expect(await start(made).runOnce()).toMatchObject({ blobsRemoved: 1, orphansFound: 0 })
   })
 
   it('never lets two runs overlap, and goes on after one that failed', async () => {

@@ -1,4 +1,5 @@
 /** A scrub finds what no read has touched: whatever is done to shards on their disks, each is found, and made anew as it was. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
 import { locationStatuses } from '../../src/jobs/location-status.ts'
@@ -11,13 +12,14 @@ import { isEnded, readTask, requestTask, type TaskRecord, type TaskRequest } fro
 import { readLabel } from '../../src/shards/blobs.ts'
 import type { Manifest, ShardPlace } from '../../src/shards/manifest.ts'
 import { deleteObject } from '../../src/store/delete-object.ts'
-import { readDescription } from '../../src/store/descriptions.ts'
+import { readDescription } from '../../src/store/description-bytes.ts'
 import { objectKey, partKey, uploadKey } from '../../src/store/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/store/record-codecs.ts'
 import { damages, mountAgain, spoil, swap, unmount } from '../shards/disks.ts'
 import { patternBytes } from '../shards/seeded.ts'
 import { begin, complete, put, read, scope, sendPart } from '../store/fixture.ts'
 import { type DiskStore, erasureStore, pieces, replicaStore } from './disk-fixture.ts'
+import { waitingClock } from './waiting-clock.ts'
 
 let made: DiskStore
 afterEach(() => made.dispose())
@@ -39,7 +41,7 @@ async function runTask(
         expect(errors.filter((error) => !expected.some((part) => error.includes(part)))).toEqual([])
         return record
       }
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      await turn()
     }
   } finally {
     await runner.stop()
@@ -51,7 +53,7 @@ const scrub = async (settings: Partial<ScrubSettings> = {}, request: Partial<Tas
   expect(state).toBe('done')
   return progress
 }
-const clean = { damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 }
+const clean = { snapshotPieces: 0, damaged: 0, repaired: 0, degraded: 0, lost: 0, unreachable: 0 }
 const diskOf = (storeId: string) => made.disks.of(storeId)
 async function shardsOf(key: string): Promise<readonly ShardPlace[]> {
   return (await made.manifestOf(key)).shards
@@ -156,7 +158,7 @@ describe.each([
     expect(status).toMatchObject({ degradedBlobs: 0, lostBlobs: 1 })
     // Its bytes are not read over and over, however often somebody asks for them.
     for (let i = 0; i < 5; i++) await read(made, 'of-300000').catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await made.kv.idle()
     expect(await lost()).toHaveLength(1)
     const opened = watchOpened()
     expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1 })
@@ -444,15 +446,4 @@ function watchOpened(): () => number {
     })
   }
   return () => opened
-}
-
-function waitingClock(): PaceClock & { nowMs: number } {
-  const clock = {
-    nowMs: 0,
-    monotonicMs: () => clock.nowMs,
-    delay: async (ms: number) => {
-      clock.nowMs += ms
-    },
-  }
-  return clock
 }

@@ -1,8 +1,15 @@
 /** Long work: asked for by records, done by one runner at a time, gone on with from where it was. */
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type RunningTask, startTasks, type TaskKind, type TaskRunner } from '../../src/jobs/task-runner.ts'
+import {
+  type RunningTask,
+  startTasks,
+  type TaskKind,
+  TaskRefused,
+  type TaskRunner,
+} from '../../src/jobs/task-runner.ts'
 import { cancelTask, readTask, requestTask, type TaskRecord } from '../../src/jobs/tasks.ts'
+import { tasks } from '../../src/store/keyspace.ts'
 import { memoryStore, type TestStore } from '../store/fixture.ts'
 
 const runners: TaskRunner[] = []
@@ -11,8 +18,15 @@ afterEach(async () => {
 })
 
 const failures: unknown[] = []
+const warnings: string[] = []
 function start({ store }: TestStore, ...kinds: TaskKind[]): TaskRunner {
-  const runner = startTasks({ store, kinds, onError: (error) => failures.push(error), pollMs: 5 })
+  const runner = startTasks({
+    store,
+    kinds,
+    onError: (error) => failures.push(error),
+    warn: (line) => warnings.push(line),
+    pollMs: 5,
+  })
   runners.push(runner)
   return runner
 }
@@ -35,8 +49,18 @@ async function until({ kv }: TestStore, test: (record: TaskRecord) => boolean, n
   }
 }
 
-/** The runner has looked a few times. */
-const polled = () => new Promise((resolve) => setTimeout(resolve, 30))
+/** The runner has looked twice, from the start, at what there is to do. */
+async function polled({ kv }: TestStore): Promise<void> {
+  const range = kv.range.bind(kv)
+  let begun = 0
+  await new Promise<void>((resolve) => {
+    kv.range = (query) => {
+      if (query.start.equals(tasks.start) && ++begun === 3) resolve()
+      return range(query)
+    }
+  })
+  kv.range = range
+}
 
 /** Counts to ten, and waits for a word at each step. */
 function counting() {
@@ -137,9 +161,9 @@ describe('a task', () => {
     expect(await cancelTask(made.store, scan)).toBe(false)
     const { record } = (await readTask(made.kv, scan)) ?? {}
     expect(record?.state).toBe('cancelled')
-    await polled()
+    await polled(made)
     allow(6)
-    await polled()
+    await polled(made)
     expect(seen).toHaveLength(3)
     await until(made, ({ state }) => state === 'cancelled')
     await ask(made)
@@ -158,6 +182,21 @@ describe('a task', () => {
     await ask(made)
     expect(await until(made, ({ state }) => state === 'failed')).toMatchObject({ reason: 'no luck' })
     expect(failures.splice(0)).toEqual([new Error('no luck')])
+  })
+
+  it('that is refused says why, in one line, and is no fault', async () => {
+    const made = memoryStore()
+    start(made, {
+      kind: 'scan',
+      run: async (_, { name }) => {
+        throw new TaskRefused(`there is no bucket ${name}`)
+      },
+    })
+    await ask(made, 'nowhere')
+    expect(await until(made, ({ state }) => state === 'failed', 'nowhere')).toMatchObject({
+      reason: 'there is no bucket nowhere',
+    })
+    expect([failures, warnings.splice(0)]).toEqual([[], ['scan of nowhere was refused: there is no bucket nowhere']])
   })
 
   it('waits for others of its kind, first come first served, and for none of another kind', async () => {
@@ -187,7 +226,7 @@ describe('a task', () => {
     start(made, { kind: 'scan', everyMs: 1000, run })
     await until(made, ({ state }) => state === 'done' && runs === 1)
     made.clock.advance(999)
-    await polled()
+    await polled(made)
     expect(runs).toBe(1)
     made.clock.advance(1)
     await until(made, ({ state }) => state === 'done' && runs === 2)
@@ -202,7 +241,7 @@ describe('a task', () => {
     start(made, { kind: 'scan', everyMs: 1000, firstAfterMs: 500, run })
     await until(made, ({ state }) => state === 'waiting')
     made.clock.advance(499)
-    await polled()
+    await polled(made)
     expect(runs).toBe(0)
     made.clock.advance(1)
     await until(made, ({ state }) => state === 'done')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { emptyStore } from '../../src/assembly/empty-store.ts'
 import { bytesSource } from '../../src/byte-source.ts'
-import { emptyStore } from '../../src/empty-store.ts'
 import { packKey } from '../../src/kv/ordered-key.ts'
 import { openMemoryStore } from '../../src/open.ts'
 

@@ -14,13 +14,13 @@ export interface Disk {
   name: string
   path: string
   store: GuardedStore
-  /** Opening a file, writing to one, and asking for free room may be made to fail, or to wait. */
+  /** Opening a file, writing to one, and asking for free room or whether writing is allowed may be made to fail, or to wait. */
   fault(before: Fault | undefined): void
   /** A new store in its place, as the metadata knows it from now on. */
   replace(): Promise<void>
 }
 
-export type Fault = (operation: 'open' | 'write' | 'freeBytes') => Promise<void>
+export type Fault = (operation: 'open' | 'write' | 'freeBytes' | 'requireWritable') => Promise<void>
 
 export interface Disks {
   all: Disk[]
@@ -91,6 +91,10 @@ function faulty(before: Fault): Fs {
     freeBytes: async (path) => {
       await before('freeBytes')
       return nodeFs.freeBytes(path)
+    },
+    requireWritable: async (path) => {
+      await before('requireWritable')
+      return nodeFs.requireWritable(path)
     },
     open: async (path, mode) => {
       await before('open')

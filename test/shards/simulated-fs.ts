@@ -182,6 +182,8 @@ export class SimulatedFs implements Fs {
     return this.free
   }
 
+  async requireWritable(): Promise<void> {}
+
   /** The bytes of a file as they are now, to be changed by tests that play the rotting disk. */
   content(path: string): Buffer {
     const node = this.#node(path)

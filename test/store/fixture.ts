@@ -10,6 +10,7 @@ import { memoryShardStore } from '../../src/shards/memory.ts'
 import type { FoundShard, ShardStore } from '../../src/shards/shard-store.ts'
 import { createBucket } from '../../src/store/buckets.ts'
 import { completeUpload, type ListedPart } from '../../src/store/complete-upload.ts'
+import { readDescription } from '../../src/store/description-bytes.ts'
 import { garbage } from '../../src/store/keyspace.ts'
 import type { WriteConditions } from '../../src/store/preconditions.ts'
 import { openObject } from '../../src/store/read-object.ts'
@@ -50,12 +51,19 @@ export const testKeys = withKeysFor(keyRing([]), ['sse-s3', 'aws/s3', 'invoices'
 /** The same metadata and shards as another process has them: changes there do not wait for changes here. */
 export const elsewhere = (made: TestStore): TestStore => ({ ...made, store: { ...made.store } })
 
+/** The key that a shard says that it is of; empty: it says none. */
+export function describedKey(description: Buffer): string {
+  const read = readDescription(description)
+  return read === undefined || read.kind === 'snapshot' ? '' : read.key
+}
+
 /** Counts what is read, lets others run between any two calls, and lets a test act just before a commit or a read. */
 export class WatchedKv implements Kv {
   readonly #kv: Kv
   #beforeGet: (() => Promise<void>) | undefined
   #beforeCommit: { of?: Key; work: () => Promise<unknown> } | undefined
   #commitsLeft: number | undefined
+  #asked = 0
   /** By ranges, without the bucket that a listing finds in the same way. */
   entriesRead = 0
   commits = 0
@@ -89,7 +97,17 @@ export class WatchedKv implements Kv {
     this.#commitsLeft = commits
   }
 
+  /** Nothing is asked of it any more, nor in reply to what was asked. */
+  async idle(): Promise<void> {
+    for (let asked = -1; asked !== this.#asked; ) {
+      asked = this.#asked
+      // More than it takes to answer, and to ask again.
+      for (let turns = 0; turns < 5; turns++) await turn()
+    }
+  }
+
   async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    this.#asked++
     const hook = this.#beforeGet
     this.#beforeGet = undefined
     await hook?.()
@@ -117,6 +135,7 @@ export class WatchedKv implements Kv {
   }
 
   async commit(commit: Commit): Promise<boolean> {
+    this.#asked++
     const hook = this.#beforeCommit
     const { of } = hook ?? {}
     if (hook !== undefined && (of === undefined || commit.puts?.some(({ key }) => key.equals(of)))) {

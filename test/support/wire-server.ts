@@ -1,8 +1,9 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
+
+import { emptyStore } from '../../src/assembly/empty-store.ts'
 import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
-import { emptyStore } from '../../src/empty-store.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'

@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, type Running, run, serve } from '../cli/holdfast-process.ts'
+import {
+  environmentKey,
+  keyVariables,
+  killLeftovers,
+  lastEvent,
+  type Running,
+  run,
+  serve,
+} from '../cli/holdfast-process.ts'
 import { seededRandom } from '../shards/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -141,7 +149,7 @@ async function goAndComeBack(disk: string, server: Running): Promise<void> {
 }
 
 async function reclaim(): Promise<unknown> {
-  const { stdout, stderr } = await run(['reclaim', '--config', config, '--grace', '0', '--json'], keyVariables).ended
-  expect(stderr).toBe('')
-  return JSON.parse(stdout)
+  const ended = await run(['reclaim', '--config', config, '--grace', '0', '--json'], keyVariables).ended
+  expect(ended.stderr).toBe('')
+  return lastEvent(ended)
 }

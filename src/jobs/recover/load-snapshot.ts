@@ -2,7 +2,7 @@
 import type { Key } from '../../kv/kv.ts'
 import type { Manifest } from '../../shards/blobs.ts'
 import { ShardDamaged } from '../../shards/shard-store.ts'
-import { readDescription } from '../../store/descriptions.ts'
+import { readDescription } from '../../store/description-bytes.ts'
 import { garbage, snapshotKey, snapshots } from '../../store/keyspace.ts'
 import { garbageCodec, snapshotPieceCodec } from '../../store/record-codecs.ts'
 import type { PiecesEnd } from '../../store/records.ts'

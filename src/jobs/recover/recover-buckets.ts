@@ -2,7 +2,8 @@
 import type { Key } from '../../kv/kv.ts'
 
 import { garbagePut } from '../../store/commit.ts'
-import { type BucketState, readDescription } from '../../store/descriptions.ts'
+import { readDescription } from '../../store/description-bytes.ts'
+import type { BucketState } from '../../store/descriptions.ts'
 import { garbageOf } from '../../store/key-history.ts'
 import {
   bucketKey,

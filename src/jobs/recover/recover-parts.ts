@@ -2,7 +2,8 @@
 
 import { timeOfId } from '../../clock.ts'
 import type { Manifest } from '../../shards/blobs.ts'
-import { type PartDescription, readDescription } from '../../store/descriptions.ts'
+import { readDescription } from '../../store/description-bytes.ts'
+import type { PartDescription } from '../../store/descriptions.ts'
 import { noValue, openUploadKey, partKey, partsOf, uploadKey } from '../../store/keyspace.ts'
 import { partCodec, uploadCodec } from '../../store/record-codecs.ts'
 import type { BucketRecord, CompletedUpload, OpenUpload, PartRecord, UploadRecord } from '../../store/records.ts'

@@ -114,7 +114,7 @@ export class Compaction {
     let kept = 0
     let isEmptied = false
     try {
-      await forEachOf(walk.records(), limits.compactMovesInFlightMax, async (record) => {
+      await forEachOf(walk.records(), async (record) => {
         if (dead.has(record.offset)) return
         if (await this.#move(segment, record, move)) {
           moved.push({ kind: 'record', segment, offset: record.offset, bytes: record.totalBytes })
@@ -183,18 +183,32 @@ export class Compaction {
   }
 }
 
-/** Runs `work` on each item, some at a time. After a failure no more are started, and those under way have ended when it rejects. */
-async function forEachOf<T>(items: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+/** Runs `work` on each record, some at a time. After a failure no more are started, and those under way have ended when it rejects. */
+async function forEachOf(
+  records: AsyncIterable<WalkedRecord>,
+  work: (record: WalkedRecord) => Promise<void>,
+): Promise<void> {
   const running = new Set<Promise<void>>()
+  let bytes = 0
   let failure: { error: unknown } | undefined
-  for await (const item of items) {
-    const run = work(item)
+  let ended = (): void => {}
+  for await (const record of records) {
+    bytes += record.totalBytes
+    const run = work(record)
       .catch((error) => {
         failure ??= { error }
       })
-      .finally(() => running.delete(run))
+      .finally(() => {
+        running.delete(run)
+        bytes -= record.totalBytes
+        ended()
+      })
     running.add(run)
-    if (running.size >= atOnce) await Promise.race(running)
+    while (running.size >= limits.compactMovesInFlightMax || bytes >= limits.compactMoveBytesMax) {
+      await new Promise<void>((resolve) => {
+        ended = resolve
+      })
+    }
     if (failure !== undefined) break
   }
   await Promise.all(running)

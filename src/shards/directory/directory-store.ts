@@ -15,6 +15,8 @@ import {
   ShardMissing,
   type ShardRange,
   type ShardStore,
+  StoreReadOnly,
+  type StoreUsage,
   type UncheckedBatch,
 } from '../shard-store.ts'
 import { pageBytes } from './alignment.ts'
@@ -191,7 +193,7 @@ class DirectoryStore implements ShardStore {
     return requireIdentity(this.#context)
   }
 
-  async usage(): Promise<{ usedBytes: number; freeBytes: number }> {
+  async usage(): Promise<StoreUsage> {
     const { fs, layout } = this.#context
     let usedBytes = 0
     for (const segment of await this.#segments.names()) usedBytes += await this.#fileBytes(layout.segment(segment))
@@ -201,7 +203,7 @@ class DirectoryStore implements ShardStore {
       }
     }
     const freeBytes = (await fs.freeBytes(layout.root)) - limits.storeReserveBytes
-    return { usedBytes, freeBytes: Math.max(0, freeBytes) }
+    return { usedBytes, freeBytes: Math.max(0, freeBytes), readOnly: await this.#readOnly() }
   }
 
   async close(): Promise<void> {
@@ -237,6 +239,17 @@ class DirectoryStore implements ShardStore {
       throw writeFailure(error)
     } finally {
       this.#underWay.delete(done)
+    }
+  }
+
+  async #readOnly(): Promise<string | undefined> {
+    try {
+      await this.#context.fs.requireWritable(this.#context.layout.root)
+      return undefined
+    } catch (error) {
+      const failure = writeFailure(error)
+      if (failure instanceof StoreReadOnly) return failure.message
+      throw failure
     }
   }
 

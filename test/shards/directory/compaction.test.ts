@@ -1,5 +1,8 @@
 /** Winning back room: what goes, what stays, and that nothing referenced is ever touched before it is safe elsewhere. */
+import { EventEmitter, once } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { limits } from '../../../src/limits.ts'
+import type { DirectorySizes } from '../../../src/shards/directory/context.ts'
 import type { FoundShard, ShardId } from '../../../src/shards/shard-store.ts'
 import { patternBytes, seededRandom } from '../seeded.ts'
 import type { SimulatedFs } from '../simulated-fs.ts'
@@ -16,9 +19,12 @@ interface Written {
   ids: ShardId[]
 }
 
-async function written(sizes: readonly number[] = Array.from({ length: 40 }, () => 2900)): Promise<Written> {
+async function written(
+  sizes: readonly number[] = Array.from({ length: 40 }, () => 2900),
+  storeSizes: Partial<DirectorySizes> = tinySizes,
+): Promise<Written> {
   const { fs, clock } = simulated(1)
-  const writer = await openStore({ path, fs, clock, ...tinySizes })
+  const writer = await openStore({ path, fs, clock, ...storeSizes })
   const ids: ShardId[] = []
   for (const [index, size] of sizes.entries()) {
     clock.advance(1)
@@ -26,7 +32,7 @@ async function written(sizes: readonly number[] = Array.from({ length: 40 }, () 
   }
   await writer.store.close()
   clock.advance(10_000)
-  const opened = await openStore({ path, fs, clock, ...tinySizes })
+  const opened = await openStore({ path, fs, clock, ...storeSizes })
   return { opened, fs, ids }
 }
 
@@ -86,6 +92,30 @@ describe('compaction', () => {
       expect((await get(life.opened.store, fresh, 0, 2900)).equals(patternBytes(index, 2900))).toBe(true)
     }
     expect(await life.opened.store.compact({ graceMs: 0, move: refuse })).toEqual(none)
+  })
+
+  test.each([
+    { bytes: 600, count: 200, most: limits.compactMovesInFlightMax },
+    { bytes: 1024 * 1024, count: 9, most: 8 },
+  ])('moves what fits memory at a time: of $count shards of $bytes bytes $most', async ({ bytes, count, most }) => {
+    const sizes = Array.from({ length: Math.ceil(1.5 * count) }, () => bytes)
+    const life = await written(sizes, { smallShardBytesMax: bytes, segmentBytesMax: 64 * 1024 * 1024 })
+    await checkAll(life)
+    await life.opened.store.delete(life.ids.slice(count))
+    const full = new EventEmitter()
+    const isFull = once(full, 'full')
+    let moving = 0
+    let seen = 0
+    const { move } = mover(life)
+    const waiting = async (shard: FoundShard): Promise<boolean> => {
+      seen = Math.max(seen, ++moving)
+      // Whatever else may be started is, before the first ends.
+      if (moving === most) setImmediate(() => full.emit('full'))
+      await isFull
+      return move(shard).finally(() => moving--)
+    }
+    expect(await life.opened.store.compact({ graceMs: 0, move: waiting })).toMatchObject({ movedShards: count })
+    expect(seen).toBe(most)
   })
 
   test('leaves alone what is not checked, not closed or too young', async () => {

@@ -8,8 +8,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { pino } from 'pino'
+import { openEndpoint } from '../../../src/assembly/endpoint.ts'
 import { systemClock } from '../../../src/clock.ts'
-import { openEndpoint } from '../../../src/endpoint.ts'
 import { memoryKv } from '../../../src/kv/memory.ts'
 import { limits } from '../../../src/limits.ts'
 import { openBlobs } from '../../../src/shards/blobs.ts'

@@ -2,24 +2,25 @@
  * Opens the configured stores for the locations over them. A store is used only if it is the one that the metadata knows by its name; one that is missing, empty
  * or another's is left out, and no store is made anew in its place.
  */
-import type { ClosingStack } from './closing-stack.ts'
-import type { Placement, StoreSettings } from './config/locations.ts'
+
+import type { Placement, StoreSettings } from '../config/locations.ts'
 import {
   type KnownPlacement,
   keepPlacement,
   nextLocations,
   PlacementRefused,
   readKnownPlacement,
-} from './instance/known-placement.ts'
-import { everyBucket, everyReference } from './jobs/blob-reference.ts'
-import type { Kv, Put } from './kv/kv.ts'
-import { limits } from './limits.ts'
+} from '../instance/known-placement.ts'
+import { everyBucket, everyReference } from '../jobs/blob-reference.ts'
+import type { Kv, Put } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import type { Location } from '../shards/blobs.ts'
+import { type GuardedStore, openGuardedStore } from '../shards/guarded-store.ts'
+import { repairPut } from '../store/repair-queue.ts'
+import type { Store } from '../store/store.ts'
+import type { ClosingStack } from './closing-stack.ts'
 import { placeName, requirePackages, storeOpener, type Telling } from './open-stores.ts'
 import { removedLocation, removedStore, unreadableLocation } from './placement-refusals.ts'
-import type { Location } from './shards/blobs.ts'
-import { type GuardedStore, openGuardedStore } from './shards/guarded-store.ts'
-import { repairPut } from './store/repair-queue.ts'
-import type { Store } from './store/store.ts'
 
 export interface PlacementOptions extends Telling {
   configured: Placement

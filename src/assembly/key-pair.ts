@@ -1,8 +1,8 @@
 /** Checks that a TLS certificate and a private key can be served together. Pure. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import { ConfigurationError } from './config/configuration-error.ts'
-import type { KeyPair } from './http/tls-front.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import type { KeyPair } from '../http/tls-front.ts'
 
 /** `names` say in messages where each came from. Throws `ConfigurationError`, which never holds a part of the key. */
 export function checkKeyPair({ cert, key }: KeyPair, names: Record<keyof KeyPair, string>): void {

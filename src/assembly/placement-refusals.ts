@@ -1,6 +1,6 @@
 /** Why a changed configuration of stores and locations is refused: at start, and in a plan before. Pure. */
-import { type LocationPolicy, lossesSurvived } from './shards/location-policy.ts'
-import type { BlobOwner } from './store/keyspace.ts'
+import { type LocationPolicy, lossesSurvived } from '../shards/location-policy.ts'
+import type { BlobOwner } from '../store/keyspace.ts'
 
 const namesShown = 5
 

@@ -1,11 +1,11 @@
 /** Picks the engine of a configured store by its type. */
-import type { Clock } from './clock.ts'
-import { ConfigurationError } from './config/configuration-error.ts'
-import type { StoreSettings } from './config/locations.ts'
-import { openDirectoryStore } from './shards/directory/directory-store.ts'
-import { openS3Store } from './shards/s3/s3-store.ts'
-import { loadSdk, SdkMissing } from './shards/s3/sdk.ts'
-import type { ShardStore } from './shards/shard-store.ts'
+import type { Clock } from '../clock.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import type { StoreSettings } from '../config/locations.ts'
+import { openDirectoryStore } from '../shards/directory/directory-store.ts'
+import { openS3Store } from '../shards/s3/s3-store.ts'
+import { loadSdk, SdkMissing } from '../shards/s3/sdk.ts'
+import type { ShardStore } from '../shards/shard-store.ts'
 
 export interface Opening {
   /** No other process has it open: what is marked as being written was left by processes that died. */

@@ -1,13 +1,13 @@
 /** The address that clients reach: the S3 port over a store, and what can go wrong in taking it. */
 import type { Logger } from 'pino'
-import { type Account, openCredentials } from './auth/credentials.ts'
-import { systemClock } from './clock.ts'
-import type { ListenAddress } from './config/kinds.ts'
-import { createHttpServer, type HttpServer } from './http/server.ts'
-import type { KeyPair } from './http/tls-front.ts'
+import { type Account, openCredentials } from '../auth/credentials.ts'
+import { systemClock } from '../clock.ts'
+import type { ListenAddress } from '../config/kinds.ts'
+import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { KeyPair } from '../http/tls-front.ts'
+import { operations } from '../operations/table.ts'
+import type { Store } from '../store/store.ts'
 import { logRequests } from './http-log.ts'
-import { operations } from './operations/table.ts'
-import type { Store } from './store/store.ts'
 
 export interface S3PortOptions {
   store: Store

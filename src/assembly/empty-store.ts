@@ -1,10 +1,10 @@
 /** Removes everything that clients stored. For tests: nothing is kept, and nothing can be undone. */
 
-import { systemPrefix } from './instance/sealed-record.ts'
-import type { Key, Kv } from './kv/kv.ts'
-import { endOfPrefix } from './kv/ordered-key.ts'
-import type { ShardStore } from './shards/shard-store.ts'
-import type { Store } from './store/store.ts'
+import { systemPrefix } from '../instance/sealed-record.ts'
+import type { Key, Kv } from '../kv/kv.ts'
+import { endOfPrefix } from '../kv/ordered-key.ts'
+import type { ShardStore } from '../shards/shard-store.ts'
+import type { Store } from '../store/store.ts'
 
 const batchMax = 1000
 const firstKey = Buffer.alloc(0)

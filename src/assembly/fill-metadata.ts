@@ -1,15 +1,15 @@
 /** Opens the metadata of a data directory for a command that fills it from elsewhere, all or nothing. It must hold nothing of clients before. */
-import { systemClock } from './clock.ts'
+import { systemClock } from '../clock.ts'
+import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
+import { acquireInstanceLock, instanceKey } from '../instance/instance-lock.ts'
+import { livingProofs } from '../instance/proof-of-life.ts'
+import { systemPrefix } from '../instance/sealed-record.ts'
+import { markFinished, markUnfinished, unfinishedCommand, unfinishedKey } from '../instance/unfinished-metadata.ts'
+import type { Key, Kv } from '../kv/kv.ts'
+import { openLmdb } from '../kv/lmdb.ts'
+import { endOfPrefix, type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { lockClockKey, tasks } from '../store/keyspace.ts'
 import { opening } from './closing-stack.ts'
-import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from './instance/data-directory.ts'
-import { acquireInstanceLock, instanceKey } from './instance/instance-lock.ts'
-import { livingProofs } from './instance/proof-of-life.ts'
-import { systemPrefix } from './instance/sealed-record.ts'
-import { markFinished, markUnfinished, unfinishedCommand, unfinishedKey } from './instance/unfinished-metadata.ts'
-import type { Key, Kv } from './kv/kv.ts'
-import { openLmdb } from './kv/lmdb.ts'
-import { endOfPrefix, type KeyRange, keyAfter } from './kv/ordered-key.ts'
-import { lockClockKey, tasks } from './store/keyspace.ts'
 
 export interface FilledMetadata {
   kv: Kv

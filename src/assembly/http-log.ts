@@ -1,6 +1,6 @@
 /** Which requests make a log line, and of what severity: failures of ours always, the rest (refusals under overload too) only when asked for. */
 import type { Logger } from 'pino'
-import type { RequestLog } from './http/request-log.ts'
+import type { RequestLog } from '../http/request-log.ts'
 
 export function logRequests(log: Logger): (line: RequestLog) => void {
   const logsAll = log.isLevelEnabled('info')

@@ -1,0 +1,23 @@
+/** How a store is now, as a look at it tells: who has not written to it yet has not been refused. */
+import type { LocationState } from '../shards/blobs.ts'
+
+type PlacedStore = LocationState['stores'][number]
+
+export interface StoreNow extends Pick<PlacedStore, 'state' | 'reason'> {
+  /** Absent: it can't be asked. */
+  usedBytes: number | undefined
+  freeBytes: number | undefined
+}
+
+export async function storeNow({
+  state,
+  reason,
+  store,
+}: Pick<PlacedStore, 'state' | 'reason' | 'store'>): Promise<StoreNow> {
+  const usage = state === 'out' ? undefined : await store.usage().catch(() => undefined)
+  const room = { usedBytes: usage?.usedBytes, freeBytes: usage?.freeBytes }
+  if (state !== 'up') return { state, reason, ...room }
+  if (usage?.readOnly !== undefined) return { state: 'read-only', reason: usage.readOnly, ...room }
+  if (usage?.freeBytes === 0) return { state: 'full', reason: 'it has no room left', ...room }
+  return { state, reason, ...room }
+}
