@@ -15,9 +15,14 @@ export interface FileHandle {
   close(): Promise<void>
 }
 
+/**
+ * `read`: must exist. `create`: must not exist (EEXIST), opened for reading and writing. `write`: must exist, for reading and writing. `create-synced`: as
+ * `create`, and what a write wrote is on stable storage when it resolves, as if `datasync` followed; so a rejected write is as a rejected datasync.
+ */
+export type OpenMode = 'read' | 'create' | 'create-synced' | 'write'
+
 export interface Fs {
-  /** `read`: must exist. `create`: must not exist (EEXIST), opened for reading and writing. `write`: must exist, for reading and writing. */
-  open(path: string, mode: 'read' | 'create' | 'write'): Promise<FileHandle>
+  open(path: string, mode: OpenMode): Promise<FileHandle>
   /** Creates one directory; EEXIST when it is there. The parent must be synced by the caller. */
   mkdir(path: string): Promise<void>
   /** Entries of a directory made, renamed or removed before are on stable storage. */

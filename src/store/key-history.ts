@@ -1,5 +1,5 @@
 /** Reads the versions of a key for a change, and turns the change into a commit that applies only to what was read. */
-import type { Check, Commit, Entry, Put } from '../kv/kv.ts'
+import type { Check, Commit, Entry, Key, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { garbagePut } from './commit.ts'
 import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from './keyspace.ts'
@@ -18,6 +18,8 @@ const newestRead = 2
 
 export interface KeyHistory {
   key: string
+  /** Where the current version lies. */
+  currentKey: Key
   bucket: FoundBucket
   versions: KeyVersions
   /** What must not have changed when a commit applies. */
@@ -27,25 +29,21 @@ export interface KeyHistory {
 /** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
 export async function readHistory(store: Store, scope: BucketScope, key: string): Promise<KeyHistory> {
   const bucketName = scope.name
-  const [bucketEntry, entry, nullEntry] = await store.kv.get([
-    bucketKey(bucketName),
-    objectKey(bucketName, key),
-    nullVersionKey(bucketName, key),
-  ])
+  const currentKey = objectKey(bucketName, key)
+  const [bucketEntry, entry] = await store.kv.get([bucketKey(bucketName), currentKey])
   const bucket = admitted(scope, bucketEntry)
-  const checks: Check[] = [
-    { key: bucketKey(bucketName), version: bucket.version },
-    unchanged(objectKey(bucketName, key), entry),
-  ]
+  const checks: Check[] = [{ key: bucketKey(bucketName), version: bucket.version }, unchanged(currentKey, entry)]
   const current = entry === undefined ? undefined : objectCodec.decode(entry.key, entry.value)
   if (bucket.record.versioning === 'unversioned') {
-    return { key, bucket, versions: { current, newest: [], nullVersion: undefined }, checks }
+    return { key, currentKey, bucket, versions: { current, newest: [], nullVersion: undefined }, checks }
   }
 
   const history = historyOf(bucketName, key)
   const entries = await store.kv.range({ ...history, limit: newestRead })
   const newest = entries.map((found) => versionCodec.decode(found.key, found.value))
-  checks.push(unchanged(nullVersionKey(bucketName, key), nullEntry), ...startUnchanged(history, entries))
+  const pointer = nullVersionKey(bucketName, key)
+  const [nullEntry] = await store.kv.range({ start: pointer, end: keyAfter(pointer), limit: 1 })
+  checks.push(unchanged(pointer, nullEntry), ...startUnchanged(history, entries))
   const nullSequence = nullEntry && nullVersionCodec.decode(nullEntry.key, nullEntry.value).sequence
   let nullVersion = newest.find(({ sequence }) => sequence === nullSequence)
   if (nullVersion === undefined && nullSequence !== undefined) {
@@ -53,7 +51,7 @@ export async function readHistory(store: Store, scope: BucketScope, key: string)
     checks.push(unchanged(historyKey(bucketName, key, nullSequence), found))
     nullVersion = found && versionCodec.decode(found.key, found.value)
   }
-  return { key, bucket, versions: { current, newest, nullVersion }, checks }
+  return { key, currentKey, bucket, versions: { current, newest, nullVersion }, checks }
 }
 
 function unchanged(key: Buffer, entry: Entry | undefined): Check {
@@ -88,7 +86,7 @@ export async function lockClaim(store: Store, { record }: FoundBucket, bypassGov
  * What goes becomes garbage in the same commit.
  */
 export function historyCommit(store: Store, history: KeyHistory, change: VersionChange, claim: LockClaim): Commit {
-  const { key, bucket, versions } = history
+  const { key, currentKey, bucket, versions } = history
   const { name } = bucket.record
   const gone = change.removed.filter((version) => version.kind === 'object')
   for (const version of gone) checkRemovable(version, claim)
@@ -97,7 +95,6 @@ export function historyCommit(store: Store, history: KeyHistory, change: Version
     garbagePut(store, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
   )
   const deletes: Buffer[] = []
-  const currentKey = objectKey(name, key)
   if (change.current === undefined) {
     if (versions.current !== undefined) deletes.push(currentKey)
   } else if (change.current !== versions.current) {

@@ -32,10 +32,21 @@ import {
   textAt,
   unpackKey,
 } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
 
 export const noValue: Buffer = Buffer.alloc(0)
 
-export const bucketKey = (name: string): Key => packKey('b', name)
+const bucketKeys = new Map<string, Key>()
+
+/** The same memory each time, by which an engine sees that it was asked before: nearly every request needs its bucket. */
+export function bucketKey(name: string): Key {
+  const known = bucketKeys.get(name)
+  if (known !== undefined) return known
+  const key = packKey('b', name)
+  if (bucketKeys.size >= limits.bucketRecordsRememberedMax) bucketKeys.clear()
+  bucketKeys.set(name, key)
+  return key
+}
 
 export const ownedBucketKey = (owner: string, name: string): Key => packKey('o', owner, name)
 export const ownedBuckets = (owner: string, prefix: string): KeyRange => rangeStartingWith(['o', owner], prefix)

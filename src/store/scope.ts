@@ -40,7 +40,7 @@ const remembered = new Map<string, { value: Buffer; record: BucketRecord }>()
 
 function decodedBucket(name: string, { key, value }: Entry): BucketRecord {
   const known = remembered.get(name)
-  if (known?.value.equals(value)) return known.record
+  if (known !== undefined && (known.value === value || known.value.equals(value))) return known.record
   const record = Object.freeze(bucketCodec.decode(key, value))
   if (remembered.size >= limits.bucketRecordsRememberedMax) remembered.clear()
   remembered.set(name, { value, record })

@@ -38,6 +38,18 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
         expect(await kv.get([])).toEqual([])
       })
 
+      it('gives each of those that ask at once what it asked for, and later ones what was written meanwhile', async () => {
+        await kv.commit({ puts: [put('a', '1'), put('b', '2'), put('c', '3')] })
+        const [a, missing] = [bytes('a'), bytes('x')]
+        const asked = [[a, bytes('b')], [a, bytes('c')], [bytes('c'), a], [missing, a], [missing], [a]]
+        const found = await Promise.all(asked.map((keys) => kv.get(keys)))
+        const expected = [['a=1', 'b=2'], ['a=1', 'c=3'], ['c=3', 'a=1'], [undefined, 'a=1'], [undefined], ['a=1']]
+        expect(found.map(texts)).toEqual(expected)
+        await kv.commit({ puts: [put('a', 'new'), put('x', 'new')] })
+        expect(texts(await kv.get([a, missing]))).toEqual(['a=new', 'x=new'])
+        expect(texts(await kv.get([missing]))).toEqual(['x=new'])
+      })
+
       it.each([
         ['no bytes', Buffer.alloc(0)],
         ['one byte', Buffer.from([0])],
@@ -159,6 +171,24 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
         ).toBe(true)
         expect(texts(await kv.get(['a', 'b', 'c'].map(bytes)))).toEqual(['a=new', undefined, 'c=3'])
         expect(await kv.commit({})).toBe(true)
+      })
+
+      it.each([
+        ['puts', { puts: [put('a', 'second')] }],
+        ['deletes', { deletes: [bytes('a')] }],
+      ])('fails a check that held for commits before, once one of them %s its key', async (_name, write) => {
+        await kv.commit({ puts: [put('a', 'first')] })
+        const { key, version } = await entryOf(kv, 'a')
+        // The same memory in all of them, as callers keep keys that they need again.
+        const checks = [{ key, version }]
+        const together = [
+          kv.commit({ checks, puts: [put('b')] }),
+          kv.commit({ checks, puts: [put('c')] }),
+          kv.commit({ checks, ...write }),
+          kv.commit({ checks, puts: [put('d')] }),
+        ]
+        expect(await Promise.all(together)).toEqual([true, true, true, false])
+        expect((await keysOf(kv)).includes('d')).toBe(false)
       })
 
       const checks: [name: string, holding: (entry: Entry) => Check, failing: (entry: Entry) => Check][] = [

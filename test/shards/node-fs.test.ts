@@ -1,4 +1,5 @@
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { appendFile, mkdtemp, readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -49,6 +50,22 @@ describe('the real file system', () => {
       await file.write([], 0)
       await file.close()
       expect(await readFile(path)).toEqual(Buffer.alloc(10))
+    },
+  )
+
+  test.runIf(process.platform === 'linux')(
+    'tells the system to sync each write of a file that syncs itself',
+    async () => {
+      const path = join(directory, 'file')
+      const file = await nodeFs.open(path, 'create-synced')
+      await file.write([Buffer.from('content')], 0)
+      const descriptors = await readdir('/proc/self/fd')
+      const targets = await Promise.all(descriptors.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')))
+      const info = await readFile(`/proc/self/fdinfo/${descriptors[targets.indexOf(path)]}`, 'utf8')
+      expect(Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8) & constants.O_DSYNC).toBe(constants.O_DSYNC)
+      expect(await readFile(path, 'utf8')).toBe('content')
+      await expect(nodeFs.open(path, 'create-synced')).rejects.toMatchObject({ code: 'EEXIST' })
+      await file.close()
     },
   )
 

@@ -3,7 +3,7 @@
  * random part, torn at sectors. Faults can be put behind every call. Everything random comes from one seeded source.
  */
 import { basename, dirname } from 'node:path'
-import type { FileHandle, Fs } from '../../src/shards/fs.ts'
+import type { FileHandle, Fs, OpenMode } from '../../src/shards/fs.ts'
 
 const sectorBytes = 512
 
@@ -105,11 +105,11 @@ export class SimulatedFs implements Fs {
     return new SimulatedFs(options, root)
   }
 
-  async open(path: string, mode: 'read' | 'create' | 'write'): Promise<FileHandle> {
+  async open(path: string, mode: OpenMode): Promise<FileHandle> {
     return this.#call('open', path, () => {
       const { directory, name } = this.#parent(path)
       const found = directory.current.get(name)
-      if (mode !== 'create') {
+      if (mode === 'read' || mode === 'write') {
         if (found === undefined) throw failure('ENOENT', path)
         if (!(found instanceof SimulatedFile)) throw failure('EISDIR', path)
         return this.#handle(path, found)
@@ -117,7 +117,7 @@ export class SimulatedFs implements Fs {
       if (found !== undefined) throw failure('EEXIST', path)
       const file = new SimulatedFile()
       change(directory, [[name, file]])
-      return this.#handle(path, file)
+      return this.#handle(path, file, mode === 'create-synced')
     })
   }
 
@@ -203,7 +203,7 @@ export class SimulatedFs implements Fs {
     return [...node.current.keys()].flatMap((name) => this.files(path === '/' ? `/${name}` : `${path}/${name}`)).sort()
   }
 
-  #handle(path: string, file: SimulatedFile): FileHandle {
+  #handle(path: string, file: SimulatedFile, syncsWrites = false): FileHandle {
     let closed = false
     // What bits that rot leave as it is, and most writes do not.
     const atOpen = file.current
@@ -221,10 +221,15 @@ export class SimulatedFs implements Fs {
         use('read', () => file.current.copy(buffer, 0, Math.min(position, file.current.length))),
       write: (buffers, position) => {
         const bytes = Buffer.concat(buffers)
+        const written = (count: number, synced: number): void => {
+          write(bytes.subarray(0, count), position)
+          const syncs = syncsWrites && !this.#broken?.({ name: 'write', path })
+          if (syncs) this.#settleChanges(file, file.unsynced.slice(-1), synced)
+        }
         return use(
           'write',
-          () => write(bytes, position),
-          () => write(bytes.subarray(0, Math.floor(this.#random() * bytes.length)), position),
+          () => written(bytes.length, 1),
+          () => written(Math.floor(this.#random() * bytes.length), 0.5),
         )
       },
       datasync: () => {

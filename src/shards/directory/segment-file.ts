@@ -51,7 +51,7 @@ export class SegmentFile {
     const path = layout.segment(id)
     const opened: FileHandle[] = []
     try {
-      opened.push(await fs.open(path, 'create'))
+      opened.push(await fs.open(path, 'create-synced'))
       opened.push(await fs.open(path, 'write'))
       const [file, growth] = opened
       if (file === undefined || growth === undefined) throw new Error('the segment did not open')
@@ -81,7 +81,7 @@ export class SegmentFile {
     return sealEnd <= this.#context.sizes.segmentBytesMax
   }
 
-  /** One vectored write and one datasync for all. A group starts on a page of its own: writing it cannot tear what was acknowledged before. */
+  /** One write for all, which syncs itself. A group starts on a page of its own: writing it cannot tear what was acknowledged before. */
   async append(records: readonly UnplacedRecord[]): Promise<ShardId[]> {
     const start = this.#nextStart()
     const writtenMs = this.#context.clock.now()
@@ -103,9 +103,8 @@ export class SegmentFile {
     try {
       this.#assertSound()
       await this.#prepare(end)
-      await this.#file.write(this.#joined(buffers, end - start), start)
       const placed = this.#placeFault()
-      await this.#file.datasync()
+      await this.#file.write(this.#joined(buffers, end - start), start)
       const fault = await placed
       if (fault !== undefined) throw fault
     } catch (error) {

@@ -66,6 +66,7 @@ describe('a crash at any file operation', () => {
   )
 
   const forgotten = [
+    ['write', /\/segments\//],
     ['datasync', /\/segments\//],
     ['datasync', /\/files\//],
     ['datasync', /\/dead\//],

@@ -83,10 +83,10 @@ describe('failures in a segment', () => {
     return failed
   }
 
-  test('a failed datasync rejects its group, and the segment is never written or synced again', async () => {
+  test('a failed write rejects its group, and the segment is never written or synced again', async () => {
     const { store, fs, fatal } = await openSimulated()
     const kept = await put(store, patternBytes(1, 1000))
-    const failed = failNext(fs, 'datasync', /segments/, 'EIO')
+    const failed = failNext(fs, 'write', /segments/, 'EIO')
     const group = await Promise.allSettled([1, 2, 3].map((seed) => put(store, patternBytes(seed, 500))))
     expect(group.map(({ status }) => status)).toContain('rejected')
     const after = await put(store, patternBytes(4, 700))
