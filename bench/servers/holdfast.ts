@@ -1,9 +1,13 @@
 /** Starts Holdfast as a user would: the command, in a process of its own, on a directory. */
+import { execFile as execFileOf } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Child, type Server, startChild } from './server.ts'
+import { promisify } from 'node:util'
+import { type Server, startChild } from './server.ts'
+
+const execFile = promisify(execFileOf)
 
 const command = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
@@ -81,8 +85,8 @@ export interface Reclaimed {
 
 /** One run of the jobs over a stopped server's data; what is garbage goes at once. */
 export async function reclaim(data: string): Promise<Reclaimed> {
-  const child: Child = await startChild(process.execPath, [command, 'reclaim', '--json', '--data', data], environment())
-  const report = JSON.parse(child.firstLine)
-  await child.ended
-  return report
+  const words = [command, 'reclaim', '--json', '--data', data]
+  const { stdout } = await execFile(process.execPath, words, { env: environment(), maxBuffer: 64 * 1024 * 1024 })
+  // What comes before the report tells how far it was.
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
 }
