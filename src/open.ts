@@ -1,5 +1,4 @@
 /** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
-
 import { type ClosingStack, closingStack, opening } from './assembly/closing-stack.ts'
 import { type OpenPlacement, openPlacement } from './assembly/open-placement.ts'
 import { type Clock, systemClock } from './clock.ts'

@@ -1,5 +1,4 @@
 /** Clients that send and read slowly, half of them each: what a server must not keep in memory. Each makes one request. */
-
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as passes } from 'node:timers/promises'

@@ -1,5 +1,4 @@
 /** Removes everything that clients stored. For tests: nothing is kept, and nothing can be undone. */
-
 import { systemPrefix } from '../instance/sealed-record.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { endOfPrefix } from '../kv/ordered-key.ts'

@@ -2,7 +2,6 @@
  * Opens the configured stores for the locations over them. A store is used only if it is the one that the metadata knows by its name; one that is missing, empty
  * or another's is left out, and no store is made anew in its place.
  */
-
 import type { Placement, StoreSettings } from '../config/locations.ts'
 import {
   type KnownPlacement,

@@ -1,5 +1,4 @@
 /** What a person is told when a command fails. */
-
 import { ListenFailed } from '../assembly/endpoint.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'

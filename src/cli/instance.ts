@@ -1,5 +1,4 @@
 /** What owns a data directory while it is served: the store, the accounts, the background jobs. Serves nothing itself. */
-
 import { opening } from '../assembly/closing-stack.ts'
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'

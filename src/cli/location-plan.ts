@@ -1,5 +1,4 @@
 /** What a changed configuration of stores and locations would mean for the data that is there. Pure: what it goes by is gathered by `plan-locations`. */
-
 import { removedLocation, removedStore, unreadableLocation } from '../assembly/placement-refusals.ts'
 import type { Placement } from '../config/locations.ts'
 import { type KnownPlacement, nextLocations } from '../instance/known-placement.ts'

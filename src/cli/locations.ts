@@ -1,5 +1,4 @@
 /** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
-
 import { replaceStore } from '../assembly/open-placement.ts'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'

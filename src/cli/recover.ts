@@ -1,5 +1,4 @@
 /** `holdfast recover`: rebuilds lost metadata from what the stores hold. */
-
 import { type RecoveredMetadata, recoverMetadata } from '../assembly/open-recovery.ts'
 import { rootAccount } from '../config/accounts.ts'
 import type { TaskProgress } from '../store/records.ts'

@@ -1,5 +1,4 @@
 /** Compiles what an operation declares of its body: nothing, data to stream, or an XML document that is read whole and verified first. */
-
 import type { Payload } from '../auth/verify.ts'
 import { type ChecksumAlgorithm, checksumFields, createDigest } from '../checksums/checksums.ts'
 import type { InputBody, RequestBody } from '../contract/fields.ts'

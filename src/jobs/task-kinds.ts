@@ -1,5 +1,4 @@
 /** Every kind of long work that a server takes up. */
-
 import type { Store } from '../store/store.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'

@@ -11,6 +11,8 @@ export interface Transaction {
   remove(key: Key): unknown
 }
 
+type VersionCheck = Extract<Check, { version: number }>
+
 /**
  * Applies each commit whose checks hold, and says which did. Checks see the commits before. Values get versions from `firstVersion` on, one for each
  * commit. Throws only when LMDB does, and then LMDB has marked the transaction as failed: it refuses to commit any of it, although lmdb-js rolls nothing
@@ -18,7 +20,7 @@ export interface Transaction {
  */
 export function applyInOrder(transaction: Transaction, commits: readonly Commit[], firstVersion: number): boolean[] {
   // Most commits check the same bucket first: what was found to hold does so until it is written.
-  let held: Check | undefined
+  let held: VersionCheck | undefined
   const stillHolds = (check: Check, place: number): boolean => {
     if (held !== undefined && isSameVersion(held, check)) return true
     if (!holds(transaction, check)) return false
@@ -26,7 +28,7 @@ export function applyInOrder(transaction: Transaction, commits: readonly Commit[
     return true
   }
   const beforeWriting = (key: Key): void => {
-    if (held !== undefined && 'key' in held && held.key.equals(key)) held = undefined
+    if (held?.key.equals(key)) held = undefined
   }
   return commits.map(({ checks = [], puts = [], deletes = [] }, i) => {
     if (!checks.every(stillHolds)) return false
@@ -43,8 +45,8 @@ export function applyInOrder(transaction: Transaction, commits: readonly Commit[
 }
 
 /** Keys by their memory, not their bytes. */
-function isSameVersion(one: Check, other: Check): boolean {
-  return 'version' in one && 'version' in other && one.key === other.key && one.version === other.version
+function isSameVersion(held: VersionCheck, check: Check): boolean {
+  return 'version' in check && check.key === held.key && check.version === held.version
 }
 
 function holds(transaction: Transaction, check: Check): boolean {

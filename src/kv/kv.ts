@@ -1,6 +1,9 @@
 /** The ordered, transactional metadata store, as every engine must offer it. Knows nothing of buckets or objects. */
 
-/** Keys order by their bytes, as `Buffer.compare` does. At most `limits.kvKeyBytesMax` bytes; build them with `ordered-key`. */
+/**
+ * Keys order by their bytes, as `Buffer.compare` does. At most `limits.kvKeyBytesMax` bytes; build them with `ordered-key`. The caller leaves them as they
+ * are until the call settles: an engine may know one by its memory.
+ */
 export type Key = Buffer
 
 export interface Entry {

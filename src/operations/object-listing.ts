@@ -1,5 +1,4 @@
 /** What ListObjects and ListObjectsV2 have in common: their fields, their entries, and the encoding that a client may ask for. */
-
 import type { Principal } from '../auth/principal.ts'
 import { query } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'

@@ -1,5 +1,4 @@
 /** Read, decide, commit; again when another commit came between. The one loop through which every change of metadata goes. */
-
 import { timeOrderedId } from '../clock.ts'
 import { S3Error } from '../errors.ts'
 import type { Commit, Put } from '../kv/kv.ts'

@@ -1,5 +1,4 @@
 /** A store over several disks whose metadata is snapshotted, lost and recovered, in this process. */
-
 import type { RecoverReport } from '../../src/jobs/recover/context.ts'
 import { recoveryLocation } from '../../src/jobs/recover/found-blobs.ts'
 import { emptyReport, recover } from '../../src/jobs/recover/recover.ts'

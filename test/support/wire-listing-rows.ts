@@ -1,5 +1,4 @@
 /** Rows that ListObjects and ListObjectsV2 share. How their pages continue differs, and is in the tests of each. */
-
 import { md5Hex, referenceChecksum } from './wire-checksums.ts'
 import type { Ask, Wire } from './wire-client.ts'
 import { anInstant, type Row, refusal } from './wire-rows.ts'

@@ -1,5 +1,4 @@
 /** Rows that GetObject and HeadObject share: what HEAD answers is what GET answers, without the bytes. */
-
 import { md5Hex, referenceChecksum } from './wire-checksums.ts'
 import type { Wire } from './wire-client.ts'
 import { conditionRows } from './wire-condition-rows.ts'

@@ -1,5 +1,4 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
-
 import { emptyStore } from '../../src/assembly/empty-store.ts'
 import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'

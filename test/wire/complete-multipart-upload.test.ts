@@ -1,5 +1,4 @@
 /** CompleteMultipartUpload over the wire. Conditions and checksums, and answers that take long, have tests of their own. */
-
 import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { multipartEtag } from '../support/wire-checksums.ts'

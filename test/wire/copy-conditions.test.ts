@@ -1,5 +1,4 @@
 /** CopyObject under conditions, and what it refuses. */
-
 import { CopyObjectCommand } from '@aws-sdk/client-s3'
 import type { Wire } from '../support/wire-client.ts'
 import {

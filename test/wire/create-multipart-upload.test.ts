@@ -1,5 +1,4 @@
 /** CreateMultipartUpload over the wire. */
-
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Reply, Wire } from '../support/wire-client.ts'

@@ -1,5 +1,4 @@
 /** `Expect: 100-continue`: a body is asked for only when it would be taken. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ask, openWire, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
 import { kmsHeaders } from '../support/wire-encryption.ts'

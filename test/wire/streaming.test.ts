@@ -1,5 +1,4 @@
 /** Bodies in aws-chunked framing: the modes of today's SDKs decoded and verified, and what may not pass. */
-
 import { Readable } from 'node:stream'
 import { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'

@@ -1,5 +1,4 @@
 /** UploadPartCopy over the wire. */
-
 import { UploadPartCopyCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'

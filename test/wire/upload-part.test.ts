@@ -1,5 +1,4 @@
 /** UploadPart over the wire. */
-
 import { UploadPartCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Base64, md5Hex, referenceChecksum } from '../support/wire-checksums.ts'

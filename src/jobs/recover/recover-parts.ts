@@ -1,5 +1,4 @@
 /** The parts of uploads: of those that were completed since the snapshot, as their notes tell; the others come back as open uploads. */
-
 import { timeOfId } from '../../clock.ts'
 import type { Manifest } from '../../shards/blobs.ts'
 import { readDescription } from '../../store/description-bytes.ts'

@@ -1,6 +1,6 @@
 /**
  * The one segment that a process appends to: groups of records into room zero-filled and synced ahead, so that a group's
- * datasync changes no file metadata. After a failed write or sync the file is never written again.
+ * sync changes no file metadata. After a failed write or sync the file is never written again.
  */
 import { timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'

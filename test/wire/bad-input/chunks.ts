@@ -1,5 +1,4 @@
 /** aws-chunked bodies whose framing, signatures or trailers are wrong. */
-
 import { type BadInput, type Chunked, chunkedThen, type On } from '../../support/wire-bad-input.ts'
 import { referenceChecksum } from '../../support/wire-checksums.ts'
 

@@ -1,5 +1,4 @@
 /** XML bodies that are no XML, too much of it, or another document than the operation reads. */
-
 import { type BadInput, signedThen } from '../../support/wire-bad-input.ts'
 import { md5Base64 } from '../../support/wire-checksums.ts'
 

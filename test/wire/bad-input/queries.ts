@@ -1,5 +1,4 @@
 /** Query parameters that are malformed, repeated, unknown together, or meant for another method. */
-
 import type { HeaderPair } from '../../support/signer.ts'
 import { type BadInput, presignedThen, signedThen } from '../../support/wire-bad-input.ts'
 
