@@ -1,22 +1,42 @@
-import { defineConfig } from 'vitest/config'
+import { availableParallelism } from 'node:os'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 /** `npm run trust`: the suites that show what must hold, alone, with numbers that a pull request has no time for. */
 const trustMode = 'trust'
-const trustSuites = ['test/trust/**/*.test.ts', 'test/shards/directory/{crash,faults}.test.ts']
+const trustSuites = ['test/trust/**/*.test.ts', 'test/stores/directory/{crash,faults}.test.ts']
+/** Runs other suites against broken copies of the source: only when it is asked for, and then alone, so that nothing slows those suites down. */
+const mutations = 'mutations'
+const isMutating = process.argv.slice(2).some((word) => word.includes(mutations))
 /** How often the suites repeat. What stands in the environment counts more. */
 const trustNumbers = { HOLDFAST_TRUST_SCALE: '10', HOLDFAST_CRASH_SEEDS: '200', HOLDFAST_FAULT_STEP: '1' }
+/** They compare how long requests take. When all others have ended, one after the other. */
+const measuringSuites = ['test/trust/lock-out.test.ts']
+/** More than processors: many suites wait for the disk, for another process, or for time to pass. */
+const suitesAtOnce = availableParallelism() + 2
+const isToldHowMany = process.argv.some((word) => word.startsWith('--maxWorkers'))
+/** A test that takes seconds alone may take ten times as long beside others, on a machine that does something else as well. */
+const busyMachineMs = 180_000
 
 export default defineConfig(({ mode }) => {
   const isTrust = mode === trustMode
   const report = process.env.HOLDFAST_TEST_REPORT
+  const jsonReport: ['json', { outputFile: string }][] = report === undefined ? [] : [['json', { outputFile: report }]]
+  const include = isTrust ? trustSuites : ['test/**/*.test.ts']
+  const exclude = [...configDefaults.exclude, ...(isMutating ? [] : [`test/trust/${mutations}.test.ts`])]
   return {
     test: {
-      include: isTrust ? trustSuites : ['test/**/*.test.ts'],
       env: isTrust ? { ...trustNumbers, ...process.env } : {},
       pool: 'forks',
-      testTimeout: isTrust ? 24 * 60 * 60_000 : 60_000,
-      hookTimeout: 60_000,
-      reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+      ...(isTrust || isToldHowMany ? {} : { maxWorkers: suitesAtOnce }),
+      testTimeout: isTrust ? 24 * 60 * 60_000 : busyMachineMs,
+      hookTimeout: busyMachineMs,
+      expect: { poll: { timeout: busyMachineMs / 3 } },
+      // One file that takes long: each test is shown as it ends.
+      reporters: [isMutating ? 'verbose' : 'default', ...jsonReport],
+      projects: [
+        { extends: true, test: { name: 'together', include, exclude: [...exclude, ...measuringSuites] } },
+        { extends: true, test: { name: 'alone', include: measuringSuites, exclude, fileParallelism: false } },
+      ],
     },
   }
 })

@@ -9,6 +9,7 @@ import {
   generatorBoundNote,
   goalTable,
   machineLine,
+  pairTable,
   scaleTables,
   type Table,
   terminalText,
@@ -40,7 +41,7 @@ async function main(words: readonly string[]): Promise<void> {
     }
     case 'work': {
       const results = await measureWork(options, say)
-      show(results, [...results.work.map(workTable), goalTable(workGoalResults(results))])
+      show(results, [...results.work.map(workTable), pairTable(results.work), goalTable(workGoalResults(results))])
       keep(options, 'work', results)
       return
     }

@@ -104,7 +104,9 @@ async function runRounds(
     }
   }
   for (let round = 1; round <= rounds; round++) {
-    for (const [server, done] of runs) {
+    // In turns, so that neither of two builds is always the first.
+    const order = round % 2 === 1 ? [...runs] : [...runs].reverse()
+    for (const [server, done] of order) {
       const result = await bench.generator.run(orderFor(bench, workload, directory, server, `round-${round}`))
       done.rounds.push(result)
       done.storedBytes += result.requests * workload.objectBytes
@@ -135,6 +137,10 @@ function orderFor({ options }: Bench, workload: Workload, scratch: string, serve
 async function* startServers(bench: Bench, workload: Workload, directory: string): AsyncGenerator<Server> {
   const { references } = workload
   yield startHoldfast(serverNames.one, { data: dataOf(directory, serverNames.one) })
+  if (bench.options.against !== undefined) {
+    const name = serverNames.before
+    yield startHoldfast(name, { data: dataOf(directory, name), build: bench.options.against })
+  }
   if (workload.twoWorkers) {
     yield startHoldfast(serverNames.two, { data: dataOf(directory, serverNames.two), workers: 2 })
   }

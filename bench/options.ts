@@ -18,6 +18,8 @@ export interface BenchOptions {
   /** Where the page and its charts are written. */
   docs: string | undefined
   peers: readonly Server[]
+  /** A checkout of the version before, built: it is measured beside this one. */
+  against: string | undefined
   generator: GeneratorName
   /** Of `scale`. */
   objects: number
@@ -38,6 +40,7 @@ export const usage = `npm run bench -- [scale | page] [flags]
   --json FILE         keeps the results
   --docs [PATH]       keeps the results in PATH/benchmarks (docs/benchmarks) and writes PATH/benchmarks.md
   --peer NAME=URL,KEY,SECRET   another server of S3 on the same work; may be repeated. Its bucket holdfast-bench is made and left
+  --against PATH      a checkout of the version before, built there: both alternate, and a table shows the ratios of the rounds
   --generator NAME    own, or wrk for the work that it can do (own): they should find the same
   --objects N         objects of scale (1,000,000)
 `
@@ -65,6 +68,7 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     directory: values.dir ?? process.cwd(),
     json: values.json,
     docs: values.docs,
+    against: values.against,
     peers: (values.peer ?? []).map(parsePeer),
     generator: generatorNamed(values.generator),
     objects: number('--objects', values.objects, quick ? 4_000 : 1_000_000, 2_000, 1_000_000_000),
@@ -90,6 +94,7 @@ function parsed(words: readonly string[]) {
         dir: { type: 'string' },
         json: { type: 'string' },
         docs: { type: 'string' },
+        against: { type: 'string' },
         peer: { type: 'string', multiple: true },
         generator: { type: 'string' },
         objects: { type: 'string' },

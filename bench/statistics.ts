@@ -44,6 +44,29 @@ export function pairedRatios(values: readonly number[], references: readonly num
   })
 }
 
+export interface Interval {
+  low: number
+  high: number
+}
+
+/** Where the median lies with 95 % certainty: order statistics by the binomial distribution. For fewer than 6 values, all of them. */
+export function medianInterval(values: readonly number[]): Interval {
+  const sorted = [...values].sort((a, b) => a - b)
+  const { min, max } = spread(sorted)
+  const count = sorted.length
+  // How likely it is that so many values or fewer lie below the median.
+  let likely = 0
+  let ways = 1
+  let cut = 0
+  for (let below = 0; below < count / 2; below++) {
+    likely += ways / 2 ** count
+    if (likely > 0.025) break
+    cut = below
+    ways = (ways * (count - below)) / (below + 1)
+  }
+  return count < 6 ? { low: min, high: max } : { low: sorted[cut] ?? min, high: sorted[count - 1 - cut] ?? max }
+}
+
 /**
  * The latencies that wrk measured. It adds what it thinks clients would have waited, had they sent at even intervals (`stats_correct` in its
  * stats.c); requests here wait for the answer before. The interval is the run's length divided by the requests of one connection.

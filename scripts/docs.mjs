@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages, and the README's sections, that are generated from the compiled code's tables.
+// `npm run docs`: writes the pages, and the sections of others, that are generated from the compiled code's tables.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { configurationPage } from '../dist/src/config/page.js'
 import { apiPage, limitsSummary, supportSummary } from '../dist/src/contract/api-page.js'
@@ -14,7 +14,7 @@ writeFileSync(new URL('docs/configuration.md', root), configurationPage())
 writeFileSync(new URL('docs/api.md', root), apiPage(rows))
 writeFileSync(new URL('docs/errors.md', root), errorsPage(operations))
 replaceSection('README.md', 'support table', supportSummary(rows))
-replaceSection('README.md', 'limits', limitsSummary())
+replaceSection('docs/compatibility.md', 'limits', limitsSummary())
 
 /** Puts `text` between `<!-- name -->` and `<!-- /name -->`. */
 function replaceSection(file, name, text) {

@@ -13,6 +13,13 @@ interface Slab {
   used: boolean
 }
 
+let plentyBytes: number = limits.chunkBytesPlenty
+
+/** Of processes that serve together, each has plenty of its part. Said by the process itself, at its start. */
+export function divideChunkMemory(processes: number): void {
+  plentyBytes = limits.chunkBytesPlenty / processes
+}
+
 export class ChunkPool {
   readonly chunkBytes: number
   /** The first ones are used first, so that the last ones are idle when there is less to do. */
@@ -20,6 +27,8 @@ export class ChunkPool {
   readonly #slabOf = new WeakMap<ArrayBufferLike, Slab>()
   #sweeping: NodeJS.Timeout | undefined
   #taken = 0
+  /** For who takes more while much is taken already. */
+  #small: ChunkPool | undefined
 
   constructor(chunkBytes: number) {
     this.chunkBytes = chunkBytes
@@ -27,12 +36,17 @@ export class ChunkPool {
 
   /** Chunks that were taken and not given back. */
   get taken(): number {
-    return this.#taken
+    return this.#taken + (this.#small?.taken ?? 0)
   }
 
   /** Chunks that are held in memory, taken or not. */
   get held(): number {
-    return this.#slabs.length * limits.chunksInSlab
+    return this.#slabs.length * limits.chunksInSlab + (this.#small?.held ?? 0)
+  }
+
+  /** Whether there is memory for work that saves time only. */
+  get hasPlenty(): boolean {
+    return this.#taken * this.chunkBytes < plentyBytes
   }
 
   /** At least `bytes` of anything. More than `chunkBytes` is not pooled. */
@@ -44,10 +58,26 @@ export class ChunkPool {
     return slab.idle.pop() ?? Buffer.from(new SharedArrayBuffer(this.chunkBytes))
   }
 
+  /** A chunk; or a small one, `isSlow` or where much is taken already: so that many that wait for slow clients hold little each. */
+  takeFitting(isSlow = false): Buffer {
+    if (this.chunkBytes <= limits.smallChunkBytes || (this.hasPlenty && !isSlow)) return this.take()
+    this.#small ??= new ChunkPool(limits.smallChunkBytes)
+    return this.#small.take()
+  }
+
   /** Nothing may use the buffer any more: no system call, no reader, no thread. */
   give(chunk: Buffer): void {
+    if (this.#small?.owns(chunk)) {
+      this.#small.give(chunk)
+      return
+    }
     this.#taken--
     this.#slabOf.get(chunk.buffer)?.idle.push(chunk)
+  }
+
+  /** Whether the chunk was taken here. */
+  owns({ buffer }: Buffer): boolean {
+    return this.#slabOf.has(buffer)
   }
 
   #grow(): Slab {

@@ -1,9 +1,18 @@
 /** Time, randomness and ids: the only place that asks the machine for them, so that tests can decide the answer. */
-import { randomFillSync } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { uptime } from 'node:os'
+
+/** A time by a clock that nobody can set and that goes on while the machine sleeps. Only times of one boot can be compared. */
+export interface Uptime {
+  boot: string
+  ms: number
+}
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
+  uptime(): Uptime
   /** `size` fresh random bytes. */
   random(size: number): Buffer
 }
@@ -23,7 +32,24 @@ function pooledRandom(size: number): Buffer {
   return pool.subarray(poolUsed - size, poolUsed)
 }
 
-export const systemClock: Clock = { now: () => Date.now(), random: pooledRandom }
+let boot: string | undefined
+
+/** Linux names each boot, so that times of several processes compare. Elsewhere each process can only measure for itself. */
+function systemUptime(): Uptime {
+  boot ??= bootId() ?? `process ${randomBytes(16).toString('hex')}`
+  return { boot, ms: boot.startsWith('process') ? performance.now() : uptime() * 1000 }
+}
+
+function bootId(): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+export const systemClock: Clock = { now: () => Date.now(), uptime: systemUptime, random: pooledRandom }
 
 const timeDigits = 12
 

@@ -1,26 +1,26 @@
 /** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
+import { resolve } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { type ClosingStack, opening } from './assembly/closing-stack.ts'
-import { emptyStore } from './assembly/empty-store.ts'
-import { openEndpoint } from './assembly/endpoint.ts'
-import { checkKeyPair } from './assembly/key-pair.ts'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
+import { type ClosingStack, opening } from './closing-stack.ts'
+import type { Store } from './commits/store.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
 import { keyNames } from './config/kinds.ts'
+import type { Settings } from './config/options.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
+import { checkKeyPair } from './http/key-pair.ts'
 import type { KeyPair } from './http/tls-front.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
-import { startJobs } from './jobs/runner.ts'
-import { taskKinds } from './jobs/task-kinds.ts'
-import { openDataStore, openMemoryStore } from './open.ts'
-import { checkBucketName } from './operations/bucket-name.ts'
+import { createBucket } from './objects/buckets.ts'
+import { emptyStore } from './opening/empty-store.ts'
+import { openEndpoint } from './opening/endpoint.ts'
+import { openServedData, openServedMemory } from './opening/open-served-data.ts'
+import { checkStartOptions } from './opening/start-options.ts'
 import { defaultLocation } from './operations/location-constraint.ts'
 import { operations } from './operations/table.ts'
-import { createBucket } from './store/buckets.ts'
-import type { Store } from './store/store.ts'
 
 export type { AccessKey, Account, KeyPair, OperationRow, ParameterRow }
 
@@ -46,6 +46,10 @@ export interface StartOptions {
   tls?: KeyPair
   /** Take customer-provided encryption keys over plain HTTP from other machines too. */
   allowCustomerKeysOverHttp?: boolean
+  /** The checksum that objects get whose clients send none. Initially `none`; S3 gives CRC64NVME. */
+  defaultChecksum?: 'none' | 'CRC64NVME'
+  /** Where signatures of version 2 are taken. Default: in presigned URLs, as boto3 makes them. */
+  sigv2?: 'off' | 'presigned' | 'all'
   /** Default: no log. */
   log?: Logger
   /** The store can't go on, such as after a failed fsync. The server stops answering; `close` it, and start another. */
@@ -81,6 +85,7 @@ export function supportTable(): OperationRow[] {
 
 export function startServer(options: StartOptions = {}): Promise<Server> {
   return opening(async (opened) => {
+    checkStartOptions(options)
     if (options.tls !== undefined) checkKeyPair(options.tls, { cert: 'tls.cert', key: 'tls.key' })
     let stopServing = async (): Promise<void> => {}
     const onFatal = (error: Error): void => {
@@ -88,21 +93,11 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       options.onFatal?.(error)
     }
     const log = options.log ?? pino({ level: 'silent' })
-    const { store, credentialsFile } = await openStore(options, log, onFatal, opened)
+    const settings = initialSettings(process.cwd())
+    const { store, credentialsFile } = await openStore(options, settings, log, onFatal, opened)
     const credentials = await credentialsOf(options, credentialsFile)
     await makeBuckets(store, options.buckets ?? [])
-
-    const settings = initialSettings(process.cwd())
     const region = options.region ?? settings.region
-    const jobs = startJobs({
-      store,
-      intervalMs: settings.reclaimIntervalMs,
-      graceMs: settings.reclaimGraceMs,
-      abandonedUploadMs: settings.abandonedUploadMs,
-      onError: (error) => log.error({ err: error }, 'a background job failed'),
-      tasks: taskKinds(store, settings),
-    })
-    opened.add(() => jobs.stop())
     const endpoint = await openEndpoint({
       store,
       accounts: withRootKey(parseAccounts(options.accounts ?? []), credentials),
@@ -111,6 +106,8 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       region,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
+      defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
+      sigv2: options.sigv2 ?? settings.sigv2,
       log,
     })
     stopServing = endpoint.close
@@ -134,25 +131,18 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
 
 async function openStore(
   { data, kmsKeys = [] }: StartOptions,
+  settings: Settings,
   log: Logger,
   onFatal: (error: Error) => void,
   opened: ClosingStack,
 ): Promise<{ store: Store; credentialsFile?: string }> {
+  const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
   if (data === undefined) {
-    const memory = openMemoryStore(keyNames.parse(kmsKeys, ''))
+    const memory = await openServedMemory(keys.kmsKeys, settings, log)
     opened.add(memory.close)
     return { store: memory.store }
   }
-  const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
-  const kept = await openDataStore({
-    path: data,
-    create: true,
-    keys,
-    placement: { stores: [], locations: [] },
-    onFatal,
-    warn: (message) => log.warn(message),
-    inform: (message) => log.info(message),
-  })
+  const kept = await openServedData({ path: resolve(data), create: true, keys, onFatal }, settings, log)
   opened.add(kept.close)
   return { store: kept.store, credentialsFile: kept.directory.credentials }
 }
@@ -166,7 +156,6 @@ async function credentialsOf(options: StartOptions, file: string | undefined): P
 
 async function makeBuckets(store: Store, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    checkBucketName(name)
     const bucket = {
       name,
       owner: rootAccount.id,

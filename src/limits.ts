@@ -1,4 +1,7 @@
-/** Every number that bounds something. Units come last in the name. */
+/**
+ * What bounds requests, stores, jobs and processes: sizes, counts, times and shares that somebody may want to change. A number that belongs to a stored
+ * format or to a protocol, and one that only its own file can judge, stands where it is used. Units come last in the name.
+ */
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -25,8 +28,14 @@ export const limits = {
   // Object Lock.
   retentionDaysMax: 36_500,
   retentionYearsMax: 100,
-  /** A machine's clock further ahead of the last time that was known frees no lock until an operator confirms it. */
-  lockClockStepMs: 24 * 60 * 60 * 1000,
+  /** Steps of the machine's clock ahead of the time that was measured: of all together, and after how much measured time as much may come again. */
+  lockClockStepsMs: 24 * 60 * 60 * 1000,
+  lockClockStepsAgainMs: 30 * 24 * 60 * 60 * 1000,
+  /** The same of time that the machine was off, which nothing measures. */
+  lockClockDowntimeMs: 4 * 24 * 60 * 60 * 1000,
+  lockClockDowntimeAgainMs: 4 * 24 * 60 * 60 * 1000,
+  /** A machine's clock that is not believed and further ahead waits for an operator. */
+  lockClockLagMs: 60 * 1000,
 
   // Pages.
   listKeysMax: 1000,
@@ -40,8 +49,13 @@ export const limits = {
   xmlDepthMax: 16,
   /** Memory that the writer of documents keeps from one to the next. */
   xmlBytesKept: 4 * MiB,
-  xmlElementsMax: 100_000,
-  completeBodyBytesMax: 8 * MiB,
+  /** Elements, attributes, comments and CDATA sections of a document. A Complete of 10,000 parts with checksums has 40,001. */
+  xmlNodesMax: 50_000,
+  /** Of one element: more than any name, tag or condition has. */
+  xmlTextCharsMax: 8 * KiB,
+  /** References and line ends of a document: enough for a Delete of 1,000 keys with 300 ampersands each. */
+  xmlReplacedCharsMax: 300_000,
+  completeBodyBytesMax: 4 * MiB,
   headerSectionBytesMax: 32 * KiB,
 
   // Signatures.
@@ -53,7 +67,6 @@ export const limits = {
   signingKeysMax: 1024,
   signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,
-  awsChunkBytesMax: 16 * MiB,
   trailerBytesMax: 16 * KiB,
 
   // Connections.
@@ -61,12 +74,24 @@ export const limits = {
   tlsHandshakeTimeoutMs: 10_000,
   headersTimeoutMs: 60_000,
   idleBodyTimeoutMs: 60_000,
-  idleBodyBytesMin: 1 * KiB,
+  clientBytesPerSecondMin: 512,
   unreadBodyDrainBytesMax: 1 * MiB,
   lingerMs: 2_000,
   retryAfterSeconds: 1,
   wholeAnswerBytesMax: 64 * KiB,
+  /** What all clients together may hold of one server; the workers divide it among themselves. */
+  connectionsMax: 16_384,
+  /** Connections that wait to be accepted. A burst beyond them would make everybody's next one wait a second. */
+  connectionsQueued: 4096,
   requestsInFlightMax: 4096,
+  clientBytesMax: 256 * MiB,
+  /** What an upload that streams keeps in memory while it waits for its client. */
+  uploadBytesHeld: 128 * KiB,
+  pipelinedRequestsMax: 64,
+  /** Of requests that nobody signed: a hundred a second of one peer, and two hundred at once, are refused without delay. */
+  refusalCostMs: 10,
+  refusalForgivenMs: 2_000,
+  refusalDelayMsMax: 2_000,
   slowAnswerAfterMs: 5_000,
   slowAnswerEveryMs: 5_000,
   drainOnShutdownMs: 30_000,
@@ -83,6 +108,11 @@ export const limits = {
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
   chunksInSlab: 16,
+  /** Of one pool: where more is taken, chunks are small and nothing is read ahead. */
+  chunkBytesPlenty: 64 * MiB,
+  smallChunkBytes: 64 * KiB,
+  /** Who takes longer for a chunk is a slow client. */
+  slowChunkMs: 100,
   /** Memory and threads that nobody used for so long are let go of. */
   idleMemoryMs: 5_000,
   threadIdleMs: 10_000,
@@ -134,10 +164,25 @@ export const limits = {
 
   // Metadata.
   commitRetriesMax: 200,
+  /** Between two attempts to commit a change that others keep getting in the way of. */
+  commitBackoffMsMax: 8,
   bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
+  /** Parts that a GET looks up before its first byte; it is kept waiting no longer than by that. */
+  partEntriesFirst: 64,
+  /** The same for those behind them. */
+  partEntriesMax: 1024,
   kvBatchBytesMax: 16 * MiB,
+  /** Kept behind LMDB's last page, for commits on a full disk. */
+  kvRoomBytesMin: 1 * MiB,
+  kvRoomBytesMax: 64 * MiB,
+  kvRoomPieceBytes: 1 * MiB,
+  kvRoomLookMs: 1_000,
+  /** What a transaction writes beside values: pages of branches. */
+  kvCommitBytesAbout: 64 * KiB,
+  /** Writes wait so long for a check of the metadata that must end before them. */
+  checkedWriteWaitMs: 10_000,
 
   /** Of a piece of a metadata snapshot, before it is packed. */
   snapshotPieceBytes: 4 * MiB,
@@ -145,7 +190,21 @@ export const limits = {
   snapshotsKept: 3,
   snapshotsKeptMax: 100,
 
+  // Log.
+  /** Lines that wait to be written. */
+  logQueueBytesMax: 1 * MiB,
+  logFileWriteBytesMax: 64 * KiB,
+  /** POSIX: what is not longer is written to a pipe whole, or not at all. */
+  logPipeWriteBytesMax: 4 * KiB,
+  logRetryMs: 100,
+  /** What an exit waits for its last lines. */
+  logFlushMs: 1_000,
+
   // Processes and credentials.
+  /** How often a process looks whether the socket that proves its life is still there. */
+  proofLookMs: 1_000,
+  /** A proof that is missing is waited for so long: its process makes it again. */
+  proofMissingMs: 4_000,
   heapGrowingPercent: 200,
   /** A process that works less than this is idle. */
   idleCpuPercent: 2,
@@ -159,6 +218,10 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** Starts that the metadata knows again when it finds their names in a store. */
+  startsRemembered: 1000,
+  predecessorsMax: 64,
+  claimTriesMax: 8,
   /** A command that holds the data directory for work that others can go on with ends within this when a server starts. */
   giveWayMs: 30_000,
   secretCharsMin: 8,
@@ -167,6 +230,11 @@ export const limits = {
   // Background jobs.
   reclaimGraceMs: 60 * 60 * 1000,
   reclaimIntervalMs: 60_000,
+  /** What no record was found to reference is given up after this. */
+  quarantineMs: 7 * 24 * 60 * 60 * 1000,
+  /** Between two checks of all metadata; and after one that found something wrong. */
+  selfCheckIntervalMs: 24 * 60 * 60 * 1000,
+  selfCheckAgainMs: 10 * 60 * 1000,
   reclaimBatch: 256,
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
   /** Bounds what deleted records take to a third of what lives. */

@@ -63,3 +63,19 @@ test('a chunk that is too large is not kept', () => {
   pool.give(chunk)
   expect([pool.taken, pool.held]).toEqual([0, 0])
 })
+
+test('chunks get small where much is taken, or for who is slow, and large again', () => {
+  const pool = new ChunkPool(1024 * 1024)
+  const many = limits.chunkBytesPlenty / pool.chunkBytes
+  const large = Array.from({ length: many }, () => pool.takeFitting())
+  expect(large.every(({ length }) => length === pool.chunkBytes)).toBe(true)
+  expect(pool.hasPlenty).toBe(false)
+  const small = Array.from({ length: 100 }, () => pool.takeFitting())
+  for (const [i, chunk] of small.entries()) chunk.fill(i)
+  for (const [i, chunk] of small.entries()) expect(chunk.equals(Buffer.alloc(limits.smallChunkBytes, i))).toBe(true)
+  expect(pool.taken).toBe(many + small.length)
+  for (const chunk of [...large, ...small]) pool.give(chunk)
+  expect([pool.taken, pool.hasPlenty]).toEqual([0, true])
+  const slow = pool.takeFitting(true)
+  expect([slow.length, pool.takeFitting().length]).toEqual([limits.smallChunkBytes, pool.chunkBytes])
+})

@@ -2,7 +2,7 @@
 import { type GoalResult, ratesOf } from '../goals.ts'
 import type { AloneMeasurement, Machine, Measurement, ScaleResults, WorkResult } from '../results.ts'
 import { serverNames } from '../servers/server-names.ts'
-import { median, pairedRatios, type Spread } from '../statistics.ts'
+import { median, medianInterval, pairedRatios, type Spread } from '../statistics.ts'
 import type { Workload } from '../workloads.ts'
 
 export interface Table {
@@ -59,6 +59,36 @@ function memoryText({ resident, idleBytes }: Measurement): string {
   const working = `${mebibytes(resident.before)} to ${mebibytes(resident.peak)}`
   return idleBytes === undefined ? working : `${working}, idle ${mebibytes(idleBytes)}`
 }
+
+/** This build over the one before, round by round. */
+export function pairTable(work: readonly WorkResult[]): Table {
+  return {
+    title: 'Over the version before, of the rounds',
+    head: ['work', 'pairs', 'rate', '95 % of the median', 'CPU a request', 'within 3 %'],
+    rows: work.flatMap(({ workload, measurements }) => {
+      const [ours, before] = [serverNames.one, serverNames.before].map((name) =>
+        measurements.find(({ server }) => server === name),
+      )
+      if (ours === undefined || before === undefined) return []
+      const rates = pairedRatios(ratesOf(ours), ratesOf(before))
+      const { low, high } = medianInterval(rates)
+      const cpu = pairedRatios(cpuOf(ours), cpuOf(before))
+      const cpuRatio = cpu.length === 0 ? undefined : median(cpu)
+      return [
+        [
+          workload.title,
+          `${rates.length}`,
+          median(rates).toFixed(3),
+          `${low.toFixed(3)} to ${high.toFixed(3)}`,
+          cpuRatio?.toFixed(3) ?? '',
+          high >= 0.97 && (cpuRatio ?? 0) <= 1.03 ? 'yes' : 'no',
+        ],
+      ]
+    }),
+  }
+}
+
+const cpuOf = ({ rounds }: Measurement): number[] => rounds.flatMap(({ serverCpuUs }) => serverCpuUs ?? [])
 
 /** The server could do more: a request costs it less than it costs the generator. */
 function isGeneratorBound({ serverCpuUs, generatorCpuUs }: Measurement): boolean {

@@ -9,7 +9,7 @@ import { type Server, startChild } from './server.ts'
 
 const execFile = promisify(execFileOf)
 
-const command = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const ownCommand = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 const accessKeyId = 'bench'
 const secretAccessKey = randomBytes(16).toString('hex')
@@ -33,6 +33,8 @@ export interface HoldfastServer extends Server {
 
 export interface HoldfastOptions {
   data: string
+  /** Another checkout that was built. Absent: this one. */
+  build?: string
   workers?: number
   encrypts?: boolean
   /** Its bucket lies 4 + 2 over six directories, all in `data`. */
@@ -40,7 +42,8 @@ export interface HoldfastOptions {
 }
 
 export async function startHoldfast(name: string, options: HoldfastOptions): Promise<HoldfastServer> {
-  const { data, workers = 1, encrypts = false, striped = false } = options
+  const { data, build, workers = 1, encrypts = false, striped = false } = options
+  const command = build === undefined ? ownCommand : join(build, 'dist/src/cli/main.js')
   const own = striped ? join(data, 'own') : data
   const words = ['serve', '--json', '--data', own, '--listen', '127.0.0.1:0', '--workers', String(workers)]
   if (striped) words.push('--config', configureStripes(data))
@@ -85,7 +88,7 @@ export interface Reclaimed {
 
 /** One run of the jobs over a stopped server's data; what is garbage goes at once. */
 export async function reclaim(data: string): Promise<Reclaimed> {
-  const words = [command, 'reclaim', '--json', '--data', data]
+  const words = [ownCommand, 'reclaim', '--json', '--data', data]
   const { stdout } = await execFile(process.execPath, words, { env: environment(), maxBuffer: 64 * 1024 * 1024 })
   // What comes before the report tells how far it was.
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')

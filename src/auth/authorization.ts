@@ -26,12 +26,14 @@ export function vendorHeaders(prefix: string): Record<'date' | 'contentSha256', 
   return prefix === 'x-amz-' ? amzHeaders : storeHeaders
 }
 
-/** Throws AccessDenied when there is no signature at all, and InvalidArgument when there are several. `prefix` is that of the request's dialect. */
-export function readAuthorization(
-  headers: HeaderIndex,
-  query: readonly QueryParameter[],
-  prefix: string,
-): Authorization {
+/** How a request says who sent it: by which version of signatures, and where. */
+export interface Mechanism {
+  version: 2 | 4
+  form: 'header' | 'query'
+}
+
+/** Throws AccessDenied when there is no signature at all, and InvalidArgument when there are several. */
+export function mechanismOf(headers: HeaderIndex, query: readonly QueryParameter[]): Mechanism {
   const header = headers.values.get('authorization')
   const presigning = presigningMechanisms(query)
   const mechanisms = (header === undefined ? 0 : 1) + presigning.length
@@ -43,15 +45,25 @@ export function readAuthorization(
       'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
     )
   }
-  if (header !== undefined) return fromHeader(header, headers, query, prefix)
-  if (presigning.includes(version2)) throw onlyVersion4()
-  return fromQuery(query, prefix)
+  if (header !== undefined) return header.startsWith('AWS ') ? byHeader2 : byHeader4
+  return presigning.includes(version2) ? byQuery2 : byQuery4
 }
 
-const onlyVersion4 = (): S3Error =>
-  new S3Error('InvalidRequest', {
-    message: `The authorization mechanism you have provided is not supported. Please use ${algorithm}.`,
-  })
+const byHeader4: Mechanism = { version: 4, form: 'header' }
+const byHeader2: Mechanism = { version: 2, form: 'header' }
+const byQuery4: Mechanism = { version: 4, form: 'query' }
+const byQuery2: Mechanism = { version: 2, form: 'query' }
+
+/** Of version 4. `prefix` is that of the request's dialect. */
+export function readAuthorization(
+  form: Mechanism['form'],
+  headers: HeaderIndex,
+  query: readonly QueryParameter[],
+  prefix: string,
+): Authorization {
+  if (form === 'query') return fromQuery(query, prefix)
+  return fromHeader(headers.values.get('authorization') ?? '', headers, query, prefix)
+}
 
 const version2 = 'version 2'
 const presigningPrefixes: ReadonlyMap<string, string> = new Map(
@@ -61,7 +73,7 @@ const presigningPrefixes: ReadonlyMap<string, string> = new Map(
 )
 
 /** The ways in which a query claims to be signed: a dialect's prefix, or version 2. Each once. */
-function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
+export function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
   const found: string[] = []
   for (const { name, lowerName } of query) {
     const mechanism = name === 'AWSAccessKeyId' ? version2 : presigningPrefixes.get(lowerName)
@@ -90,7 +102,7 @@ function fromHeader(
   return { scope, signedHeaders, signature, timestamp, timeMs, expiresSeconds: undefined, signedQuery: query }
 }
 
-/** What an Authorization header says beside the signature itself. */
+/** What an Authorization header says, apart from the signature itself. */
 interface Claim {
   scope: Scope
   signedHeaders: readonly string[]
@@ -123,11 +135,18 @@ function parseHeader(header: string): { claim: Claim; signature: string } {
   const scheme = space < 0 ? header : header.slice(0, space)
   if (scheme !== algorithm) throw unsupportedScheme(scheme, header)
   const { credential, signedHeaders, signature } = headerComponents(header.slice(space + 1))
-  return { claim: { scope: parseScope(credential, headerRefusal), signedHeaders: signedHeaders.split(';') }, signature }
+  const scope = parseScope(credential, headerRefusal)
+  return { claim: { scope, signedHeaders: parseSignedHeaders(signedHeaders, headerRefusal) }, signature }
+}
+
+/** A name given twice would put its header's value twice into what is hashed: a few kilobytes of names and one long value make a hundred megabytes. */
+function parseSignedHeaders(list: string, refuse: Refusal): readonly string[] {
+  const names = list.split(';')
+  if (new Set(names).size === names.length) return names
+  throw refuse('SignedHeaders must name each header once.')
 }
 
 function unsupportedScheme(scheme: string, value: string): S3Error {
-  if (scheme === 'AWS') return onlyVersion4()
   if (scheme.startsWith('AWS4-ECDSA-')) return notImplemented(scheme)
   return invalidArgument('Authorization', value, 'Unsupported Authorization Type')
 }
@@ -226,7 +245,7 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   const signatureName = `${prefix}signature`
   return {
     scope,
-    signedHeaders: parameters.SignedHeaders.split(';'),
+    signedHeaders: parseSignedHeaders(parameters.SignedHeaders, queryRefusal),
     signature: parameters.Signature,
     timestamp,
     timeMs,

@@ -20,8 +20,9 @@ export interface AwsChunkedOptions {
   prefix: string
 }
 
+/** Framing that cannot be read. S3 tells it from a body that breaks off by the message alone. */
 const malformed = (what: string): S3Error =>
-  new S3Error('InvalidRequest', { message: `The aws-chunked body is malformed: ${what}.` })
+  new S3Error('IncompleteBody', { message: `The aws-chunked body is malformed: ${what}.` })
 
 const malformedTrailer = (what: string): S3Error =>
   new S3Error('MalformedTrailerError', {

@@ -21,7 +21,7 @@ const percent = 0x25
 const plus = 0x2b
 const space = 0x20
 
-/** Value of a hexadecimal digit, by character code; -1 for what is none. */
+/** Value of a hexadecimal digit, by character code; -1 for any other character. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
 )
@@ -80,8 +80,11 @@ export function parseQuery(rawQuery: string): QueryParameter[] {
 
 /** The plain text of a canonical name or value. */
 export function decoded(canonical: string): string {
-  return canonical.includes('%') ? Buffer.from(canonical.replace(/%../g, decodedByte), 'latin1').toString() : canonical
+  return canonical.includes('%') ? Buffer.from(decodedBytes(canonical), 'latin1').toString() : canonical
 }
+
+/** The same, one character a byte. */
+export const decodedBytes = (canonical: string): string => canonical.replace(/%../g, decodedByte)
 
 const decodedByte = (triplet: string): string => String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
 

@@ -30,15 +30,21 @@ interface Signer {
 }
 
 export interface Credentials {
-  find(accessKeyId: string): Credential | undefined
+  /** The secret behind a signature of version 2. An unknown access key gets a random one, so that refusing it takes as long. */
+  secretOf(accessKeyId: string): { principal: Principal | undefined; secretAccessKey: string }
+  /** Whether this is the secret of some key, which must not be shown. */
+  isSecret(text: string): boolean
   /** Costs the same whether the access key exists or not. */
   signer(scope: Scope): Signer
+  /** Other accounts count from now on. Throws when they contradict each other; then nothing changes. */
+  replace(accounts: readonly Account[]): void
 }
 
 /** Throws when the accounts contradict each other. */
 export function openCredentials(accounts: readonly Account[]): Credentials {
-  const byAccessKey = credentialsByAccessKey(accounts)
+  let byAccessKey = credentialsByAccessKey(accounts)
   const decoySecret = randomBytes(32).toString('hex')
+  let secrets = secretsOf(byAccessKey)
   const signers = new Map<string, Signer>()
 
   function derive(scope: Scope): Signer {
@@ -50,7 +56,8 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
   }
 
   return {
-    find: (accessKeyId) => byAccessKey.get(accessKeyId),
+    secretOf: (accessKeyId) => byAccessKey.get(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
+    isSecret: (text) => secrets.has(text),
     signer: (scope) => {
       const known = signers.get(scope.credential)
       if (known !== undefined) return known
@@ -64,7 +71,16 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
       signers.set(scope.credential, signer)
       return signer
     },
+    replace: (others) => {
+      byAccessKey = credentialsByAccessKey(others)
+      secrets = secretsOf(byAccessKey)
+      signers.clear()
+    },
   }
+}
+
+function secretsOf(byAccessKey: ReadonlyMap<string, Credential>): ReadonlySet<string> {
+  return new Set([...byAccessKey.values()].map(({ secretAccessKey }) => secretAccessKey))
 }
 
 function credentialsByAccessKey(accounts: readonly Account[]): ReadonlyMap<string, Credential> {

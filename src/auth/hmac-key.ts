@@ -20,7 +20,7 @@ const innerPad = 0x36
 const outerPad = 0x5c
 
 export class HmacKey {
-  /** The padded key, and room behind it for what is hashed with it. */
+  /** The padded key, with room behind it for the text that is hashed with it. */
   #inner: Buffer
   readonly #outer: Buffer
 

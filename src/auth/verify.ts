@@ -1,7 +1,13 @@
-/** Verifies a request's signature: the only way to a Principal. Every request passes here before anything else is asked of it. */
+/** Verifies a request's signature: the only way to a Principal. Every signed request passes here before anything else is asked of it. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type Authorization, readAuthorization, vendorHeaders } from './authorization.ts'
+import {
+  type Authorization,
+  mechanismOf,
+  presigningMechanisms,
+  readAuthorization,
+  vendorHeaders,
+} from './authorization.ts'
 import {
   canonicalRequest,
   decoded,
@@ -11,9 +17,11 @@ import {
   type QueryParameter,
 } from './canonical-request.ts'
 import type { Credentials } from './credentials.ts'
-import { parseDeclaredPayload } from './payload.ts'
-import type { Principal } from './principal.ts'
-import { ChunkSignatures, formatTimestamp, sameSignature, signature, stringToSign } from './sigv4.ts'
+import { type DeclaredPayload, parseDeclaredPayload } from './payload.ts'
+import { nobody, type Principal } from './principal.ts'
+import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
+import { ChunkSignatures, sameSignature, signature, stringToSign } from './sigv4.ts'
+import { type Version2Rules, verifyVersion2 } from './verify-version2.ts'
 
 /** A request as it came over the wire: nothing decoded, aliased or dropped. Strings hold one byte a character. */
 export interface SignedRequest {
@@ -43,12 +51,33 @@ export interface Verified {
   payload: Payload
 }
 
+/** What goes on of a request without a signature, where an operation admits one. */
+export const unsigned: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
+
+/** Whether a request claims to be signed, rightly or not. `names`: of its headers, in lower case. Throws InvalidURI. */
+export function claimsSignature(names: readonly string[], rawQuery: string): boolean {
+  return names.includes('authorization') || presigningMechanisms(parseQuery(rawQuery)).length > 0
+}
+
 /** Throws the S3Error that says why the request is not who it claims to be, or not now. */
-export function verify(request: SignedRequest, credentials: Credentials, nowMs: number): Verified {
+export function verify(
+  request: SignedRequest,
+  credentials: Credentials,
+  nowMs: number,
+  version2: Version2Rules = noVersion2,
+): Verified {
   const { prefix } = request
   const headers = indexHeaders(request.rawHeaders, request.names)
   const query = parseQuery(request.rawQuery)
-  const authorization = readAuthorization(headers, query, prefix)
+  const { version, form } = mechanismOf(headers, query)
+  if (version === 2) {
+    refuseSessionTokens(headers, query)
+    const { method, rawPath } = request
+    const parts = { form, method, rawPath, headers, query }
+    const principal = verifyVersion2(parts, credentials, nowMs, version2)
+    return { principal, presigned: form === 'query', payload: payloadOfVersion2(headers, query) }
+  }
+  const authorization = readAuthorization(form, headers, query, prefix)
   const { scope, signedHeaders, signedQuery, timestamp, timeMs, expiresSeconds } = authorization
   refuseSessionTokens(headers, query)
   if (expiresSeconds === undefined) checkTime(timeMs, nowMs)
@@ -73,6 +102,20 @@ export function verify(request: SignedRequest, credentials: Credentials, nowMs: 
   return { principal, presigned, payload: { kind: 'aws-chunked', signatures, trailer: declared.trailer } }
 }
 
+const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
+
+/**
+ * Version 2 signs no body. A client may say its SHA-256 all the same, or send it in chunks that aren't signed. It is asked for by AWS's name whatever dialect the
+ * request was taken for, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
+ */
+function payloadOfVersion2(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
+  const name = vendorHeaders('x-amz-').contentSha256
+  const declared: DeclaredPayload = parseDeclaredPayload(presignedPayloadHash(headers, query, 'x-amz-'), name)
+  if (declared.kind !== 'aws-chunked') return declared
+  if (!declared.signed) return { kind: 'aws-chunked', signatures: undefined, trailer: declared.trailer }
+  throw new S3Error('InvalidRequest', { message: 'Chunks can only be signed with version 4 of signatures.' })
+}
+
 const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
 
 /** There are no temporary credentials here, so that no token can be good. */
@@ -80,17 +123,6 @@ function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParamete
   if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
     throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
   }
-}
-
-function checkTime(timeMs: number, nowMs: number): void {
-  if (Math.abs(nowMs - timeMs) <= limits.clockSkewMsMax) return
-  throw new S3Error('RequestTimeTooSkewed', {
-    details: {
-      RequestTime: formatTimestamp(timeMs),
-      ServerTime: isoTime(nowMs),
-      MaxAllowedSkewMilliseconds: String(limits.clockSkewMsMax),
-    },
-  })
 }
 
 function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: number): void {
@@ -106,12 +138,11 @@ function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: numbe
   }
 }
 
-const isoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}/, '')
-
 /** What changes a request's meaning must be signed, or whoever carries a signed request could change it (MinIO CVE-2026-97731). */
 function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonly string[]): void {
   if (signedHeaders.includes('host') && vendorNames.every((name) => signedHeaders.includes(name))) return
-  const unsigned = ['host', ...vendorNames].filter((name) => !signedHeaders.includes(name))
+  const signed = new Set(signedHeaders)
+  const unsigned = ['host', ...vendorNames].filter((name) => !signed.has(name))
   throw new S3Error('AccessDenied', {
     message: 'There were headers present in the request which were not signed',
     details: { HeadersNotSigned: unsigned.join(', ') },
@@ -137,10 +168,6 @@ function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParamet
   return first
 }
 
-function unknownAccessKey(accessKeyId: string): S3Error {
-  return new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } })
-}
-
 /** Tells the client what was signed here, as S3 does: without it nobody finds the difference. It holds what the client sent, and no secret of ours. */
 function mismatch(authorization: Authorization, canonical: string | undefined, text: string): S3Error {
   const details = {
@@ -152,9 +179,7 @@ function mismatch(authorization: Authorization, canonical: string | undefined, t
     const message = 'The request signature cannot match: a header that SignedHeaders names is not in the request.'
     return new S3Error('SignatureDoesNotMatch', { message, details: { ...details, StringToSign: '' } })
   }
-  // Customer encryption keys travel in headers or a presigned query: they are the client's secret, and errors may be logged.
-  const holdsSecret = /-customer-key[:=]/i.test(canonical)
   return new S3Error('SignatureDoesNotMatch', {
-    details: holdsSecret ? details : { ...details, CanonicalRequest: canonical },
+    details: holdsCustomerKey(canonical) ? details : { ...details, CanonicalRequest: canonical },
   })
 }

@@ -3,8 +3,8 @@ import { createHash, hash } from 'node:crypto'
 import { crc32, crc32c } from '@node-rs/crc32'
 import type { ByteSource } from '../byte-source.ts'
 import { crc64NvmePolynomial, crc64NvmeRegister, multiply } from './gf2.ts'
+import { isXxHash, loadXxHash, xxHashDigest, xxHashLoaded } from './xxhash.ts'
 
-export type ChecksumAlgorithm = 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256'
 export type CrcAlgorithm = 'CRC32' | 'CRC32C' | 'CRC64NVME'
 
 export interface ChecksumField {
@@ -14,15 +14,41 @@ export interface ChecksumField {
   element: string
   /** Length of the digest. */
   bytes: number
+  /** The digest of no bytes at all, in base64. */
+  ofNothing: string
 }
 
 export const checksumFields = {
-  CRC32: { header: 'checksum-crc32', element: 'ChecksumCRC32', bytes: 4 },
-  CRC32C: { header: 'checksum-crc32c', element: 'ChecksumCRC32C', bytes: 4 },
-  CRC64NVME: { header: 'checksum-crc64nvme', element: 'ChecksumCRC64NVME', bytes: 8 },
-  SHA1: { header: 'checksum-sha1', element: 'ChecksumSHA1', bytes: 20 },
-  SHA256: { header: 'checksum-sha256', element: 'ChecksumSHA256', bytes: 32 },
-} as const satisfies Record<ChecksumAlgorithm, ChecksumField>
+  CRC32: { header: 'checksum-crc32', element: 'ChecksumCRC32', bytes: 4, ofNothing: 'AAAAAA==' },
+  CRC32C: { header: 'checksum-crc32c', element: 'ChecksumCRC32C', bytes: 4, ofNothing: 'AAAAAA==' },
+  CRC64NVME: { header: 'checksum-crc64nvme', element: 'ChecksumCRC64NVME', bytes: 8, ofNothing: 'AAAAAAAAAAA=' },
+  MD5: { header: 'checksum-md5', element: 'ChecksumMD5', bytes: 16, ofNothing: '1B2M2Y8AsgTpgAmY7PhCfg==' },
+  SHA1: { header: 'checksum-sha1', element: 'ChecksumSHA1', bytes: 20, ofNothing: '2jmj7l5rSw0yVb/vlWAYkK/YBwk=' },
+  SHA256: {
+    header: 'checksum-sha256',
+    element: 'ChecksumSHA256',
+    bytes: 32,
+    ofNothing: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+  },
+  SHA512: {
+    header: 'checksum-sha512',
+    element: 'ChecksumSHA512',
+    bytes: 64,
+    ofNothing: 'z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==',
+  },
+  XXHASH128: {
+    header: 'checksum-xxhash128',
+    element: 'ChecksumXXHASH128',
+    bytes: 16,
+    ofNothing: 'maoG0wFHmNhgAcMkRo1Jfw==',
+  },
+  XXHASH3: { header: 'checksum-xxhash3', element: 'ChecksumXXHASH3', bytes: 8, ofNothing: 'LQaABTjTlMI=' },
+  XXHASH64: { header: 'checksum-xxhash64', element: 'ChecksumXXHASH64', bytes: 8, ofNothing: '70bbN1HY6Zk=' },
+} as const satisfies Record<string, ChecksumField>
+
+export type ChecksumAlgorithm = keyof typeof checksumFields
+
+export const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
 
 /** Whether `value` is base64 of that many bytes, as an encoder writes it: what decoders merely tolerate is not. */
 export function isBase64Of(bytes: number, value: string): boolean {
@@ -32,11 +58,20 @@ export function isBase64Of(bytes: number, value: string): boolean {
 
 export interface Digest {
   update(chunk: Buffer): void
-  /** Call once. A CRC is given as its big-endian bytes, as S3 sends it. */
+  /** Call once. A number (CRC, xxHash) is given as its big-endian bytes, as S3 sends it. */
   digest(): Buffer
 }
 
-export function createDigest(algorithm: ChecksumAlgorithm | 'MD5'): Digest {
+/**
+ * Resolves when digests of these algorithms can be made; `undefined` when they can already, which is nearly always. Await it before `createDigest` and
+ * `digestOf`: the library of xxHash is only loaded when a request first names it, and that takes a moment.
+ */
+export function digestsReady(algorithms: readonly ChecksumAlgorithm[]): Promise<void> | undefined {
+  return algorithms.some(isXxHash) && !xxHashLoaded() ? loadXxHash() : undefined
+}
+
+/** Throws when `digestsReady` was not awaited. */
+export function createDigest(algorithm: ChecksumAlgorithm): Digest {
   switch (algorithm) {
     case 'CRC32':
       return crc32Digest(crc32)
@@ -44,25 +79,28 @@ export function createDigest(algorithm: ChecksumAlgorithm | 'MD5'): Digest {
       return crc32Digest(crc32c)
     case 'CRC64NVME':
       return crc64NvmeDigest()
+    case 'MD5':
     case 'SHA1':
     case 'SHA256':
-    case 'MD5':
-      return createHash(algorithm)
+    case 'SHA512':
+      return createHash(hashNames[algorithm])
+    case 'XXHASH128':
+    case 'XXHASH3':
+    case 'XXHASH64':
+      return xxHashDigest(algorithm)
   }
 }
 
 /** The digest of what is there in one piece: making an object that could take more costs more than the digest of a few KiB. */
-export function digestOf(algorithm: ChecksumAlgorithm | 'MD5', bytes: Buffer): Buffer {
-  if (algorithm === 'MD5' || algorithm === 'SHA1' || algorithm === 'SHA256') {
-    return hash(hashNames[algorithm], bytes, 'buffer')
-  }
+export function digestOf(algorithm: ChecksumAlgorithm, bytes: Buffer): Buffer {
+  if (algorithm in hashNames) return hash(hashNames[algorithm as keyof typeof hashNames], bytes, 'buffer')
   const digest = createDigest(algorithm)
   digest.update(bytes)
   return digest.digest()
 }
 
 /** As Node keeps them: a name in other letters is looked up each time. */
-const hashNames = { MD5: 'md5', SHA1: 'sha1', SHA256: 'sha256' } as const
+const hashNames = { MD5: 'md5', SHA1: 'sha1', SHA256: 'sha256', SHA512: 'sha512' } as const
 
 function crc32Digest(checksum: (chunk: Buffer, before: number) => number): Digest {
   let crc = 0

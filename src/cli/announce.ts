@@ -5,29 +5,40 @@ import type { Invocation } from './command.ts'
 import type { Instance } from './instance.ts'
 
 /** Call once, when every process that serves is listening. */
-export function announce({ configuration, json, print }: Invocation, instance: Instance, endpoint: string): void {
-  if (json) print(readyEvent(configuration, instance, endpoint))
-  else for (const line of readyLines(configuration, instance, endpoint)) print(line)
+export function announce(
+  { configuration, extra, json, print }: Invocation,
+  instance: Instance,
+  endpoint: string,
+): void {
+  const isAnonymous = extra.anonymous === true
+  if (json) {
+    const about = isAnonymous ? {} : privateFields(instance)
+    print(JSON.stringify({ ...readyEvent(configuration, endpoint), ...about }))
+    return
+  }
+  if (extra.quiet !== true && !isAnonymous)
+    for (const line of aboutLines(configuration, instance, endpoint)) print(line)
+  const key = isAnonymous ? '' : ` accessKeyId=${instance.shownKey.accessKeyId}`
+  print(`ready ${endpoint}${key} workers=${configuration.workers} pid=${process.pid}`)
 }
 
-function readyEvent({ region, workers }: Configuration, { shownKey, dataPath }: Instance, endpoint: string): string {
+const readyEvent = ({ region, workers }: Configuration, endpoint: string): object => ({
+  event: 'ready',
+  version,
+  endpoint,
+  region,
+  workers,
+  pid: process.pid,
+})
+
+/** What `--anonymous` keeps back. */
+function privateFields({ shownKey, dataPath }: Instance): object {
   const { accessKeyId, secretAccessKey, keptIn } = shownKey
-  return JSON.stringify({
-    event: 'ready',
-    version,
-    endpoint,
-    region,
-    accessKeyId,
-    // Absent unless made by this start.
-    secretAccessKey,
-    secretKeptIn: keptIn,
-    data: dataPath,
-    workers,
-    pid: process.pid,
-  })
+  // The secret is absent unless this start made it.
+  return { accessKeyId, secretAccessKey, secretKeptIn: keptIn, data: dataPath }
 }
 
-function readyLines(configuration: Configuration, { shownKey, dataPath }: Instance, endpoint: string): string[] {
+function aboutLines(configuration: Configuration, { shownKey, dataPath }: Instance, endpoint: string): string[] {
   const { accessKeyId, secretAccessKey, keptIn } = shownKey
   const secret =
     secretAccessKey === undefined
@@ -40,6 +51,5 @@ function readyLines(configuration: Configuration, { shownKey, dataPath }: Instan
     `  secret key  ${secret}`,
     `  region      ${configuration.region}`,
     `  data        ${dataPath}`,
-    `ready ${endpoint} accessKeyId=${accessKeyId} workers=${configuration.workers} pid=${process.pid}`,
   ]
 }

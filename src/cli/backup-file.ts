@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { randomId, systemClock } from '../clock.ts'
 import { syncDirectory, unfinishedSuffix } from '../instance/atomic-file.ts'
 import { limits } from '../limits.ts'
-import type { PiecesEnd } from '../store/records.ts'
-import { SnapshotDamaged } from '../store/snapshot-pieces.ts'
+import type { PiecesEnd } from '../records/records.ts'
+import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
 
 const markText = 'holdfast backup\n'
 const mark = Buffer.from(markText)

@@ -2,14 +2,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { absent } from '../instance/atomic-file.ts'
 import { snapshotTask } from '../jobs/snapshots.ts'
-import { piecesOf } from '../store/snapshot-pieces.ts'
+import { piecesOf } from '../records/snapshot-pieces.ts'
 import { version } from '../version.ts'
 import { writeBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'
 import { runTask } from './run-task.ts'
-import { withMetadataBeside } from './stopped-data.ts'
+import { withMetadata } from './stopped-data.ts'
 
 /** Ends the names of backups that are named by their time. */
 export const backupSuffix = '.backup'
@@ -19,7 +20,7 @@ export async function backup(invocation: Invocation): Promise<number> {
   const { configuration, extra, json, print, notice } = invocation
   const target = resolve(onlyPath(invocation))
   const withKeys = extra.withKeys === true
-  const report = await withMetadataBeside(invocation, async ({ kv, clock, directory }) => {
+  const report = await withMetadata(invocation, async ({ kv, clock, directory }) => {
     const createdMs = clock.now()
     const path = (await isDirectory(target)) ? join(target, nameAt(createdMs)) : target
     if ((await stat(path).catch(absent)) !== undefined) throw new ConfigurationError(`${path} is there already`)
@@ -44,8 +45,9 @@ export async function backup(invocation: Invocation): Promise<number> {
 
 /** Where the server puts them from time to time, but now. */
 async function snapshotOnStores(invocation: Invocation): Promise<number> {
-  const { configuration, words, json, print, notice } = invocation
+  const { configuration, extra, words, json, print, notice } = invocation
   if (words.length > 0) throw new ConfigurationError('--on-stores needs no path')
+  if (extra.withKeys === true) throw new ConfigurationError('--with-keys: keys are never put on stores')
   if (configuration.placement.locations.length === 0) {
     throw new ConfigurationError(
       '--on-stores needs a [locations] entry in the configuration: its stores take the snapshot',
@@ -76,9 +78,4 @@ export async function isDirectory(path: string): Promise<boolean> {
 /** Sorts by time. Fit for every file system. */
 function nameAt(ms: number): string {
   return `holdfast-${new Date(ms).toISOString().replaceAll(':', '-')}${backupSuffix}`
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT') return undefined
-  throw error
 }

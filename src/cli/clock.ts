@@ -1,12 +1,12 @@
 /** `holdfast clock`: shows the time that Object Lock is judged by, and lets an operator vouch for the machine's clock. */
-import { confirmLockClock, type LockClockState, lockClockState } from '../store/lock-clock.ts'
+import { confirmLockClock, type LockClockState, lockClockState } from '../commits/lock-clock.ts'
 import type { Invocation } from './command.ts'
-import { withStoppedData } from './stopped-data.ts'
+import { withMetadata } from './stopped-data.ts'
 
 export async function clock(invocation: Invocation): Promise<number> {
   const { extra, json, print } = invocation
-  const state = await withStoppedData(invocation, ({ store }) =>
-    extra.confirm === true ? confirmLockClock(store) : lockClockState(store),
+  const state = await withMetadata(invocation, (metadata) =>
+    extra.confirm === true ? confirmLockClock(metadata) : lockClockState(metadata),
   )
   if (json) print(JSON.stringify({ event: 'clock', ...state }))
   else for (const line of stateLines(state)) print(line)

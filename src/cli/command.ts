@@ -21,15 +21,21 @@ export interface CommandDeclaration {
   argument?: { placeholder: string; summary: string; option: OptionName }
   /** Placeholder of words that say what to do, given to `run` as they are. */
   words?: { placeholder: string; summary: string }
+  /** Values that its own flags give to options of the table. */
+  optionsOf?(extra: Record<string, unknown>): Partial<Record<OptionName, string[]>>
   /** Where its initial values differ from the table's. */
   initial?: Partial<Record<OptionName, string[]>>
+  /** A signal ends it, and it does not wait for whoever reads its output. */
+  isServer?: true
   /** Resolves with the exit code. */
   run(invocation: Invocation): Promise<number>
 }
 
 export interface Invocation {
   configuration: Configuration
-  /** What stands on the command line beside the flags; empty for a command that takes no words. */
+  /** Resolves the configuration again, from what its sources say now. */
+  load(): Promise<Configuration>
+  /** The command line without flags; empty for a command that takes no words. */
   words: readonly string[]
   /** Output is for programs. */
   json: boolean

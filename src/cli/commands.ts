@@ -1,4 +1,6 @@
 /** Every command, in the order of the help. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { OptionName } from '../config/options.ts'
 import { rateFlag } from './asked-rate.ts'
 import { backup } from './backup.ts'
@@ -6,6 +8,7 @@ import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keys } from './keys.ts'
 import { locations } from './locations.ts'
+import { orphans } from './orphans.ts'
 import { reclaim } from './reclaim.ts'
 import { recover } from './recover.ts'
 import { repair } from './repair.ts'
@@ -21,11 +24,19 @@ const serveOptions: readonly OptionName[] = [
   'region',
   'tlsCert',
   'tlsKey',
+  'rootFromAwsEnv',
   'allowCustomerKeysOverHttp',
+  'defaultChecksum',
+  'sigv2',
   'workers',
+  'connectionsMax',
+  'clientBytesMax',
+  'clientBytesPerSecondMin',
   'logLevel',
+  'logFile',
   'reclaimGraceMs',
   'reclaimIntervalMs',
+  'quarantineMs',
   'abandonedUploadMs',
   'scrubIntervalMs',
   'scrubBytesPerSecond',
@@ -37,11 +48,19 @@ const serveOptions: readonly OptionName[] = [
 
 export const defaultCommand = 'serve'
 
+/** As in MinIO, the port speaks plain HTTP if both are missing. The configuration refuses one without the other. */
+function filesOfCertsDirectory(directory: string): Partial<Record<OptionName, string[]>> {
+  const cert = join(directory, 'public.crt')
+  const key = join(directory, 'private.key')
+  return { ...(existsSync(cert) ? { tlsCert: [cert] } : {}), ...(existsSync(key) ? { tlsKey: [key] } : {}) }
+}
+
 export const commands: readonly CommandDeclaration[] = [
   {
     name: defaultCommand,
     summary: 'Serve S3 from a data directory (the default command).',
     options: serveOptions,
+    isServer: true,
     run: serve,
   },
   {
@@ -51,10 +70,18 @@ export const commands: readonly CommandDeclaration[] = [
     extraFlags: [
       { flags: '--address <HOST:PORT>', summary: 'Address of the S3 port.', option: 'listen' },
       { flags: '--console-address <HOST:PORT>', summary: 'Accepted; this version has no console.' },
+      { flags: '-S, --certs-dir <DIR>', summary: 'Speak TLS with `public.crt` and `private.key` of this directory.' },
+      { flags: '--quiet', summary: 'Print only the line that scripts wait for.' },
+      { flags: '--anonymous', summary: 'Print no access key and no path.' },
     ],
     argument: { placeholder: 'DIR', summary: 'Data directory.', option: 'data' },
     initial: { listen: [':9000'] },
+    isServer: true,
+    optionsOf: ({ certsDir }) => (typeof certsDir === 'string' ? filesOfCertsDirectory(certsDir) : {}),
     run: async (invocation) => {
+      if (invocation.extra.certsDir !== undefined && invocation.configuration.tls === undefined) {
+        invocation.notice('--certs-dir: it holds no public.crt and private.key; the port speaks plain HTTP')
+      }
       if (invocation.extra.consoleAddress !== undefined) {
         invocation.notice('--console-address: this version has no console yet; only the S3 port is served')
       }
@@ -64,17 +91,25 @@ export const commands: readonly CommandDeclaration[] = [
   {
     name: 'reclaim',
     summary: 'Remove what nothing references from the data directory of a stopped server, and exit.',
-    options: ['config', 'data', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
+    options: ['config', 'data', 'quarantineMs', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
     ],
-    // No request runs beside it that could still need what is unreferenced.
+    // The server is stopped: no request can still need unreferenced data.
     initial: { reclaimGraceMs: ['0'] },
     run: reclaim,
   },
   {
+    name: 'orphans',
+    summary:
+      'List the data in quarantine, which no metadata references: since when, where, and what it says it is. Works beside a running server.',
+    options: ['config', 'data', 'logLevel'],
+    run: orphans,
+  },
+  {
     name: 'clock',
-    summary: 'Show the time that Object Lock is judged by, or confirm a large step of the clock, of a stopped server.',
+    summary:
+      'Show the time that Object Lock goes by, or confirm a large step of the clock. Works beside a running server.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       { flags: '--confirm', summary: "Vouch for the machine's clock: locks that it says have expired may go." },
@@ -83,7 +118,7 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'keys',
-    summary: 'Show the key ring of a stopped server by name and id, or replace a key of it.',
+    summary: 'Show the key ring by name and id, or replace a key of it; beside a running server or not.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
@@ -97,20 +132,28 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'locations',
-    summary: 'Show how the locations and their stores are, foresee a change of them, or bring data to another one.',
+    summary: 'Show the state of locations and stores, plan a change, move data, or replace a store.',
     options: ['config', 'data', 'logLevel'],
-    extraFlags: [rateFlag, { flags: '--cancel', summary: 'Stop the move of a bucket that is under way.' }],
+    extraFlags: [
+      rateFlag,
+      { flags: '--cancel', summary: 'Stop the move of a bucket that is under way.' },
+      {
+        flags: '--force',
+        summary:
+          'Replace a store even by a directory that is missing, or that is not a mount although the other stores are.',
+      },
+    ],
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (initially); 'plan', what the configuration as it is now would change; 'plan BUCKET TO', what a move would write; 'move BUCKET TO', which moves a bucket's data while it is used; 'replace STORE', a new store, in an empty directory, in the place of a lost one: all of them also beside a running server.",
+        "'status' (the default) begins with OK, DEGRADED or AT RISK and exits with 0, 3 or 4; 'plan' says what the configuration, as it is now, would change; 'plan BUCKET TO' says what a move would write; 'move BUCKET TO' moves a bucket's data while clients use it; 'replace STORE' puts an empty store in the place of a lost one; 'claim STORE' takes over a store that another server, or a copy of this one, used last. All of them work beside a running server.",
     },
     run: locations,
   },
   {
     name: 'scrub',
     summary:
-      'Read and verify every shard of every object, also beside a running server, and repair what is damaged. Goes on where the last one stopped.',
+      'Read and verify every shard of every object, and repair what is damaged. Continues where the last scrub stopped. Works beside a running server.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       rateFlag,
@@ -121,14 +164,14 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'repair',
-    summary: 'Make the shards that are missing or damaged anew, now, also beside a running server.',
+    summary: 'Make missing and damaged shards anew, now. Works beside a running server.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [rateFlag],
     run: repair,
   },
   {
     name: 'backup',
-    summary: 'Write a consistent copy of the metadata to a file, also beside a running server.',
+    summary: 'Write a consistent copy of the metadata to a file. Works beside a running server.',
     options: ['config', 'data', 'logLevel', 'snapshotsKept'],
     extraFlags: [
       {

@@ -8,7 +8,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { limits } from '../limits.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
-import type { FromWorker, ToWorker } from './worker-messages.ts'
+import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
 
 /** Workers can't serve. The message says why. */
 export class WorkerFailed extends Error {
@@ -24,7 +24,12 @@ export interface CrewOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
+  /** A worker died by a signal that damaged metadata can cause. Resolves when workers may start again. */
+  onCrash(signal: string): Promise<void>
 }
+
+/** LMDB maps its file. On a damaged page it may touch memory that does not exist, or abort. */
+const crashSignals: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL'])
 
 interface Member {
   ended: Promise<void>
@@ -45,6 +50,8 @@ export class Crew {
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
+  /** Workers that start later get it, too. */
+  #renewal: Renewal | undefined
 
   constructor(options: CrewOptions) {
     this.#options = options
@@ -81,6 +88,11 @@ export class Crew {
 
   renewTls(keyPair: KeyPair): void {
     for (const worker of this.#members.keys()) tell(worker, { kind: 'renew-tls', keyPair })
+  }
+
+  renew(renewal: Renewal): void {
+    this.#renewal = renewal
+    for (const worker of this.#members.keys()) tell(worker, { kind: 'renew', renewal })
   }
 
   /** Resolves when all workers have answered their requests and ended. */
@@ -120,7 +132,9 @@ export class Crew {
   #firstOrder(): ToWorker {
     if (this.#draining) return { kind: 'drain' }
     const { configuration, instanceId, keyPairFiles } = this.#options
-    return { kind: 'serve', configuration, instanceId, keyPair: keyPairFiles?.current }
+    const { accounts, logFile } = this.#renewal ?? configuration
+    const now = { ...configuration, accounts: [...accounts], logFile }
+    return { kind: 'serve', configuration: now, instanceId, keyPair: keyPairFiles?.current }
   }
 
   #welcome(worker: Worker): void {
@@ -152,13 +166,14 @@ export class Crew {
       this.#fail(new WorkerFailed(`${recent} workers died within ${limits.workerRestartWindowMs / 1000} s; giving up`))
       return
     }
-    void this.#forkLater(Math.min(2 ** recent * 10, limits.workerRestartDelayMsMax))
+    void this.#forkLater(Math.min(2 ** recent * 10, limits.workerRestartDelayMsMax), signal)
   }
 
-  async #forkLater(delayMs: number): Promise<void> {
+  async #forkLater(delayMs: number, signal: string | null): Promise<void> {
     await delay(delayMs)
     if (this.#draining) return
     try {
+      if (signal !== null && crashSignals.has(signal)) await this.#options.onCrash(signal)
       await this.#fork()
     } catch (error) {
       // It ends by itself, and is replaced then.

@@ -1,29 +1,40 @@
 /** What a person is told when a command fails. */
-import { ListenFailed } from '../assembly/endpoint.ts'
+
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { S3Error } from '../errors.ts'
+import { fileFailure } from '../file-failure.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { InstanceInUse } from '../instance/instance-lock.ts'
+import { KeyRingBusy } from '../instance/key-ring-change.ts'
 import { KeyRingRefused } from '../instance/key-ring-file.ts'
 import { PlacementRefused } from '../instance/known-placement.ts'
-import { SnapshotDamaged } from '../store/snapshot-pieces.ts'
+import { MetadataDamaged } from '../kv/integrity/metadata-damaged.ts'
+import { ListenFailed } from '../opening/endpoint.ts'
+import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
 import { WorkerFailed } from './crew.ts'
 
-const foreseen = [
+const expected = [
   ConfigurationError,
   DataDirectoryRefused,
   InstanceInUse,
+  KeyRingBusy,
   KeyRingRefused,
   ListenFailed,
+  MetadataDamaged,
   PlacementRefused,
+  // From the metadata engine, when nothing may be written.
+  S3Error,
   SnapshotDamaged,
   WorkerFailed,
 ]
 
-/** One line for what was foreseen; a stack for what was not, so that it can be reported. */
+/** One line for an expected error. A stack for any other, so that it can be reported. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isForeseen = foreseen.some((kind) => error instanceof kind) || isSystemError(error)
-  return isForeseen ? error.message : (error.stack ?? error.message)
+  const ofFile = fileFailure(error)
+  if (ofFile !== undefined) return ofFile
+  const isExpected = expected.some((kind) => error instanceof kind) || isSystemError(error)
+  return isExpected ? error.message : (error.stack ?? error.message)
 }
 
 /** Of the operating system, such as ENOSPC: its message names the call and the path. */

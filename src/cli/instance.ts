@@ -1,15 +1,14 @@
 /** What owns a data directory while it is served: the store, the accounts, the background jobs. Serves nothing itself. */
-import { opening } from '../assembly/closing-stack.ts'
+
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
+import { opening } from '../closing-stack.ts'
+import type { Store } from '../commits/store.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { keptRootKey } from '../instance/root-key.ts'
-import { startJobs } from '../jobs/runner.ts'
-import { taskKinds } from '../jobs/task-kinds.ts'
-import { openDataStore } from '../open.ts'
-import type { Store } from '../store/store.ts'
-import type { Log } from './log.ts'
+import { openServedData } from '../opening/open-served-data.ts'
+import { exitOnFatal, type Log } from './log.ts'
 
 export interface Instance {
   id: string
@@ -18,6 +17,8 @@ export interface Instance {
   dataPath: string
   accounts: readonly Account[]
   shownKey: ShownKey
+  /** Keeps the root account's key, when nobody gave one. */
+  credentialsFile: string
   close(): Promise<void>
 }
 
@@ -32,46 +33,32 @@ export interface ShownKey {
 
 export function openInstance(configuration: Configuration, log: Log): Promise<Instance> {
   return opening(async (opened) => {
-    const data = await openDataStore({
-      path: configuration.data,
-      create: true,
-      keys: configuration,
-      placement: configuration.placement,
-      onFatal: (error) => exitOnFatal(log, error),
-      warn: (message) => log.warn(message),
-      inform: (message) => log.info(message),
-    })
+    const data = await openServedData(
+      {
+        path: configuration.data,
+        create: true,
+        keys: configuration,
+        placement: configuration.placement,
+        onFatal: (error) => exitOnFatal(log, error),
+      },
+      configuration,
+      log,
+    )
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
-    const jobs = startJobs({
-      store: data.store,
-      intervalMs: configuration.reclaimIntervalMs,
-      graceMs: configuration.reclaimGraceMs,
-      abandonedUploadMs: configuration.abandonedUploadMs,
-      onError: (error) => log.error({ err: error }, 'a background job failed'),
-      warn: (message) => log.warn(message),
-      tasks: taskKinds(data.store, configuration),
-      repairBytesPerSecond: configuration.repairBytesPerSecond,
-    })
-    opened.add(() => jobs.stop())
     return {
       id: data.instanceId,
       store: data.store,
       dataPath: data.directory.path,
       accounts,
       shownKey,
+      credentialsFile: data.directory.credentials,
       close: opened.close,
     }
   })
 }
 
-/** After a failed fsync nothing that this process believes to be stored can be trusted. The next start recovers. */
-export function exitOnFatal(log: Log, error: Error): never {
-  log.fatal({ err: error }, 'the store cannot go on')
-  process.exit(1)
-}
-
-async function accountsOf(
+export async function accountsOf(
   { accounts, root }: Configuration,
   credentialsFile: string,
 ): Promise<{ accounts: readonly Account[]; shownKey: ShownKey }> {

@@ -3,9 +3,10 @@
  * puts new ones there (a rename, a link that points elsewhere, a mount), only what they hold counts.
  */
 import { readFile } from 'node:fs/promises'
-import { checkKeyPair } from '../assembly/key-pair.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { TlsFiles } from '../config/options.ts'
+import { failureText } from '../file-failure.ts'
+import { checkKeyPair } from '../http/key-pair.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { limits } from '../limits.ts'
 import type { Log } from './log.ts'
@@ -50,17 +51,19 @@ export class KeyPairFiles {
   }
 
   #lookLater(): void {
-    this.#timer = setTimeout(() => void this.#look(), limits.keyPairLookMs).unref()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.look(), limits.keyPairLookMs).unref()
   }
 
-  async #look(): Promise<void> {
+  /** Looks now. Later looks follow as before. */
+  async look(): Promise<void> {
     try {
       const pair = await readPair(this.#files)
       if (this.#closed) return
       if (pair.cert !== this.#current.cert || pair.key !== this.#current.key) this.#renew(pair)
       this.#complaint = ''
     } catch (error) {
-      this.#complain(error instanceof Error ? error.message : String(error))
+      this.#complain(failureText(error))
     }
     if (!this.#closed) this.#lookLater()
   }
@@ -75,7 +78,7 @@ export class KeyPairFiles {
   #complain(message: string): void {
     if (message === this.#complaint) return
     this.#complaint = message
-    this.#log.error({ reason: message }, 'the new TLS certificate is not used, the old one goes on being used')
+    this.#log.error({ reason: message }, 'the new TLS certificate is not used: the old one stays in force')
   }
 }
 
@@ -87,6 +90,6 @@ async function readPem(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    throw new ConfigurationError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`)
+    throw new ConfigurationError(failureText(error))
   }
 }

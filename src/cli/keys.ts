@@ -1,12 +1,15 @@
-/** `holdfast keys`: shows the key ring of a stopped server's data directory, or replaces the newest key of a name and wraps objects' keys with it. */
-import { systemClock } from '../clock.ts'
+/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with it; a server may run meanwhile. */
+
+import type { KeysInUse } from '../commits/store.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
-import { keepKeyRing } from '../instance/key-ring-file.ts'
+import type { DataDirectory } from '../instance/data-directory.ts'
+import { changingKeyRing } from '../instance/key-ring-change.ts'
+import { isRemembered, type KeyRingSources, keepKeyRing, openKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
-import type { OpenDataStore } from '../open.ts'
+import type { OpenMetadata } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
-import { withStoppedData } from './stopped-data.ts'
+import { withMetadata } from './stopped-data.ts'
 
 interface Result {
   ring: KeyRing
@@ -15,11 +18,12 @@ interface Result {
 
 export async function keys(invocation: Invocation): Promise<number> {
   const { configuration, extra, json, print } = invocation
-  const { ring, report } = await withStoppedData(invocation, (data) => {
-    if (typeof extra.rotate === 'string') return rotate(data, extra.rotate, configuration.keyRing === undefined)
-    if (extra.retire === true) return retire(data, configuration.keyRing === undefined)
-    return extra.rewrap === true ? rewrap(data) : Promise.resolve<Result>({ ring: data.store.keys })
-  })
+  const asked: KeyChange = {
+    rotate: typeof extra.rotate === 'string' ? extra.rotate : undefined,
+    rewrap: extra.rewrap === true,
+    retire: extra.retire === true,
+  }
+  const { ring, report } = await withMetadata(invocation, (metadata) => changeKeyRing(metadata, configuration, asked))
   const shown = ring.keys.map(({ name, id }, i) => ({
     name,
     id,
@@ -33,29 +37,84 @@ export async function keys(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** The new key is kept before anything is wrapped with it. */
-async function rotate({ store, directory }: OpenDataStore, name: string, hasFile: boolean): Promise<Result> {
-  if (!hasFile) {
-    throw new ConfigurationError(
-      'the key ring is in HOLDFAST_KEY_RING: put a new key before the others there, then run holdfast keys --rewrap',
+/** Where a ring is in use. */
+type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed'> & { directory: Pick<DataDirectory, 'keyRing'> }
+
+/** What is asked for; of several, the first. */
+export interface KeyChange {
+  /** The name of the key. */
+  rotate?: string | undefined
+  retire?: boolean
+  rewrap?: boolean
+}
+
+/** Changes nothing when nothing is asked. Throws what `openKeyRing` and `rewrapKeys` throw. */
+export async function changeKeyRing(
+  metadata: RingMetadata,
+  sources: KeyRingSources,
+  { rotate, retire, rewrap }: KeyChange,
+): Promise<Result> {
+  const { kv, directory, clock } = metadata
+  const open = (): Promise<KeysInUse> => openKeyRing(kv, directory.keyRing, sources, { owner: false, clock })
+  if (rotate === undefined && retire !== true && rewrap !== true) return { ring: await open() }
+  return changingKeyRing(directory.keyRing, clock, async () => {
+    const changed = new ChangedRing(metadata, sources, await open())
+    if (rotate !== undefined) return changed.rotate(rotate)
+    return retire === true ? changed.retire() : changed.rewrap()
+  })
+}
+
+/** A ring that nobody else changes, while a server may use it. */
+class ChangedRing {
+  readonly #metadata: RingMetadata
+  /** Absent: the ring is in the environment. */
+  readonly #file: string | undefined
+  readonly #ring: KeysInUse
+
+  constructor(metadata: RingMetadata, { keyRing }: KeyRingSources, ring: KeysInUse) {
+    this.#metadata = metadata
+    this.#file = keyRing === undefined ? metadata.directory.keyRing : undefined
+    this.#ring = ring
+  }
+
+  /** The new key is kept before anything is wrapped with it. */
+  async rotate(name: string): Promise<Result> {
+    if (this.#file === undefined) {
+      throw new ConfigurationError(
+        'the key ring is in HOLDFAST_KEY_RING: put a new key before the others there, start the server with it, then run holdfast keys --rewrap',
+      )
+    }
+    if (!isKeyName(name) || this.#ring.newest(name) === undefined) {
+      throw new ConfigurationError(`--rotate: the key ring has no key named '${name}'`)
+    }
+    const { kv, clock } = this.#metadata
+    await keepKeyRing(
+      kv,
+      this.#file,
+      withNewKey(this.#ring, name, (bytes) => Buffer.from(clock.random(bytes))),
     )
+    return this.rewrap()
   }
-  if (!isKeyName(name) || store.keys.newest(name) === undefined) {
-    throw new ConfigurationError(`--rotate: the key ring has no key named '${name}'`)
+
+  /** Once the newest keys wrap everything, nothing needs the older ones. */
+  async retire(): Promise<Result> {
+    const { report } = await this.rewrap()
+    const ring = onlyNewest(this.#ring)
+    await keepKeyRing(this.#metadata.kv, this.#file, ring)
+    return { ring, report }
   }
-  const ring = withNewKey(store.keys, name, (bytes) => Buffer.from(systemClock.random(bytes)))
-  await keepKeyRing(store.kv, directory.keyRing, ring)
-  return { ring, report: await rewrapKeys({ ...store, keys: ring }) }
-}
 
-/** Once the newest keys wrap everything, nothing needs the older ones. */
-async function retire(data: OpenDataStore, hasFile: boolean): Promise<Result> {
-  const { report } = await rewrap(data)
-  const ring = onlyNewest(data.store.keys)
-  await keepKeyRing(data.store.kv, hasFile ? data.directory.keyRing : undefined, ring)
-  return { ring, report }
-}
-
-async function rewrap({ store }: OpenDataStore): Promise<Result> {
-  return { ring: store.keys, report: await rewrapKeys(store) }
+  /** From when the ring is remembered, every process that writes wraps with its newest keys. */
+  async rewrap(): Promise<Result> {
+    const { kv, clock, isServed } = this.#metadata
+    if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {
+      throw new ConfigurationError(
+        'the server that runs has another HOLDFAST_KEY_RING: start it again with this one, then run holdfast keys --rewrap',
+      )
+    }
+    await this.#ring.refresh()
+    await keepKeyRing(kv, this.#file, this.#ring)
+    await this.#ring.refresh()
+    return { ring: this.#ring, report: await rewrapKeys({ kv, clock, keys: this.#ring }) }
+  }
 }

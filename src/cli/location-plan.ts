@@ -1,12 +1,13 @@
 /** What a changed configuration of stores and locations would mean for the data that is there. Pure: what it goes by is gathered by `plan-locations`. */
-import { removedLocation, removedStore, unreadableLocation } from '../assembly/placement-refusals.ts'
+
+import { type Forecast, type ForecastLocation, forecast, noDemand } from '../blobs/forecast.ts'
+import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../blobs/location-policy.ts'
+import { shapeOf } from '../blobs/shape.ts'
 import type { Placement } from '../config/locations.ts'
 import { type KnownPlacement, nextLocations } from '../instance/known-placement.ts'
 import type { Census } from '../jobs/placement-census.ts'
 import type { StoreNow } from '../jobs/store-now.ts'
-import { type Forecast, type ForecastLocation, forecast, noDemand } from '../shards/forecast.ts'
-import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../shards/location-policy.ts'
-import { shapeOf } from '../shards/shape.ts'
+import { removedLocation, removedStore, unreadableLocation } from '../opening/placement-refusals.ts'
 
 export interface PlanFacts {
   known: KnownPlacement

@@ -1,13 +1,19 @@
 /** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
-import { replaceStore } from '../assembly/open-placement.ts'
+
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { beginStart } from '../instance/metadata-id.ts'
+import { type Health, healthOf, worstHealth } from '../jobs/location-health.ts'
 import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../jobs/location-status.ts'
+import { replaceStore } from '../opening/open-placement.ts'
+import { claimStore } from './claim-store.ts'
 import type { Invocation } from './command.ts'
+import { healthExitCodes } from './exit-codes.ts'
 import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
 import { formatBytes } from './progress.ts'
-import { withDataBeside } from './stopped-data.ts'
+import { refuseUnfitPlace } from './replacement-place.ts'
+import { withReadOnlyData } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
   const [word = 'status', ...rest] = invocation.words
@@ -18,21 +24,29 @@ export async function locations(invocation: Invocation): Promise<number> {
     return planMove(invocation, name, to)
   }
   if (word === 'replace' && name !== undefined && rest.length === 1) return replace(invocation, name)
+  if (word === 'claim' && name !== undefined && rest.length === 1) return claimStore(invocation, name)
   const { cancel = false } = invocation.extra
   if (word === 'move' && name !== undefined && cancel === true && rest.length === 1) return cancelMove(invocation, name)
   if (word === 'move' && name !== undefined && to !== undefined && cancel === false && rest.length === 2) {
     return moveBucket(invocation, name, to)
   }
   throw new ConfigurationError(
-    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO`, `move BUCKET --cancel` or `replace STORE`',
+    'expects `locations status`, `plan`, `plan BUCKET TO`, `move BUCKET TO`, `move BUCKET --cancel`, `replace STORE` or `claim STORE`',
   )
 }
 
 async function status(invocation: Invocation): Promise<number> {
-  const statuses = await withDataBeside(invocation, ({ store }) => locationStatuses(store))
-  if (invocation.json) invocation.print(JSON.stringify({ event: 'locations', locations: statuses }))
-  else for (const line of statuses.flatMap(linesOf)) invocation.print(line)
-  return 0
+  const statuses = await withReadOnlyData(invocation, ({ store }) => locationStatuses(store))
+  const health = worstHealth(statuses.map(healthOf))
+  if (invocation.json) invocation.print(JSON.stringify({ event: 'locations', health, locations: statuses }))
+  else for (const line of [`${health}: ${meanings[health]}`, ...statuses.flatMap(linesOf)]) invocation.print(line)
+  return healthExitCodes[health]
+}
+
+const meanings: Record<Health, string> = {
+  OK: 'everything is where it belongs',
+  DEGRADED: 'nothing is at risk yet, but something needs repair or room',
+  'AT RISK': 'one more failure, or what has failed already, may lose data',
 }
 
 function linesOf(location: LocationStatus): string[] {
@@ -74,9 +88,15 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const { configuration, json, print, notice } = invocation
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
-  const queued = await withDataBeside(invocation, ({ store }) =>
-    replaceStore(store, settings, { clock: systemClock, warn: notice }),
-  )
+  if (invocation.extra.force !== true) await refuseUnfitPlace(settings, configuration.placement.stores)
+  const queued = await withReadOnlyData(invocation, async ({ store, directory }) => {
+    const claimant = await beginStart(store.kv, systemClock, directory.path)
+    return replaceStore(store, settings, {
+      clock: systemClock,
+      warn: notice,
+      ownership: { claimant: async () => claimant },
+    })
+  })
   if (json) print(JSON.stringify({ event: 'replaced', store: name, queuedBlobs: queued }))
   else
     print(

@@ -1,10 +1,62 @@
-/** The process's log: JSON lines on stderr. Never given a secret. */
+/** The process's log: JSON lines on stderr or in a file. Nothing waits until they are written. No secret is ever given to it. */
 import { type Logger, pino } from 'pino'
+import { systemClock } from '../clock.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
 import type { Settings } from '../config/options.ts'
+import { failureText } from '../file-failure.ts'
+import { limits } from '../limits.ts'
+import { type LogSink, type LogTarget, logFile, openLogSink, standardError } from './log-sink.ts'
 
 export type Log = Logger
 
-/** Written synchronously: the last line before an exit is the one that matters. */
-export function openLog(level: Settings['logLevel']): Log {
-  return pino({ level, base: { pid: process.pid } }, pino.destination({ fd: 2, sync: true }))
+/** One for the process, because stderr is one, too. */
+let sink: LogSink | undefined
+/** Where its lines go. `undefined`: stderr. */
+let openFile: string | undefined
+
+/** A server's log, in the configured file or on stderr. Throws `ConfigurationError` when the file can't be opened. */
+export function openLog({ logLevel, logFile: file }: Pick<Settings, 'logLevel' | 'logFile'>): Log {
+  const target = targetOf(file)
+  if (sink === undefined) sink = openLogSink(target, droppedLine)
+  else sink.redirect(target)
+  openFile = file
+  return pino({ level: logLevel, base: { pid: process.pid } }, sink)
+}
+
+/** A command's log, on stderr, where its user looks. The file belongs to the server. */
+export function openCommandLog({ logLevel }: Pick<Settings, 'logLevel'>): Log {
+  return openLog({ logLevel, logFile: undefined })
+}
+
+/** Opens the file again: log rotation has renamed it. Throws `ConfigurationError`; then lines go where they went before. */
+export function reopenLog({ logFile: file }: Pick<Settings, 'logFile'>): void {
+  if (file === undefined && openFile === undefined) return
+  sink?.redirect(targetOf(file))
+  openFile = file
+}
+
+/** Call it before an exit. Resolves when all lines are written, or after `logFlushMs`. */
+export async function flushLog(): Promise<void> {
+  await sink?.flush(limits.logFlushMs)
+}
+
+/** After a failed fsync nothing that this process believes to be stored can be trusted. The next start recovers. */
+export function exitOnFatal(log: Log, error: Error): void {
+  log.fatal({ err: error }, 'the store cannot go on')
+  void flushLog().then(() => process.exit(1))
+}
+
+function targetOf(file: string | undefined): LogTarget {
+  if (file === undefined) return standardError()
+  try {
+    return logFile(file)
+  } catch (error) {
+    throw new ConfigurationError(`--log-file: ${failureText(error)}`)
+  }
+}
+
+/** As pino writes it, but at any level: lines are missing. */
+function droppedLine(dropped: number): string {
+  const msg = 'log lines were dropped: they could not be written'
+  return `${JSON.stringify({ level: pino.levels.values.warn, time: systemClock.now(), pid: process.pid, dropped, msg })}\n`
 }

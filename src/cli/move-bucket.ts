@@ -8,7 +8,7 @@ import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'
 import { runTask } from './run-task.ts'
-import { withMetadataBeside } from './stopped-data.ts'
+import { withMetadata } from './stopped-data.ts'
 
 export async function moveBucket(invocation: Invocation, bucket: string, to: string): Promise<number> {
   const { configuration, json, print } = invocation
@@ -32,7 +32,7 @@ export async function moveBucket(invocation: Invocation, bucket: string, to: str
 export async function cancelMove(invocation: Invocation, bucket: string): Promise<number> {
   const { json, print } = invocation
   const task = { kind: moveKind, name: bucket }
-  const cancelled = await withMetadataBeside(invocation, (metadata) => cancelTask(metadata, task))
+  const cancelled = await withMetadata(invocation, (metadata) => cancelTask(metadata, task))
   if (json) print(JSON.stringify({ event: 'cancelled', bucket, cancelled }))
   else
     print(cancelled ? 'cancelled; a move to the same location goes on from there' : `no move of ${bucket} is under way`)

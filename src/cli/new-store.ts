@@ -3,22 +3,27 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { StoreSettings } from '../config/locations.ts'
+import { failureText } from '../file-failure.ts'
 import type { StoreNow } from '../jobs/store-now.ts'
 import { limits } from '../limits.ts'
-import { openDirectoryStore } from '../shards/directory/directory-store.ts'
-import { unlessMissing } from '../shards/directory/failures.ts'
-import { identityName } from '../shards/directory/layout.ts'
-import { nodeFs } from '../shards/node-fs.ts'
+import { openDirectoryStore } from '../stores/directory/directory-store.ts'
+import { unlessMissing } from '../stores/directory/failures.ts'
+import { identityName } from '../stores/directory/layout.ts'
+import { nodeFs } from '../stores/node-fs.ts'
+import type { Ownership } from '../stores/store-claim.ts'
 
 /** `out`: the server would refuse to start because of it. The identity is one that no shard names, unless the place is a store already. */
-export async function lookAtNewStore(settings: StoreSettings): Promise<StoreNow & { storeId: string }> {
+export async function lookAtNewStore(
+  settings: StoreSettings,
+  ownership: Ownership,
+): Promise<StoreNow & { storeId: string }> {
   const storeId = `new store ${settings.name}`
   // What lies at a remote place is looked at when the server first opens it; how much room it has, nobody knows.
   if (settings.type === 's3') return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
   const { path } = settings
   try {
     const entries = await unlessMissing(readdir(path))
-    const found = entries?.includes(identityName) === true ? await emptyStoreAt(path) : storeId
+    const found = entries?.includes(identityName) === true ? await emptyStoreAt(path, ownership) : storeId
     const foreign = entries?.find((entry) => entry !== 'lost+found')
     if (found === storeId && foreign !== undefined) {
       return refused(storeId, `${path} is not empty, and no store`)
@@ -26,7 +31,7 @@ export async function lookAtNewStore(settings: StoreSettings): Promise<StoreNow 
     const free = (await freeBytesAt(path)) - limits.storeReserveBytes
     return { storeId: found, state: 'up', reason: undefined, usedBytes: 0, freeBytes: Math.max(0, free) }
   } catch (error) {
-    return refused(storeId, error instanceof Error ? error.message : String(error))
+    return refused(storeId, failureText(error))
   }
 }
 
@@ -35,11 +40,12 @@ function refused(storeId: string, reason: string): StoreNow & { storeId: string 
 }
 
 /** Its identity. Throws when it can't be opened, or holds something. */
-async function emptyStoreAt(path: string): Promise<string> {
+async function emptyStoreAt(path: string, ownership: Ownership): Promise<string> {
   const store = await openDirectoryStore({
     path,
     clock: systemClock,
     create: false,
+    ownership,
     firstOpener: false,
     onFatal: () => {},
   })

@@ -1,6 +1,6 @@
 /** A plan of stores and locations in words. Pure. */
-import type { Forecast } from '../shards/forecast.ts'
-import type { LocationPolicy } from '../shards/location-policy.ts'
+import type { Forecast } from '../blobs/forecast.ts'
+import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationPlan, PlannedLocation, PlannedStore } from './location-plan.ts'
 import { formatBytes } from './progress.ts'
 

@@ -1,24 +1,27 @@
 /** `holdfast locations plan`: gathers how things are, has the plan made, and prints it. Changes nothing. */
+
+import { forecast } from '../blobs/forecast.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { StoreSettings } from '../config/locations.ts'
 import { readKnownPlacement } from '../instance/known-placement.ts'
+import { readClaimant } from '../instance/metadata-id.ts'
 import { foundBucket } from '../jobs/blob-reference.ts'
 import { locationStatuses } from '../jobs/location-status.ts'
 import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
 import { type StoreNow, storeNow } from '../jobs/store-now.ts'
-import type { OpenDataStore } from '../open.ts'
-import { forecast } from '../shards/forecast.ts'
+import type { Kv } from '../kv/kv.ts'
+import type { OpenDataStore } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
 import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
 import { requireLocation } from './move-bucket.ts'
 import { lookAtNewStore } from './new-store.ts'
 import { moveLines, planLines } from './plan-lines.ts'
-import { withDataForeseen } from './stopped-data.ts'
+import { withDataForDryRun } from './stopped-data.ts'
 
 /** Exit code 1: the server would refuse the configuration. */
 export async function planLocations(invocation: Invocation): Promise<number> {
   const { json, print } = invocation
-  const plan = await withDataForeseen(invocation, async (data) => {
+  const plan = await withDataForDryRun(invocation, async (data) => {
     const facts = await placementNow(invocation, data)
     const census = await takeCensus(data.store.kv, locationsToBe(facts))
     const statuses = await locationStatuses(data.store)
@@ -35,7 +38,7 @@ export async function planLocations(invocation: Invocation): Promise<number> {
 export async function planMove(invocation: Invocation, bucketName: string, to: string): Promise<number> {
   const { configuration, json, print } = invocation
   requireLocation(configuration.placement.locations, to)
-  const foreseen = await withDataForeseen(invocation, async (data) => {
+  const planned = await withDataForDryRun(invocation, async (data) => {
     const { kv } = data.store
     const bucket = (await foundBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
@@ -43,13 +46,13 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
     if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)
     return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location), location) }
   })
-  if (foreseen === undefined) {
+  if (planned === undefined) {
     invocation.notice(`there is no bucket ${bucketName}`)
     return 1
   }
-  if (json) print(JSON.stringify({ event: 'plan-move', bucket: bucketName, to, ...foreseen }))
-  else for (const line of moveLines(bucketName, to, foreseen)) print(line)
-  return foreseen.fault === undefined ? 0 : 1
+  if (json) print(JSON.stringify({ event: 'plan-move', bucket: bucketName, to, ...planned }))
+  else for (const line of moveLines(bucketName, to, planned)) print(line)
+  return planned.fault === undefined ? 0 : 1
 }
 
 async function placementNow(
@@ -66,7 +69,11 @@ async function placementNow(
     const storeId = known.stores[settings.name]?.storeId
     const { domain } = settings
     if (storeId !== undefined) stores.set(settings.name, { storeId, domain, ...(await knownStore(store, storeId)) })
-    else stores.set(settings.name, { domain, ...(await newStore(settings, known.stores, configured.stores)) })
+    else
+      stores.set(settings.name, {
+        domain,
+        ...(await newStore(settings, store.kv, { known: known.stores, configured: configured.stores })),
+      })
   }
   return { known, configured, stores }
 }
@@ -81,10 +88,10 @@ async function knownStore({ blobs }: OpenDataStore['store'], storeId: string): P
 
 async function newStore(
   settings: StoreSettings,
-  known: Readonly<Record<string, { storeId: string }>>,
-  configured: readonly StoreSettings[],
+  kv: Kv,
+  { known, configured }: { known: Readonly<Record<string, { storeId: string }>>; configured: readonly StoreSettings[] },
 ): Promise<StoreNow & { storeId: string }> {
-  const found = await lookAtNewStore(settings)
+  const found = await lookAtNewStore(settings, { claimant: () => readClaimant(kv) })
   const twin = configured.find(({ name }) => known[name]?.storeId === found.storeId)
   if (twin === undefined) return found
   return { ...found, state: 'out', reason: `it is the same store as stores.${twin.name}` }

@@ -1,23 +1,28 @@
 /** Turns a command line into a run of one command and an exit code: 0 done, 1 failed, 2 wrong usage. */
 import { Command, CommanderError, Option } from 'commander'
-import { loadConfiguration } from '../config/configuration.ts'
+import { type Configuration, loadConfiguration } from '../config/configuration.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { drivesRefusal } from '../config/drives.ts'
 import { switchedOn } from '../config/kinds.ts'
 import { type OptionName, options } from '../config/options.ts'
 import { version } from '../version.ts'
 import type { CommandDeclaration, ExtraFlag } from './command.ts'
 import { commands, defaultCommand } from './commands.ts'
+import { exitCodes } from './exit-codes.ts'
 import { messageOf } from './failure-message.ts'
 
 type Flags = Partial<Record<OptionName, string[]>>
 
-const exitCodes = { done: 0, failed: 1, usage: 2 } as const
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
+/** Names come from clients and may hold anything. A character that acts on a terminal, or begins a line, is shown escaped, as in JSON. */
+const print = (line: string): void =>
+  void process.stdout.write(`${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)}\n`)
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 const notice = (line: string): void => void process.stderr.write(`holdfast: ${line}\n`)
 
 /** `words` are what follows the program's name. */
 export async function runCli(words: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done
+  const completed = withDefaultCommand(words)
   const program = new Command('holdfast')
     .description('An S3-compatible object store.')
     .version(version, '-V, --version')
@@ -28,13 +33,16 @@ export async function runCli(words: readonly string[]): Promise<number> {
     })
   }
   try {
-    await program.parseAsync(withDefaultCommand(words), { from: 'user' })
+    await program.parseAsync(completed, { from: 'user' })
     return exitCode
   } catch (error) {
     // Commander has said what is wrong, or shown the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
     notice(messageOf(error))
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
+  } finally {
+    const command = commands.find(({ name }) => name === completed[0])
+    if (command?.isServer !== true) await outputTaken()
   }
 }
 
@@ -57,15 +65,18 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
 
   command.action(async () => {
     if (argument !== undefined && command.args.length > 0) flags[argument.option] = [onlyOne(command.args)]
-    const configuration = await loadConfiguration({
+    Object.assign(flags, declaration.optionsOf?.(command.opts()))
+    const sources = {
       flags,
       environment: process.env,
       directory: process.cwd(),
       ...(declaration.initial === undefined ? {} : { initial: declaration.initial }),
-    })
+    }
+    const load = (): Promise<Configuration> => loadConfiguration(sources)
+    const configuration = await load()
     const extra: Record<string, unknown> = command.opts()
     const given = words === undefined ? [] : command.args
-    done(await declaration.run({ configuration, words: given, json: extra.json === true, extra, print, notice }))
+    done(await declaration.run({ configuration, load, words: given, json: extra.json === true, extra, print, notice }))
   })
 }
 
@@ -91,10 +102,15 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
   })
 }
 
+/** Resolves when the reader has taken all output, or is gone. An exit before would cut off the rest. */
+function outputTaken(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write('', () => resolve())
+  })
+}
+
 function onlyOne(directories: readonly string[]): string {
   const [directory = ''] = directories
-  if (directories.length > 1) {
-    throw new ConfigurationError('this version serves from one data directory; several drives come in a later version')
-  }
+  if (directories.length > 1) throw new ConfigurationError(drivesRefusal(directories))
   return directory
 }

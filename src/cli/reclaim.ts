@@ -14,6 +14,7 @@ export async function reclaim(invocation: Invocation): Promise<number> {
       store,
       intervalMs: configuration.reclaimIntervalMs,
       graceMs: configuration.reclaimGraceMs,
+      quarantineMs: configuration.quarantineMs,
       abandonedUploadMs: configuration.abandonedUploadMs,
       repairBytesPerSecond: configuration.repairBytesPerSecond,
       onError: () => {},
@@ -30,14 +31,16 @@ export async function reclaim(invocation: Invocation): Promise<number> {
   })
   progress.end(at)
   print(json ? JSON.stringify({ event: 'reclaimed', ...report }) : reportLine(report))
-  return 0
+  return report.metadataDamage === undefined ? 0 : 1
 }
 
 function reportLine(report: JobsReport): string {
+  const { metadataDamage } = report
+  if (metadataDamage !== undefined) return `nothing was removed, because the metadata is damaged: ${metadataDamage}`
   return [
     `reclaimed ${formatBytes(report.freedBytes)}:`,
     `${report.blobsRemoved} blobs removed;`,
-    `${report.orphansFound} orphans found;`,
+    `${report.orphansFound} orphans found, ${report.orphansReleased} of those in quarantine given up;`,
     `${report.expiredUploads} abandoned uploads ended;`,
     `${report.repairedBlobs} blobs repaired, ${report.degradedBlobs + report.lostBlobs} still lack copies;`,
     `${report.removedBatches} batches removed, ${report.movedShards} shards moved`,

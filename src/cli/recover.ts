@@ -1,15 +1,15 @@
 /** `holdfast recover`: rebuilds lost metadata from what the stores hold. */
-import { type RecoveredMetadata, recoverMetadata } from '../assembly/open-recovery.ts'
+
 import { rootAccount } from '../config/accounts.ts'
-import type { TaskProgress } from '../store/records.ts'
+import { type RecoveredMetadata, recoverMetadata } from '../opening/open-recovery.ts'
+import type { TaskProgress } from '../records/records.ts'
 import type { Invocation } from './command.ts'
-import { exitOnFatal } from './instance.ts'
-import { openLog } from './log.ts'
+import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
 
 export async function recover(invocation: Invocation): Promise<number> {
   const { configuration, json, print } = invocation
-  const log = openLog(configuration.logLevel)
+  const log = openCommandLog(configuration)
   const progress = openProgress({ label: 'recover', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
   const report = await recoverMetadata({

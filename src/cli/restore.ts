@@ -1,19 +1,21 @@
 /** `holdfast restore`: puts the metadata of a backup into a data directory that has none. */
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type FilledMetadata, fillMetadata } from '../assembly/fill-metadata.ts'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { failureText } from '../file-failure.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { knownDefaultStore, replaceDefaultStore } from '../instance/default-store.ts'
 import { mergeKeyRing } from '../instance/key-ring-file.ts'
-import { openDirectoryStore } from '../shards/directory/directory-store.ts'
-import { loadPieces } from '../store/snapshot-pieces.ts'
+import { readKnownPlacement } from '../instance/known-placement.ts'
+import { type FilledMetadata, fillMetadata } from '../opening/fill-metadata.ts'
+import { storeOpener } from '../opening/open-stores.ts'
+import { loadPieces } from '../records/snapshot-pieces.ts'
+import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
 import { type Backup, openBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
-import { exitOnFatal } from './instance.ts'
-import { openLog } from './log.ts'
+import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
 
 export async function restore(invocation: Invocation): Promise<number> {
@@ -22,7 +24,7 @@ export async function restore(invocation: Invocation): Promise<number> {
   const path = (await isDirectory(given)) ? await newestIn(given) : given
   // All of it is verified before anything is written.
   const backup = await openBackup(path)
-  const log = openLog(configuration.logLevel)
+  const log = openCommandLog(configuration)
   const progress = openProgress({ label: 'restore', json, print })
   const total = backup.end.entries
   let done = 0
@@ -39,6 +41,7 @@ export async function restore(invocation: Invocation): Promise<number> {
       if (backup.keys !== undefined && configuration.keyRing === undefined) {
         await mergeKeyRing(metadata.directory.keyRing, backup.keys)
       }
+      await meetOwners(metadata, invocation)
       return settleDefaultStore(metadata, notice)
     },
   )
@@ -65,9 +68,25 @@ async function newestIn(directory: string): Promise<string> {
   return join(directory, newest)
 }
 
+/** A backup may be older than the last owner of its stores. For a store that is away now, `holdfast locations claim` does the same later. */
+async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
+  const { known } = await readKnownPlacement(kv)
+  for (const settings of configuration.placement.stores) {
+    const knows = known.stores[settings.name]?.storeId
+    if (knows === undefined) continue
+    try {
+      const open = storeOpener(settings, { clock: systemClock, warn: notice, ownership })
+      const store = await open({ first: false, knows, onFatal: () => {} })
+      await store.close()
+    } catch (error) {
+      notice(`stores.${settings.name} could not be opened: ${failureText(error)}`)
+    }
+  }
+}
+
 /** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
 async function settleDefaultStore(
-  { kv, directory }: FilledMetadata,
+  { kv, directory, ownership }: FilledMetadata,
   warn: (message: string) => void,
 ): Promise<boolean> {
   const known = await knownDefaultStore(kv)
@@ -77,6 +96,7 @@ async function settleDefaultStore(
     path: directory.store,
     clock: systemClock,
     create: true,
+    ownership,
     firstOpener: true,
     onFatal,
     warn,

@@ -7,7 +7,7 @@ import { isEnded, readTask, requestTask, type TaskRecord, type TaskRequest } fro
 import type { Kv } from '../kv/kv.ts'
 import type { Invocation } from './command.ts'
 import { openProgress, type Progress } from './progress.ts'
-import { withDataForNow, withMetadataBeside } from './stopped-data.ts'
+import { withMetadata, withYieldedData } from './stopped-data.ts'
 
 const followEveryMs = 200
 /** A server that starts takes the data directory before it takes up tasks, and one that ends the other way around. */
@@ -36,7 +36,7 @@ async function byThisProcess(
   following: Following,
 ): Promise<TaskRecord | undefined> {
   try {
-    return await withDataForNow(invocation, async ({ store }) => {
+    return await withYieldedData(invocation, async ({ store }) => {
       await following.ask(store)
       const runner = startTasks({ store, kinds: [{ ...kind, everyMs: undefined }], onError: () => {} })
       try {
@@ -53,7 +53,7 @@ async function byThisProcess(
 
 /** `undefined`: the server has gone, and the task has not ended. */
 function byServer(invocation: Invocation, following: Following): Promise<TaskRecord | undefined> {
-  return withMetadataBeside(invocation, async (metadata) => {
+  return withMetadata(invocation, async (metadata) => {
     await following.ask(metadata)
     let unservedMs = 0
     return following.follow(metadata.kv, async () => {

@@ -1,31 +1,61 @@
 /** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and says what is lost. */
+import { quarantined } from '../jobs/release-orphans.ts'
 import { type FoundLost, lostBlobs } from '../jobs/repair.ts'
 import { scrubKind, scrubTask } from '../jobs/scrub.ts'
 import { cancelTask, type TaskRecord } from '../jobs/tasks.ts'
+import { type CheckReport, isClean } from '../kv/kv.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'
 import { runTask } from './run-task.ts'
-import { withMetadataBeside } from './stopped-data.ts'
+import { withMetadata } from './stopped-data.ts'
 
 const task = { kind: scrubKind, name: '' }
 
 export async function scrub(invocation: Invocation): Promise<number> {
   const { extra, json, print } = invocation
   if (extra.cancel === true) return cancel(invocation)
+  const rate = askedRate(invocation)
+  // First: the scrub reads only what the metadata shows.
+  const { metadata, tell } = await checkMetadata(invocation)
+  if (metadata.damage !== undefined) {
+    tell()
+    return 1
+  }
   const record = await runTask(
     invocation,
-    { ...task, arguments: askedRate(invocation), restart: extra.restart === true },
+    { ...task, arguments: rate, restart: extra.restart === true },
     // No request waits for a disk that nobody serves.
     scrubTask({ bytesPerSecond: undefined }),
   )
   const { state, reason, progress } = record
+  tell()
   await printLost(invocation)
   const { done, counts } = progress
   if (json) print(JSON.stringify({ event: 'scrubbed', state, reason, bytes: done, ...counts }))
   else print(summaryOf(record))
   const isWhole = ['degraded', 'lost', 'unreachable'].every((name) => (counts[name] ?? 0) === 0)
-  return state === 'done' && isWhole ? 0 : 1
+  return state === 'done' && isWhole && isClean(metadata) ? 0 : 1
+}
+
+/** This process checks, also beside a server, which learns of any damage. */
+function checkMetadata(invocation: Invocation): Promise<{ metadata: CheckReport; tell(): void }> {
+  return withMetadata(invocation, async ({ kv }) => {
+    const metadata = await kv.integrity.check()
+    let orphans = 0
+    for await (const _ of quarantined({ kv })) orphans++
+    return { metadata, tell: () => tellOfMetadata(invocation, metadata, orphans) }
+  })
+}
+
+function tellOfMetadata({ json, print }: Invocation, metadata: CheckReport, orphans: number): void {
+  const { entries, damagedRecords, damagedKeys, damage } = metadata
+  if (json) print(JSON.stringify({ event: 'metadata', entries, damagedRecords, damagedKeys, damage, orphans }))
+  else if (damage !== undefined) print(`the metadata is damaged, and nothing is written to it any more: ${damage}`)
+  else {
+    print(`checked ${entries} records of metadata: ${damagedRecords} damaged; ${orphans} orphans in quarantine`)
+    for (const key of damagedKeys) print(`damaged record: ${key}`)
+  }
 }
 
 function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): string {
@@ -42,7 +72,7 @@ function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): s
 /** Everything that is lost, also what an earlier scrub or a read has found. */
 function printLost(invocation: Invocation): Promise<void> {
   const { json, print } = invocation
-  return withMetadataBeside(invocation, async ({ kv }) => {
+  return withMetadata(invocation, async ({ kv }) => {
     for await (const found of lostBlobs(kv)) {
       print(json ? JSON.stringify({ event: 'lost', ...objectOf(found), sinceMs: found.lost.sinceMs }) : lineOf(found))
     }
@@ -64,7 +94,7 @@ function lineOf({ owner, lost }: FoundLost): string {
 }
 
 async function cancel(invocation: Invocation): Promise<number> {
-  const cancelled = await withMetadataBeside(invocation, (metadata) => cancelTask(metadata, task))
+  const cancelled = await withMetadata(invocation, (metadata) => cancelTask(metadata, task))
   if (invocation.json) invocation.print(JSON.stringify({ event: 'cancelled', cancelled }))
   else invocation.print(cancelled ? 'cancelled; the next scrub goes on from there' : 'no scrub is under way')
   return cancelled ? 0 : 1

@@ -1,15 +1,20 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import { setDefaultHighWaterMark } from 'node:stream'
-import { openEndpoint } from '../assembly/endpoint.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { unfollowedMinioVariables } from '../config/minio-variables.ts'
 import { socketBufferBytes } from '../http/server.ts'
+import { isFirstStart } from '../instance/data-directory.ts'
+import { openEndpoint, refuseTakenAddress } from '../opening/endpoint.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import type { Invocation } from './command.ts'
+import { watchHangups } from './hangups.ts'
 import { type Instance, openInstance } from './instance.ts'
 import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
 import { type Log, openLog } from './log.ts'
+import { reload } from './reload.ts'
 import { watchStopSignals } from './stop-signals.ts'
+import type { Renewal } from './worker-messages.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
 export async function serve(invocation: Invocation): Promise<number> {
@@ -17,14 +22,20 @@ export async function serve(invocation: Invocation): Promise<number> {
   collectLessOften()
   collectWhenIdle()
   const signals = watchStopSignals()
-  const log = openLog(configuration.logLevel)
-  // Before anything is made: a wrong file is the operator's to set right first.
+  const hangups = watchHangups()
+  sayWhatIsNotFollowed(invocation)
+  const log = openLog(configuration)
+  // Before anything is made: the operator corrects a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
+  if (await isFirstStart(configuration.data)) await refuseTakenAddress(configuration.listen)
   const instance = await openInstance(configuration, log)
   try {
     const serving = await startServing(configuration, instance, keyPairFiles, log)
     try {
       announce(invocation, instance, serving.url)
+      const { credentialsFile } = instance
+      const { load } = invocation
+      hangups.handle(() => reload({ configuration, load, credentialsFile, keyPairFiles, renew: serving.renew, log }))
       const signal = await Promise.race([signals.requested, serving.failed])
       log.info({ signal }, 'finishing the requests under way')
     } finally {
@@ -37,6 +48,15 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0
 }
 
+function sayWhatIsNotFollowed({ configuration: { root, accounts }, notice }: Invocation): void {
+  for (const name of unfollowedMinioVariables(process.env)) {
+    notice(`${name} is set, but not followed: stores, locations and the key ring say how data is kept`)
+  }
+  if (process.env.AWS_ACCESS_KEY_ID && root === undefined && accounts.length === 0) {
+    notice("AWS_ACCESS_KEY_ID is set, but is not this server's key; --root-from-aws-env makes it one")
+  }
+}
+
 async function startServing(
   configuration: Configuration,
   instance: Instance,
@@ -45,12 +65,26 @@ async function startServing(
 ): Promise<Workers> {
   const { store, id: instanceId, accounts } = instance
   if (configuration.workers > 1) {
-    return startWorkers({ configuration: { ...configuration, accounts: [...accounts] }, instanceId, keyPairFiles, log })
+    const onCrash = async (signal: string): Promise<void> => {
+      log.warn(
+        { signal },
+        'a worker may have met damage in the metadata: nothing is written before it has been checked',
+      )
+      await store.kv.integrity.distrust()
+    }
+    return startWorkers({
+      configuration: { ...configuration, accounts: [...accounts] },
+      instanceId,
+      keyPairFiles,
+      log,
+      onCrash,
+    })
   }
   // Connections of TLS take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
   const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, store, accounts, log })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself fails by ending.
-  return { ...endpoint, failed: new Promise<never>(() => {}) }
+  const renew = ({ accounts: renewed }: Renewal): void => endpoint.renewAccounts(renewed)
+  return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
 }

@@ -1,4 +1,5 @@
 /** SIGTERM and SIGINT: the first asks to stop, the second ends the process at once. */
+import { flushLog } from './log.ts'
 
 export interface StopSignals {
   /** Resolves with the first signal. */
@@ -9,7 +10,7 @@ export function watchStopSignals(): StopSignals {
   const requested = new Promise<NodeJS.Signals>((resolve) => {
     let seen = false
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (seen) process.exit(1)
+      if (seen) void flushLog().then(() => process.exit(1))
       seen = true
       resolve(signal)
     }

@@ -1,36 +1,45 @@
-/** Opens a data directory for a command that works on it and exits: that of a server that is not running, or beside one that may be. */
-import { type DataStoreOptions, type OpenDataStore, type OpenMetadata, openDataStore, openMetadata } from '../open.ts'
+/** Opens a data directory for a command that works on it and exits. Some commands need the server to be stopped; others work while it runs. */
+import {
+  type DataStoreOptions,
+  type OpenDataStore,
+  type OpenMetadata,
+  openDataStore,
+  openMetadata,
+} from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
-import { exitOnFatal } from './instance.ts'
-import { openLog } from './log.ts'
+import { exitOnFatal, openCommandLog } from './log.ts'
 
 /** Closes the directory when `use` has settled. Throws `InstanceInUse` while a server runs on it. */
 export function withStoppedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
   return withData(invocation, {}, use)
 }
 
-/** The same, for work that others can go on with: `use` is to end soon when `isOwnershipWanted`. */
-export function withDataForNow<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, { givesWay: true }, use)
+/** The same, for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
+export function withYieldedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+  return withData(invocation, { yieldsOwnership: true }, use)
 }
 
-/** The same, whether a server runs on it or not. `use` must only read: a server that starts would take shards written here for left behind. */
-export function withDataBeside<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, { beside: true }, use)
+/** The same, whether a server runs on it or not. `use` must only read: a server that starts would remove shards written here as leftovers. */
+export function withReadOnlyData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+  return withData(invocation, { readOnly: true }, use)
 }
 
-/** The same, with a configuration that may be another than the one the data directory knows: what both know is opened. */
-export function withDataForeseen<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
-  return withData(invocation, { beside: true, foresee: true }, use)
+/** The same, with a configuration that may differ from the one that the data directory knows. What both know is opened. */
+export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+  return withData(invocation, { readOnly: true, dryRun: true }, use)
 }
 
-/** The metadata, whether a server runs on it or not. `use` may write records: never shards. */
-export async function withMetadataBeside<T>(
+/** The metadata, whether a server runs on it or not. `use` may write records, but no shards. */
+export async function withMetadata<T>(
   { configuration }: Invocation,
   use: (metadata: OpenMetadata) => Promise<T>,
 ): Promise<T> {
-  const log = openLog(configuration.logLevel)
-  const metadata = await openMetadata({ path: configuration.data, onFatal: (error) => exitOnFatal(log, error) })
+  const log = openCommandLog(configuration)
+  const metadata = await openMetadata({
+    path: configuration.data,
+    onFatal: (error) => exitOnFatal(log, error),
+    warn: (message) => log.warn(message),
+  })
   try {
     return await use(metadata)
   } finally {
@@ -40,10 +49,10 @@ export async function withMetadataBeside<T>(
 
 async function withData<T>(
   { configuration }: Invocation,
-  how: Pick<DataStoreOptions, 'beside' | 'foresee' | 'givesWay'>,
+  how: Pick<DataStoreOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
   use: (data: OpenDataStore) => Promise<T>,
 ): Promise<T> {
-  const log = openLog(configuration.logLevel)
+  const log = openCommandLog(configuration)
   const data = await openDataStore({
     path: configuration.data,
     create: false,

@@ -1,22 +1,24 @@
 /** The entry of a worker process: serves the connections that the primary gives it, until it says to drain, or is gone. */
+import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
-import { opening } from '../assembly/closing-stack.ts'
-import { openS3Port } from '../assembly/endpoint.ts'
+import { divideChunkMemory } from '../chunk-pool.ts'
+import { opening } from '../closing-stack.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
-import { openDataStore } from '../open.ts'
+import { openS3Port } from '../opening/endpoint.ts'
+import { openDataStore } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
-import { exitOnFatal } from './instance.ts'
-import { openLog } from './log.ts'
-import type { FromWorker, ToWorker } from './worker-messages.ts'
+import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
+import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
 interface Serving {
   accept(socket: Socket): void
   renewTls(pair: KeyPair): void
+  renew(renewal: Renewal): void
   close(): Promise<void>
 }
 
@@ -29,6 +31,7 @@ setDefaultHighWaterMark(false, socketBufferBytes)
 // A terminal sends its signals to the whole group. The primary alone decides; when it dies, the cluster module ends this process.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
+process.on('SIGHUP', () => {})
 process.on('message', (message, handle) => void obey(message as ToWorker, handle))
 tell({ kind: 'started' })
 
@@ -40,9 +43,12 @@ async function obey(order: ToWorker, handle: unknown): Promise<void> {
       tell({ kind: 'ready' })
     } else if (order.kind === 'drain') {
       await (await serving)?.close()
+      await flushLog()
       process.exit(0)
     } else if (order.kind === 'renew-tls') {
       ;(await serving)?.renewTls(order.keyPair)
+    } else if (order.kind === 'renew') {
+      ;(await serving)?.renew(order.renewal)
     } else {
       tell({ kind: 'took', id: order.id })
       // Without a handle the client has gone meanwhile.
@@ -55,7 +61,8 @@ async function obey(order: ToWorker, handle: unknown): Promise<void> {
 
 function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Serving> {
   return opening(async (opened) => {
-    const log = openLog(configuration.logLevel)
+    divideChunkMemory(configuration.workers)
+    const log = openLog(configuration)
     const data = await openDataStore({
       path: configuration.data,
       create: false,
@@ -69,7 +76,16 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     opened.add(data.close)
     const port = openS3Port({ ...configuration, keyPair, store: data.store, log })
     opened.add(port.close)
-    return { accept: port.accept, renewTls: port.renewTls, close: opened.close }
+    const renew = ({ accounts, logFile }: Renewal): void => {
+      port.renewAccounts(accounts)
+      try {
+        reopenLog({ logFile })
+      } catch (error) {
+        // The primary could open it a moment ago. To end here would cut off requests.
+        log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
+      }
+    }
+    return { accept: port.accept, renewTls: port.renewTls, renew, close: opened.close }
   })
 }
 

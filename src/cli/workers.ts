@@ -3,15 +3,18 @@
  * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { opening } from '../assembly/closing-stack.ts'
-import { ListenFailed, urlOf } from '../assembly/endpoint.ts'
+import { opening } from '../closing-stack.ts'
 import type { ListenAddress } from '../config/kinds.ts'
+import { limits } from '../limits.ts'
+import { ListenFailed, urlOf } from '../opening/endpoint.ts'
 import { Crew, type CrewOptions } from './crew.ts'
+import type { Renewal } from './worker-messages.ts'
 
 export interface Workers {
   url: string
   /** Rejects when workers die faster than it makes sense to replace them. */
   failed: Promise<never>
+  renew(renewal: Renewal): void
   /** Resolves when all have answered their requests and ended. */
   close(): Promise<void>
 }
@@ -27,7 +30,12 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
     const { port, stop } = await acceptOn(listen, (socket) => crew.give(socket))
     opened.add(stop)
     await crew.start()
-    return { url: urlOf(listen.host, port, keyPairFiles?.current), failed: crew.failed, close: opened.close }
+    return {
+      url: urlOf(listen.host, port, keyPairFiles?.current),
+      failed: crew.failed,
+      renew: (renewal) => crew.renew(renewal),
+      close: opened.close,
+    }
   })
 }
 
@@ -36,7 +44,7 @@ function acceptOn(address: ListenAddress, give: (socket: Socket) => void): Promi
   return new Promise((resolve, reject) => {
     const refuse = (error: Error): void => reject(new ListenFailed(address, error))
     server.once('error', refuse)
-    server.listen(address, () => {
+    server.listen({ ...address, backlog: limits.connectionsQueued }, () => {
       server.off('error', refuse)
       const { port } = server.address() as AddressInfo
       // Connections that were given away are not this server's to wait for.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
 import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
-import { credentialPairs } from './options.ts'
+import { awsCredentialPair, credentialPairs } from './options.ts'
 import { parseWith } from './parse-with.ts'
 
 export interface AccessKey {
@@ -67,9 +67,12 @@ export interface RootAccessKey extends AccessKey {
   secretVariable: string
 }
 
-/** The first complete pair of variables. An empty variable counts as not set. */
-export function accessKeyOf(environment: NodeJS.ProcessEnv): RootAccessKey | undefined {
-  for (const [idName, secretName] of credentialPairs) {
+/** The first complete pair of variables, `AWS_*` only `fromAws`. An empty variable counts as not set. */
+export function accessKeyOf(
+  environment: NodeJS.ProcessEnv,
+  { fromAws }: { fromAws: boolean },
+): RootAccessKey | undefined {
+  for (const [idName, secretName] of fromAws ? [...credentialPairs, awsCredentialPair] : credentialPairs) {
     const id = environment[idName]
     const secret = environment[secretName]
     if (!id && !secret) continue

@@ -32,8 +32,9 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const file = given('config', sources, undefined)
   const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
   const accounts = toml?.accounts ?? []
-  const root = accessKeyOf(sources.environment)
   const settings = settingsOf(sources, toml)
+  const fromAws = parse(options.rootFromAwsEnv, required('rootFromAwsEnv', sources, toml))
+  const root = accessKeyOf(sources.environment, { fromAws })
   const placement = toml?.placement ?? { stores: [], locations: [] }
   refuseStoresAround(placement.stores, settings.data)
   return {
@@ -60,10 +61,17 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     region: value('region'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
+    defaultChecksum: value('defaultChecksum'),
+    sigv2: value('sigv2'),
     workers: value('workers'),
+    connectionsMax: value('connectionsMax'),
+    clientBytesMax: value('clientBytesMax'),
+    clientBytesPerSecondMin: value('clientBytesPerSecondMin'),
     logLevel: value('logLevel'),
+    logFile: logFileOf(sources, toml),
     reclaimGraceMs: value('reclaimGraceMs'),
     reclaimIntervalMs: value('reclaimIntervalMs'),
+    quarantineMs: value('quarantineMs'),
     abandonedUploadMs: value('abandonedUploadMs'),
     scrubIntervalMs: value('scrubIntervalMs'),
     scrubBytesPerSecond: value('scrubBytesPerSecond'),
@@ -72,6 +80,11 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     snapshotIntervalMs: value('snapshotIntervalMs'),
     snapshotsKept: value('snapshotsKept'),
   }
+}
+
+function logFileOf(sources: Sources, toml: TomlFile | undefined): string | undefined {
+  const file = given('logFile', sources, toml)
+  return file === undefined ? undefined : parse(options.logFile, file)
 }
 
 function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | undefined {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
 import { ConfigurationError } from './configuration-error.ts'
+import { drivesRefusal, namesSeveralDrives } from './drives.ts'
 
 /** How an option's value is written on every source: flags, variables and TOML all give texts. */
 export interface Kind<T> {
@@ -39,9 +40,7 @@ export const path: Kind<string> = one('PATH', (text, directory) => {
 
 /** The path of the data directory. MinIO's notation for several drives is refused rather than taken for a name. */
 export const dataPath: Kind<string> = one('PATH', (text, directory) => {
-  if (/\{\w+\.\.\.\w+\}/.test(text)) {
-    throw new ConfigurationError('this version serves from one data directory; several drives come in a later version')
-  }
+  if (namesSeveralDrives(text)) throw new ConfigurationError(drivesRefusal([text]))
   return path.parse([text], directory)
 })
 
@@ -91,11 +90,34 @@ export function durationOrNever(leastMs: number): Kind<number | undefined> {
 
 const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
 
+/** NaN for what is none. */
+function parseBytes(text: string): number {
+  const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
+  return Number(number) * (byteUnits[unit] ?? Number.NaN)
+}
+
+/** Bytes. */
+export function size(least: number): Kind<number> {
+  return one('SIZE', (text) => {
+    const value = parseBytes(text)
+    if (value >= least) return value
+    throw new ConfigurationError(
+      `expects bytes such as 64MiB or 1GiB, of at least ${formatBytesExactly(least)}, not '${text}'`,
+    )
+  })
+}
+
+/** The least bytes a second that are allowed, or `off`: 0. */
+export const leastRate: Kind<number> = one('SIZE|off', (text) => {
+  const value = text === 'off' ? 0 : parseBytes(text)
+  if (value >= 0) return value
+  throw new ConfigurationError(`expects bytes a second such as 512 or 1KiB, or off, not '${text}'`)
+})
+
 /** Bytes a second, or `unlimited`: `undefined`. */
 export const rate: Kind<number | undefined> = one('SIZE|unlimited', (text) => {
   if (text === 'unlimited') return undefined
-  const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
-  const value = Number(number) * (byteUnits[unit] ?? Number.NaN)
+  const value = parseBytes(text)
   if (value >= 1) return value
   throw new ConfigurationError(`expects bytes a second such as 500KiB, 50MiB or 1GiB, or unlimited, not '${text}'`)
 })

@@ -1,8 +1,8 @@
 /** The stores and locations of the TOML file: what each entry may say, and whether all of it holds together. Opens nothing. */
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
+import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../blobs/location-policy.ts'
 import { limits } from '../limits.ts'
-import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../shards/location-policy.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
 import { didYouMean } from './suggestion.ts'

@@ -13,10 +13,12 @@ import {
   type Kind,
   keyNames,
   type ListenAddress,
+  leastRate,
   onOrOff,
   path,
   rate,
   region,
+  size,
 } from './kinds.ts'
 
 export interface Option<T> {
@@ -48,10 +50,19 @@ export interface Settings {
   /** Absent: plain HTTP. */
   tls: TlsFiles | undefined
   allowCustomerKeysOverHttp: boolean
+  defaultChecksum: 'none' | 'CRC64NVME'
+  sigv2: 'off' | 'presigned' | 'all'
   workers: number
+  connectionsMax: number
+  clientBytesMax: number
+  /** 0: none. */
+  clientBytesPerSecondMin: number
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Absent: stderr. */
+  logFile: string | undefined
   reclaimGraceMs: number
   reclaimIntervalMs: number
+  quarantineMs: number
   abandonedUploadMs: number
   /** Absent: never. */
   scrubIntervalMs: number | undefined
@@ -66,10 +77,12 @@ export interface Settings {
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls'> {
+export interface Values extends Omit<Settings, 'tls' | 'logFile'> {
   config: string
   tlsCert: string
   tlsKey: string
+  logFile: string
+  rootFromAwsEnv: boolean
 }
 
 export type OptionName = keyof Values
@@ -114,6 +127,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['us-east-1'],
     summary: 'Region that this server says it is. Signatures made for any region are accepted.',
   },
+  rootFromAwsEnv: {
+    flag: 'root-from-aws-env',
+    environment: ['HOLDFAST_ROOT_FROM_AWS_ENV'],
+    toml: 'rootFromAwsEnv',
+    kind: onOrOff,
+    initial: ['false'],
+    summary:
+      "Take `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` for the root account's key, when no other variable gives one.",
+  },
   tlsCert: {
     flag: 'tls-cert',
     environment: ['HOLDFAST_TLS_CERT'],
@@ -138,6 +160,23 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     summary:
       'Take customer-provided encryption keys (SSE-C) over plain HTTP from other machines too: for a server behind a proxy that ends TLS.',
   },
+  defaultChecksum: {
+    flag: 'default-checksum',
+    environment: ['HOLDFAST_DEFAULT_CHECKSUM'],
+    toml: 'defaultChecksum',
+    kind: choice('none', 'CRC64NVME'),
+    initial: ['none'],
+    summary: 'Checksum for objects whose clients send none. S3 computes CRC64NVME, which makes a PUT slower.',
+  },
+  sigv2: {
+    flag: 'sigv2',
+    environment: ['HOLDFAST_SIGV2'],
+    toml: 'sigv2',
+    kind: choice('off', 'presigned', 'all'),
+    initial: ['presigned'],
+    summary:
+      'Where Signature Version 2 is accepted: nowhere, in presigned URLs, or in headers too. boto3 and aws-cli 1 presign with it by default. It signs fewer parameters; those that it does not sign are refused.',
+  },
   workers: {
     flag: 'workers',
     environment: ['HOLDFAST_WORKERS'],
@@ -146,13 +185,46 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['1'],
     summary: 'Processes that serve requests. 1 serves from the main process.',
   },
+  connectionsMax: {
+    flag: 'connections-max',
+    environment: ['HOLDFAST_CONNECTIONS_MAX'],
+    toml: 'clients.connections',
+    kind: count(16, 1_000_000),
+    initial: [`${limits.connectionsMax}`],
+    summary:
+      'Most connections of all clients together, and never more than half of the file descriptors that a process may have. One client takes no more than it leaves to the others.',
+  },
+  clientBytesMax: {
+    flag: 'client-memory',
+    environment: ['HOLDFAST_CLIENT_MEMORY'],
+    toml: 'clients.memory',
+    kind: size(16 * 1024 * 1024),
+    initial: [formatBytesExactly(limits.clientBytesMax)],
+    summary:
+      'Most memory for answers that clients have not taken yet, and for bodies that they have not sent in full. A client that holds as much as is left for the others gets 503 SlowDown.',
+  },
+  clientBytesPerSecondMin: {
+    flag: 'client-rate-min',
+    environment: ['HOLDFAST_CLIENT_RATE_MIN'],
+    toml: 'clients.rateMin',
+    kind: leastRate,
+    initial: [`${limits.clientBytesPerSecondMin}`],
+    summary: `Fewest bytes a second that a client must send or take, over ${formatDuration(limits.idleBodyTimeoutMs)} in which the server waits for it. A slower client is cut off.`,
+  },
   logLevel: {
     flag: 'log-level',
     environment: ['HOLDFAST_LOG_LEVEL'],
     toml: 'logLevel',
     kind: choice('debug', 'info', 'warn', 'error', 'silent'),
     initial: ['warn'],
-    summary: 'Least severe log lines on stderr. `info` logs each request.',
+    summary: 'Least severe log lines that are written. `info` logs each request.',
+  },
+  logFile: {
+    flag: 'log-file',
+    environment: ['HOLDFAST_LOG_FILE'],
+    toml: 'logFile',
+    kind: path,
+    summary: 'File that log lines are appended to, instead of stderr. Opened again on SIGHUP.',
   },
   reclaimGraceMs: {
     flag: 'reclaim-grace',
@@ -169,6 +241,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(100),
     initial: [formatDuration(limits.reclaimIntervalMs)],
     summary: 'Time between two runs of the background jobs.',
+  },
+  quarantineMs: {
+    flag: 'quarantine',
+    environment: ['HOLDFAST_QUARANTINE'],
+    toml: 'reclaim.quarantine',
+    kind: duration(0),
+    initial: [formatDuration(limits.quarantineMs)],
+    summary:
+      'Time that orphans (data that no metadata references) are kept at least. After it, a clean check of all metadata lets them go.',
   },
   abandonedUploadMs: {
     flag: 'abandoned-upload-age',
@@ -234,6 +315,8 @@ export const optionNames = Object.keys(options).filter((name): name is OptionNam
 /** Environment variables that give the root account's key. The first complete pair counts; half a pair is an error. */
 export const credentialPairs = [
   ['HOLDFAST_ACCESS_KEY_ID', 'HOLDFAST_SECRET_ACCESS_KEY'],
-  ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
   ['MINIO_ROOT_USER', 'MINIO_ROOT_PASSWORD'],
 ] as const
+
+/** Counts only when it is asked for: a shell often has a key of somebody's production in it. */
+export const awsCredentialPair = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import type { Account } from '../auth/credentials.ts'
+import { failureText } from '../file-failure.ts'
 import { parseAccounts } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { type Placement, parsePlacement } from './locations.ts'
@@ -33,7 +34,7 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    throw new ConfigurationError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`)
+    throw new ConfigurationError(failureText(error))
   }
   return parseToml(text, file)
 }

@@ -1,4 +1,4 @@
-/** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of the README. Knows no operation. */
+/** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of other pages. Knows no operation. */
 import { limits } from '../limits.ts'
 import { documentedRules } from './interface-document/rules.ts'
 import type { DocumentedFlag } from './interface-document.ts'
@@ -13,9 +13,9 @@ const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
 }
 
 const byTarget = [
-  ['service', 'Service'],
-  ['bucket', 'Buckets'],
-  ['object', 'Objects'],
+  ['service', 'the service'],
+  ['bucket', 'buckets'],
+  ['object', 'objects'],
 ] as const
 
 export function apiPage(rows: readonly OperationRow[]): string {
@@ -29,8 +29,9 @@ export function apiPage(rows: readonly OperationRow[]): string {
     'Vendor headers are written with `*-`: each works as `x-amz-*` and as `x-store-*`, and answers come in the dialect of the request.',
     'The column *Interface document* repeats the flag that the S3 interface document gives a parameter; *Here* says what this',
     'server does with it. What is refused is answered with the error that stands beside it: `NotImplemented` names it, other codes are S3’s own for it.',
-    'Any vendor header that an operation does not list is refused by name, too; other headers and query parameters that it does not',
-    'list have no effect, unless they name another operation. XML elements are given by their path.',
+    'A vendor header that an operation does not list is refused by name, too, when it asks for a guarantee or belongs to a family of names',
+    'that do (locks, encryption, checksums, conditions, the source of a copy, grants, tags), so that a typing error is never a lost lock. All other headers',
+    'and query parameters that an operation does not list have no effect, unless they name another operation. XML elements are given by their path.',
     '',
     `## Operations (${working.length} work, ${refused.length} are refused by name)`,
     '',
@@ -56,17 +57,13 @@ export function apiPage(rows: readonly OperationRow[]): string {
   ])
 }
 
-/** One row for each target: what works, and how much is refused. */
+/** One row for each target: how many operations work, and how many are refused. */
 export function supportSummary(rows: readonly OperationRow[]): string {
-  const names = (target: string, here: string): string[] =>
-    rows.filter((row) => row.target === target && row.here === here).map((row) => row.name)
+  const count = (target: string, here: string): string =>
+    String(rows.filter((row) => row.target === target && row.here === here).length)
   return table(
-    ['', 'Works', 'Refused by name'],
-    byTarget.map(([target, title]) => [
-      title,
-      names(target, 'works').join(', '),
-      String(names(target, 'refused').length),
-    ]),
+    ['Operations on', 'Work', 'Refused by name'],
+    byTarget.map(([target, title]) => [title, count(target, 'works'), count(target, 'refused')]),
   ).join('\n')
 }
 

@@ -1,6 +1,6 @@
 /** Fields of encryption at rest, which writes, reads and copies share. */
 import { invalidArgument, S3Error } from '../errors.ts'
-import { outVendor, vendor, worksOnly } from './fields.ts'
+import { type InputField, outVendor, refused, vendor, worksOnly } from './fields.ts'
 import { boolean, type Parser, text } from './values.ts'
 
 const method: Parser<'AES256' | 'aws:kms'> = (raw, name) => {
@@ -41,6 +41,21 @@ export const encryptionRequest = {
   kmsKeyId: vendor('server-side-encryption-aws-kms-key-id', text),
   bucketKeyEnabled: vendor('server-side-encryption-bucket-key-enabled', boolean),
   encryptionContext: vendor('server-side-encryption-context', encryptionContext),
+} as const
+
+/** What a read can't ask for: how an object is encrypted was decided when it was written. */
+const refusedOfRead = (name: string): InputField<undefined> => ({
+  ...refused('vendor', name, 'InvalidArgument'),
+  parse: (raw, sentName) => {
+    throw invalidArgument(sentName, raw, `${sentName} header is not supported for this operation.`)
+  },
+})
+
+export const encryptionOfRead = {
+  serverSideEncryption: refusedOfRead('server-side-encryption'),
+  kmsKeyId: refusedOfRead('server-side-encryption-aws-kms-key-id'),
+  bucketKeyEnabled: refusedOfRead('server-side-encryption-bucket-key-enabled'),
+  encryptionContext: refusedOfRead('server-side-encryption-context'),
 } as const
 
 /** A key that the client holds. Its parsers see each value alone, so that they don't put a secret into an error. */

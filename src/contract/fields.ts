@@ -21,7 +21,7 @@ export interface FieldPlace {
 export interface InputField<T> extends FieldPlace {
   support: Support
   required: boolean
-  /** Permissions that a request needs which sends it (and not as `false`), beside the operation's own. */
+  /** Permissions that a request needs in addition to the operation's own when it sends this field with another value than `false`. */
   permissions?: readonly string[]
   parse: Parser<T>
 }
@@ -115,13 +115,14 @@ export type InputBody =
   /**
    * An XML document, given to the handler decoded as `body`; `undefined` when absent and not required (required and absent: MissingRequestBodyError).
    * Content-MD5 and checksum headers are verified against it; with `digestRequired`, one of them must be there (InvalidRequest).
+   * `by AWS`: in AWS's dialect alone, as the interface document says of the other that Content-MD5 is not supported.
    */
   | {
       kind: 'xml'
       root: string
       shape: Shape
       required: boolean
-      digestRequired: boolean
+      digestRequired: boolean | 'by AWS'
       bytesMax: number
       /** What checksum headers are of: the body, unless said otherwise. Those of an object are the handler's to verify. */
       checksumsOf?: 'body' | 'object'

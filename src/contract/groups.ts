@@ -1,5 +1,6 @@
-/** Fields that several operations share, declared once. */
-import { invalidArgument, S3Error } from '../errors.ts'
+/** Fields, documents and errors that several operations share, declared once. */
+import { type ChecksumAlgorithm, checksumAlgorithms, checksumFields } from '../checksums/checksums.ts'
+import { type ErrorCode, invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import {
   absentUnless,
@@ -14,6 +15,7 @@ import {
   vendorPrefix,
   worksOnly,
 } from './fields.ts'
+import type { Shape } from './shapes.ts'
 import { base64Digest, boolean, isoInstant, lenientHttpDate, oneOf, type Parser, text } from './values.ts'
 
 /** Accepted on every operation that names a bucket. */
@@ -21,6 +23,19 @@ export const ownership = {
   expectedBucketOwner: vendor('expected-bucket-owner', text),
   requestPayer: vendor('request-payer', oneOf('requester')),
 } as const
+
+/** What any request about one version of an object can find missing, or to be a delete marker. */
+export const errorsOfVersion = [
+  'NoSuchBucket',
+  'NoSuchKey',
+  'NoSuchVersion',
+  'MethodNotAllowed',
+] as const satisfies ErrorCode[]
+
+/** The body of a request that must have one, and needs no more room than most. */
+export function requiredDocument<S extends Shape>(root: string, shape: S, digestRequired: boolean | 'by AWS' = false) {
+  return { kind: 'xml', root, shape, required: true, digestRequired, bytesMax: limits.xmlBodyBytesMax } as const
+}
 
 /** Headers that describe an object; stored with it and given back. */
 export const descriptive = {
@@ -83,7 +98,7 @@ const redirectLocation: Parser<string> = (raw) => {
   })
 }
 
-/** How an object is kept, beside its bytes. The class is checked where its names are known. */
+/** How an object is kept. The storage class is checked where its names are known. */
 export const keeping = {
   storageClass: worksOnly(
     vendor('storage-class', text),
@@ -97,39 +112,44 @@ export const keeping = {
   ),
 } as const
 
-const checksumNames = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const
+/** What a handler calls a checksum in its input and output: `checksumCrc32`. */
+export type ChecksumInputName = `checksum${Capitalize<Lowercase<ChecksumAlgorithm>>}`
+
+export function checksumInputName(algorithm: ChecksumAlgorithm): ChecksumInputName {
+  return inputNames[algorithm]
+}
+
+const inputNames = Object.fromEntries(
+  checksumAlgorithms.map((name) => [name, `checksum${name.charAt(0)}${name.slice(1).toLowerCase()}`]),
+) as Record<ChecksumAlgorithm, ChecksumInputName>
+
+/** A field for each checksum, made of its header's name. */
+function ofEachChecksum<F>(make: (header: string) => F): Record<ChecksumInputName, F> {
+  return Object.fromEntries(
+    checksumAlgorithms.map((name) => [inputNames[name], make(checksumFields[name].header)]),
+  ) as Record<ChecksumInputName, F>
+}
 
 /** Checksums of the data, sent as headers; SDKs say which they mean to send, also as a trailer. */
 export const checksumsIn = {
   contentMd5: header('Content-MD5', base64Digest(16)),
-  checksumCrc32: vendor('checksum-crc32', text),
-  checksumCrc32c: vendor('checksum-crc32c', text),
-  checksumCrc64nvme: vendor('checksum-crc64nvme', text),
-  checksumSha1: vendor('checksum-sha1', text),
-  checksumSha256: vendor('checksum-sha256', text),
+  ...ofEachChecksum((header) => vendor(header, text)),
   sdkChecksumAlgorithm: vendor('sdk-checksum-algorithm', algorithmName),
 } as const
 
-function algorithmName(raw: string): (typeof checksumNames)[number] {
+function algorithmName(raw: string): ChecksumAlgorithm {
   const upper = raw.toUpperCase()
-  const found = checksumNames.find((name) => name === upper)
+  const found = checksumAlgorithms.find((name) => name === upper)
   if (found !== undefined) return found
   throw new S3Error('InvalidRequest', {
-    message:
-      'Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]',
+    message: `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${checksumAlgorithms.join(', ')}]`,
   })
 }
 
-export const checksumAlgorithm: Parser<(typeof checksumNames)[number]> = algorithmName
+export const checksumAlgorithm: Parser<ChecksumAlgorithm> = algorithmName
 
-/** What is said of a part: only the whole object's checksum is of one type or the other. */
-export const partChecksumsOut = {
-  checksumCrc32: outVendor('checksum-crc32'),
-  checksumCrc32c: outVendor('checksum-crc32c'),
-  checksumCrc64nvme: outVendor('checksum-crc64nvme'),
-  checksumSha1: outVendor('checksum-sha1'),
-  checksumSha256: outVendor('checksum-sha256'),
-} as const
+/** The checksums of a part. They have no type: only the whole object's checksum has one. */
+export const partChecksumsOut = ofEachChecksum(outVendor)
 
 export const checksumsOut = { ...partChecksumsOut, checksumType: outVendor('checksum-type') } as const
 
@@ -178,6 +198,8 @@ export const abortOut = {
   abortRuleId: absentUnless('abort-rule-id', 'the bucket has lifecycle rules'),
 } as const
 
+const withEventHold = 'an event hold was set, which is refused'
+
 /** What GetObject and HeadObject say of an object. */
 export const objectHeaders = {
   contentLength: outHeader('Content-Length'),
@@ -198,6 +220,9 @@ export const objectHeaders = {
   objectLockMode: outVendor('object-lock-mode'),
   objectLockRetainUntilDate: outVendor('object-lock-retain-until-date'),
   objectLockLegalHold: outVendor('object-lock-legal-hold'),
+  objectLockEventHold: absentUnless('object-lock-event-hold', withEventHold),
+  objectLockEventHoldDays: absentUnless('object-lock-event-hold-duration-days', withEventHold),
+  objectLockEventHoldYears: absentUnless('object-lock-event-hold-duration-years', withEventHold),
   storageClass: outVendor('storage-class'),
   websiteRedirectLocation: outVendor('website-redirect-location'),
   // Sent with the errors that tell of one.
@@ -232,6 +257,9 @@ export const lockRequest = {
   objectLockMode: needs(vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')), 's3:PutObjectRetention'),
   objectLockRetainUntilDate: needs(vendor('object-lock-retain-until-date', retainUntil), 's3:PutObjectRetention'),
   objectLockLegalHold: needs(vendor('object-lock-legal-hold', oneOf('ON', 'OFF')), 's3:PutObjectLegalHold'),
+  objectLockEventHold: refused('vendor', 'object-lock-event-hold'),
+  objectLockEventHoldDays: refused('vendor', 'object-lock-event-hold-duration-days'),
+  objectLockEventHoldYears: refused('vendor', 'object-lock-event-hold-duration-years'),
 } as const
 
 /** Tags given with a write, encoded as the query of a URL. */

@@ -12,7 +12,12 @@ import type {
   OutputFields,
 } from './fields.ts'
 
-export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
+/**
+ * Who may send a request. `signed`: only who signs it. `anonymous allowed`: anybody, as long as the request claims no signature that is wrong.
+ * `form`: a form without a signature of its own, too; the form holds the proof, and the handler verifies it.
+ */
+export type Authentication = 'signed' | 'anonymous allowed' | 'form'
 /** What a request addresses: the service, a bucket, or an object. */
 export type Target = 'service' | 'bucket' | 'object'
 
@@ -35,6 +40,7 @@ export interface Operation<Context> extends Route {
   permission: Permissions
   /** Needed in their place when the request names a version, where AWS tells the two apart: `s3:GetObjectVersion`. */
   versionPermission?: Permissions
+  authentication: Authentication
   summary: string
   /** Status of success when the handler gives none. */
   status: number
@@ -67,6 +73,8 @@ export interface Declaration<
   vendorHeaders?: readonly string[]
   permission: Permissions
   versionPermission?: Permissions
+  /** `signed` unless it says otherwise. */
+  authentication?: Authentication
   /** One line for the docs. */
   summary: string
   status?: number
@@ -94,6 +102,7 @@ export function operationsIn<Context>() {
     return {
       query: [],
       vendorHeaders: [],
+      authentication: 'signed',
       status: 200,
       slow: false,
       inputBody: { kind: 'none' },

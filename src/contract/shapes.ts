@@ -2,16 +2,16 @@
 import { S3Error } from '../errors.ts'
 import { isoTime } from '../time-text.ts'
 import { type Support, works } from './support.ts'
-import { isoInstant, type Parser } from './values.ts'
+import { httpInstant, isoInstant, type Parser } from './values.ts'
 
 export interface TextShape<T = unknown> {
   kind: 'text'
   parse: Parser<T>
   // A method, so that a shape of any T is a Shape: the writer hands `print` only what the shape's own type admits.
   print(value: T): string
-  /** What is printed never holds a character that XML would have escaped. */
+  /** The printed text never holds a character that XML escapes. */
   plain?: boolean
-  /** Markup that stands before and behind what is printed. */
+  /** Markup before and behind the printed text. */
   around?: string
 }
 
@@ -25,6 +25,12 @@ export interface StructShape<F extends Record<string, Shape> = Record<string, Sh
 export interface ListShape<S extends Shape = Shape> {
   kind: 'list'
   item: S
+}
+
+/** Repeated elements of several names in one order: each entry says its name. Written only; the field that holds them has no name in the document. */
+export interface MixedShape<F extends Record<string, Shape> = Record<string, Shape>> {
+  kind: 'mixed'
+  elements: F
 }
 
 /** An element that may be absent. */
@@ -48,7 +54,7 @@ export interface RefusedShape {
   kind: 'refused'
 }
 
-export type Shape = TextShape | StructShape | ListShape | OptionalShape | AttributeShape | RefusedShape
+export type Shape = TextShape | StructShape | ListShape | MixedShape | OptionalShape | AttributeShape | RefusedShape
 
 type MayBeAbsent = OptionalShape | RefusedShape
 
@@ -64,13 +70,15 @@ type InferKnown<S extends Shape> =
         ? undefined
         : S extends ListShape<infer I>
           ? Infer<I>[]
-          : S extends OptionalShape<infer O>
-            ? Infer<O> | undefined
-            : S extends StructShape<infer F>
-              ? { [K in keyof F as F[K] extends MayBeAbsent ? never : K]: Infer<F[K]> } & {
-                  [K in keyof F as F[K] extends MayBeAbsent ? K : never]?: Infer<F[K]>
-                }
-              : never
+          : S extends MixedShape<infer M>
+            ? { [K in keyof M]: { element: K; value: Infer<M[K]> } }[keyof M][]
+            : S extends OptionalShape<infer O>
+              ? Infer<O> | undefined
+              : S extends StructShape<infer F>
+                ? { [K in keyof F as F[K] extends MayBeAbsent ? never : K]: Infer<F[K]> } & {
+                    [K in keyof F as F[K] extends MayBeAbsent ? K : never]?: Infer<F[K]>
+                  }
+                : never
 
 const malformed = (name: string): S3Error => new S3Error('MalformedXML', { details: { Element: name } })
 
@@ -118,6 +126,18 @@ export const timestamp: TextShape<number> = {
   plain: true,
 }
 
+/** Milliseconds since the epoch, as an HTTP date. */
+export const httpTime: TextShape<number> = {
+  kind: 'text',
+  parse: (raw, name) => {
+    const ms = httpInstant(raw.trim())
+    if (ms === undefined) throw malformed(name)
+    return ms
+  },
+  print: (ms) => new Date(ms).toUTCString(),
+  plain: true,
+}
+
 export function oneOf<const T extends string>(...allowed: T[]): TextShape<T> {
   return {
     kind: 'text',
@@ -138,8 +158,25 @@ export function list<S extends Shape>(item: S): ListShape<S> {
   return { kind: 'list', item }
 }
 
+export function mixed<F extends Record<string, Shape>>(elements: F): MixedShape<F> {
+  return { kind: 'mixed', elements }
+}
+
 export function optional<S extends Shape>(of: S, support: Support = works): OptionalShape<S> {
   return { kind: 'optional', of, support }
+}
+
+/** An element that S3 writes of what nothing here has: in the shape, so that the support table says why it is absent. */
+export function absentElement(absentUnless: string): OptionalShape<TextShape<never>> {
+  return optional(
+    {
+      ...string,
+      parse: (_, name) => {
+        throw malformed(name)
+      },
+    },
+    { here: 'works', absentUnless },
+  )
 }
 
 /** An element that is read, and that the operation's handler refuses by name: for what is within it, or for one entry of several. */
@@ -183,14 +220,20 @@ function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'require
       return elementsAt(path, shape.item, { ...how, required: false })
     case 'optional':
       return elementsAt(path, shape.of, { required: false, support: within(shape.support) })
+    case 'mixed':
+      return Object.entries(shape.elements).flatMap(([name, field]) =>
+        elementsAt(`${path}/${name}`, field, { ...how, required: false }),
+      )
     case 'struct':
       return [
         { path, container: true, ...how },
         ...Object.entries(shape.fields).flatMap(([name, field]) =>
-          elementsAt(`${path}/${field.kind === 'attribute' ? '@' : ''}${name}`, field, {
-            required: how.required,
-            support: within(works),
-          }),
+          field.kind === 'mixed'
+            ? elementsAt(path, field, { required: false, support: within(works) })
+            : elementsAt(`${path}/${field.kind === 'attribute' ? '@' : ''}${name}`, field, {
+                required: how.required,
+                support: within(works),
+              }),
         ),
       ]
   }

@@ -10,7 +10,7 @@ import { firstVersion, type Support, works } from './support.ts'
 export interface ParameterRow {
   /** In which message, and where in it. */
   message: Message
-  /** Beside the places of fields: Host and path, the XML document, the bytes of an object or a part. */
+  /** A place of fields, or one of: Host and path, the XML document, the bytes of an object or a part. */
   in: FieldPlace['in'] | 'address' | 'element' | 'data'
   /** As documented; vendor names without prefix, elements by their path from the root: `Delete/Object/Key`. */
   name: string
@@ -147,8 +147,15 @@ function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'x
 function answerBody(body: OutputBody): Described[] {
   if (body.kind === 'none') return []
   if (body.kind === 'stream') return [{ in: 'data', name: 'body' }]
-  const answered = elementsOf(body.root, body.shape).filter(({ support }) => support.here === 'works')
-  return answered.map(({ path, ...rest }): Described => ({ ...rest, in: 'element', name: path }))
+  return elementsOf(body.root, body.shape).map(
+    ({ path, support, ...rest }): Described => ({
+      ...rest,
+      in: 'element',
+      name: path,
+      // A shape may be that of a request, too.
+      support: support.here === 'works' ? support : { here: 'works', absentUnless: 'it was set, which is refused' },
+    }),
+  )
 }
 
 /** The root of the document, `data`, or nothing. */

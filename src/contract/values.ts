@@ -45,12 +45,31 @@ export const lenientHttpDate: Parser<number | undefined> = (raw) => {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-const isoForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
+/** Milliseconds since the epoch of an HTTP date as RFC 9110 has them sent; of anything else InvalidArgument. */
+export const httpDate: Parser<number> = (raw, name) => {
+  const ms = httpInstant(raw)
+  if (ms !== undefined) return ms
+  throw invalidArgument(name, raw, `${name} must be a date of the form ${new Date(0).toUTCString()}.`)
+}
+
+/** `undefined` when it is none. What prints otherwise than it was written is no such date: a wrong day of the week, the 31st of February. */
+export function httpInstant(raw: string): number | undefined {
+  const ms = Date.parse(raw)
+  return Number.isNaN(ms) || new Date(ms).toUTCString() !== raw ? undefined : ms
+}
+
+const isoForm = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
 /** Milliseconds since the epoch of an ISO 8601 date and time, or `undefined` when it is none. Without a zone it would mean another time on another machine. */
 export function isoInstant(raw: string): number | undefined {
-  const ms = isoForm.test(raw) ? Date.parse(raw) : Number.NaN
-  return Number.isNaN(ms) ? undefined : ms
+  const day = isoForm.exec(raw)?.[1]
+  return day === undefined || !isDay(day) || Number.isNaN(Date.parse(raw)) ? undefined : Date.parse(raw)
+}
+
+/** The engine takes the 31st of February for the 2nd or 3rd of March. */
+function isDay(day: string): boolean {
+  const ms = Date.parse(day)
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)
 }
 
 /** Base64 of exactly `bytes` bytes, kept as text. Anything else is InvalidDigest. */

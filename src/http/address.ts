@@ -1,6 +1,7 @@
 /** What a request addresses: bucket and key from Host and path, parameters from the query. Each part is decoded exactly once. */
 import type { Target } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import { limits } from '../limits.ts'
 import { addVendorValue, dialectOfName, isOfSignature, type VendorValues } from './dialect.ts'
 import { isHeaderName, isHeaderValue } from './header-text.ts'
@@ -110,9 +111,9 @@ export function readVendorHeaders(head: RequestHead, vendorValues: VendorValues)
   // Parameters may be of either.
   const isMixed = rawQuery !== '' || names.some((name) => (dialectOfName(name) ?? spoken) !== spoken)
   for (let i = 0; i < names.length; i++) {
-    const name = names[i] as string
+    const name = known(names[i])
     const dialect = dialectOfName(name)
     if (dialect === undefined || (!isMixed && isOfSignature(name, dialect))) continue
-    addVendorValue(vendorValues, dialect, head.rawHeaders[2 * i] as string, head.rawHeaders[2 * i + 1] as string)
+    addVendorValue(vendorValues, dialect, known(head.rawHeaders[2 * i]), known(head.rawHeaders[2 * i + 1]))
   }
 }

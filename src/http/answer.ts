@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import type { Exchange } from './exchange.ts'
 import { faultDocument, faultHeaders } from './fault.ts'
 import { sendableValue } from './header-text.ts'
-import { type Afterwards, afterwards, endAnswer } from './keep-alive.ts'
+import { type Afterwards, afterwards, endAnswer, watchTaking } from './keep-alive.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** The client closed the connection before it had the answer. */
@@ -18,15 +18,19 @@ export class ClientGone extends Error {
 
 /** Headers are names and values in turn. */
 export function writeHead(exchange: Exchange, status: number, headers: string[], how: Afterwards): void {
-  const { response, dialect } = exchange
-  headers.push('Server', 'Holdfast', dialect.requestIdHeader, exchange.requestId)
-  if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, exchange.hostId)
+  decorate(exchange, headers)
   if (how !== 'keep') {
     exchange.lastOnConnection = true
     headers.push('Connection', 'close')
   }
   exchange.status = status
-  response.writeHead(status, headers)
+  exchange.response.writeHead(status, headers)
+}
+
+/** Adds what every answer carries, whatever it answers: results, errors and health checks alike. */
+function decorate({ dialect, requestId, hostId }: Exchange, headers: string[]): void {
+  headers.push('Server', 'Holdfast', dialect.requestIdHeader, requestId)
+  if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, hostId)
 }
 
 export function sendBytes(
@@ -75,8 +79,8 @@ export async function sendStream(
 }
 
 /**
- * What is lent is given back when the answer has left the process, or never will: until then the connection reads it. An answer that waits
- * for others on its connection borrows nothing: it would not be told that the connection is gone.
+ * What is lent is given back when the answer has left the process, or never will: until then the connection reads it. An answer to a connection that is gone
+ * borrows nothing, because nothing would tell when to give it back.
  */
 function borrowForAnswer({ response }: Exchange, source: ByteSource): Buffer | undefined {
   if (source.borrow === undefined || response.socket === null || response.closed) return undefined
@@ -120,15 +124,17 @@ class StreamWriter {
   }
 
   write(chunk: Buffer): Promise<void> {
-    const { response, bounds } = this.#exchange
+    const exchange = this.#exchange
+    const { response, share } = exchange
     if (response.destroyed) return Promise.reject(new ClientGone())
-    this.#exchange.bytesOut += chunk.length
-    // Node cuts a connection that takes none of its bytes for so long; a slow one that takes some lives on.
-    response.socket?.setTimeout(bounds.idleBodyTimeoutMs)
+    exchange.bytesOut += chunk.length
+    share.hold(chunk.length)
+    watchTaking(exchange, chunk.length)
     return new Promise((resolve, reject) => {
       this.#reject = reject
       response.write(chunk, (error) => {
-        response.socket?.setTimeout(0)
+        share.hold(-chunk.length)
+        watchTaking(exchange, 0)
         if (error) reject(new ClientGone())
         else resolve()
       })

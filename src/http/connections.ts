@@ -1,29 +1,62 @@
-/** The open connections and the exchanges that run on each: so that idle ones can be closed, and a parse error ends the right exchange. */
+/**
+ * The open connections and the requests on each. One request is served at a time (RFC 9112 section 9.3.2); those that Node parsed ahead wait for the answers
+ * before theirs. Cuts clients that take their answers too slowly, and ends all connections at shutdown.
+ */
 import type { Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
+import type { HttpBounds } from './bounds.ts'
 import type { Exchange } from './exchange.ts'
+import type { Seat } from './shares.ts'
 
 export interface Connection {
-  /** In the order in which the requests came. */
-  readonly running: Set<Exchange>
+  readonly socket: Socket
+  readonly seat: Seat
   readonly customerKeysMayTravel: boolean
+  running: Exchange | undefined
+  /** Requests that came meanwhile, in order. */
+  readonly waiting: Exchange[]
+  /** An answer is held back. */
+  heldBack: boolean
 }
+
+/** How often slow clients are looked for within the time that they are allowed. */
+const looksPerTimeout = 4
 
 export class Connections {
   readonly #open = new Map<Socket, Connection>()
+  readonly #bounds: HttpBounds
+  readonly #serve: (exchange: Exchange) => void
+  #watch: NodeJS.Timeout | undefined
   #draining = false
   #onEmpty: (() => void) | undefined
+
+  /** `serve` is called with each exchange when its turn has come. */
+  constructor(bounds: HttpBounds, serve: (exchange: Exchange) => void) {
+    this.#bounds = bounds
+    this.#serve = serve
+  }
 
   get draining(): boolean {
     return this.#draining
   }
 
-  opened(socket: Socket, customerKeysMayTravel: boolean): void {
-    this.#open.set(socket, { running: new Set(), customerKeysMayTravel })
-    socket.once('close', () => {
-      this.#open.delete(socket)
-      if (this.#open.size === 0) this.#onEmpty?.()
+  opened(socket: Socket, seat: Seat, customerKeysMayTravel: boolean): void {
+    const connection: Connection = {
+      socket,
+      seat,
+      customerKeysMayTravel,
+      running: undefined,
+      waiting: [],
+      heldBack: false,
+    }
+    seat.isBusy = () => connection.running !== undefined || connection.waiting.length > 0
+    this.#open.set(socket, connection)
+    this.#watch ??= setInterval(() => this.#cutSlow(), this.#bounds.idleBodyTimeoutMs / looksPerTimeout).unref()
+    // Node resumes the socket by itself, as when a body has been read.
+    socket.on('resume', () => {
+      if (connection.waiting.length > 0 || connection.heldBack) socket.pause()
     })
+    socket.once('close', () => this.#closed(connection))
   }
 
   /** `undefined` once it is closed. */
@@ -32,19 +65,23 @@ export class Connections {
   }
 
   /** Whether the last request that this connection will serve has come: what follows it must not be served. */
-  ended({ running }: Connection): boolean {
-    if (running.size > 0) for (const { lastOnConnection } of running) if (lastOnConnection) return true
-    return false
+  ended({ running, waiting }: Connection): boolean {
+    return (running?.lastOnConnection ?? false) || (waiting.at(-1)?.lastOnConnection ?? false)
   }
 
-  /** An exchange runs until its response is closed: sent in full, or cut. */
-  started({ running }: Connection, exchange: Exchange): void {
-    running.add(exchange)
-    exchange.response.on('close', () => {
-      running.delete(exchange)
-      // Node ends the connection itself when the answer said so. This one may have been sent before that was known.
-      if (running.size === 0 && exchange.lastOnConnection) exchange.request.socket.destroySoon()
-    })
+  /** Serves the request when those before it are answered. */
+  arrived(connection: Connection, exchange: Exchange): void {
+    const { running, waiting, socket } = connection
+    connection.seat.used = true
+    if (running === undefined && waiting.length === 0) {
+      this.#start(connection, exchange)
+      return
+    }
+    waiting.push(exchange)
+    // A client that sends more at once than is kept has to send the rest again, as after any connection that ends.
+    if (waiting.length >= this.#bounds.pipelinedRequestsMax || !exchange.share.mayWait())
+      exchange.lastOnConnection = true
+    socket.pause()
   }
 
   /**
@@ -52,21 +89,41 @@ export class Connections {
    * nothing is read after them. False: no request is under way, so the caller must answer.
    */
   broke(socket: Socket, error: S3Error): boolean {
-    const running = this.#open.get(socket)?.running
-    if (running === undefined || running.size === 0) return false
-    for (const exchange of running) {
-      exchange.lastOnConnection = true
-      if (!exchange.request.complete) exchange.body.abort(error)
-    }
+    const connection = this.#open.get(socket)
+    const newest = connection?.waiting.at(-1) ?? connection?.running
+    if (newest === undefined) return false
+    newest.lastOnConnection = true
+    if (!newest.request.complete) newest.body.abort(error)
     return true
+  }
+
+  /**
+   * Resolves after that time, or when the connection is cut. Nothing is read meanwhile: not what the client goes on to send, and not that it has gone, so that
+   * by leaving it frees no place for another try.
+   */
+  holdBack(connection: Connection, ms: number): Promise<void> {
+    const { socket, waiting } = connection
+    connection.heldBack = true
+    socket.pause()
+    return new Promise((resolve) => {
+      const release = (): void => {
+        clearTimeout(timer)
+        socket.off('close', release)
+        connection.heldBack = false
+        if (waiting.length === 0) socket.resume()
+        resolve()
+      }
+      const timer = setTimeout(release, ms)
+      socket.once('close', release)
+    })
   }
 
   /** Closes idle connections now and the others as their answers end. Resolves when all are closed. */
   drain(): Promise<void> {
     this.#draining = true
     for (const [socket, { running }] of this.#open) {
-      if (running.size === 0) socket.destroy()
-      for (const exchange of running) exchange.lastOnConnection = true
+      if (running === undefined) socket.destroy()
+      else running.lastOnConnection = true
     }
     if (this.#open.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -77,6 +134,54 @@ export class Connections {
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy()
   }
+
+  /** An exchange runs until its response is closed: sent in full, or cut. */
+  #start(connection: Connection, exchange: Exchange): void {
+    connection.running = exchange
+    exchange.response.on('close', () => this.#answered(connection, exchange))
+    this.#serve(exchange)
+  }
+
+  #answered(connection: Connection, exchange: Exchange): void {
+    const { socket, waiting } = connection
+    connection.running = undefined
+    exchange.share.ended()
+    // Node ends the connection itself when the answer said that it is the last. This one may have been sent before that was known.
+    if (exchange.lastOnConnection) {
+      leaveUnserved(connection)
+      socket.destroySoon()
+      return
+    }
+    // Requests that were sent together take turns with those of other connections.
+    if (waiting.length > 0) setImmediate(() => this.#next(connection))
+  }
+
+  #next(connection: Connection): void {
+    const { socket, waiting } = connection
+    const next = socket.destroyed ? undefined : waiting.shift()
+    if (next !== undefined) this.#start(connection, next)
+    if (waiting.length === 0) socket.resume()
+  }
+
+  #closed(connection: Connection): void {
+    leaveUnserved(connection)
+    this.#open.delete(connection.socket)
+    if (this.#open.size > 0) return
+    clearInterval(this.#watch)
+    this.#watch = undefined
+    this.#onEmpty?.()
+  }
+
+  #cutSlow(): void {
+    const nowMs = performance.now()
+    for (const [socket, { running }] of this.#open)
+      if (running !== undefined && running.takenByMs < nowMs) socket.destroy()
+  }
+}
+
+/** Requests that were never begun get no answer. */
+function leaveUnserved({ waiting }: Connection): void {
+  for (const { share } of waiting.splice(0)) share.leave()
 }
 
 /** What Node's parser says of bytes that it can't take, in S3's words. */

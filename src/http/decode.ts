@@ -2,15 +2,27 @@
 import { checksumFields } from '../checksums/checksums.ts'
 import type { InputField } from '../contract/fields.ts'
 import type { Operation } from '../contract/operation.ts'
+import { asksForGuarantee } from '../contract/vendor-headers.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import type { QueryParameter } from './address.ts'
 import { isTransportName, singleValue, type VendorValues } from './dialect.ts'
 import type { RequestHead } from './request-head.ts'
 
 export type Input = Record<string, unknown>
 
-/** Throws what the fields' parsers throw, InvalidArgument, InvalidRequest, and NotImplemented for a vendor header that nothing here honours. */
-export type FieldDecoder = (head: RequestHead, query: readonly QueryParameter[], vendorValues: VendorValues) => Input
+/** Learns which vendor headers had no effect, as the client spelled them. */
+export interface IgnoredHeaders {
+  ignoredHeaders: string[] | undefined
+}
+
+/** Throws what the fields' parsers throw, InvalidArgument, InvalidRequest, and NotImplemented for a vendor header that asks for what nothing here does. */
+export type FieldDecoder = (
+  head: RequestHead,
+  query: readonly QueryParameter[],
+  vendorValues: VendorValues,
+  ignored: IgnoredHeaders,
+) => Input
 
 interface NamedField {
   /** In the handler's input. */
@@ -45,18 +57,21 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
   const required = named.filter(({ field }) => field.required)
   const accepted = new Set(describesItsBody(operation) ? bodyDigests : [])
 
-  return (head, query, vendorValues) => {
+  return (head, query, vendorValues, ignored) => {
     const input: Input = {}
     for (const { key } of prefixes) input[key] = Object.create(null)
     decodeHeaders(input, headers, head)
     decodeParameters(input, parameters, query)
     for (const [name, sent] of vendorValues) {
-      const known = vendors.get(name)
-      if (known !== undefined) {
+      const named = vendors.get(name)
+      if (named !== undefined) {
         const value = listVendorHeaders.has(name) ? sent.value : singleValue(sent)
-        input[known.key] = known.field.parse(value, sent.sentName)
-      } else if (isTransportName(name) || accepted.has(name)) continue
-      else addPrefixed(input, prefixes, name, sent.value, sent.sentName)
+        input[named.key] = named.field.parse(value, sent.sentName)
+      } else if (!isTransportName(name) && !accepted.has(name) && !addPrefixed(input, prefixes, name, sent.value)) {
+        if (asksForGuarantee(name)) throw notImplemented(sent.sentName)
+        ignored.ignoredHeaders ??= []
+        ignored.ignoredHeaders.push(sent.sentName)
+      }
     }
     for (const missing of required) if (input[missing.key] === undefined) throw missingField(missing.field)
     return input
@@ -85,15 +100,19 @@ function decodeHeaders(
   { names, rawHeaders }: RequestHead,
 ): void {
   if (fields.size === 0) return
+  let joined: Set<string> | undefined
   for (let i = 0; i < names.length; i++) {
-    const name = names[i] as string
-    const known = fields.get(name)
-    if (known === undefined) continue
-    const { key, field } = known
-    let value = rawHeaders[2 * i + 1] as string
+    const name = known(names[i])
+    const named = fields.get(name)
+    if (named === undefined) continue
+    const { key, field } = named
+    let value = known(rawHeaders[2 * i + 1])
     if (input[key] !== undefined) {
       if (!listHeaders.has(name))
         throw new S3Error('InvalidRequest', { message: `${field.name} was sent more than once.` })
+      // Once for all its lines: there may be thousands.
+      if (joined?.has(name)) continue
+      joined = (joined ?? new Set()).add(name)
       value = names.flatMap((other, at) => (other === name ? [rawHeaders[2 * at + 1]] : [])).join(', ')
     }
     input[key] = field.parse(value, field.name)
@@ -106,24 +125,20 @@ function decodeParameters(
   query: readonly QueryParameter[],
 ): void {
   for (const { name, value } of query) {
-    const known = fields.get(name)
-    if (known === undefined) continue
-    if (input[known.key] !== undefined) throw invalidArgument(name, value, `${name} was sent more than once.`)
-    input[known.key] = known.field.parse(value, name)
+    const named = fields.get(name)
+    if (named === undefined) continue
+    if (input[named.key] !== undefined) throw invalidArgument(name, value, `${name} was sent more than once.`)
+    input[named.key] = named.field.parse(value, name)
   }
 }
 
-function addPrefixed(
-  input: Input,
-  prefixes: readonly NamedField[],
-  name: string,
-  value: string,
-  sentName: string,
-): void {
+/** Whether the value belongs to a field that takes all names with its prefix. */
+function addPrefixed(input: Input, prefixes: readonly NamedField[], name: string, value: string): boolean {
   const prefix = prefixes.find(({ field }) => name.startsWith(field.name) && name.length > field.name.length)
-  if (prefix === undefined) throw notImplemented(sentName)
+  if (prefix === undefined) return false
   const record = input[prefix.key] as Record<string, string>
   record[name.slice(prefix.field.name.length)] = value
+  return true
 }
 
 function missingField({ in: place, name }: InputField<unknown>): S3Error {

@@ -6,7 +6,7 @@ export interface Dialect {
   /** Of header names, in lower case. */
   readonly prefix: string
   readonly requestIdHeader: string
-  /** Clients of the `x-amz-` dialect print a second id beside the request's. */
+  /** Clients of the `x-amz-` dialect print a second id next to the request's. */
   readonly hostIdHeader: string | undefined
 }
 
@@ -44,9 +44,11 @@ export function headerNameIn(dialect: Dialect, name: string): string {
 }
 
 const signatureInQuery = /(?:^|&)x-(amz|store)-(?:algorithm|credential|signature|date|expires)=/i
+/** Version 2 of signatures knows AWS's prefix alone. */
+const version2InQuery = /(?:^|&)AWSAccessKeyId=/
 
 /** Signature first, then any vendor header; a request without either speaks the spec's own dialect. Names are lower-case. */
-export function dialectOfRequest(headerNames: readonly string[], rawQuery: string): Dialect {
+export function dialectOfRequest(headerNames: readonly string[], rawQuery: string, authorization = ''): Dialect {
   let spoken: Dialect | undefined
   for (const name of headerNames) {
     const dialect = dialectOfName(name)
@@ -56,7 +58,8 @@ export function dialectOfRequest(headerNames: readonly string[], rawQuery: strin
   }
   const signed = rawQuery === '' ? undefined : signatureInQuery.exec(rawQuery)?.[1]
   if (signed !== undefined) return signed.toLowerCase() === 'amz' ? amzDialect : storeDialect
-  return spoken ?? storeDialect
+  if (spoken !== undefined) return spoken
+  return authorization.startsWith('AWS ') || version2InQuery.test(rawQuery) ? amzDialect : storeDialect
 }
 
 function signsHeaders(name: string, dialect: Dialect): boolean {

@@ -1,6 +1,7 @@
 /** Compiles what an operation declares of its answer to closures: output fields to headers, the body to its document. Sends nothing. */
 import type { OutputField } from '../contract/fields.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
+import { known } from '../known.ts'
 import { amzDialect, type Dialect, headerNameIn, storeDialect } from './dialect.ts'
 import { isHeaderName, sendableValue } from './header-text.ts'
 import { compileXmlWriter, type XmlWriter } from './xml-write.ts'
@@ -27,6 +28,10 @@ function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect
   const sized = outputBody.kind === 'stream'
   const fields = Object.entries(output).filter(([, field]) => !(sized && field.name.toLowerCase() === 'content-length'))
   const printers = new Map(fields.map(([name, field]) => [name, compileHeader(field as OutputField<unknown>, dialect)]))
+  // Node re-encodes a Content-Disposition that comes after Content-Length, which changes its bytes or fails. So the length comes last.
+  const length = fields.find(([, field]) => field.name.toLowerCase() === 'content-length')?.[0] ?? ''
+  const printLength = printers.get(length)
+  printers.delete(length)
   return {
     // An answer has far fewer fields than its operation declares.
     headers: (answer) => {
@@ -35,6 +40,7 @@ function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect
         const value = answer[name]
         if (value !== undefined) printers.get(name)?.(headers, value)
       }
+      if (printLength !== undefined && answer[length] !== undefined) printLength(headers, answer[length])
       return headers
     },
     document:
@@ -55,7 +61,7 @@ function compileHeader(field: OutputField<unknown>, dialect: Dialect): HeaderPri
   return (headers, record) => {
     const values = record as Record<string, string>
     for (const rest in values) {
-      if (isHeaderName(rest)) headers.push(name + rest, sendableValue(values[rest] as string))
+      if (isHeaderName(rest)) headers.push(name + rest, sendableValue(known(values[rest])))
     }
   }
 }

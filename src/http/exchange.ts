@@ -1,8 +1,10 @@
 /** One request and its answer, from the first header to the log line: what the steps of the pipeline learn on the way. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { S3Error } from '../errors.ts'
+import type { Principal } from '../auth/principal.ts'
+import { S3Error } from '../errors.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
+import type { RequestShare } from './request-share.ts'
 import { WireBody } from './wire-body.ts'
 
 export interface ExchangeParts {
@@ -11,11 +13,14 @@ export interface ExchangeParts {
   requestId: string
   hostId: string
   bounds: HttpBounds
+  share: RequestShare
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   lastOnConnection: boolean
   customerKeysMayTravel: boolean
   refusal: S3Error | undefined
+  /** See `Connections`. */
+  holdBack(ms: number): Promise<void>
 }
 
 export class Exchange {
@@ -24,6 +29,7 @@ export class Exchange {
   readonly requestId: string
   readonly hostId: string
   readonly bounds: HttpBounds
+  readonly share: RequestShare
   readonly body: WireBody
   dialect: Dialect = storeDialect
   /** As sent, without the query. */
@@ -32,15 +38,25 @@ export class Exchange {
   resource: string
   operationName = ''
   accessKeyId = ''
+  /** The key that a request claims which could not prove it. */
+  claimedAccessKeyId: string | undefined
+  /** Names of the headers or parameters that a refusal is about; never their values. */
+  refused: string | undefined
+  /** Vendor headers that had no effect, as the client spelled them. */
+  ignoredHeaders: string[] | undefined
   /** No further request may come over this connection. */
   lastOnConnection: boolean
   readonly customerKeysMayTravel: boolean
-  /** Why the request is refused whatever it asks: the server is overloaded, or its expectation can't be met. */
+  /** Why the request is refused whatever it asks: the server is overloaded. */
   readonly refusal: S3Error | undefined
+  readonly #holdBack: (ms: number) => Promise<void>
+  #isVerified = false
+  /** On the clock of `performance.now`: when the client must have taken what waits for it. */
+  takenByMs = Number.POSITIVE_INFINITY
   status = 0
   code = ''
   bytesOut = 0
-  /** What no table of errors foresees: goes to the log with its stack. */
+  /** An error that is not in the table of errors. It goes to the log with its stack. */
   unexpected: unknown
 
   constructor(parts: ExchangeParts) {
@@ -49,13 +65,34 @@ export class Exchange {
     this.requestId = parts.requestId
     this.hostId = parts.hostId
     this.bounds = parts.bounds
+    this.share = parts.share
     this.lastOnConnection = parts.lastOnConnection
     this.customerKeysMayTravel = parts.customerKeysMayTravel
     this.refusal = parts.refusal
-    this.body = new WireBody(parts.request, parts.response, parts.awaitsContinue, parts.bounds)
+    this.#holdBack = parts.holdBack
+    this.body = new WireBody(parts)
     const url = parts.request.url ?? ''
     const mark = url.indexOf('?')
     this.path = mark === -1 ? url : url.slice(0, mark)
     this.resource = this.path
+  }
+
+  /**
+   * Before the request is refused. Who was refused often before proving to be anybody waits for the answer; `undefined`: nothing is to be waited for.
+   * Overload is not the client's doing.
+   */
+  turnToRefuse(): Promise<void> | undefined {
+    if (this.#isVerified || this.refusal !== undefined) return undefined
+    const delayMs = this.share.refused(performance.now())
+    return delayMs > 0 ? this.#holdBack(delayMs) : undefined
+  }
+
+  /** The signature was verified. Throws SlowDown when the account has its share of the server already. */
+  belongsTo({ accountId, accessKeyId }: Principal): void {
+    this.#isVerified = true
+    this.accessKeyId = accessKeyId
+    if (this.share.claim(accountId)) return
+    this.lastOnConnection = true
+    throw new S3Error('SlowDown')
   }
 }

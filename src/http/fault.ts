@@ -15,10 +15,15 @@ export interface FaultPlace {
   hostId: string
 }
 
+/** Longer than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
+const detailCharsMax = 4 * limits.headerSectionBytesMax
+
+const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
+
 /** The `Error` element, without declaration: a slow answer has sent that already. */
 export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultPlace): string {
-  let xml = `<Error><Code>${fault.code}</Code><Message>${escapeXml(fault.message)}</Message>`
-  for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${escapeXml(value)}</${name}>`
+  let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
+  for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
   xml += `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId>`
   return `${xml}<HostId>${escapeXml(hostId)}</HostId></Error>`
 }

@@ -3,15 +3,33 @@ import { sendBytes } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
-const livePath = '/minio/health/live'
-const readyPath = '/minio/health/ready'
+/** What a check asks: whether this process takes requests, and whether enough stores do to write, or to read. */
+export type Readiness = 'requests' | 'writes' | 'reads'
+
+const checks: Readonly<Record<string, Readiness | 'life'>> = {
+  '/minio/health/live': 'life',
+  '/minio/health/ready': 'requests',
+  '/minio/health/cluster': 'writes',
+  '/minio/health/cluster/read': 'reads',
+}
+
+/** `mc ready` sends them with the two of the cluster. */
+const clusterQuery = /^(?:(?:maintenance|distributed)=(?:true|false)(?:&|$))*$/
 
 /** Whether the request was a health check, and so has been answered. A signed request for such a path means a bucket. */
-export function answerHealth(exchange: Exchange, head: RequestHead, ready: () => boolean): boolean {
+export function answerHealth(exchange: Exchange, head: RequestHead, ready: (what: Readiness) => boolean): boolean {
   const { method, rawPath, rawQuery } = head
-  if (rawPath !== livePath && rawPath !== readyPath) return false
-  if ((method !== 'GET' && method !== 'HEAD') || rawQuery !== '') return false
+  const check = Object.hasOwn(checks, rawPath) ? checks[rawPath] : undefined
+  if (check === undefined || (method !== 'GET' && method !== 'HEAD')) return false
+  const isOfCluster = check === 'writes' || check === 'reads'
+  if (rawQuery !== '' && !(isOfCluster && clusterQuery.test(rawQuery))) return false
   if (headerValue(head, 'authorization') !== undefined) return false
-  sendBytes(exchange, head, rawPath === livePath || ready() ? 200 : 503, [], undefined)
+  sendBytes(exchange, head, statusOf(check, rawQuery, ready), [], undefined)
   return true
+}
+
+function statusOf(check: Readiness | 'life', rawQuery: string, ready: (what: Readiness) => boolean): number {
+  if (check !== 'life' && !ready(check)) return 503
+  // The question is whether the other servers can do without this one. There are none.
+  return rawQuery.includes('maintenance=true') ? 412 : 200
 }

@@ -28,13 +28,37 @@ export function endAnswer(exchange: Exchange, how: Afterwards, lastBytes: Buffer
     // The client has all of its answer by then: only the end of the connection waits.
     if (lastBytes === undefined) response.flushHeaders()
     else response.write(lastBytes)
-    dropIncoming(exchange, () => response.end())
+    holdUnsent(exchange)
+    dropIncoming(exchange, () => {
+      response.end()
+      watchTaking(exchange, response.writableLength)
+    })
     return
   }
   response.end(lastBytes)
-  // Until the client has taken everything it must go on taking something. Node sets its own time-out when it has.
-  if (response.writableLength > 0) response.socket?.setTimeout(exchange.bounds.idleBodyTimeoutMs)
+  holdUnsent(exchange)
   if (!request.complete) request.resume()
+}
+
+/** What the connection has not taken at once stays in memory until the client takes it. */
+function holdUnsent(exchange: Exchange): void {
+  const bytes = exchange.response.writableLength
+  if (bytes === 0) return
+  exchange.share.hold(bytes)
+  watchTaking(exchange, bytes)
+}
+
+/**
+ * The client must take this many bytes at the least rate that is allowed, and something all the time: Node cuts a connection that takes nothing for so long.
+ * Not watched any more when there are none.
+ */
+export function watchTaking(exchange: Exchange, bytes: number): void {
+  const { response, bounds } = exchange
+  const { idleBodyTimeoutMs, clientBytesPerSecondMin } = bounds
+  // Node sets its own time-out when everything has left.
+  response.socket?.setTimeout(bytes > 0 ? idleBodyTimeoutMs : 0)
+  const slowestMs = clientBytesPerSecondMin === 0 ? Number.POSITIVE_INFINITY : (bytes / clientBytesPerSecondMin) * 1000
+  exchange.takenByMs = bytes > 0 ? performance.now() + idleBodyTimeoutMs + slowestMs : Number.POSITIVE_INFINITY
 }
 
 function dropIncoming({ request, bounds }: Exchange, then: () => void): void {

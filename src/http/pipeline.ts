@@ -1,20 +1,23 @@
-/** The way of a request, step by step: verify, address, route, decode, run, encode; whatever is thrown on it becomes the answer. */
+/** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
-import { type Verified, verify } from '../auth/verify.ts'
+import { unsigned, type Verified, verify } from '../auth/verify.ts'
+import type { Version2Rules } from '../auth/verify-version2.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { S3Error } from '../errors.ts'
+import { notImplemented, S3Error } from '../errors.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
-import { run } from '../operations/run.ts'
+import { bucketFirst, run } from '../operations/run.ts'
 import {
   type Address,
+  type BucketOfHost,
   compileHosts,
   type QueryParameter,
   readAddress,
   readQuery,
   readVendorHeaders,
 } from './address.ts'
+import { admits, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { ClientGone, sendBytes, sendFault, sendStream } from './answer.ts'
 import { compileFields, type FieldDecoder, type Input } from './decode.ts'
 import { type BodyDecoder, compileBody } from './decode-body.ts'
@@ -22,22 +25,24 @@ import { singleValue, type VendorValues } from './dialect.ts'
 import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import { faultElement, faultOf } from './fault.ts'
-import { answerHealth } from './health.ts'
+import { answerHealth, type Readiness } from './health.ts'
 import { type RequestHead, readHead } from './request-head.ts'
-import { compileRoutes } from './route.ts'
+import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
   store: OperationContext['store']
   credentials: Credentials
+  /** In which forms signatures of version 2 are taken. */
+  sigv2: Version2Rules['taken']
   /** Hosts below which buckets are named: `<bucket>.<domain>`. `localhost` is always one. */
   domains: readonly string[]
   /** Of buckets that were made without one. */
   region: string
   clock: Clock
-  /** Whether requests can be served, for the health check. */
-  ready(): boolean
+  /** For the health checks. */
+  ready(what: Readiness): boolean
 }
 
 /** An operation with everything that its declaration was compiled to. */
@@ -48,58 +53,130 @@ interface Endpoint {
   encoders: Encoders
 }
 
-/** What the address and the headers say, once the signature has been verified. */
+/** What the address and the headers say. */
 interface Parsed {
   address: Address
   query: readonly QueryParameter[]
   vendorValues: VendorValues
 }
 
-/** Serves one request to its end. Never rejects. `scheme` is that of every URL. Throws when the operations contradict each other. */
-export function compilePipeline(
-  options: PipelineOptions,
-  scheme: 'http' | 'https',
-): (exchange: Exchange) => Promise<void> {
-  const { store, credentials, region, clock, ready } = options
-  const endpoints = options.operations.map(compileEndpoint)
-  const route = compileRoutes(endpoints, ({ operation }) => operation)
-  const bucketOfHost = compileHosts(options.domains)
+/** Who asks, and for what. */
+interface Asked {
+  verified: Verified
+  parsed: Parsed
+  endpoint: Endpoint
+}
 
-  async function serve(exchange: Exchange, head: RequestHead): Promise<void> {
-    // Before anything else is looked at: no answer may depend on what an unverified request asks for.
-    const verified = verify(signedParts(head), credentials, clock.now())
-    exchange.accessKeyId = verified.principal.accessKeyId
+export class Pipeline {
+  readonly #options: PipelineOptions
+  readonly #scheme: 'http' | 'https'
+  readonly #route: Router<Endpoint>
+  readonly #bucketOfHost: BucketOfHost
+  readonly #version2: Version2Rules
 
-    const parsed = parse(head)
-    exchange.resource = resourceOf(parsed.address)
-    const endpoint = route(head.method, parsed.address, parsed.query, parsed.vendorValues)
-    exchange.operationName = endpoint.operation.name
+  /** `scheme` is that of every URL. Throws when the operations contradict each other. */
+  constructor(options: PipelineOptions, scheme: 'http' | 'https') {
+    const { operations, domains, sigv2 } = options
+    this.#options = options
+    this.#scheme = scheme
+    this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
+    this.#bucketOfHost = compileHosts(domains)
+    this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
+  }
 
-    const input = decodeFields(endpoint, head, parsed)
-    if (endpoint.operation.implemented) {
-      const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
-      input.body = body instanceof Promise ? await body : body
+  /** Serves one request to its end. Never rejects. */
+  async answer(exchange: Exchange): Promise<void> {
+    let head: RequestHead | undefined
+    try {
+      head = readHead(exchange.request)
+      exchange.dialect = head.dialect
+      if (answerHealth(exchange, head, this.#options.ready)) return
+      if (exchange.refusal !== undefined) throw exchange.refusal
+      await this.#serve(exchange, head)
+    } catch (error) {
+      exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
+      await exchange.turnToRefuse()
+      fail(exchange, head, error)
     }
-    const request = operationRequest(exchange, head, parsed, verified)
-    if (endpoint.operation.slow)
-      return answerSlowly(exchange, head, endpoint, () => run(endpoint.operation, request, input))
-    const sent = send(exchange, head, endpoint, await run(endpoint.operation, request, input))
+  }
+
+  async #serve(exchange: Exchange, head: RequestHead): Promise<void> {
+    const asked = this.#admit(exchange, head)
+    const { endpoint, parsed, verified } = asked
+    const { operation } = endpoint
+    const request = this.#operationRequest(exchange, head, asked)
+    let answer: Answer
+    try {
+      const input = decodeFields(endpoint, exchange, head, parsed)
+      if (operation.implemented) {
+        const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
+        input.body = body instanceof Promise ? await body : body
+      }
+      if (operation.slow) return await answerSlowly(exchange, head, endpoint, () => run(operation, request, input))
+      answer = await run(operation, request, input)
+    } catch (error) {
+      const versionId = parsed.query.find(({ name }) => name === 'versionId')?.value
+      throw await bucketFirst(operation, request, { versionId }, error)
+    }
+    const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
   }
 
-  function parse(head: RequestHead): Parsed {
+  /** Throws what refuses a signature, AccessDenied for a request that should have one, and what routing throws. */
+  #admit(exchange: Exchange, head: RequestHead): Asked {
+    const proof = proofOf(head)
+    if (proof !== 'signature') return this.#admitUnsigned(exchange, head, proof)
+    const { credentials, clock } = this.#options
+    // Before anything else is looked at: no answer may depend on what an unverified request asks for.
+    const verified = verify(signedParts(head), credentials, clock.now(), this.#version2)
+    exchange.belongsTo(verified.principal)
+
+    const parsed = this.#parse(head)
+    exchange.resource = resourceOf(parsed.address)
+    const endpoint = this.#endpointOf(head, parsed)
+    exchange.operationName = endpoint.operation.name
+    return { verified, parsed, endpoint }
+  }
+
+  #admitUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Asked {
+    const asked = this.#askedUnsigned(head, proof)
+    if (asked === undefined || !admits(asked.endpoint.operation.authentication, proof)) throw refusalOfUnsigned(head)
+    const { name, implemented } = asked.endpoint.operation
+    exchange.resource = resourceOf(asked.parsed.address)
+    exchange.operationName = name
+    if (!implemented) throw notImplemented(name)
+    return asked
+  }
+
+  /** `undefined` when it can't be told. Throws what is wrong with the address of a form. */
+  #askedUnsigned(head: RequestHead, proof: Proof): Asked | undefined {
+    let parsed: Parsed | undefined
+    try {
+      parsed = this.#parse(head)
+      return { verified: unsigned, parsed, endpoint: this.#endpointOf(head, parsed) }
+    } catch (error) {
+      if (parsed === undefined && proof === 'form') throw error
+      return undefined
+    }
+  }
+
+  #parse(head: RequestHead): Parsed {
     const vendorValues: VendorValues = new Map()
     readVendorHeaders(head, vendorValues)
     const query = readQuery(head.rawQuery, vendorValues)
-    return { address: readAddress(head, bucketOfHost), query, vendorValues }
+    return { address: readAddress(head, this.#bucketOfHost), query, vendorValues }
   }
 
-  function operationRequest(
+  #endpointOf(head: RequestHead, { address, query, vendorValues }: Parsed): Endpoint {
+    return this.#route(head.method, address, query, vendorValues)
+  }
+
+  #operationRequest(
     exchange: Exchange,
     head: RequestHead,
-    { address, vendorValues }: Parsed,
-    { principal, presigned }: Verified,
+    { parsed: { address, vendorValues }, verified: { principal, presigned } }: Asked,
   ): OperationRequest {
+    const { store, region } = this.#options
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       store,
@@ -109,25 +186,18 @@ export function compilePipeline(
       bucket: address.bucket,
       key: address.key,
       expectedBucketOwner: expectedOwner === undefined ? undefined : singleValue(expectedOwner),
-      resourceUrl: `${scheme}://${head.host}${head.rawPath}`,
+      resourceUrl: `${this.#scheme}://${head.host}${head.rawPath}`,
       region,
       customerKeysMayTravel: exchange.customerKeysMayTravel,
     }
   }
+}
 
-  return async (exchange) => {
-    let head: RequestHead | undefined
-    try {
-      head = readHead(exchange.request)
-      exchange.dialect = head.dialect
-      if (answerHealth(exchange, head, ready)) return
-      if (exchange.refusal !== undefined) throw exchange.refusal
-      if (head.method === 'OPTIONS') throw new S3Error('AccessForbidden')
-      await serve(exchange, head)
-    } catch (error) {
-      fail(exchange, head, error)
-    }
-  }
+/** Every parameter that means something to one operation at least. */
+function parametersOf(operations: readonly Operation<OperationContext>[]): ReadonlySet<string> {
+  const routing = operations.flatMap(({ query }) => query.map((text) => text.split('=')[0] ?? ''))
+  const inputs = operations.flatMap(({ input }) => Object.values(input)).filter((field) => field.in === 'query')
+  return new Set([...routing, ...inputs.map(({ name }) => name)])
 }
 
 function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
@@ -155,8 +225,13 @@ function resourceOf({ bucket, key }: Address): string {
 }
 
 /** What isn't implemented isn't decoded either: `run` refuses it by name. */
-function decodeFields({ operation, fields }: Endpoint, head: RequestHead, { query, vendorValues }: Parsed): Input {
-  return operation.implemented ? fields(head, query, vendorValues) : {}
+function decodeFields(
+  { operation, fields }: Endpoint,
+  exchange: Exchange,
+  head: RequestHead,
+  { query, vendorValues }: Parsed,
+): Input {
+  return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
 }
 
 /** Gives a promise when it takes time. */
@@ -202,12 +277,20 @@ function fail(exchange: Exchange, head: RequestHead | undefined, error: unknown)
   const { response } = exchange
   const fault = faultOf(error)
   note(exchange, error, fault)
-  // An answer that broke in the middle has been cut off already; nobody is there to hear more.
+  // An answer that broke in the middle is cut off. The client can't be told more.
   if (response.headersSent || response.destroyed) return void response.destroy()
   sendFault(exchange, head, fault)
 }
 
+/** The key that a refused signature claims. Some clients are configured with the secret in its place, and no log may hold that. */
+function claimedKey(error: unknown, credentials: Credentials): string | undefined {
+  const claimed = error instanceof S3Error ? error.details.AWSAccessKeyId : undefined
+  return claimed !== undefined && credentials.isSecret(claimed) ? '(a secret access key)' : claimed
+}
+
 function note(exchange: Exchange, error: unknown, fault: S3Error): void {
   exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
+  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
+  exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
   if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error
 }

@@ -6,6 +6,7 @@ import { type ByteSource, bytesSource, type ClaimedSource } from '../byte-source
 import { checksumFields } from '../checksums/checksums.ts'
 import type { RequestBody } from '../contract/fields.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import type { RequestHead } from './request-head.ts'
@@ -50,12 +51,13 @@ function openChunked(
   for (const name of trailerNames ?? []) checkTrailerName(name, prefix)
   const decoder = new AwsChunkedDecoder({ decodedLength, signatures, trailerNames, prefix })
   // With chunked transfer the length on the wire is unknown; the decoder counts what comes out.
-  const source = awsChunkedSource(wireSource(exchange, head.contentLength ?? 0), decoder)
+  const { contentLength = limits.uploadBytesHeld } = head
+  const holding = (bytes: number): ByteSource => awsChunkedSource(wireSource(exchange, contentLength, bytes), decoder)
   return {
     size: decodedLength,
-    drain: (sink) => source.drain(sink),
-    read: () => collect(source, decodedLength),
-    cancel: () => source.cancel(),
+    drain: (sink) => holding(Math.min(contentLength, limits.uploadBytesHeld)).drain(sink),
+    read: () => collect(holding(decodedLength).drain, decodedLength),
+    cancel: () => {},
     trailerNames: trailerNames?.map((name) => name.slice(prefix.length)) ?? [],
     trailer: (name) => decoder.trailers.get(prefix + name),
   }
@@ -63,7 +65,7 @@ function openChunked(
 
 const checksumTrailers: ReadonlySet<string> = new Set(Object.values(checksumFields).map(({ header }) => header))
 
-/** A trailer that nobody reads would be a check that the client counts on and that never happens. */
+/** If nobody reads a trailer, a check that the client relies on never happens. */
 function checkTrailerName(name: string, prefix: string): void {
   const unprefixed = name.startsWith(prefix) ? name.slice(prefix.length) : ''
   if (checksumTrailers.has(unprefixed)) return
@@ -73,25 +75,25 @@ function checkTrailerName(name: string, prefix: string): void {
   })
 }
 
-function wireSource({ body }: Exchange, size: number): ByteSource {
-  const source: ByteSource = {
+/** `heldBytes`: how many bytes of a drained body stay in memory while the client sends it. */
+function wireSource({ body }: Exchange, size: number, heldBytes = Math.min(size, limits.uploadBytesHeld)): ByteSource {
+  return {
     size,
-    drain: (sink) => body.drain(sink),
+    drain: (sink) => body.drain(sink, heldBytes),
     read: () => {
       const whole = body.takeWhole(size)
-      return whole === undefined ? collect(source, size) : Promise.resolve(whole)
+      return whole === undefined ? collect((sink) => body.drain(sink, size), size) : Promise.resolve(whole)
     },
-    // What is left unread is looked after when the answer is sent.
+    // `afterwards` decides about the unread rest when the answer is sent.
     cancel: () => {},
   }
-  return source
 }
 
 /** Small bodies come in one piece: then nothing is copied. */
-async function collect(source: ByteSource, size: number): Promise<Buffer> {
+async function collect(drain: ByteSource['drain'], size: number): Promise<Buffer> {
   let whole: Buffer | undefined
   let filled = 0
-  await source.drain((chunk) => {
+  await drain((chunk) => {
     if (chunk.length === size) whole = chunk
     else {
       whole ??= Buffer.allocUnsafe(size)

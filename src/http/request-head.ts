@@ -1,6 +1,7 @@
 /** The head of a request as it came: header names and values in one pass, and the refusal of framing that two parsers could read differently. */
 import type { IncomingMessage } from 'node:http'
 import { S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import { type Dialect, dialectOfRequest } from './dialect.ts'
 
 export interface RequestHead {
@@ -31,12 +32,14 @@ export function readHead(request: IncomingMessage): RequestHead {
   let host: string | undefined
   let contentLength: string | undefined
   let transferEncoding: string | undefined
+  let authorization: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase()
-    const value = rawHeaders[i + 1] as string
+    const name = known(rawHeaders[i]).toLowerCase()
+    const value = known(rawHeaders[i + 1])
     names.push(name)
     if (name === 'host') host = once(name, host, value)
     else if (name === 'content-length') contentLength = once(name, contentLength, value)
+    else if (name === 'authorization') authorization = value
     else if (name === 'transfer-encoding') transferEncoding = once(name, transferEncoding, value)
   }
   if (host === undefined && request.httpVersion !== '1.0') throw badRequest('The Host header is missing.')
@@ -52,7 +55,7 @@ export function readHead(request: IncomingMessage): RequestHead {
     names,
     contentLength: contentLength === undefined ? undefined : parseLength(contentLength),
     chunked: transferEncoding !== undefined,
-    dialect: dialectOfRequest(names, target.query),
+    dialect: dialectOfRequest(names, target.query, authorization),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is remembered of a request: one line, without anything that could be used to repeat it. */
+/** The log line of a request. It holds nothing that could be used to repeat the request. */
 import type { Exchange } from './exchange.ts'
 
 export interface RequestLog {
@@ -20,6 +20,12 @@ export interface RequestLog {
   remote: string
   /** Empty until the signature has been verified. */
   accessKeyId: string
+  /** The key that was claimed, where the signature was not that key's. */
+  claimedAccessKeyId?: string
+  /** Names of the headers or parameters that the request was refused for; never their values. */
+  refused?: string
+  /** Vendor headers that had no effect, as sent. */
+  ignoredHeaders?: readonly string[]
   /** An error that no table foresees, for its stack. */
   error?: unknown
 }
@@ -39,6 +45,9 @@ export function logLine(exchange: Exchange, durationMs: number): RequestLog {
     remote: request.socket.remoteAddress ?? '',
     accessKeyId: exchange.accessKeyId,
   }
+  if (exchange.claimedAccessKeyId !== undefined) line.claimedAccessKeyId = exchange.claimedAccessKeyId
+  if (exchange.refused !== undefined) line.refused = exchange.refused
+  if (exchange.ignoredHeaders !== undefined) line.ignoredHeaders = exchange.ignoredHeaders
   if (exchange.unexpected !== undefined) line.error = exchange.unexpected
   return line
 }

@@ -20,7 +20,7 @@ interface Candidate<T> {
   vendorHeaders: readonly string[]
   /** How much it requires. The candidate that requires most wins. */
   specificity: number
-  /** Parameters that it has a use for, beside those that any request may carry. */
+  /** Parameters that it uses, in addition to those that any request may carry. */
   parameters: ReadonlySet<string>
 }
 
@@ -39,6 +39,9 @@ export type Router<T> = (
   vendorValues: VendorValues,
 ) => T
 
+/** SDKs name the operation in this parameter of many requests. It counts only where nothing else tells two operations apart. */
+const operationId = 'x-id'
+
 /** Throws when two operations require the same: no request could tell them apart. */
 export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
   const table = new Map<string, Map<Target, Candidates<T>>>()
@@ -46,9 +49,9 @@ export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => R
   for (const entry of entries) {
     const route = routeOf(entry)
     const candidate = candidateOf(entry, route)
-    // Further parameters tell apart what is done with the sub-resource; alone they mean nothing: `?id=` is any client's own.
+    // Further parameters tell apart what is done with the sub-resource; alone they mean nothing: any client may send `?id=`.
     const [subResource] = candidate.query
-    if (subResource !== undefined) subResources.add(subResource.name)
+    if (subResource !== undefined && subResource.name !== operationId) subResources.add(subResource.name)
     addCandidate(table, route.method, route.target, candidate)
   }
   const router = new RouteTable(table, subResources)

@@ -3,13 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { bothEndsLoopback } from './loopback.ts'
-import { compilePipeline, type PipelineOptions } from './pipeline.ts'
+import { Pipeline, type PipelineOptions } from './pipeline.ts'
 import { refuseSocket } from './refuse.ts'
 import { logLine, type RequestLog } from './request-log.ts'
+import { RequestShare } from './request-share.ts'
+import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
 
 export interface HttpServerOptions extends PipelineOptions {
@@ -37,43 +40,136 @@ export interface HttpServer {
 export const socketBufferBytes = 1024 * 1024
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const bounds = { ...defaultBounds, ...options.bounds }
-  const { clock } = options
-  const pipeline = compilePipeline(options, options.tls === undefined ? 'http' : 'https')
-  const keysMayTravelAnyhow = options.tls !== undefined || options.allowCustomerKeysOverHttp === true
-  const connections = new Connections()
-  const hostId = clock.random(24).toString('base64')
-  const newRequestId = requestIds(clock)
-  let inFlight = 0
+  const port = new S3Port(options)
+  // Of functions alone, so that callers may take it apart and build on it.
+  return {
+    listen: (host, number) => listen(port.listener, host, number),
+    accept: (socket) => void port.listener.emit('connection', socket),
+    renewTls: (pair) => port.renewTls(pair),
+    close: () => port.close(),
+  }
+}
 
-  function serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    how: { awaitsContinue: boolean; refusal?: S3Error },
-  ): void {
-    // Node parses pipelined requests ahead; one behind an answer that ends the connection may have been smuggled.
-    const connection = connections.of(request.socket)
-    if (connection === undefined || connections.ended(connection)) return
-    const exchange = new Exchange({
-      request,
-      response,
-      requestId: newRequestId(),
-      hostId,
-      bounds,
-      awaitsContinue: how.awaitsContinue,
-      lastOnConnection: connections.draining,
-      customerKeysMayTravel: connection.customerKeysMayTravel,
-      refusal: how.refusal ?? (inFlight >= bounds.requestsInFlightMax ? new S3Error('SlowDown') : undefined),
+class S3Port {
+  readonly #options: HttpServerOptions
+  readonly #bounds: HttpBounds
+  readonly #pipeline: Pipeline
+  readonly #shares: Shares
+  readonly #connections: Connections
+  readonly #server: Server
+  /** Absent: plain HTTP. */
+  readonly #front: TlsFront | undefined
+  readonly #hostId: string
+  readonly #newRequestId: () => string
+  readonly #keysMayTravelAnyhow: boolean
+
+  constructor(options: HttpServerOptions) {
+    const { clock, tls } = options
+    this.#options = options
+    this.#bounds = { ...defaultBounds, ...options.bounds }
+    this.#pipeline = new Pipeline(options, tls === undefined ? 'http' : 'https')
+    this.#shares = new Shares(shareLimits(this.#bounds))
+    this.#connections = new Connections(this.#bounds, (exchange) => this.#begin(exchange))
+    this.#hostId = clock.random(24).toString('base64')
+    this.#newRequestId = requestIds(clock)
+    this.#keysMayTravelAnyhow = tls !== undefined || options.allowCustomerKeysOverHttp === true
+    const server = nodeServer(this.#bounds)
+    this.#server = server
+    this.#serveConnections(server)
+    this.#front =
+      tls === undefined
+        ? undefined
+        : new TlsFront(
+            tls,
+            this.#bounds.tlsHandshakeTimeoutMs,
+            (socket) => this.#takeSeat(socket),
+            (socket) => server.emit('connection', socket),
+          )
+  }
+
+  /** What accepts connections. */
+  get listener(): NetServer {
+    return this.#front?.server ?? this.#server
+  }
+
+  renewTls(pair: KeyPair): void {
+    if (this.#front === undefined) throw new Error('this server speaks plain HTTP')
+    this.#front.renew(pair)
+  }
+
+  close(): Promise<void> {
+    return close(this.#server, this.#front, this.#connections, this.#bounds)
+  }
+
+  #serveConnections(server: Server): void {
+    const connections = this.#connections
+    server.on('connection', (socket: Socket) => {
+      const seat = this.#front?.seatOf(socket) ?? this.#takeSeat(socket)
+      if (seat === undefined) return
+      connections.opened(socket, seat, this.#keysMayTravelAnyhow || bothEndsLoopback(socket))
     })
-    connections.started(connection, exchange)
-    inFlight++
-    const startedMs = performance.now()
-    void pipeline(exchange).then(() => {
-      inFlight--
-      options.log(logLine(exchange, performance.now() - startedMs))
+    server.on('request', (request, response) => this.#receive(request, response, { awaitsContinue: false }))
+    server.on('checkContinue', (request, response) => this.#receive(request, response, { awaitsContinue: true }))
+    // RFC 9110 section 10.1.1 leaves it to the server. S3 ignores an expectation that it does not know, and so does this one.
+    server.on('checkExpectation', (request, response) => this.#receive(request, response, { awaitsContinue: false }))
+    server.on('connect', (_request, socket: Socket) => {
+      const fault = new S3Error('MethodNotAllowed')
+      // Behind other requests it gets no answer: theirs come first, and the connection ends with them.
+      if (!connections.broke(socket, fault)) this.#refuse(socket, fault)
+    })
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      const fault = errorOfParser(error)
+      if (connections.broke(socket, fault)) return
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else this.#refuse(socket, fault)
     })
   }
 
+  #receive(request: IncomingMessage, response: ServerResponse, { awaitsContinue }: { awaitsContinue: boolean }): void {
+    // Node parses pipelined requests ahead; one behind an answer that ends the connection may have been smuggled.
+    const connections = this.#connections
+    const connection = connections.of(request.socket)
+    if (connection === undefined || connections.ended(connection)) return
+    const share = new RequestShare(this.#shares, connection.seat)
+    const exchange = new Exchange({
+      request,
+      response,
+      requestId: this.#newRequestId(),
+      hostId: this.#hostId,
+      bounds: this.#bounds,
+      share,
+      awaitsContinue,
+      lastOnConnection: connections.draining,
+      customerKeysMayTravel: connection.customerKeysMayTravel,
+      refusal: share.mayBegin() ? undefined : new S3Error('SlowDown'),
+      holdBack: (ms) => connections.holdBack(connection, ms),
+    })
+    connections.arrived(connection, exchange)
+  }
+
+  #begin(exchange: Exchange): void {
+    const startedMs = performance.now()
+    void this.#pipeline.answer(exchange).then(() => {
+      exchange.share.ended()
+      this.#options.log(logLine(exchange, performance.now() - startedMs))
+    })
+  }
+
+  #refuse(socket: Socket, fault: S3Error): void {
+    const place = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId }
+    refuseSocket(socket, fault, place, this.#bounds.lingerMs)
+  }
+
+  /** A connection for which there is no place is closed without a word: there may be thousands. */
+  #takeSeat(socket: Socket): Seat | undefined {
+    const seat = this.#shares.takeSeat(socket.remoteAddress, () => socket.destroy())
+    if (seat === undefined) socket.destroy()
+    else socket.once('close', () => this.#shares.leaveSeat(seat))
+    return seat
+  }
+}
+
+function nodeServer(bounds: HttpBounds): Server {
   const server = createServer({
     highWaterMark: socketBufferBytes,
     maxHeaderSize: bounds.headerSectionBytesMax,
@@ -91,40 +187,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxHeadersCount = 0
   // Node watches over the time of heads once a server listens. This one may never do so, and be given its connections.
   server.emit('listening')
-  server.on('connection', (socket: Socket) =>
-    connections.opened(socket, keysMayTravelAnyhow || bothEndsLoopback(socket)),
-  )
-  server.on('request', (request, response) => serve(request, response, { awaitsContinue: false }))
-  server.on('checkContinue', (request, response) => serve(request, response, { awaitsContinue: true }))
-  server.on('checkExpectation', (request, response) =>
-    serve(request, response, { awaitsContinue: false, refusal: unmetExpectation() }),
-  )
-  server.on('connect', (_request, socket: Socket) => refuse(socket, new S3Error('MethodNotAllowed')))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const fault = errorOfParser(error)
-    if (connections.broke(socket, fault)) return
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else refuse(socket, fault)
-  })
+  return server
+}
 
-  function refuse(socket: Socket, fault: S3Error): void {
-    refuseSocket(socket, fault, { resource: '', requestId: newRequestId(), hostId }, bounds.lingerMs)
-  }
-
-  const front =
-    options.tls === undefined
-      ? undefined
-      : new TlsFront(options.tls, bounds.tlsHandshakeTimeoutMs, (socket) => server.emit('connection', socket))
-  const listener = front?.server ?? server
-  return {
-    listen: (host, port) => listen(listener, host, port),
-    accept: (socket) => void listener.emit('connection', socket),
-    renewTls: (pair) => {
-      if (front === undefined) throw new Error('this server speaks plain HTTP')
-      front.renew(pair)
-    },
-    close: () => close(server, front, connections, bounds),
-  }
+function shareLimits(bounds: HttpBounds): ShareLimits {
+  const { connectionsMax, requestsInFlightMax, clientBytesMax } = bounds
+  const { refusalCostMs: costMs, refusalForgivenMs: forgivenMs, refusalDelayMsMax: delayMsMax } = bounds
+  return { connectionsMax, requestsInFlightMax, clientBytesMax, refusals: { costMs, forgivenMs, delayMsMax } }
 }
 
 const requestIdDigits = 16
@@ -146,13 +215,10 @@ function requestIds(clock: Clock): () => string {
   }
 }
 
-const unmetExpectation = (): S3Error =>
-  new S3Error('BadRequest', { message: 'The only expectation that can be met is 100-continue.' })
-
 function listen(server: NetServer, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: limits.connectionsQueued }, () => {
       server.off('error', reject)
       resolve(server.address() as AddressInfo)
     })

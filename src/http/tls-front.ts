@@ -1,6 +1,7 @@
 /** TLS in front of the HTTP server: takes raw connections, and hands on those whose handshake succeeded. Knows nothing of HTTP. */
 import type { Socket } from 'node:net'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
+import type { Seat } from './shares.ts'
 
 /** PEM texts. The certificate may be followed by those between it and its authority. */
 export interface KeyPair {
@@ -8,14 +9,26 @@ export interface KeyPair {
   key: string
 }
 
+interface Handshake {
+  socket: Socket
+  seat: Seat
+}
+
 export class TlsFront {
   /** Takes connections by listening, and by its event `connection`. */
   readonly server: Server
   /** Raw connections whose handshake is under way, by their peer. */
-  readonly #handshakes = new Map<string, Socket>()
+  readonly #handshakes = new Map<string, Handshake>()
+  readonly #takeSeat: (socket: Socket) => Seat | undefined
 
-  /** Throws when the pair can't be used. */
-  constructor(pair: KeyPair, handshakeTimeoutMs: number, handOn: (socket: TLSSocket) => void) {
+  /** `takeSeat` closes connections for which it has no place. Throws when the pair can't be used. */
+  constructor(
+    pair: KeyPair,
+    handshakeTimeoutMs: number,
+    takeSeat: (socket: Socket) => Seat | undefined,
+    handOn: (socket: TLSSocket) => void,
+  ) {
+    this.#takeSeat = takeSeat
     this.server = createServer({
       ...contextOf(pair),
       handshakeTimeout: handshakeTimeoutMs,
@@ -27,10 +40,10 @@ export class TlsFront {
     })
     this.server.on('connection', (socket: Socket) => this.#began(socket))
     this.server.on('secureConnection', (socket) => {
-      this.#handshakes.delete(peerOf(socket))
       handOn(socket)
+      this.#handshakes.delete(peerOf(socket))
     })
-    // Whoever speaks something else here, or stops in the middle, is nobody to answer to.
+    // A client that speaks something else, or stops in the middle, gets no answer.
     this.server.on('tlsClientError', (_error, socket) => socket.destroy())
   }
 
@@ -43,15 +56,22 @@ export class TlsFront {
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.server.close(() => resolve())
-      for (const socket of this.#handshakes.values()) socket.destroy()
+      for (const { socket } of this.#handshakes.values()) socket.destroy()
     })
   }
 
+  /** The place of a connection that is just being handed on. */
+  seatOf(socket: Socket): Seat | undefined {
+    return this.#handshakes.get(peerOf(socket))?.seat
+  }
+
   #began(socket: Socket): void {
+    const seat = this.#takeSeat(socket)
+    if (seat === undefined) return
     const peer = peerOf(socket)
-    this.#handshakes.set(peer, socket)
+    this.#handshakes.set(peer, { socket, seat })
     socket.once('close', () => {
-      if (this.#handshakes.get(peer) === socket) this.#handshakes.delete(peer)
+      if (this.#handshakes.get(peer)?.socket === socket) this.#handshakes.delete(peer)
     })
   }
 }
@@ -60,5 +80,5 @@ function contextOf(pair: KeyPair): SecureContextOptions {
   return { ...pair, minVersion: 'TLSv1.2' }
 }
 
-/** Node tells of a raw connection and of the secure one over it apart; the address of the other end is what they share. */
+/** Node reports a raw connection and the secure one over it separately. All that they share is the address of the other end. */
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

@@ -3,9 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteSink } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import type { HttpBounds } from './bounds.ts'
+import type { RequestShare } from './request-share.ts'
 
 /** A stall is looked for so many times within the allowed time. */
 const looksPerTimeout = 4
+
+export interface WireBodyParts {
+  request: IncomingMessage
+  response: ServerResponse
+  bounds: HttpBounds
+  share: RequestShare
+  /** The client waits for `100 Continue` before it sends the body. */
+  awaitsContinue: boolean
+}
 
 export class WireBody {
   /** Bytes that came so far. */
@@ -13,15 +23,17 @@ export class WireBody {
   #request: IncomingMessage
   #response: ServerResponse
   #bounds: HttpBounds
+  #share: RequestShare
   #awaitsContinue: boolean
   #failure: S3Error | undefined
   #fail: ((error: unknown) => void) | undefined
 
-  constructor(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean, bounds: HttpBounds) {
+  constructor({ request, response, bounds, share, awaitsContinue }: WireBodyParts) {
     this.#request = request
     this.#response = response
-    this.#awaitsContinue = awaitsContinue
     this.#bounds = bounds
+    this.#share = share
+    this.#awaitsContinue = awaitsContinue
   }
 
   /** The client still waits to hear that its body is wanted, so it may never send it. */
@@ -52,16 +64,22 @@ export class WireBody {
   }
 
   /**
-   * Gives every byte to `sink`, once. Rejects with what the sink throws, IncompleteBody when the client leaves, RequestTimeout when it stalls,
-   * and the error given to `abort`; the rest of the body then stays unread.
+   * Gives every byte to `sink`, once. `heldBytes`: what is kept of the body in memory while the client sends it. Rejects with what the sink throws,
+   * IncompleteBody when the client leaves, RequestTimeout when it stalls, SlowDown when it has its share of memory already, and the error given to
+   * `abort`; the rest of the body then stays unread.
    */
-  drain(sink: ByteSink): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+  async drain(sink: ByteSink, heldBytes: number): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    this.#share.require(heldBytes)
     if (this.#awaitsContinue) {
       this.#awaitsContinue = false
       this.#response.writeContinue()
     }
-    return new Promise((resolve, reject) => this.#pump(sink, resolve, reject))
+    try {
+      await new Promise<void>((resolve, reject) => this.#pump(sink, resolve, reject))
+    } finally {
+      this.#share.hold(-heldBytes)
+    }
   }
 
   #pump(sink: ByteSink, resolve: () => void, reject: (error: unknown) => void): void {
@@ -122,11 +140,12 @@ export class WireBody {
 
   /** Time in which the sink keeps the client waiting doesn't count. */
   #watch(sinkBusy: () => boolean): NodeJS.Timeout {
-    const { idleBodyTimeoutMs, idleBodyBytesMin } = this.#bounds
+    const { idleBodyTimeoutMs, clientBytesPerSecondMin } = this.#bounds
+    const bytesMin = Math.max(1, (clientBytesPerSecondMin * idleBodyTimeoutMs) / 1000)
     let looks = 0
     let receivedBefore = this.received
     return setInterval(() => {
-      if (this.received - receivedBefore >= idleBodyBytesMin) {
+      if (this.received - receivedBefore >= bytesMin) {
         looks = 0
         receivedBefore = this.received
       }

@@ -1,9 +1,9 @@
-/** Reads XML documents by shape, refusing what the shape doesn't know. Bounded in depth and elements; owns no I/O. */
+/** Reads XML documents by shape, refusing what the shape doesn't know. Knows elements; tags and text are `xml-tokens`. */
 import { isUtf8 } from 'node:buffer'
-import { SaxesParser } from 'saxes'
 import type { Shape, TextShape } from '../contract/shapes.ts'
-import { notImplemented, S3Error } from '../errors.ts'
+import { notImplemented } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { malformed, readTokens } from './xml-tokens.ts'
 
 export type XmlReader = (document: Buffer) => unknown
 
@@ -31,9 +31,6 @@ interface OpenElement {
   /** What its attributes and child elements gave, by name: a value, or an array where the element repeats. */
   children: Map<string, unknown> | undefined
 }
-
-const malformed = (details: Record<string, string> = {}, cause?: unknown): S3Error =>
-  new S3Error('MalformedXML', { details, cause })
 
 /**
  * Compiles a reader of documents whose root element is `root`. Whatever is wrong with a document is MalformedXML; an element that is known and
@@ -70,67 +67,42 @@ function decodeUtf8(document: Buffer): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
-// References to control characters that XML 1.0 has no place for. S3's clients send them for keys that hold such characters.
-const controlReference = /&#(?:x0*(?:[1-8bcef]|1[0-9a-f])|0*(?:[1-8]|1[124-9]|2\d|3[01]));/i
-
-/**
- * XML 1.1 allows references to control characters, but turns U+0085 and U+2028 into line feeds and refuses its other new control characters:
- * written as references they all arrive as they are. Without that, a request to delete one key could delete another.
- */
-function parserFor(text: string): { parser: SaxesParser; text: string } {
-  if (!controlReference.test(text)) return { parser: new SaxesParser({ position: false }), text }
-  // Inside CDATA a reference would be read as text.
-  if (text.includes('<![CDATA[')) throw malformed()
-  return {
-    parser: new SaxesParser({ position: false, defaultXMLVersion: '1.1', forceXMLVersion: true }),
-    text: text.replace(/[\u007f-\u009f\u2028]/g, (c) => `&#x${c.charCodeAt(0).toString(16)};`),
-  }
+function readDocument(document: string, root: string, rule: ElementRule): unknown {
+  const open: OpenElement[] = []
+  let value: unknown
+  readTokens(document, {
+    open(name, attributes) {
+      if (open.length >= limits.xmlDepthMax) throw malformed()
+      const parent = open.at(-1)
+      const ruleHere = parent === undefined ? rootRule(name, root, rule) : childRule(parent, name)
+      if (ruleHere.kind === 'refused') throw notImplemented([...open.map((outer) => outer.name), name].join('/'))
+      open.push({ name, rule: ruleHere, text: '', children: readAttributes(ruleHere, attributes) })
+    },
+    text(text) {
+      const element = open.at(-1)
+      if (element !== undefined) addText(element, text)
+    },
+    close() {
+      const element = open.pop()
+      if (element === undefined) throw malformed()
+      const read = readValue(element)
+      const parent = open.at(-1)
+      if (parent === undefined) value = read
+      else addChild(parent, element.name, read)
+    },
+  })
+  return value
 }
 
-function readDocument(document: string, root: string, rule: ElementRule): unknown {
-  const { parser, text } = parserFor(document)
-  const open: OpenElement[] = []
-  let elements = 0
-  let value: unknown
-
-  // Seven handlers, no more: the eighth property turns the parser into a dictionary for V8, seven times slower.
-  parser.on('error', (cause) => {
-    throw malformed({}, cause)
-  })
-  parser.on('doctype', () => {
-    throw malformed()
-  })
-  parser.on('processinginstruction', () => {
-    throw malformed()
-  })
-  parser.on('opentag', ({ name, attributes }) => {
-    elements++
-    if (elements > limits.xmlElementsMax || open.length >= limits.xmlDepthMax) throw malformed()
-    const parent = open.at(-1)
-    const ruleHere = parent === undefined ? rootRule(name, root, rule) : childRule(parent, name)
-    if (ruleHere.kind === 'refused') throw notImplemented([...open.map((outer) => outer.name), name].join('/'))
-    open.push({ name, rule: ruleHere, text: '', children: readAttributes(ruleHere, attributes) })
-  })
-  const addText = (characters: string): void => {
-    const element = open.at(-1)
-    if (element !== undefined) element.text += characters
+/** Between the elements of a struct only white space may stand, however much. A text is bounded: errors repeat it, and some parsers read it more than once. */
+function addText(element: OpenElement, text: string): void {
+  const { rule, name } = element
+  if (rule.kind === 'struct') {
+    if (text.trim() !== '') throw malformed({ Element: name })
+    return
   }
-  parser.on('text', addText)
-  parser.on('cdata', addText)
-  parser.on('closetag', () => {
-    const element = open.pop()
-    if (element === undefined) throw malformed()
-    const read = readValue(element)
-    const parent = open.at(-1)
-    if (parent === undefined) value = read
-    else addChild(parent, element.name, read)
-  })
-
-  parser.write(text)
-  const { encoding } = parser.xmlDecl
-  parser.close()
-  if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') throw malformed()
-  return value
+  element.text += text
+  if (element.text.length > limits.xmlTextCharsMax) throw malformed({ Element: name })
 }
 
 function rootRule(name: string, root: string, rule: ElementRule): ElementRule {
@@ -146,11 +118,11 @@ function childRule(parent: OpenElement, name: string): ElementRule {
 }
 
 /** Where a struct's attributes and then its elements are gathered; a text has neither. */
-function readAttributes(rule: ElementRule, sent: Readonly<Record<string, string>>): OpenElement['children'] {
+function readAttributes(rule: ElementRule, sent: ReadonlyMap<string, string>): OpenElement['children'] {
   if (rule.kind !== 'struct') return undefined
   const values = new Map<string, unknown>()
   for (const [name, parse] of rule.attributes) {
-    const raw = sent[name]
+    const raw = sent.get(name)
     if (raw === undefined) throw malformed({ Attribute: name })
     values.set(name, parse(raw, name))
   }
@@ -174,7 +146,6 @@ function addChild(parent: OpenElement, name: string, value: unknown): void {
 function readValue(element: OpenElement): unknown {
   const { rule, name, text, children } = element
   if (rule.kind === 'text') return rule.parse(text, name)
-  if (text.trim() !== '') throw malformed({ Element: name })
   // Names come from the shape, never from the document.
   const value: Record<string, unknown> = {}
   for (const attribute of rule.attributes.keys()) value[attribute] = children?.get(attribute)

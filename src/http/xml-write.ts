@@ -1,6 +1,42 @@
 /** Writes XML documents: shapes compiled to closures over strings. Knows S3's namespace, nothing of HTTP. */
+
 import type { Shape, TextShape } from '../contract/shapes.ts'
-import { XmlBytes } from './xml-bytes.ts'
+import { known } from '../known.ts'
+import { limits } from '../limits.ts'
+
+const initialBytes = 64 * 1024
+const utf8BytesMax = 3
+
+/** One document at a time. Text is encoded while its pieces are still in the processor's caches; as one string it would be laid together first. */
+class XmlBytes {
+  #bytes = Buffer.allocUnsafeSlow(initialBytes)
+  #length = 0
+
+  write(text: string): void {
+    this.#reserve(utf8BytesMax * text.length)
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  /** A copy of what was written since the last `clear`. */
+  copy(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.#length))
+  }
+
+  /** Begins a document. */
+  clear(): void {
+    this.#length = 0
+    // A few documents are many times the usual size.
+    if (this.#bytes.length > limits.xmlBytesKept) this.#bytes = Buffer.allocUnsafeSlow(initialBytes)
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(2 * needed)
+    larger.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = larger
+  }
+}
 
 export const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
@@ -43,6 +79,7 @@ function compileRoot(name: string, shape: Shape, declared: string): (value: neve
   const fields = elementsOf(shape.fields)
   const writers = fields.map(([fieldName, field]) => {
     const present = field.kind === 'optional' ? field.of : field
+    if (present.kind === 'mixed') return compileMixed(present.elements)
     const write = compileElement(fieldName, present.kind === 'list' ? present.item : present)
     if (present.kind !== 'list') return (value: never) => bytes.write(write(value))
     return (values: readonly never[]) => {
@@ -56,6 +93,13 @@ function compileRoot(name: string, shape: Shape, declared: string): (value: neve
       if (field !== undefined) write(field)
     }
     bytes.write(`</${name}>`)
+  }
+}
+
+function compileMixed(elements: Record<string, Shape>): (values: never) => void {
+  const writers = new Map(Object.entries(elements).map(([name, shape]) => [name, compileElement(name, shape)]))
+  return (values: readonly { element: string; value: never }[]) => {
+    for (const { element, value } of values) bytes.write(writers.get(element)?.(value) ?? '')
   }
 }
 
@@ -109,14 +153,14 @@ function compileStruct(name: string, fields: Record<string, Shape>, declared: st
   const end = parts.length
   return (value: Record<string, never>) => {
     let xml = start(value as never)
-    let behindLast = between[0] as string[]
+    let behindLast = known(between[0])
     for (let i = 0; i < end; i++) {
-      const field = value[names[i] as string]
+      const field = value[known(names[i])]
       if (field === undefined) continue
-      xml += (behindLast[i] as string) + (contents[i] as Write)(field)
-      behindLast = between[i + 1] as string[]
+      xml += known(behindLast[i]) + known(contents[i])(field)
+      behindLast = known(between[i + 1])
     }
-    return xml + (behindLast[end] as string)
+    return xml + known(behindLast[end])
   }
 }
 

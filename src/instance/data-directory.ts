@@ -1,7 +1,7 @@
 /** The layout of a data directory, and whether a directory is one. What lies in each part is for the engines to say. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
+import { absent, makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
 
 export interface DataDirectory {
   path: string
@@ -24,6 +24,7 @@ export class DataDirectoryRefused extends Error {
 }
 
 const layoutVersion = 1
+const markerName = 'holdfast.json'
 const privateMode = 0o700
 
 /**
@@ -35,7 +36,7 @@ export async function prepareDataDirectory(path: string, { create }: { create: b
   if (found !== undefined && !found.isDirectory()) throw new DataDirectoryRefused(path, 'is not a directory')
   if (create) await makeDirectories(path, privateMode)
 
-  const marker = join(path, 'holdfast.json')
+  const marker = join(path, markerName)
   const text = await readFile(marker, 'utf8').catch(absent)
   if (text === undefined) {
     if (!create) throw new DataDirectoryRefused(path, 'is none yet: no server has started on it')
@@ -55,15 +56,20 @@ export async function prepareDataDirectory(path: string, { create }: { create: b
   return directory
 }
 
+/** Whether no server has started there yet. `prepareDataDirectory` says what is wrong with a path. */
+export async function isFirstStart(path: string): Promise<boolean> {
+  return (await stat(join(path, markerName)).catch(() => undefined)) === undefined
+}
+
 /** The file systems' own directory, and what a start that crashed or runs beside this one left. */
 function isOverlooked(name: string): boolean {
-  return name === 'lost+found' || name === 'holdfast.json' || name.endsWith(unfinishedSuffix)
+  return name === 'lost+found' || name === markerName || name.endsWith(unfinishedSuffix)
 }
 
 async function refuseForeign(path: string): Promise<void> {
   const foreign = (await readdir(path)).find((name) => !isOverlooked(name))
   // A start beside this one may have made its marker meanwhile.
-  if (foreign === undefined || (await stat(join(path, 'holdfast.json')).catch(absent)) !== undefined) return
+  if (foreign === undefined || (await stat(join(path, markerName)).catch(absent)) !== undefined) return
   throw new DataDirectoryRefused(
     path,
     `is not empty and not Holdfast's: it holds '${foreign}'. Name an empty or new one`,
@@ -80,9 +86,4 @@ function refuseOtherLayout(path: string, text: string): void {
   if (layout !== layoutVersion) {
     throw new DataDirectoryRefused(path, `has layout ${layout}; this version knows layout ${layoutVersion}`)
   }
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT') return undefined
-  throw error
 }

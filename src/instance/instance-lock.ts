@@ -8,7 +8,8 @@ import { z } from 'zod'
 import { type Clock, randomId } from '../clock.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import { clearProofs, livingProofs, proveLife } from './proof-of-life.ts'
+import { isLiving, ownIdentity, processIdentity } from './process-identity.ts'
+import { clearProofs, hasLeftProof, livingProofs, proveLife } from './proof-of-life.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface InstanceLock {
@@ -34,7 +35,9 @@ const ownerSchema = z.object({
   startedMs: z.number(),
   /** Where the proofs of life lie. */
   proofs: z.string(),
-  /** Ends soon when another wants to be the owner: a command whose work somebody else can go on with. */
+  /** Absent where the kernel can't be asked, and in records of older versions. */
+  process: processIdentity.optional(),
+  /** The owner ends soon when another wants to be the owner: it is a command whose work somebody else can continue. */
   givesWay: z.boolean().optional(),
 })
 type Owner = z.infer<typeof ownerSchema>
@@ -46,19 +49,29 @@ const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(),
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
 
-/** `givesWay`: this owner ends when `isOwnershipWanted`, and waits for no other. Throws `InstanceInUse`. */
+/** `yieldsOwnership`: this owner ends when `isOwnershipWanted`, and waits for no other. Throws `InstanceInUse`. */
 export async function acquireInstanceLock(
   kv: Kv,
   directory: string,
   clock: Clock,
-  { givesWay = false } = {},
+  { yieldsOwnership = false } = {},
 ): Promise<InstanceLock> {
   const id = randomId(clock)
   // The proof comes first: whoever reads the record must find it alive.
   const proof = await proveLife(directory, proofName(id))
-  const owner = { id, pid: process.pid, host: hostname(), startedMs: clock.now(), proofs: proof.directory, givesWay }
+  const owner = {
+    id,
+    pid: process.pid,
+    host: hostname(),
+    startedMs: clock.now(),
+    proofs: proof.directory,
+    process: await ownIdentity(),
+    givesWay: yieldsOwnership,
+  }
   try {
-    await takeOwnership(kv, directory, owner)
+    // Where nothing can be written, the proofs alone decide.
+    if (await isReadOnly(kv)) await refuseOthers(kv, directory, owner)
+    else await takeOwnership(kv, directory, owner)
   } catch (error) {
     await proof.end()
     throw error
@@ -66,7 +79,7 @@ export async function acquireInstanceLock(
   return {
     id,
     release: async () => {
-      await giveUpOwnership(kv, id)
+      if (!(await isReadOnly(kv))) await giveUpOwnership(kv, id)
       await proof.end()
     },
   }
@@ -77,22 +90,53 @@ export async function joinInstance(kv: Kv, directory: string, id: string): Promi
   // The proof comes before the check, so that whoever takes over after the check finds it.
   const proof = await proveLife(directory, `${proofName(id)}-${process.pid}`)
   const owner = await readRecord(kv, ownerRecord)
-  if (owner?.value.id !== id) {
+  if (owner?.value.id !== id && !(await isReadOnly(kv))) {
     await proof.end()
     throw new Error('the instance that this worker belongs to has ended')
   }
   return { id, release: () => proof.end() }
 }
 
-/** Whether an instance owns the data directory. Told without becoming it: the answer may be out of date when it comes. */
+/** Whether an instance owns the data directory. The answer may be out of date when it comes. */
 export async function isOwned(kv: Kv): Promise<boolean> {
   const owner = (await readRecord(kv, ownerRecord))?.value
-  return owner !== undefined && (await livingProofs(owner.proofs, proofName(owner.id))).length > 0
+  return owner !== undefined && (await livingProcesses(kv, owner)).length > 0
+}
+
+/**
+ * The owner and its workers, by the names of their proofs. The kernel is asked first, because a socket can be removed. Where the kernel does not know, as
+ * with a process of another container, an owner whose socket is missing gets the time to make it again.
+ */
+async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
+  const name = proofName(owner.id)
+  const lives = owner.process && (await isLiving(owner.process))
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const living = await livingProofs(owner.proofs, name)
+    // It has given up, though its process may live on; its workers end.
+    if ((await readRecord(kv, ownerRecord))?.value.id !== owner.id) return living
+    if (lives !== undefined) return lives && !living.includes(name) ? [name, ...living] : living
+    if (living.length > 0 || waitedMs > limits.proofMissingMs || (await hasLeftProof(owner.proofs, name))) return living
+    await delay(pollMs)
+  }
 }
 
 /** Whether somebody waits for an owner to give way. */
 export async function isOwnershipWanted(kv: Kv): Promise<boolean> {
   return (await readRecord(kv, wantedRecord)) !== undefined
+}
+
+async function isReadOnly(kv: Kv): Promise<boolean> {
+  return (await kv.integrity.damage()) !== undefined
+}
+
+async function refuseOthers(kv: Kv, directory: string, owner: Owner): Promise<void> {
+  const found = await readRecord(kv, ownerRecord)
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const living = await livingProofs(owner.proofs, proofName(''))
+    if (living.every((name) => name === proofName(owner.id))) return
+    if (waitedMs > limits.instanceTakeoverMs) throw new InstanceInUse(directory, found?.value ?? owner)
+    await delay(pollMs)
+  }
 }
 
 async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<void> {
@@ -125,7 +169,7 @@ async function untilEnded(kv: Kv, owner: Owner, directory: string, waiting: Owne
   const isAsked = owner.givesWay === true && waiting.givesWay !== true
   const waitMsMax = isAsked ? limits.giveWayMs : limits.instanceTakeoverMs
   for (let waitedMs = 0; ; waitedMs += pollMs) {
-    const living = await livingProofs(owner.proofs, name)
+    const living = await livingProcesses(kv, owner)
     if (living.length === 0) return
     if ((living.includes(name) && !isAsked) || waitedMs > waitMsMax) throw new InstanceInUse(directory, owner)
     if (isAsked && waitedMs === 0) {

@@ -1,7 +1,8 @@
 /** The key ring of a data directory: kept in a file beside the data, or given by the environment; never made anew where objects need the old one. */
-import { chmod, readFile, stat } from 'node:fs/promises'
+import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
+import type { KeysInUse } from '../commits/store.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import {
   defaultKmsKeyName,
@@ -10,11 +11,13 @@ import {
   KeyRingInvalid,
   keyRing,
   parseKeyRing,
+  type RingKey,
   storeKeyName,
   withKeysFor,
 } from '../encryption/key-ring.ts'
-import type { Kv } from '../kv/kv.ts'
+import type { Check, Kv } from '../kv/kv.ts'
 import { writeFileAtomically } from './atomic-file.ts'
+import { changingKeyRing } from './key-ring-change.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface KeyRingSources {
@@ -37,54 +40,167 @@ const heading = `# Holdfast's key ring: the newest key of a name encrypts, older
 `
 
 /** Which keys encrypted objects may need. Ids only: they reveal nothing of the secrets. */
-const knownKeysRecord = systemRecord(
-  'key-ring',
-  z.object({ keys: z.array(z.object({ name: z.string(), id: z.string() })) }),
-)
+const keyId = z.object({ name: z.string(), id: z.string() })
+type KeyId = z.infer<typeof keyId>
+const knownKeysRecord = systemRecord('key-ring', z.object({ keys: z.array(keyId) }))
 
 /**
  * Opens the ring. With `owner`, makes the keys that are missing, and remembers all of them in the metadata: a later start without one of them is
- * refused. Throws `KeyRingRefused`, `ConfigurationError`.
+ * refused. Throws `KeyRingRefused`, `KeyRingBusy`, `ConfigurationError`.
  */
 export async function openKeyRing(
   kv: Kv,
   file: string,
   { keyRing: given, kmsKeys }: KeyRingSources,
   { owner, clock }: { owner: boolean; clock: Clock },
-): Promise<KeyRing> {
-  const known = await readRecord(kv, knownKeysRecord)
-  const kept = given === undefined ? await readRing(file) : parseRing(given, 'HOLDFAST_KEY_RING')
-  for (const { name, id } of known?.value.keys ?? []) {
-    if (kept?.find(name, id) !== undefined) continue
-    const from = given === undefined ? file : 'HOLDFAST_KEY_RING'
-    throw new KeyRingRefused(
-      `${from} lacks key ${id} of ${name}, with which objects may be encrypted. Restore it from a copy of the key ring`,
-    )
-  }
+): Promise<KeysInUse> {
+  const keptIn = given === undefined ? file : undefined
   const names = [storeKeyName, defaultKmsKeyName, ...kmsKeys]
-  const ring = withKeysFor(kept ?? parseKeyRing(''), names, (bytes) => Buffer.from(clock.random(bytes)))
-  const missing = names.filter((name) => kept?.newest(name) === undefined).join(', nor ')
-  if (given !== undefined && missing !== '') {
-    throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing}`)
+  const source: RingSource = {
+    name: keptIn ?? 'HOLDFAST_KEY_RING',
+    read: () => (given === undefined ? readRing(file) : parseRing(given, 'HOLDFAST_KEY_RING')),
+  }
+  let { ring, missing } = await knownRing(kv, source, names)
+  if (given !== undefined && missing.length > 0) {
+    throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing.join(', nor ')}`)
   }
   // What a worker made, no other process would have.
-  if (!owner && missing !== '') throw new KeyRingRefused(`${file} has no key named ${missing}`)
-  if (owner) await keepKeyRing(kv, given === undefined ? file : undefined, ring)
-  return ring
+  if (!owner && missing.length > 0) throw new KeyRingRefused(`${file} has no key named ${missing.join(', nor ')}`)
+  // A start that changes nothing writes nothing: it may be on metadata that is read only.
+  if (owner && (missing.length > 0 || !(await isRemembered(kv, ring)))) {
+    await changingKeyRing(file, clock, async () => {
+      const found = await knownRing(kv, source, names)
+      ring = withKeysFor(found.ring, names, (bytes) => Buffer.from(clock.random(bytes)))
+      await keepKeyRing(kv, keptIn, ring)
+    })
+  }
+  const opened = new OpenKeyRing(kv, source, ring)
+  await opened.refresh()
+  return opened
 }
 
-/** Keeps a ring in its file, if it has one, and remembers which keys it holds. The file first: what is remembered must be there. */
-export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
-  if (file !== undefined && formatKeyRing((await readRing(file)) ?? parseKeyRing('')) !== formatKeyRing(ring)) {
-    await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
+/** Throws `KeyRingRefused` when the ring lacks a key that the metadata remembers. */
+async function knownRing(kv: Kv, source: RingSource, names: readonly string[]) {
+  const before = await rememberedKeys(kv)
+  const ring = source.read() ?? keyRing([])
+  const after = await rememberedKeys(kv)
+  // A command beside this process adds a key before it remembers it, and forgets one before it removes it.
+  const throughout = before.filter(({ name, id }) => after.some((key) => key.name === name && key.id === id))
+  refuseWithout(throughout, ring, source)
+  return { ring, missing: names.filter((name) => ring.newest(name) === undefined) }
+}
+
+async function rememberedKeys(kv: Kv): Promise<readonly KeyId[]> {
+  return (await readRecord(kv, knownKeysRecord))?.value.keys ?? []
+}
+
+function refuseWithout(known: readonly KeyId[], ring: KeyRing, source: RingSource): void {
+  for (const { name, id } of known) {
+    if (ring.find(name, id) !== undefined) continue
+    throw new KeyRingRefused(
+      `${source.name} lacks key ${id} of ${name}, with which objects may be encrypted. Restore it from a copy of the key ring`,
+    )
   }
-  const keys = ring.keys.map(({ name, id }) => ({ name, id }))
-  await kv.commit({ puts: [{ key: knownKeysRecord.key, value: knownKeysRecord.seal({ keys }) }] })
+}
+
+/** Where a ring comes from. */
+interface RingSource {
+  /** What to tell an operator. */
+  name: string
+  /** `undefined`: there is none yet. Throws `ConfigurationError` when it is malformed. */
+  read(): KeyRing | undefined
+}
+
+/** The ring of a process that serves: it finds keys that a command beside it adds, and wraps with no key that one has replaced. */
+class OpenKeyRing implements KeysInUse {
+  readonly #kv: Kv
+  readonly #source: RingSource
+  #ring: KeyRing
+  #checks: readonly Check[] = []
+
+  constructor(kv: Kv, source: RingSource, ring: KeyRing) {
+    this.#kv = kv
+    this.#source = source
+    this.#ring = ring
+  }
+
+  get keys(): readonly RingKey[] {
+    return this.#ring.keys
+  }
+
+  newest(name: string): RingKey | undefined {
+    return this.#ring.newest(name)
+  }
+
+  /** A record may name a key that is newer than what was read of the ring. */
+  find(name: string, id: string): RingKey | undefined {
+    const found = this.#ring.find(name, id)
+    if (found !== undefined) return found
+    try {
+      this.#readAgain()
+    } catch {
+      // Without the key, the object can't be read: its reader says so.
+      return undefined
+    }
+    return this.#ring.find(name, id)
+  }
+
+  get checks(): readonly Check[] {
+    return this.#checks
+  }
+
+  async refresh(): Promise<void> {
+    const known = await readRecord(this.#kv, knownKeysRecord)
+    this.#readAgain()
+    if (known === undefined) return
+    refuseWithout(known.value.keys, this.#ring, this.#source)
+    for (const { name } of this.#ring.keys) {
+      const remembered = known.value.keys.filter((key) => key.name === name)
+      const newest = this.#ring.newest(name)?.id
+      // One that is not remembered yet is newer.
+      if (remembered.slice(1).some(({ id }) => id === newest)) {
+        throw new KeyRingRefused(`${this.#source.name} has an older key of ${name} before its newest one`)
+      }
+    }
+    this.#checks = [{ key: knownKeysRecord.key, version: known.version }]
+  }
+
+  #readAgain(): void {
+    const fresh = this.#source.read() ?? keyRing([])
+    // Retired keys stay for reads under way.
+    this.#ring = keyRing([...fresh.keys, ...this.#ring.keys.filter(({ name, id }) => !fresh.find(name, id))])
+  }
+}
+
+/**
+ * Keeps a ring in its file, if it has one, and remembers which keys it holds. What is remembered is always in the file: a key is added there first, and removed
+ * last. Nobody else may change the ring meanwhile: see `changingKeyRing`.
+ */
+export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
+  const kept = file === undefined ? ring : (readRing(file) ?? keyRing([]))
+  const removed = kept.keys.filter(({ name, id }) => ring.find(name, id) === undefined)
+  await writeRing(file, keyRing([...ring.keys, ...removed]))
+  const value = knownKeysRecord.seal({ keys: idsOf(ring) })
+  if (!(await isRemembered(kv, ring))) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
+  await writeRing(file, ring)
+}
+
+/** Whether the metadata remembers just these keys. */
+export async function isRemembered(kv: Kv, ring: KeyRing): Promise<boolean> {
+  const [kept] = await kv.get([knownKeysRecord.key])
+  return kept?.value.equals(knownKeysRecord.seal({ keys: idsOf(ring) })) === true
+}
+
+const idsOf = ({ keys }: KeyRing): KeyId[] => keys.map(({ name, id }) => ({ name, id }))
+
+async function writeRing(file: string | undefined, ring: KeyRing): Promise<void> {
+  if (file === undefined || formatKeyRing(readRing(file) ?? keyRing([])) === formatKeyRing(ring)) return
+  await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
 /** What was found encrypted needs these keys, too: a start without one of them is refused. As `name id`. */
 export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<void> {
-  const known = (await readRecord(kv, knownKeysRecord))?.value.keys ?? []
+  const known = await rememberedKeys(kv)
   const others = [...found].flatMap((text) => {
     const [name = '', id = ''] = text.split(' ')
     return known.some((key) => key.name === name && key.id === id) ? [] : [{ name, id }]
@@ -96,19 +212,22 @@ export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<
 /** Adds the keys of another ring to the file; those of the other are the newer. */
 export async function mergeKeyRing(file: string, text: string): Promise<void> {
   const other = parseRing(text, 'the backup')
-  const kept = (await readRing(file))?.keys ?? []
+  const kept = readRing(file)?.keys ?? []
   const ring = keyRing([...other.keys, ...kept.filter(({ name, id }) => other.find(name, id) === undefined)])
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
-async function readRing(file: string): Promise<KeyRing | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+/** At once, so that a reader who lacks a key can have it: the file is small. */
+function readRing(file: string): KeyRing | undefined {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+    // A restored backup may have been laxer.
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
-  })
-  if (text === undefined) return undefined
-  // A restored backup may have been laxer.
-  if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
+  }
   return parseRing(text, file)
 }
 

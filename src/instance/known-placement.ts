@@ -1,8 +1,8 @@
 /** What the metadata remembers of stores and locations, and what a changed configuration makes of it. Pure but for reading and keeping the record. */
 import { z } from 'zod'
+import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationSettings } from '../config/locations.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { LocationPolicy } from '../shards/location-policy.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 const spread = {

@@ -1,11 +1,12 @@
 /**
- * Tells whether a process still lives: while it does, it listens on a socket that the kernel takes away with it. Process ids would not do: two
- * containers that share a volume don't see each other's, and ids are used again. Knows nothing of what the process does.
+ * Tells whether a process still lives. A living process listens on a socket, which the kernel closes when the process dies. Process ids would not do:
+ * two containers that share a volume don't see each other's. If somebody removes the socket, the process makes it again. Knows nothing of what the process does.
  */
-import { open, readdir, unlink } from 'node:fs/promises'
+import { chmod, lstat, mkdtemp, open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { limits } from '../limits.ts'
 
 export interface ProofOfLife {
   /** Where the socket lies: what `livingProofs` needs to find it. */
@@ -35,43 +36,101 @@ export async function livingProofs(directory: string, prefix: string): Promise<s
   return living
 }
 
+/** Whether the proof of this very name is there, living or not. */
+export async function hasLeftProof(directory: string, name: string): Promise<boolean> {
+  return (await proofs(directory, name)).includes(name)
+}
+
 /** Removes what dead processes left. Call only when `livingProofs` finds none. */
 export async function clearProofs(directory: string, prefix: string): Promise<void> {
-  for (const name of await proofs(directory, prefix)) {
-    await unlink(join(directory, name + suffix)).catch(() => {})
+  for (const file of await entries(directory, prefix)) {
+    await rm(join(directory, file), { recursive: true, force: true }).catch(() => {})
   }
 }
 
 async function proofs(directory: string, prefix: string): Promise<string[]> {
+  const files = await entries(directory, prefix)
+  return files.filter((file) => file.endsWith(suffix)).map((file) => file.slice(0, -suffix.length))
+}
+
+async function entries(directory: string, prefix: string): Promise<string[]> {
   const files = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  return files
-    .filter((file) => file.startsWith(prefix) && file.endsWith(suffix))
-    .map((file) => file.slice(0, -suffix.length))
+  return files.filter((file) => file.startsWith(prefix))
 }
 
 async function listen(directory: string, name: string): Promise<ProofOfLife> {
-  const address = await socketAddress(directory, name)
-  const server = createServer((socket) => socket.destroy())
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(address.path, resolve)
-    })
-  } catch (error) {
-    await address.release()
-    throw error
+  let socket = await openSocket(directory, name)
+  let making: Promise<void> | undefined
+  const look = async (): Promise<void> => {
+    if (await isThere(socket, directory, name)) return
+    const lost = socket
+    socket = await openSocket(directory, name)
+    await closed(lost.server)
   }
-  server.unref()
+  const timer = setInterval(() => {
+    // After a failure, the next look tries again.
+    making ??= look()
+      .catch(() => {})
+      .finally(() => {
+        making = undefined
+      })
+  }, limits.proofLookMs).unref()
   return {
     directory,
     end: async () => {
-      await closed(server)
-      await address.release()
+      clearInterval(timer)
+      await making
+      const isOurs = await isThere(socket, directory, name)
+      await closed(socket.server)
+      if (isOurs) await unlink(join(directory, name + suffix)).catch(() => {})
     },
   }
+}
+
+interface ListeningSocket {
+  server: Server
+  /** Of the socket's file. `undefined`: it has none. */
+  inode: number | undefined
+}
+
+/** Made in a directory that only this user may enter, and moved to its place once only this user may connect. */
+async function openSocket(directory: string, name: string): Promise<ListeningSocket> {
+  if (process.platform === 'win32') return { server: await listenOn(pipeName(name)), inode: undefined }
+  const making = await mkdtemp(join(directory, `${name}-`))
+  try {
+    const address = await socketAddress(making, 'new')
+    try {
+      const server = await listenOn(address.path)
+      const made = join(making, `new${suffix}`)
+      await chmod(made, 0o600)
+      const { ino } = await lstat(made)
+      await rename(made, join(directory, name + suffix))
+      return { server, inode: ino }
+    } finally {
+      await address.release()
+    }
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+}
+
+/** `exclusive`: in a worker of a cluster, the primary would otherwise listen instead, and prove its own life. */
+async function listenOn(path: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ path, exclusive: true }, resolve)
+  })
+  return server.unref()
+}
+
+async function isThere({ inode }: ListeningSocket, directory: string, name: string): Promise<boolean> {
+  if (inode === undefined) return true
+  const found = await lstat(join(directory, name + suffix)).catch(() => undefined)
+  return found?.ino === inode
 }
 
 function closed(server: Server): Promise<void> {
@@ -99,10 +158,12 @@ async function answers(directory: string, name: string): Promise<boolean> {
 /** A path of a socket may have some 100 bytes. On Linux a longer one is reached through a descriptor of its directory. */
 async function socketAddress(directory: string, name: string): Promise<{ path: string; release(): Promise<void> }> {
   const path = join(directory, name + suffix)
-  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\${name}`, release: async () => {} }
+  if (process.platform === 'win32') return { path: pipeName(name), release: async () => {} }
   if (Buffer.byteLength(path) <= socketPathBytesMax || process.platform !== 'linux') {
     return { path, release: async () => {} }
   }
   const handle = await open(directory)
   return { path: `/proc/self/fd/${handle.fd}/${name}${suffix}`, release: () => handle.close() }
 }
+
+const pipeName = (name: string): string => `\\\\.\\pipe\\${name}`

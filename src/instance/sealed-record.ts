@@ -16,7 +16,7 @@ export interface SystemRecord<T> {
 
 export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecord<T> {
   const key = packKey('s', name)
-  const sum = (json: string): string => crc32(json, crc32(key)).toString(16).padStart(8, '0')
+  const sum = (json: string): string => sumOf(key, json)
   return {
     key,
     seal: (value) => {
@@ -30,6 +30,15 @@ export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecor
       return schema.parse(JSON.parse(json))
     },
   }
+}
+
+function sumOf(key: Key, json: string | Buffer): string {
+  return crc32(json, crc32(key)).toString(16).padStart(8, '0')
+}
+
+/** Whether the bytes are what was sealed under the key. */
+export function isSealed(key: Key, bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, 8) === sumOf(key, bytes.subarray(8))
 }
 
 /** The record's value, and the version that a commit checks. */

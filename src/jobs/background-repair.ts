@@ -1,7 +1,7 @@
 /** Repair as a background job: at its rate, one run at a time. A long one goes on while the other jobs have their turns, for room must be won back meanwhile. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../commits/store.ts'
 import { openPace } from './pace.ts'
 import { type RepairOutcome, type RepairReport, repairBlobs } from './repair.ts'
 

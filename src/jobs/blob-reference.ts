@@ -1,8 +1,10 @@
 /** The records that reference blobs: finding one by what it is of, reading its manifest, and writing it with another. */
+
+import type { Manifest } from '../blobs/blobs.ts'
+import type { FoundBucket } from '../commits/scope.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
-import type { Manifest } from '../shards/blobs.ts'
-import { readDescription } from '../store/description-bytes.ts'
+import { readDescription } from '../records/description-bytes.ts'
 import {
   type BlobOwner,
   bucketKey,
@@ -17,11 +19,10 @@ import {
   snapshotKey,
   snapshotPieceOf,
   snapshots,
-} from '../store/keyspace.ts'
-import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../store/record-codecs.ts'
-import type { BucketRecord } from '../store/records.ts'
-import type { FoundBucket } from '../store/scope.ts'
-import { ownBlob, withOwnBlob } from '../store/versions.ts'
+} from '../records/keyspace.ts'
+import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../records/record-codecs.ts'
+import type { BucketRecord } from '../records/records.ts'
+import { ownBlob, withOwnBlob } from '../rules/versions.ts'
 import { everyEntry } from './every-entry.ts'
 
 export interface BlobReference {

@@ -1,7 +1,8 @@
 /** Gives room back: has each store drop what is dead, moving what still lives there. A moved shard's reference is swapped by a checked commit. */
-import type { CompactResult, FoundShard, ShardStore } from '../shards/shard-store.ts'
-import { garbagePut } from '../store/commit.ts'
-import type { Store } from '../store/store.ts'
+
+import { garbagePut } from '../commits/commit.ts'
+import type { Store } from '../commits/store.ts'
+import type { CompactResult, FoundShard, ShardStore } from '../stores/shard-store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 

@@ -1,11 +1,11 @@
 /** Ends uploads that nobody completed, and forgets the results of old ones that were. */
 import { timeOfId } from '../clock.ts'
+import type { Store } from '../commits/store.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import { uploadIdOf, uploadKey, uploads } from '../store/keyspace.ts'
-import { uploadCodec } from '../store/record-codecs.ts'
-import type { Store } from '../store/store.ts'
-import { abortCommit } from '../store/uploads.ts'
+import { abortCommit } from '../objects/uploads.ts'
+import { uploadIdOf, uploadKey, uploads } from '../records/keyspace.ts'
+import { uploadCodec } from '../records/record-codecs.ts'
 
 /** Uploads are kept in order of initiation, so this reads only those that are old enough. Resolves with the number of uploads ended. */
 export async function expireUploads(

@@ -1,13 +1,14 @@
 /** Finds shards that a crash left without a reference. Only batches that no earlier search has cleared are walked, each of them once. */
+
+import { orphanPut } from '../commits/orphans.ts'
+import type { Store } from '../commits/store.ts'
 import type { Put } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import type { ShardStore } from '../shards/shard-store.ts'
-import { garbagePut } from '../store/commit.ts'
-import type { Store } from '../store/store.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
-/** Resolves with the number of orphans found; they become garbage, to be reclaimed after the grace like any other. */
+/** Resolves with the number of orphans found; they go into quarantine. */
 export async function findOrphans(
   store: Store,
   { graceMs, did }: { graceMs: number; did?(shards: number): void },
@@ -42,15 +43,11 @@ async function checkBatch(
     did?.(1)
     if ((await findOwner(store, shards.storeId, shard)) !== undefined) continue
     orphans.push(
-      garbagePut(store, {
-        kind: 'blob',
-        manifest: {
-          location: '',
-          locationVersion: 0,
-          scheme: 'replica',
-          size: shard.payloadBytes,
-          shards: [{ storeId: shards.storeId, id: shard.id }],
-        },
+      orphanPut(store, {
+        storeId: shards.storeId,
+        id: shard.id,
+        payloadBytes: shard.payloadBytes,
+        description: shard.description.toString('base64'),
       }),
     )
     if (orphans.length >= limits.reclaimBatch) await flush()

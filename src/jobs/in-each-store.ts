@@ -1,6 +1,7 @@
 /** Works on every store that is in use. One that fails keeps no other waiting; the first failure is thrown in the end. */
-import type { ShardStore } from '../shards/shard-store.ts'
-import type { Store } from '../store/store.ts'
+
+import type { Store } from '../commits/store.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
 
 export async function inEachStore({ blobs }: Store, work: (shards: ShardStore) => Promise<void>): Promise<void> {
   const failures: unknown[] = []

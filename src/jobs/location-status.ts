@@ -1,9 +1,10 @@
 /** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is moved there. Reads only. */
+
+import type { LocationState } from '../blobs/blobs.ts'
+import type { Store } from '../commits/store.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { LocationState } from '../shards/blobs.ts'
-import { repairOwnerOf, repairs } from '../store/keyspace.ts'
-import { repairCodec } from '../store/record-codecs.ts'
-import type { Store } from '../store/store.ts'
+import { repairOwnerOf, repairs } from '../records/keyspace.ts'
+import { repairCodec } from '../records/record-codecs.ts'
 import { findReference, foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { moveKind } from './move-bucket.ts'

@@ -1,13 +1,14 @@
 /** Moves one blob to where its bucket's data belongs: copied first, swapped by a checked commit in which the old one becomes garbage. */
+
+import { BlobUnreadable, type Manifest, type Pace } from '../blobs/blobs.ts'
+import { garbagePut } from '../commits/commit.ts'
+import { repairPuts } from '../commits/repair-queue.ts'
+import type { FoundBucket } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
-import { BlobUnreadable, type Manifest, type Pace } from '../shards/blobs.ts'
-import { ShardMissing, StoreFull, StoreOut } from '../shards/shard-store.ts'
-import { garbagePut } from '../store/commit.ts'
-import { type BlobOwner, bucketKey } from '../store/keyspace.ts'
-import type { BucketRecord } from '../store/records.ts'
-import { repairPuts } from '../store/repair-queue.ts'
-import type { FoundBucket } from '../store/scope.ts'
-import type { Store } from '../store/store.ts'
+import { type BlobOwner, bucketKey } from '../records/keyspace.ts'
+import type { BucketRecord } from '../records/records.ts'
+import { ShardMissing, StoreFull, StoreOut } from '../stores/shard-store.ts'
 import { type BlobReference, findReference, foundBucket } from './blob-reference.ts'
 
 export type MoveOutcome =

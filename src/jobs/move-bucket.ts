@@ -3,13 +3,13 @@
  * Repeating it after a crash goes on: what is there already is left alone (ADR 0020).
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { BlobUnreadable, Pace } from '../blobs/blobs.ts'
+import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../blobs/forecast.ts'
+import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { BlobUnreadable, Pace } from '../shards/blobs.ts'
-import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../shards/forecast.ts'
-import { beginMove, endMove } from '../store/buckets.ts'
-import type { BucketRecord } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import { beginMove, endMove } from '../objects/buckets.ts'
+import type { BucketRecord } from '../records/records.ts'
 import { foundBucket } from './blob-reference.ts'
 import { isRefusedForNow, moveBlob, unchangedBucket } from './move-blob.ts'
 import { openPace, type PaceClock } from './pace.ts'

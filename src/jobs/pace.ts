@@ -1,7 +1,7 @@
 /** Holds work to so many bytes a second, so that it leaves disks and processors to requests. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
-import type { TaskArguments } from '../store/records.ts'
+import type { TaskArguments } from '../records/records.ts'
 
 export interface Pace {
   /** Infinity: no limit. May be changed at any time; what can be asked for it is asked again and again. */

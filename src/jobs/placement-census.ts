@@ -1,10 +1,11 @@
 /** Counts what lies where, out of the records alone: what a plan for other stores and locations goes by. Reads only. */
+
+import { bytesOfShards } from '../blobs/blobs.ts'
+import { type Demand, noDemand, withBlob } from '../blobs/forecast.ts'
+import { liesAs, type Shape } from '../blobs/shape.ts'
 import type { Kv } from '../kv/kv.ts'
-import { bytesOfShards } from '../shards/blobs.ts'
-import { type Demand, noDemand, withBlob } from '../shards/forecast.ts'
-import { liesAs, type Shape } from '../shards/shape.ts'
-import type { BlobOwner } from '../store/keyspace.ts'
-import type { BucketRecord } from '../store/records.ts'
+import type { BlobOwner } from '../records/keyspace.ts'
+import type { BucketRecord } from '../records/records.ts'
 import { everyBucket, everyReference } from './blob-reference.ts'
 import { walkBlobs } from './walk-blobs.ts'
 

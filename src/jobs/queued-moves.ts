@@ -1,9 +1,10 @@
 /** Moves the blobs that a move of their bucket may have missed: see `store/move-queue`. */
+
+import type { Pace } from '../blobs/blobs.ts'
+import type { Store } from '../commits/store.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
-import type { Pace } from '../shards/blobs.ts'
-import { historyKey, type MovableOwner, moveOwnerOf, moves, objectKey, partOf, partsOf } from '../store/keyspace.ts'
-import { moveCodec, versionCodec } from '../store/record-codecs.ts'
-import type { Store } from '../store/store.ts'
+import { historyKey, type MovableOwner, moveOwnerOf, moves, objectKey, partOf, partsOf } from '../records/keyspace.ts'
+import { moveCodec, versionCodec } from '../records/record-codecs.ts'
 import { foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'

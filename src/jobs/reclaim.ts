@@ -1,15 +1,16 @@
 /** Wins back what commits left unreferenced: deletes the shards first, then forgets that they were garbage, so that a crash repeats and loses nothing. */
+
+import type { Manifest } from '../blobs/blobs.ts'
 import { timeOfId } from '../clock.ts'
+import { garbagePut } from '../commits/commit.ts'
+import type { Store } from '../commits/store.ts'
 import type { Entry, Put } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import type { Manifest } from '../shards/blobs.ts'
-import { garbagePut } from '../store/commit.ts'
-import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../store/keyspace.ts'
-import { garbageCodec, partCodec, uploadCodec } from '../store/record-codecs.ts'
-import type { GarbageRecord } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { abortCommit } from '../store/uploads.ts'
+import { abortCommit } from '../objects/uploads.ts'
+import { garbage, garbageIdOf, openUploadOf, openUploads, partsOf, uploadKey } from '../records/keyspace.ts'
+import { garbageCodec, partCodec, uploadCodec } from '../records/record-codecs.ts'
+import type { GarbageRecord } from '../records/records.ts'
 import { isStillReferenced } from './still-referenced.ts'
 
 export interface ReclaimOptions {

@@ -1,7 +1,7 @@
 /** Repair as work that is asked for: all of the queue now, with what there is to do counted before. The background jobs repair in any case. */
-import { bytesOfShards } from '../shards/blobs.ts'
-import { repairOwnerOf, repairs } from '../store/keyspace.ts'
-import type { Store } from '../store/store.ts'
+import { bytesOfShards } from '../blobs/blobs.ts'
+import type { Store } from '../commits/store.ts'
+import { repairOwnerOf, repairs } from '../records/keyspace.ts'
 import { findReference } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { openPace, rateOf } from './pace.ts'

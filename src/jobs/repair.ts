@@ -1,13 +1,14 @@
 /** Makes the copies that queued blobs lack: verifies those that are there, writes what is missing, and swaps the manifest by a checked commit. */
+
+import type { Looking, Manifest, ShardPlace } from '../blobs/blobs.ts'
+import { garbagePut } from '../commits/commit.ts'
+import type { Store } from '../commits/store.ts'
+import { inTurn } from '../commits/turns.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import type { Looking, Manifest, ShardPlace } from '../shards/blobs.ts'
-import { garbagePut } from '../store/commit.ts'
-import { type BlobOwner, repairKey, repairOwnerOf, repairs } from '../store/keyspace.ts'
-import { repairCodec, versionCodec } from '../store/record-codecs.ts'
-import type { LostBlob } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { inTurn } from '../store/turns.ts'
+import { type BlobOwner, repairKey, repairOwnerOf, repairs } from '../records/keyspace.ts'
+import { repairCodec, versionCodec } from '../records/record-codecs.ts'
+import type { LostBlob } from '../records/records.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 
@@ -56,7 +57,7 @@ export interface BlobRepair extends Pick<Looking, 'pace'> {
 /** Repairs a queued blob, if nobody does so already: then it waits for what comes of it. */
 export function repairBlob(store: Store, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(store, `repair ${key.toString('latin1')}`, async () => {
+  return inTurn(store, [`repair ${key.toString('latin1')}`], async () => {
     const [queued] = await store.kv.get([key])
     const reference = await findReference(store.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'

@@ -1,15 +1,18 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
+
+import { advanceLockClock } from '../commits/lock-clock.ts'
+import type { Store } from '../commits/store.ts'
 import { limits } from '../limits.ts'
-import type { CompactResult } from '../shards/shard-store.ts'
-import { advanceLockClock } from '../store/lock-clock.ts'
-import type { Store } from '../store/store.ts'
+import type { CompactResult } from '../stores/shard-store.ts'
 import { BackgroundRepair } from './background-repair.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
+import { releaseOrphans } from './release-orphans.ts'
 import type { RepairReport } from './repair.ts'
+import { SelfCheck } from './self-check.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
@@ -18,6 +21,8 @@ export interface JobsOptions {
   intervalMs: number
   /** Unreferenced data younger than this stays. Longer than any request takes. */
   graceMs: number
+  /** Orphans stay in quarantine for so long. */
+  quarantineMs: number
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
@@ -29,6 +34,8 @@ export interface JobsOptions {
   tasks?: readonly TaskKind[]
   /** At which queued blobs are verified and made anew. Absent: as fast as it goes. */
   repairBytesPerSecond?: number | undefined
+  /** At which all metadata is checked. Absent: as fast as it goes. */
+  scrubBytesPerSecond?: number | undefined
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
@@ -40,8 +47,13 @@ export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
   /** Blobs whose write had begun before their bucket got another location. */
   lateBlobsMoved: number
+  /** They went into quarantine. */
   orphansFound: number
+  /** They left it, and became garbage. */
+  orphansReleased: number
   blobsRemoved: number
+  /** What is wrong with the metadata: nothing was removed. Absent: nothing. */
+  metadataDamage?: string
 }
 
 export interface Jobs {
@@ -54,7 +66,6 @@ export interface Jobs {
 export function startJobs(options: JobsOptions): Jobs {
   const { monotonicMs = () => performance.now() } = options
   let last: Promise<unknown> = Promise.resolve()
-  let lastMs = monotonicMs()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
@@ -66,12 +77,16 @@ export function startJobs(options: JobsOptions): Jobs {
     },
   })
 
+  const selfCheck = new SelfCheck({ ...options, monotonicMs })
+
   const run = (repairPatienceMs?: number): Promise<JobsReport> => {
     const done = last.then(async () => {
-      const nowMs = monotonicMs()
-      await advanceLockClock(options.store, nowMs - lastMs)
-      lastMs = nowMs
-      return runJobs(options, () => repair.run(repairPatienceMs))
+      await selfCheck.runIfDue()
+      const metadataDamage = await options.store.kv.integrity.damage()
+      // Nothing can be written.
+      if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
+      await advanceLockClock(options.store)
+      return runJobs(options, selfCheck, () => repair.run(repairPatienceMs))
     })
     last = done.catch(() => {})
     return done
@@ -81,7 +96,7 @@ export function startJobs(options: JobsOptions): Jobs {
     timer = setTimeout(() => {
       run(limits.repairPatienceMs)
         .catch((error) => {
-          if (!repair.isCutOff(error)) options.onError(error)
+          if (!repair.isCutOff(error) && !selfCheck.isCutOff(error)) options.onError(error)
         })
         .finally(schedule)
     }, options.intervalMs)
@@ -93,6 +108,7 @@ export function startJobs(options: JobsOptions): Jobs {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
+      selfCheck.stop()
       await Promise.all([repair.stop(), last, tasks.stop()])
     },
   }
@@ -101,10 +117,29 @@ export function startJobs(options: JobsOptions): Jobs {
 /** As far as is known yet. */
 const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
 
+const nothingDone: JobsReport = {
+  ...nothingRepaired,
+  expiredUploads: 0,
+  lateBlobsMoved: 0,
+  orphansFound: 0,
+  orphansReleased: 0,
+  blobsRemoved: 0,
+  removedBatches: 0,
+  movedShards: 0,
+  freedBytes: 0,
+}
+
 async function runJobs(
-  { store, graceMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
+  { store, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
+  selfCheck: SelfCheck,
   repair: () => Promise<RepairReport | undefined>,
 ): Promise<JobsReport> {
+  const metadataDamage = await selfCheck.found()
+  if (metadataDamage !== undefined) {
+    // Records of which one is damaged may be what would keep the others' data.
+    const lateBlobsMoved = await moveQueued(store, { did: (count) => did('late', count) })
+    return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
+  }
   const expiredUploads = await expireUploads(store, { abandonedUploadMs, did: (count) => did('expired', count) })
   const lateBlobsMoved = await moveQueued(store, { did: (count) => did('late', count) })
   const repaired = await repair()
@@ -117,12 +152,14 @@ async function runJobs(
   // What is known to be garbage goes first: the search would find it to be of nobody, and write it down again.
   const reclaimed = await reclaim()
   const orphansFound = await findOrphans(store, { graceMs, did: (count) => did('searched', count) })
-  const blobsRemoved = reclaimed + (orphansFound === 0 ? 0 : await reclaim())
+  const orphansReleased = await releaseOrphans(store, { quarantineMs, check: () => selfCheck.run() })
+  const blobsRemoved = reclaimed + (orphansReleased === 0 ? 0 : await reclaim())
   return {
     expiredUploads,
     lateBlobsMoved,
     ...(repaired ?? nothingRepaired),
     orphansFound,
+    orphansReleased,
     blobsRemoved,
     ...(await compactStores(store, { graceMs, did: (count) => did('moved', count) })),
   }

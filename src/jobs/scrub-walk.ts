@@ -1,8 +1,8 @@
 /** What a scrub walks, in which order, and where it goes on: the blobs of every bucket, by name, then the pieces of metadata snapshots, by age. */
 import type { Kv } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
-import { snapshotKey, snapshots } from '../store/keyspace.ts'
-import type { NamedObject } from '../store/records.ts'
+import { snapshotKey, snapshots } from '../records/keyspace.ts'
+import type { NamedObject } from '../records/records.ts'
 import { type BlobReference, everyBucket, referenceOfPiece } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'

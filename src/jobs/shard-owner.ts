@@ -1,11 +1,12 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
+
+import type { Store } from '../commits/store.ts'
 import type { Entry } from '../kv/kv.ts'
-import type { FoundShard, ShardId } from '../shards/shard-store.ts'
-import { readDescription } from '../store/description-bytes.ts'
-import type { VersionDescription } from '../store/descriptions.ts'
-import { type BlobOwner, historyKey, historyOf, objectKey } from '../store/keyspace.ts'
-import type { GarbageRecord } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import { readDescription } from '../records/description-bytes.ts'
+import type { VersionDescription } from '../records/descriptions.ts'
+import { type BlobOwner, historyKey, historyOf, objectKey } from '../records/keyspace.ts'
+import type { GarbageRecord } from '../records/records.ts'
+import type { FoundShard, ShardId } from '../stores/shard-store.ts'
 import { type BlobReference, findReference, referenceOfVersion } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 

@@ -1,9 +1,10 @@
 /** Whether a record references what an entry of the garbage names after all: read afresh, since what is reclaimed never comes back. */
+
+import type { Manifest } from '../blobs/blobs.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { Manifest } from '../shards/blobs.ts'
-import { historyKey, objectKey, uploadKey } from '../store/keyspace.ts'
-import { versionCodec } from '../store/record-codecs.ts'
-import type { GarbageRecord } from '../store/records.ts'
+import { historyKey, objectKey, uploadKey } from '../records/keyspace.ts'
+import { versionCodec } from '../records/record-codecs.ts'
+import type { GarbageRecord } from '../records/records.ts'
 import { findReference } from './blob-reference.ts'
 
 export async function isStillReferenced(kv: Kv, garbage: GarbageRecord): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** How a store is now, as a look at it tells: who has not written to it yet has not been refused. */
-import type { LocationState } from '../shards/blobs.ts'
+import type { LocationState } from '../blobs/blobs.ts'
 
 type PlacedStore = LocationState['stores'][number]
 

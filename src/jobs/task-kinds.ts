@@ -1,5 +1,5 @@
 /** Every kind of long work that a server takes up. */
-import type { Store } from '../store/store.ts'
+import type { Store } from '../commits/store.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'

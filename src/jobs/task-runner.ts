@@ -4,8 +4,8 @@
  */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Store } from '../commits/store.ts'
 import { limits } from '../limits.ts'
-import type { Store } from '../store/store.ts'
 import {
   allTasks,
   type FoundTask,

@@ -1,9 +1,9 @@
 /** Requests for long work, as records that any process may write beside the one that does the work: `task-runner` takes them up. */
 import { type Clock, randomId } from '../clock.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
-import { taskKey, taskOf, tasks } from '../store/keyspace.ts'
-import { taskCodec } from '../store/record-codecs.ts'
-import type { TaskArguments, TaskProgress, TaskRecord, TaskState } from '../store/records.ts'
+import { taskKey, taskOf, tasks } from '../records/keyspace.ts'
+import { taskCodec } from '../records/record-codecs.ts'
+import type { TaskArguments, TaskProgress, TaskRecord, TaskState } from '../records/records.ts'
 import { everyEntry } from './every-entry.ts'
 
 export type { TaskArguments, TaskProgress, TaskRecord }

@@ -1,10 +1,17 @@
 /** What every engine holds its callers to before it touches data. A breach is a bug of ours, never the doing of a client. */
 import { limits } from '../limits.ts'
+import { digestKey } from './integrity/tree-digest.ts'
 import type { Commit, Key, RangeQuery } from './kv.ts'
 import { endOfPrefix } from './ordered-key.ts'
 
 export function assertKey(key: Key): void {
   if (key.length === 0 || key.length > limits.kvKeyBytesMax) throw new Error(`a key of ${key.length} bytes`)
+  if (isBehindAll(key)) throw new Error('a key behind all that there may be')
+}
+
+/** Whether it is the place of an engine's own record, or behind it. */
+function isBehindAll(key: Key): boolean {
+  return key[0] === 0xff && Buffer.compare(key, digestKey) >= 0
 }
 
 /** Engines call this before the first write of a commit: what throws later could leave half of it. */
@@ -35,5 +42,6 @@ export function rangeBounds({
 
 function asKeyBound(bound: Buffer): Buffer {
   // The only key that the cut bound is a prefix of is the cut bound itself, and it sorts before the long one.
+  if (isBehindAll(bound)) return digestKey
   return bound.length > limits.kvKeyBytesMax ? endOfPrefix(bound.subarray(0, limits.kvKeyBytesMax)) : bound
 }

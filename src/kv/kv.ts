@@ -1,8 +1,18 @@
-/** The ordered, transactional metadata store, as every engine must offer it. Knows nothing of buckets or objects. */
+/**
+ * The ordered, transactional metadata store, as every engine must offer it. Knows nothing of buckets or objects.
+ *
+ * Freshness: a read sees every commit that any process saw resolve before the call.
+ *
+ * Failures, of which an engine has three kinds:
+ * - It cannot be reached, or may not write now: the call rejects with `KvUnavailable`, and nothing was written.
+ * - It does not know whether a commit was applied: it finds out before the call settles. No caller ever sees this.
+ * - It can say nothing more of what is stored: every call rejects, it calls its `onFatal`, and the process ends.
+ */
+import { S3Error } from '../errors.ts'
 
 /**
  * Keys order by their bytes, as `Buffer.compare` does. At most `limits.kvKeyBytesMax` bytes; build them with `ordered-key`. The caller leaves them as they
- * are until the call settles: an engine may know one by its memory.
+ * are until the call settles.
  */
 export type Key = Buffer
 
@@ -12,6 +22,13 @@ export interface Entry {
   value: Buffer
   /** Changes whenever the value is written. Never reused for another value of the same key, also across deletion. */
   version: number
+}
+
+/** The engine cannot do it now, and did nothing; it may be asked again. Clients are told so: 503, with Retry-After. */
+export class KvUnavailable extends S3Error {
+  constructor(message: string, context: { cause?: unknown } = {}) {
+    super('ServiceUnavailable', { ...context, message })
+  }
 }
 
 /** What must still hold when a commit applies. All checks of a commit are evaluated atomically with its writes. */
@@ -33,6 +50,8 @@ export interface Commit {
   checks?: readonly Check[]
   puts?: readonly Put[]
   deletes?: readonly Key[]
+  /** Adds what clients store. Refused with `KvUnavailable` while the engine has only room left for what removes or protects it. */
+  grows?: boolean
 }
 
 /** Bounds need not be keys: any bytes do, of any length, also none. A range whose end is not behind its start is empty. */
@@ -70,20 +89,74 @@ export interface Snapshot {
   close(): Promise<void>
 }
 
+/** What a check of the whole found. */
+export interface CheckReport {
+  startedMs: number
+  entries: number
+  /** It has seen every entry whose version is lower. */
+  coversBelow: number
+  /** Records that are not what was written under their key. */
+  damagedRecords: number
+  /** The first few of them. */
+  damagedKeys: string[]
+  /** What is wrong with the whole: from then on nothing is written. Absent: nothing. */
+  damage?: string
+}
+
+export interface CheckHow {
+  /** Called before so many bytes are read. May wait, and throw, which ends the check. Not called while somebody waits for the same check without a pace. */
+  pace?(bytes: number): Promise<void>
+}
+
+/** What is known of whether the store still holds what was committed. */
+export interface Integrity {
+  /** Reads and verifies all of it, beside everything else. Those that ask while one waits to begin share it. */
+  check(how?: CheckHow): Promise<CheckReport>
+  /** What is known to be wrong with the whole; `undefined`: nothing. Any process may have found it. It stays until a check that began later finds nothing. */
+  damage(): Promise<string | undefined>
+  /** The last check of any process. */
+  lastCheck(): Promise<CheckReport | undefined>
+  /** This process owns the store from now on. After an owner that did not say `endRun`, a check begins, for which writes wait. */
+  beginRun(): Promise<void>
+  /** The last thing that an owner does, once what it began is done. */
+  endRun(): Promise<void>
+  /** A process may have been ended by damage: nothing is written before a check has ended. Resolves with it. */
+  distrust(): Promise<void>
+}
+
+/** Whether a check found nothing. */
+export function isClean(report: CheckReport): boolean {
+  return report.damage === undefined && report.damagedRecords === 0
+}
+
+/** Keys and ranges as they were at one moment. */
+export interface View<T> {
+  /** In the order of the keys; `undefined` where a key does not exist. */
+  entries: (Entry | undefined)[]
+  /** In the order of the queries. */
+  found: T[][]
+}
+
 export interface Kv {
+  readonly integrity: Integrity
   /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
-  /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. */
+  /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. One round trip. */
   range(query: RangeQuery): Promise<Entry[]>
   /**
-   * Of each query what `range` would give, as `read` makes it of each entry, all from one consistent snapshot. One round trip. `read` is told the place
-   * of the query among the others. Key and value of an entry are its only during the call, in which it must not call the engine. Rejects with what it throws.
+   * What `get` returns for `keys`, and for each query the entries that `range` would return, each mapped by `read`; all from one consistent snapshot, in one
+   * round trip. `read` also gets the index of the query. It may use key and value of an entry only during the call, and must not call the engine in it.
+   * Rejects with what it throws.
    */
-  ranges<T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]>
+  view<T>(
+    keys: readonly Key[],
+    queries: readonly RangeQuery[],
+    read: (entry: Entry, query: number) => T,
+  ): Promise<View<T>>
   /**
    * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.
-   * Puts and deletes of one commit never name the same key. Rejects when the outcome is a failure of the engine: the caller must not
-   * claim success, and with a fatal engine error the process must stop (see `onFatal` of the engine).
+   * Puts and deletes of one commit never name the same key. Rejects with `KvUnavailable` when nothing was written, and with any other error
+   * when the engine has failed for good: then the caller must not claim success, and the process ends.
    */
   commit(commit: Commit): Promise<boolean>
   /** Holds all that was committed before the call. Close it before the store. */

@@ -2,17 +2,24 @@
  * The metadata store in an LMDB environment, which several processes of one machine may share. Every commit is durable when it resolves.
  * Knows nothing of what is stored; the settings below are what durability rests on.
  */
-import { mkdir, open as openFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { open, type RootDatabase, type Transaction } from 'lmdb'
 import { limits } from '../limits.ts'
-import { applyInOrder } from './apply-commits.ts'
+import { BatchWriter } from './batch-writer.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import { engineError } from './engine-error.ts'
-import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot } from './kv.ts'
+import { engineError, openedAt } from './engine-error.ts'
+import { LmdbIntegrity, versionsPerTransaction } from './integrity/lmdb-integrity.ts'
+import { mapBytes } from './integrity/lmdb-pages.ts'
+import { MetadataDamaged } from './integrity/metadata-damaged.ts'
+import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
+import { KvUnavailable } from './kv.ts'
+import { type Lent, lentEntry, ownEntry, versionOf } from './lent-entries.ts'
 import { lending, ownCopy } from './lent-memory.ts'
+import { LmdbRoom } from './lmdb-room.ts'
 import { iteratorOf } from './range-iterator.ts'
 import { readRange } from './read-range.ts'
+import { syncDirectories } from './sync-directories.ts'
 
 export interface LmdbOptions {
   /** A directory of the environment's own; created when missing. */
@@ -22,6 +29,12 @@ export interface LmdbOptions {
    * every call rejects from then on, and the process must stop, so that the next one recovers.
    */
   onFatal(error: Error): void
+  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: nobody can. */
+  isWhole?(key: Key, value: Buffer): boolean
+  /** Told once, in one line, of what was found to be wrong with the file. Nothing is written from then on. */
+  onDamage?(message: string): void
+  /** This process is about to own the environment (`Integrity.beginRun`). */
+  takesOver?: boolean
 }
 
 type Database = RootDatabase<Buffer, Buffer>
@@ -32,22 +45,19 @@ interface WaitingCommit {
   reject(error: Error): void
 }
 
-/** Address space, not memory or disk. Fixed, so that no process ever remaps the file under a reader. */
-const mapBytes = 1024 ** 4
 const readersMax = 512
-/**
- * A version is the id of the LMDB transaction that wrote the value, and the commit's place in it. Transaction ids only grow, in all
- * processes and across restarts, so no version is ever used twice. Part of the stored format: a smaller number would repeat versions.
- */
-const commitsPerTransaction = 1024
 
-export async function openLmdb({ path, onFatal }: LmdbOptions): Promise<Kv> {
+/** Throws `MetadataDamaged` for a file that LMDB must not map. */
+export async function openLmdb(options: LmdbOptions): Promise<Kv> {
+  const { path, onFatal, isWhole = () => true, onDamage = () => {}, takesOver = false } = options
   const directory = resolve(path)
   const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 })
+  const integrity = await LmdbIntegrity.open({ directory, isWhole, onDamage, takesOver })
   const db = openDatabase(directory)
   // LMDB syncs its files, not the names by which they are found.
   await syncDirectories(directory, dirname(firstCreated ?? directory))
-  return new LmdbKv(db, onFatal)
+  const room = await LmdbRoom.open({ directory, db })
+  return new LmdbKv(db, { integrity, room }, onFatal)
 }
 
 function openDatabase(path: string): Database {
@@ -76,45 +86,54 @@ function openDatabase(path: string): Database {
       readKey: lending(),
     },
   }
-  return open<Buffer, Buffer>(settings)
-}
-
-async function syncDirectories(from: string, upTo: string): Promise<void> {
-  for (let directory = from; ; directory = dirname(directory)) {
-    const handle = await openFile(directory, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    if (directory === upTo) return
-  }
+  return openedAt(path, () => open<Buffer, Buffer>(settings))
 }
 
 class LmdbKv implements Kv {
   readonly #db: Database
+  readonly integrity: LmdbIntegrity
+  readonly #batches: BatchWriter
+  readonly #room: LmdbRoom
   readonly #onFatal: (error: Error) => void
   /** Reads to be answered in this turn of the event loop; none throws. */
   #asked: (() => void)[] = []
-  /** In this turn, by its memory, not its bytes: requests that come together ask for the same bucket first, then for what differs. */
+  /** In this turn: requests that come together ask for the same bucket first, then for what differs. */
   #askedFirst: { key: Key; entry: Entry | undefined } | undefined
   #waiting: WaitingCommit[] = []
   #writing: Promise<void> | undefined
   #closing: Promise<void> | undefined
   #refusal: Error | undefined
 
-  constructor(db: Database, onFatal: (error: Error) => void) {
+  constructor(
+    db: Database,
+    { integrity, room }: { integrity: LmdbIntegrity; room: LmdbRoom },
+    onFatal: (error: Error) => void,
+  ) {
     this.#db = db
+    this.integrity = integrity
+    this.#batches = new BatchWriter(db, integrity)
+    this.#room = room
     this.#onFatal = onFatal
+    integrity.use({
+      hold: () => {
+        const transaction = this.#hold()
+        return () => transaction.done()
+      },
+      writeDigest: async () => {
+        this.#batches.digestIsWanted = true
+        await this.commit({})
+      },
+    })
   }
 
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
     return this.#readTogether(() =>
       keys.map((key, place) => {
+        if (place > 0) return this.#lookUp(key)
         const known = this.#askedFirst
-        if (known?.key === key) return known.entry
+        if (known?.key.equals(key)) return known.entry
         const entry = this.#lookUp(key)
-        if (place === 0) this.#askedFirst = { key, entry }
+        this.#askedFirst = { key, entry }
         return entry
       }),
     )
@@ -131,14 +150,23 @@ class LmdbKv implements Kv {
     return this.#readAtOnce(() => entriesOf(this.#db, query, ownEntry))
   }
 
-  async ranges<T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]> {
-    return this.#readAtOnce(() =>
-      queries.map((query, place) => entriesOf(this.#db, query, (found) => read(lentEntry(found), place))),
-    )
+  async view<T>(
+    keys: readonly Key[],
+    queries: readonly RangeQuery[],
+    read: (entry: Entry, query: number) => T,
+  ): Promise<View<T>> {
+    return this.#readAtOnce(() => ({
+      entries: keys.map((key) => this.#lookUp(key)),
+      found: queries.map((query, place) => entriesOf(this.#db, query, (found) => read(lentEntry(found), place))),
+    }))
   }
 
   async commit(commit: Commit): Promise<boolean> {
     this.#assertServing()
+    if (commit.grows === true) {
+      await this.#room.requireRoom()
+      this.#assertServing()
+    }
     assertCommit(commit)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ commit, resolve, reject })
@@ -147,11 +175,7 @@ class LmdbKv implements Kv {
   }
 
   async snapshot(): Promise<Snapshot> {
-    this.#assertServing()
-    this.#endSnapshot()
-    const transaction = this.#db.useReadTransaction()
-    // Reads that come now get one of their own, which ends as they do.
-    this.#endSnapshot()
+    const transaction = this.#hold()
     let closed = false
     return {
       range: async (query) => {
@@ -166,10 +190,22 @@ class LmdbKv implements Kv {
     }
   }
 
+  /** What was committed before is there until the transaction is done. */
+  #hold(): Transaction {
+    this.#assertServing()
+    this.#endSnapshot()
+    const transaction = this.#db.useReadTransaction()
+    // Reads that come now get one of their own, which ends as they do.
+    this.#endSnapshot()
+    return transaction
+  }
+
   close(): Promise<void> {
     this.#refusal ??= new Error('the metadata store is closed')
     this.#closing ??= (async () => {
       await this.#writing
+      await this.#room.close()
+      await this.integrity.close()
       await this.#db.close()
     })()
     return this.#closing
@@ -227,20 +263,41 @@ class LmdbKv implements Kv {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       let batch: WaitingCommit[] = []
-      let applied: boolean[] = []
       try {
-        await this.#db.transaction(() => {
+        await this.integrity.admit()
+        const applied = await this.#batches.write(() => {
           batch = this.#takeBatch()
-          const commits = batch.map(({ commit }) => commit)
-          applied = applyInOrder(this.#db, commits, this.#db.getWriteTxnId() * commitsPerTransaction)
+          return batch.map(({ commit }) => commit)
         })
+        for (const [i, { resolve }] of batch.entries()) resolve(applied[i] === true)
       } catch (thrown) {
-        await this.#fail(thrown, batch)
-        break
+        const refused = await this.#refusalFor(thrown)
+        if (refused === undefined) {
+          await this.#fail(thrown, batch)
+          break
+        }
+        this.#rejectAll(refused, batch)
       }
-      for (const [i, { resolve }] of batch.entries()) resolve(applied[i] === true)
+      this.#room.wrote(batch)
     }
     this.#writing = undefined
+  }
+
+  /** What is told to those who wait, when nothing was written and the engine can go on. `undefined`: it can't. */
+  async #refusalFor(thrown: unknown): Promise<Error | undefined> {
+    if (thrown instanceof KvUnavailable) return thrown
+    if (!(thrown instanceof MetadataDamaged)) return undefined
+    try {
+      await this.integrity.found(thrown.message)
+      return new KvUnavailable(thrown.message)
+    } catch {
+      // Other processes could not be told of the damage, nor could the next start.
+      return undefined
+    }
+  }
+
+  #rejectAll(error: Error, batch: readonly WaitingCommit[]): void {
+    for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error)
   }
 
   #takeBatch(): WaitingCommit[] {
@@ -249,7 +306,7 @@ class LmdbKv implements Kv {
     for (const { commit } of this.#waiting) {
       for (const { value } of commit.puts ?? []) bytes += value.length
       if (count > 0 && bytes > limits.kvBatchBytesMax) break
-      if (++count === commitsPerTransaction) break
+      if (++count === versionsPerTransaction) break
     }
     return this.#waiting.splice(0, count)
   }
@@ -257,15 +314,9 @@ class LmdbKv implements Kv {
   async #fail(thrown: unknown, batch: readonly WaitingCommit[]): Promise<void> {
     const failure = new Error('the metadata store failed to commit', { cause: await engineError(thrown) })
     this.#refusal = failure
-    for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(failure)
+    this.#rejectAll(failure, batch)
     this.#onFatal(failure)
   }
-}
-
-interface Lent {
-  key: Key
-  value: Buffer
-  version?: number
 }
 
 function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T, transaction?: Transaction): T[] {
@@ -291,17 +342,4 @@ function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T,
       ),
     )
   return readRange(query, start, walk, read)
-}
-
-const lentEntry = (found: Lent): Entry => ({ key: found.key, value: found.value, version: versionOf(found) })
-
-const ownEntry = (found: Lent): Entry => ({
-  key: ownCopy(found.key),
-  value: ownCopy(found.value),
-  version: versionOf(found),
-})
-
-function versionOf(found: { version?: number }): number {
-  if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
-  return found.version
 }

@@ -1,6 +1,6 @@
 /** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import type { Check, Entry, Kv, RangeQuery } from './kv.ts'
+import type { Check, CheckReport, Entry, Key, Kv, RangeQuery } from './kv.ts'
 import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
@@ -13,6 +13,11 @@ export function memoryKv(): Kv {
     if (closed) throw new Error('the metadata store is closed')
   }
 
+  function lookUp(key: Key): Entry | undefined {
+    assertKey(key)
+    return entries.get(key)
+  }
+
   const range = <T>(query: RangeQuery, read: (entry: Entry) => T): T[] => rangeOf(entries, query, read)
 
   function holds(check: Check): boolean {
@@ -21,14 +26,28 @@ export function memoryKv(): Kv {
     return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }, asIs).length === 0
   }
 
+  let lastCheck: CheckReport | undefined
+  const check = async (): Promise<CheckReport> => {
+    const { length } = [...entries.all()]
+    lastCheck = { startedMs: 0, entries: length, coversBelow: lastVersion + 1, damagedRecords: 0, damagedKeys: [] }
+    return lastCheck
+  }
+
   // No method awaits anything: each sees and leaves one state of the map, which is all that atomicity takes here.
   return {
+    // Memory is not checked: what is wrong with it ends with the process.
+    integrity: {
+      check,
+      damage: async () => undefined,
+      lastCheck: async () => lastCheck,
+      beginRun: async () => {},
+      endRun: async () => {},
+      distrust: async () => {},
+    },
+
     async get(keys) {
       assertOpen()
-      return keys.map((key) => {
-        assertKey(key)
-        return entries.get(key)
-      })
+      return keys.map(lookUp)
     },
 
     async range(query) {
@@ -36,9 +55,12 @@ export function memoryKv(): Kv {
       return range(query, asIs)
     },
 
-    async ranges(queries, read) {
+    async view(keys, queries, read) {
       assertOpen()
-      return queries.map((query, place) => range(query, (entry) => read(entry, place)))
+      return {
+        entries: keys.map(lookUp),
+        found: queries.map((query, place) => range(query, (entry) => read(entry, place))),
+      }
     },
 
     async commit(commit) {

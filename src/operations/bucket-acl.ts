@@ -1,6 +1,6 @@
 /** PutBucketAcl, GetBucketAcl. */
 import { ownership } from '../contract/groups.ts'
-import { findBucket } from '../store/buckets.ts'
+import { findBucket } from '../objects/buckets.ts'
 import {
   checkChangesNothing,
   policyBody,

@@ -1,11 +1,11 @@
 /** PutBucketEncryption, GetBucketEncryption, DeleteBucketEncryption. */
-import { checksumsIn, ownership } from '../contract/groups.ts'
-import { boolean, list, optional, string, struct } from '../contract/shapes.ts'
+
+import { kmsKey } from '../commits/encryption.ts'
+import { checksumsIn, ownership, requiredDocument } from '../contract/groups.ts'
+import { boolean, list, optional, refusedElement, string, struct } from '../contract/shapes.ts'
 import { notImplemented, S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { changeBucket, findBucket } from '../store/buckets.ts'
-import { kmsKey } from '../store/encryption.ts'
-import type { DefaultEncryption } from '../store/records.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
+import type { DefaultEncryption } from '../records/records.ts'
 import { defineOperation } from './context.ts'
 
 const configurationShape = struct({
@@ -13,6 +13,7 @@ const configurationShape = struct({
     struct({
       ApplyServerSideEncryptionByDefault: optional(struct({ SSEAlgorithm: string, KMSMasterKeyID: optional(string) })),
       BucketKeyEnabled: optional(boolean),
+      BlockedEncryptionTypes: refusedElement,
     }),
   ),
 })
@@ -25,14 +26,7 @@ export const putBucketEncryptionOperation = defineOperation({
   permission: 's3:PutEncryptionConfiguration',
   summary: 'Sets how new objects are encrypted whose requests do not say it.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: {
-    kind: 'xml',
-    root: 'ServerSideEncryptionConfiguration',
-    shape: configurationShape,
-    required: true,
-    digestRequired: false,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('ServerSideEncryptionConfiguration', configurationShape),
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'InvalidArgument', 'KMS.NotFoundException'],
 

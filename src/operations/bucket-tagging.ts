@@ -1,8 +1,8 @@
 /** PutBucketTagging, GetBucketTagging, DeleteBucketTagging. */
 import { checksumsIn, ownership } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
-import { changeBucket, findBucket } from '../store/buckets.ts'
-import { checkTags } from '../store/tag-set.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
+import { checkTags } from '../rules/tag-set.ts'
 import { defineOperation } from './context.ts'
 import { taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
 

@@ -1,10 +1,9 @@
 /** PutBucketVersioning, GetBucketVersioning. */
 import { refused } from '../contract/fields.ts'
-import { checksumsIn, ownership } from '../contract/groups.ts'
+import { checksumsIn, ownership, requiredDocument } from '../contract/groups.ts'
 import { oneOf, optional, struct } from '../contract/shapes.ts'
 import { notImplemented, S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { changeBucket, findBucket } from '../store/buckets.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
 import { defineOperation } from './context.ts'
 
 const versioningShape = struct({
@@ -20,14 +19,7 @@ export const putBucketVersioningOperation = defineOperation({
   permission: 's3:PutBucketVersioning',
   summary: 'Turns versioning on, or suspends it.',
   input: { mfa: refused('vendor', 'mfa'), ...checksumsIn, ...ownership },
-  inputBody: {
-    kind: 'xml',
-    root: 'VersioningConfiguration',
-    shape: versioningShape,
-    required: true,
-    digestRequired: false,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('VersioningConfiguration', versioningShape),
   output: {},
   errors: ['NoSuchBucket', 'InvalidBucketState', 'IllegalVersioningConfigurationException', 'MalformedXML'],
 

@@ -1,4 +1,4 @@
-import { customerKey, encryptionOutOfCompletion } from '../contract/encryption-fields.ts'
+import { customerKey, encryptionOutOfCompletion, encryptionRequest } from '../contract/encryption-fields.ts'
 import { vendor } from '../contract/fields.ts'
 import {
   checksumsIn,
@@ -10,9 +10,10 @@ import {
 } from '../contract/groups.ts'
 import { integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
-import { S3Error } from '../errors.ts'
+import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { completeUpload, type ListedPart } from '../store/complete-upload.ts'
+import { completeUpload, type ListedPart } from '../objects/complete-upload.ts'
+import { writtenVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import {
   type ChecksumElements,
@@ -22,7 +23,7 @@ import {
   listedChecksum,
   objectChecksumHeader,
 } from './data-digests.ts'
-import { customerKeyOf, encryptionOutputs } from './encryption.ts'
+import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { uploadId } from './upload-address.ts'
 
 const { contentMd5: _, ...objectChecksums } = checksumsIn
@@ -41,6 +42,7 @@ export const completeMultipartUploadOperation = defineOperation({
     checksumType: vendor('checksum-type', checksumType),
     objectSize: vendor('mp-object-size', integer({ min: 0 })),
     ...writeConditions,
+    ...encryptionRequest,
     ...customerKey,
     ...ownership,
   },
@@ -90,11 +92,12 @@ export const completeMultipartUploadOperation = defineOperation({
       uploadId: input.uploadId,
       parts: listedParts(input.body.Part),
       conditions: input,
-      customerKey: customerKeyOf(input, { customerKeysMayTravel }),
+      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
       expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
-      versionId: result.versionId,
+      // What 0.1.0 completed in a suspended bucket may still say `null`.
+      versionId: writtenVersionId(result.versionId),
       ...encryptionOutputs(result.encryption, input),
       body: {
         Location: resourceUrl,
@@ -111,8 +114,8 @@ function listedParts(parts: readonly (ChecksumElements & { PartNumber: number; E
   if (parts.length === 0 || parts.length > limits.partNumberMax) throw new S3Error('MalformedXML')
   return parts.map((part) => {
     const { PartNumber: number, ETag: etag } = part
-    if (number < 1 || number > limits.partNumberMax)
-      throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
+    if (number < 1) throw invalidArgument('partNumber', String(number), 'PartNumber must be >= 1')
+    if (number > limits.partNumberMax) throw new S3Error('InvalidPart', { details: { PartNumber: String(number) } })
     return { number, etag, checksum: listedChecksum(part) }
   })
 }

@@ -1,6 +1,6 @@
 /** Lists, reads and removals of the configurations that a bucket may have many of, each with an id, and here has none of. */
 import { query, required } from '../contract/fields.ts'
-import { boolean, struct } from '../contract/shapes.ts'
+import { absentElement, boolean, struct } from '../contract/shapes.ts'
 import { type Parser, text } from '../contract/values.ts'
 import { invalidArgument } from '../errors.ts'
 import { answersAlways, findsNothing } from './unconfigured-bucket.ts'
@@ -35,7 +35,12 @@ export const configurationsById = rows.flatMap(({ kind, subResource, root }) => 
         errors: ['InvalidArgument'],
       },
       root,
-      struct({ IsTruncated: boolean }),
+      struct({
+        ContinuationToken: absentElement('a page was asked for, which is refused'),
+        [`${kind}Configuration`]: absentElement('the bucket has one'),
+        IsTruncated: boolean,
+        NextContinuationToken: absentElement('there are more'),
+      }),
       { IsTruncated: false },
     ),
     findsNothing(

@@ -1,8 +1,8 @@
 /** What a request is to an operation: what the protocol layer found out, and what `run` adds before a handler sees it. */
 import type { Principal } from '../auth/principal.ts'
+import type { BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
 import { operationsIn } from '../contract/operation.ts'
-import type { BucketScope } from '../store/scope.ts'
-import type { Store } from '../store/store.ts'
 
 export interface OperationRequest {
   store: Store
@@ -20,14 +20,14 @@ export interface OperationRequest {
   resourceUrl: string
   /** The region that this server says it is. */
   region: string
-  /** Keys of SSE-C may come over this connection: nobody reads along, or the operator vouches for that. */
+  /** Whether keys of SSE-C may come over this connection: it is encrypted or local, or the operator vouches for it. */
   customerKeysMayTravel: boolean
 }
 
 export interface OperationContext extends OperationRequest {
   /** The addressed bucket, as far as this request may use it. */
   scope: BucketScope
-  /** Throws AccessDenied unless the key may do this too: what a document asks for beside its operation. */
+  /** For what a document asks in addition to its operation. Throws AccessDenied unless the key may do this too. */
   permit(permission: string): void
   /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted to the key. Throws AccessDenied when asked for and not permitted. */
   mayBypassGovernance(asked: boolean | undefined): boolean

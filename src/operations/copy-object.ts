@@ -22,11 +22,11 @@ import { optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { oneOf, text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { checkCopySource } from '../store/preconditions.ts'
-import type { ObjectAttributes, ObjectRecord } from '../store/records.ts'
-import { parseTaggingHeader } from '../store/tag-set.ts'
-import { shownVersionId } from '../store/versions.ts'
-import { writeObject } from '../store/write-object.ts'
+import { writeObject } from '../objects/write-object.ts'
+import type { ObjectAttributes, ObjectRecord } from '../records/records.ts'
+import { checkCopySource } from '../rules/preconditions.ts'
+import { parseTaggingHeader } from '../rules/tag-set.ts'
+import { shownVersionId, writtenVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
@@ -47,6 +47,8 @@ export const copyObjectOperation = defineOperation({
     metadataDirective: vendor('metadata-directive', oneOf('COPY', 'REPLACE')),
     taggingDirective: vendor('tagging-directive', oneOf('COPY', 'REPLACE')),
     tagging,
+    // No object here has annotations to copy or to leave.
+    annotationDirective: vendor('object-annotation-directive', oneOf('COPY', 'EXCLUDE')),
     checksumAlgorithm: vendor('checksum-algorithm', checksumAlgorithm),
     ...descriptive,
     ...writeConditions,
@@ -120,7 +122,7 @@ export const copyObjectOperation = defineOperation({
       })
       const { modifiedMs, etag, checksum } = version.record
       return {
-        versionId: shownVersionId(version),
+        versionId: writtenVersionId(version.record.versionId),
         sourceVersionId: shownVersionId(opened),
         ...encryptionOutputs(version.record.encryption, input),
         body: { LastModified: modifiedMs, ETag: `"${etag}"`, ...checksumElements(checksum) },

@@ -1,15 +1,16 @@
 /** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
+
+import type { BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
 import { vendor } from '../contract/fields.ts'
 import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { ByteRange } from '../store/byte-range.ts'
-import type { ReadConditions } from '../store/preconditions.ts'
-import { type OpenedObject, openObject, type ReadAddress } from '../store/read-object.ts'
-import type { ObjectRecord } from '../store/records.ts'
-import type { BucketScope } from '../store/scope.ts'
-import type { Store } from '../store/store.ts'
+import { type OpenedObject, openObject, type ReadAddress } from '../objects/read-object.ts'
+import type { ObjectRecord } from '../records/records.ts'
+import type { ByteRange } from '../rules/byte-range.ts'
+import type { ReadConditions } from '../rules/preconditions.ts'
 
 export const copySourceInputs = {
   copySourceIfMatch: vendor('copy-source-if-match', text),

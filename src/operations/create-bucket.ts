@@ -1,15 +1,23 @@
-import { needs, outHeader, vendor, worksOnly } from '../contract/fields.ts'
+import { absentUnless, needs, outHeader, vendor, worksOnly } from '../contract/fields.ts'
 import { bucketAcl } from '../contract/groups.ts'
 import { list, optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
-import { boolean, oneOf } from '../contract/values.ts'
-import { notImplemented, S3Error } from '../errors.ts'
+import { boolean, oneOf, type Parser } from '../contract/values.ts'
+import { notImplemented } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { createBucket } from '../store/buckets.ts'
-import { checkTags } from '../store/tag-set.ts'
+import { createBucket } from '../objects/buckets.ts'
+import { checkTags } from '../rules/tag-set.ts'
 import { checkBucketName } from './bucket-name.ts'
 import { defineOperation } from './context.ts'
-import { resolveLocation } from './location-constraint.ts'
+import { invalidLocation, resolveLocation } from './location-constraint.ts'
 import { tagShape, toTags } from './tagging-document.ts'
+
+/** The one region where S3 answers 200 to an account that creates a bucket which it has already. */
+const repeatableIn = 'us-east-1'
+/** All names of buckets are in one space here. */
+const bucketNamespace: Parser<'global'> = (raw, name) => {
+  if (oneOf('global', 'account-regional')(raw, name) === 'global') return 'global'
+  throw notImplemented(name)
+}
 
 export const createBucketOperation = defineOperation({
   name: 'CreateBucket',
@@ -27,6 +35,7 @@ export const createBucketOperation = defineOperation({
       worksOnly(vendor('object-ownership', oneOf('BucketOwnerEnforced')), 'BucketOwnerEnforced'),
       's3:PutBucketOwnershipControls',
     ),
+    namespace: worksOnly(vendor('bucket-namespace', bucketNamespace), 'global', 'NotImplemented'),
     ...bucketAcl,
   },
   inputBody: {
@@ -42,7 +51,7 @@ export const createBucketOperation = defineOperation({
     digestRequired: false,
     bytesMax: limits.xmlBodyBytesMax,
   },
-  output: { location: outHeader('Location') },
+  output: { location: outHeader('Location'), bucketArn: absentUnless('bucket-arn', 'it is a directory bucket') },
   errors: [
     'BucketAlreadyExists',
     'BucketAlreadyOwnedByYou',
@@ -51,25 +60,29 @@ export const createBucketOperation = defineOperation({
     'InvalidTag',
   ],
 
-  async handle({ store, principal, bucket, permit }, input) {
+  async handle({ store, principal, bucket, permit, region }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
     const location = resolveLocation(locationConstraint, (name) => store.blobs.hasLocation(name))
     if (location === undefined) {
-      throw new S3Error('InvalidLocationConstraint', { details: { LocationConstraint: locationConstraint ?? '' } })
+      throw invalidLocation(
+        locationConstraint ?? '',
+        store.blobs.locations.map(({ name }) => name),
+      )
     }
     const tags = checkTags(input.body?.Tags === undefined ? [] : toTags({ TagSet: input.body.Tags }), 'bucket')
     if (tags.length > 0) permit('s3:TagResource')
-    await createBucket(store, {
+    const asked = {
       name: bucket,
       owner: principal.accountId,
       locationConstraint,
       location,
       tags,
       objectLock: input.objectLockEnabled === true ? { defaultRetention: undefined } : undefined,
-    })
+    }
+    await createBucket(store, asked, { repeatable: region === repeatableIn })
     return { location: `/${bucket}` }
   },
 })

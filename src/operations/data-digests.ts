@@ -1,31 +1,17 @@
 /** The digests that a client sends with data, as header or trailer, and the answers that carry them back. */
-import { type ChecksumAlgorithm, checksumFields, createDigest, isBase64Of } from '../checksums/checksums.ts'
+import { type ChecksumAlgorithm, checksumAlgorithms, checksumFields, isBase64Of } from '../checksums/checksums.ts'
 import type { RequestBody } from '../contract/fields.ts'
-import { optional, string } from '../contract/shapes.ts'
+import { type ChecksumInputName, checksumInputName } from '../contract/groups.ts'
+import { type OptionalShape, optional, string, type TextShape } from '../contract/shapes.ts'
 import type { Parser } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
-import type { ChecksumDemand, IncomingData } from '../store/incoming-data.ts'
-import type { Checksum, ObjectAttributes } from '../store/records.ts'
+import type { ChecksumDemand, IncomingData } from '../objects/incoming-data.ts'
+import type { Checksum, ObjectAttributes } from '../records/records.ts'
 
-export const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
-
-export interface ChecksumInputs {
+export interface ChecksumInputs extends Partial<Record<ChecksumInputName, string | undefined>> {
   contentMd5?: string | undefined
-  checksumCrc32?: string | undefined
-  checksumCrc32c?: string | undefined
-  checksumCrc64nvme?: string | undefined
-  checksumSha1?: string | undefined
-  checksumSha256?: string | undefined
   sdkChecksumAlgorithm?: ChecksumAlgorithm | undefined
 }
-
-const inputOf = {
-  CRC32: 'checksumCrc32',
-  CRC32C: 'checksumCrc32c',
-  CRC64NVME: 'checksumCrc64nvme',
-  SHA1: 'checksumSha1',
-  SHA256: 'checksumSha256',
-} as const satisfies Record<ChecksumAlgorithm, keyof ChecksumInputs>
 
 export const checksumType: Parser<Checksum['type']> = (raw, name) => {
   const upper = raw.toUpperCase()
@@ -40,7 +26,7 @@ const invalidValue = (header: string): S3Error =>
 function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   let sent: Pick<Checksum, 'algorithm' | 'value'> | undefined
   for (const algorithm of checksumAlgorithms) {
-    const value = input[inputOf[algorithm]]
+    const value = input[checksumInputName(algorithm)]
     if (value === undefined) continue
     if (sent !== undefined) {
       throw new S3Error('InvalidRequest', {
@@ -61,7 +47,7 @@ export function checkDigestForm({ algorithm, value }: Pick<Checksum, 'algorithm'
 /** What a header says of an object made of parts: there a composite may have the number of parts behind it. Throws InvalidRequest. */
 export function objectChecksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   const sent = checksumHeader(input)
-  checkAnnounced(input.sdkChecksumAlgorithm, sent?.algorithm)
+  checkAnnounced(input, sent?.algorithm)
   if (sent !== undefined) checkDigestForm({ ...sent, value: sent.value.replace(/-\d{1,5}$/, '') })
   return sent
 }
@@ -95,7 +81,7 @@ function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boo
     })
   }
   const algorithm = sent?.algorithm ?? trailing[0]
-  checkAnnounced(input.sdkChecksumAlgorithm, algorithm)
+  checkAnnounced(input, algorithm)
   if (sent !== undefined) {
     checkDigestForm(sent)
     if (presigned && body.size > 0 && isDigestOfNothing(sent)) return undefined
@@ -106,9 +92,13 @@ function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boo
   return { algorithm, expected: () => body.trailer(name) }
 }
 
-/** SDKs say apart which checksum they send; the two must agree. */
-function checkAnnounced(announced: ChecksumAlgorithm | undefined, sent: ChecksumAlgorithm | undefined): void {
+/** SDKs say apart which checksum they send; the two must agree. Some send the MD5 that they announce as Content-MD5. */
+function checkAnnounced(
+  { sdkChecksumAlgorithm: announced, contentMd5 }: ChecksumInputs,
+  sent: ChecksumAlgorithm | undefined,
+): void {
   if (announced === undefined || announced === sent) return
+  if (announced === 'MD5' && sent === undefined && contentMd5 !== undefined) return
   throw new S3Error('InvalidRequest', {
     message:
       sent === undefined
@@ -122,28 +112,25 @@ function checkAnnounced(announced: ChecksumAlgorithm | undefined, sent: Checksum
  * then comes, so it is taken as none (aws-sdk-js-v3 issue 6994).
  */
 function isDigestOfNothing({ algorithm, value }: Pick<Checksum, 'algorithm' | 'value'>): boolean {
-  return createDigest(algorithm).digest().toString('base64') === value
+  return checksumFields[algorithm].ofNothing === value
 }
 
 /** The output fields that carry a checksum. */
-export function checksumOutputs(checksum: Checksum | undefined): Partial<
-  Record<(typeof inputOf)[ChecksumAlgorithm], string>
-> & {
-  checksumType?: string
-} {
-  return checksum === undefined ? {} : { [inputOf[checksum.algorithm]]: checksum.value, checksumType: checksum.type }
+export function checksumOutputs(
+  checksum: Checksum | undefined,
+): Partial<Record<ChecksumInputName, string>> & { checksumType?: string } {
+  if (checksum === undefined) return {}
+  return { [checksumInputName(checksum.algorithm)]: checksum.value, checksumType: checksum.type }
 }
 
 /** The elements of XML answers that carry a checksum. */
-export const checksumElementShapes = {
-  ChecksumCRC32: optional(string),
-  ChecksumCRC32C: optional(string),
-  ChecksumCRC64NVME: optional(string),
-  ChecksumSHA1: optional(string),
-  ChecksumSHA256: optional(string),
-} as const
+export const checksumElementShapes = Object.fromEntries(
+  Object.values(checksumFields).map(({ element }) => [element, optional(string)]),
+) as Record<ChecksumElementName, OptionalShape<TextShape<string>>>
 
-export type ChecksumElements = Partial<Record<keyof typeof checksumElementShapes, string>>
+type ChecksumElementName = (typeof checksumFields)[ChecksumAlgorithm]['element']
+
+export type ChecksumElements = Partial<Record<ChecksumElementName, string>>
 
 export function checksumElements(checksum: Checksum | undefined): ChecksumElements & { ChecksumType?: string } {
   if (checksum === undefined) return {}

@@ -1,5 +1,5 @@
 import { ownership } from '../contract/groups.ts'
-import { deleteBucket } from '../store/buckets.ts'
+import { deleteBucket } from '../objects/buckets.ts'
 import { defineOperation } from './context.ts'
 
 export const deleteBucketOperation = defineOperation({

@@ -1,4 +1,4 @@
-import { header, refused } from '../contract/fields.ts'
+import { header, refused, vendor } from '../contract/fields.ts'
 import {
   bypassGovernanceRetention,
   deleteMarkerOut,
@@ -7,8 +7,8 @@ import {
   versionId,
   versionIdOut,
 } from '../contract/groups.ts'
-import { text } from '../contract/values.ts'
-import { deleteObject } from '../store/delete-object.ts'
+import { httpDate, integer, text } from '../contract/values.ts'
+import { deleteObject } from '../objects/delete-object.ts'
 import { defineOperation } from './context.ts'
 
 export const deleteObjectOperation = defineOperation({
@@ -24,18 +24,27 @@ export const deleteObjectOperation = defineOperation({
     versionId,
     bypassGovernanceRetention,
     mfa: refused('vendor', 'mfa'),
-    ifMatchLastModifiedTime: refused('vendor', 'if-match-last-modified-time'),
-    ifMatchSize: refused('vendor', 'if-match-size'),
+    ifMatchLastModifiedMs: vendor('if-match-last-modified-time', httpDate),
+    ifMatchSize: vendor('if-match-size', integer({ min: 0 })),
     ...ownership,
   },
   output: { versionId: versionIdOut, deleteMarker: deleteMarkerOut, ...requestCharged },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchVersion'],
+  errors: [
+    'NoSuchBucket',
+    'NoSuchKey',
+    'InvalidArgument',
+    'PreconditionFailed',
+    'ConditionalRequestConflict',
+    'NoSuchVersion',
+  ],
 
   async handle({ store, scope, key, mayBypassGovernance }, input) {
     const { versionId, deleteMarker } = await deleteObject(store, scope, {
       key,
       versionId: input.versionId,
       ifMatch: input.ifMatch,
+      ifMatchLastModifiedMs: input.ifMatchLastModifiedMs,
+      ifMatchSize: input.ifMatchSize,
       bypassGovernance: mayBypassGovernance(input.bypassGovernanceRetention),
     })
     return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }

@@ -1,29 +1,29 @@
+import type { BucketScope } from '../commits/scope.ts'
 import { refused } from '../contract/fields.ts'
-import { bypassGovernanceRetention, checksumsIn, ownership, requestCharged, versionName } from '../contract/groups.ts'
-import { boolean, list, optional, refusedByHandler, string, struct } from '../contract/shapes.ts'
+import {
+  bypassGovernanceRetention,
+  checksumsIn,
+  ownership,
+  requestCharged,
+  requiredDocument,
+  versionName,
+} from '../contract/groups.ts'
+import { boolean, httpTime, type Infer, integer, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { findBucket } from '../store/buckets.ts'
-import { deleteObject } from '../store/delete-object.ts'
-import type { BucketScope } from '../store/scope.ts'
-import type { Store } from '../store/store.ts'
+import { findBucket } from '../objects/buckets.ts'
+import { type DeletionOutcome, deleteObjects, type ScopedDeletion } from '../objects/delete-objects.ts'
 import { defineOperation } from './context.ts'
 
 const named = struct({
   Key: string,
   VersionId: optional(string),
   ETag: optional(string),
-  LastModifiedTime: refusedByHandler(string),
-  Size: refusedByHandler(string),
+  LastModifiedTime: optional(httpTime),
+  Size: optional(integer),
 })
 
-interface NamedObject {
-  Key: string
-  VersionId?: string | undefined
-  ETag?: string | undefined
-  LastModifiedTime?: string | undefined
-  Size?: string | undefined
-}
+type NamedObject = Infer<typeof named>
 
 interface Failure {
   Key: string
@@ -46,14 +46,7 @@ export const deleteObjectsOperation = defineOperation({
     mfa: refused('vendor', 'mfa'),
     ...ownership,
   },
-  inputBody: {
-    kind: 'xml',
-    root: 'Delete',
-    shape: struct({ Object: list(named), Quiet: optional(boolean) }),
-    required: true,
-    digestRequired: true,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('Delete', struct({ Object: list(named), Quiet: optional(boolean) }), true),
   output: requestCharged,
   outputBody: {
     kind: 'xml',
@@ -82,15 +75,17 @@ export const deleteObjectsOperation = defineOperation({
     const ofCurrent = scopeFor('s3:DeleteObject')
     const ofVersions = scopeFor('s3:DeleteObjectVersion')
     const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? ofCurrent : ofVersions)
-    // The commits of one turn share one flush to disk, so all at once is also the cheapest way.
-    const outcomes = await Promise.all(
-      body.Object.map((object) => deleteNamed(store, scopeOfOne(object), object, bypass)),
-    )
-    const deleted = outcomes.flatMap((outcome) => (outcome.deleted === undefined ? [] : [outcome.deleted]))
+    const named = body.Object.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))
+    const deletions = named.flatMap((one) => (one instanceof S3Error ? [] : [one]))
+    const outcomes = (await deleteObjects(store, scope.name, deletions)).values()
+    const answers = body.Object.map((object, i) => {
+      const refused = named[i]
+      return answerOf(object, refused instanceof S3Error ? refused : outcomes.next().value)
+    })
     return {
       body: {
-        Deleted: body.Quiet === true ? [] : deleted,
-        Error: outcomes.flatMap((outcome) => (outcome.failed === undefined ? [] : [outcome.failed])),
+        Deleted: body.Quiet === true ? [] : answers.flatMap(({ deleted }) => deleted ?? []),
+        Error: answers.flatMap(({ failed }) => failed ?? []),
       },
     }
   },
@@ -103,36 +98,44 @@ interface Deleted {
   DeleteMarkerVersionId: string | undefined
 }
 
-async function deleteNamed(
-  store: Store,
-  scope: BucketScope,
-  object: NamedObject,
-  bypassGovernance: boolean,
-): Promise<{ deleted?: Deleted; failed?: Failure }> {
-  const { Key, VersionId } = object
-  try {
-    checkNamed(object)
-    const deletion = { key: Key, versionId: VersionId, ifMatch: object.ETag, bypassGovernance }
-    const { versionId, deleteMarker } = await deleteObject(store, scope, deletion)
-    return {
-      deleted: {
-        Key,
-        VersionId,
-        DeleteMarker: deleteMarker ? true : undefined,
-        DeleteMarkerVersionId: deleteMarker ? versionId : undefined,
-      },
-    }
-  } catch (error) {
-    if (!(error instanceof S3Error)) throw error
-    return { failed: { Key, VersionId, Code: error.code, Message: error.message } }
+function deletionOf(object: NamedObject, scope: BucketScope, bypassGovernance: boolean): ScopedDeletion {
+  return {
+    scope,
+    key: object.Key,
+    versionId: object.VersionId,
+    ifMatch: object.ETag,
+    ifMatchLastModifiedMs: object.LastModifiedTime,
+    ifMatchSize: object.Size,
+    bypassGovernance,
   }
 }
 
-function checkNamed({ Key, VersionId, LastModifiedTime, Size }: NamedObject): void {
-  if (Key === '') throw new S3Error('MalformedXML')
-  if (Buffer.byteLength(Key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
-  if (VersionId !== undefined) versionName(VersionId, 'VersionId')
-  if (LastModifiedTime !== undefined || Size !== undefined) {
-    throw new S3Error('NotImplemented', { message: 'LastModifiedTime and Size conditions are not implemented.' })
+function answerOf(
+  { Key, VersionId }: NamedObject,
+  outcome: DeletionOutcome | undefined,
+): { deleted?: Deleted; failed?: Failure } {
+  if (outcome === undefined) throw new Error('an object was named, and is not answered')
+  if (outcome instanceof S3Error) return { failed: { Key, VersionId, Code: outcome.code, Message: outcome.message } }
+  const { versionId, deleteMarker } = outcome
+  return {
+    deleted: {
+      Key,
+      VersionId,
+      DeleteMarker: deleteMarker ? true : undefined,
+      DeleteMarkerVersionId: deleteMarker ? versionId : undefined,
+    },
+  }
+}
+
+/** Why nothing can have this name. */
+function refusalOf({ Key, VersionId }: NamedObject): S3Error | undefined {
+  try {
+    if (Key === '') throw new S3Error('MalformedXML')
+    if (Buffer.byteLength(Key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
+    if (VersionId !== undefined) versionName(VersionId, 'VersionId')
+    return undefined
+  } catch (error) {
+    if (error instanceof S3Error) return error
+    throw error
   }
 }

@@ -1,9 +1,9 @@
 /** Encryption at rest in requests and answers: from fields to what the store is asked for, and back. */
 import { createHash } from 'node:crypto'
+import type { CustomerKey, EncryptionRequest } from '../commits/encryption.ts'
 import { keyBytes } from '../encryption/object-key.ts'
 import { S3Error } from '../errors.ts'
-import type { CustomerKey, EncryptionRequest } from '../store/encryption.ts'
-import type { Encryption } from '../store/records.ts'
+import type { Encryption } from '../records/records.ts'
 
 export interface CustomerKeyInputs {
   customerAlgorithm?: string | undefined
@@ -22,7 +22,7 @@ interface Connection {
   customerKeysMayTravel: boolean
 }
 
-// What is refused never repeats what was sent: it may be a key.
+// The refusal never repeats the value: it may be a key.
 const refusal = (message: string): S3Error => new S3Error('InvalidArgument', { message })
 
 /** What a write asks for; `undefined`: nothing. Throws InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError. */

@@ -1,5 +1,6 @@
 /** Configurations that are the same for every bucket here: read as what holds, written only as what holds. */
 import { vendor } from '../contract/fields.ts'
+import { requestCharged } from '../contract/groups.ts'
 import { boolean, list, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
 import { boolean as booleanValue } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
@@ -32,6 +33,7 @@ export const fixedConfigurations = [
       query: ['accelerate'],
       permission: 's3:GetAccelerateConfiguration',
       summary: 'Answers an empty configuration: transfers are never accelerated.',
+      output: requestCharged,
     },
     'AccelerateConfiguration',
     acceleration,

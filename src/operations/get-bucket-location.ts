@@ -1,6 +1,6 @@
 import { ownership } from '../contract/groups.ts'
 import { string } from '../contract/shapes.ts'
-import { findBucket } from '../store/buckets.ts'
+import { findBucket } from '../objects/buckets.ts'
 import { defineOperation } from './context.ts'
 
 export const getBucketLocationOperation = defineOperation({

@@ -1,16 +1,16 @@
-import { customerKey } from '../contract/encryption-fields.ts'
+import type { Store } from '../commits/store.ts'
+import { customerKey, encryptionOfRead } from '../contract/encryption-fields.ts'
 import { outHeader, required, vendor } from '../contract/fields.ts'
 import { deleteMarkerOut, ownership, requestCharged, versionId, versionIdOut } from '../contract/groups.ts'
 import { boolean, integer as integerElement, list, optional, string, struct } from '../contract/shapes.ts'
 import { integer, type Parser } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { partsCount } from '../store/object-parts.ts'
-import { findReadable } from '../store/read-object.ts'
-import type { Checksum, ObjectRecord } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { type PartQuery, readPartPage } from '../store/upload-parts.ts'
-import { shownVersionId } from '../store/versions.ts'
+import { partsCount } from '../objects/object-parts.ts'
+import { findReadable } from '../objects/read-object.ts'
+import { type PartQuery, readPartPage } from '../objects/upload-parts.ts'
+import type { Checksum, ObjectRecord } from '../records/records.ts'
+import { shownVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { customerKeyOf } from './encryption.ts'
@@ -51,6 +51,7 @@ export const getObjectAttributesOperation = defineOperation({
     partNumberMarker: vendor('part-number-marker', integer({ min: 0, max: 2 ** 31 - 1 })),
     versionId,
     ...customerKey,
+    ...encryptionOfRead,
     ...ownership,
   },
   output: {

@@ -1,9 +1,9 @@
 import { encryptionOut } from '../contract/encryption-fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
-import { openObject } from '../store/read-object.ts'
+import { openObject } from '../objects/read-object.ts'
 import { defineOperation } from './context.ts'
 import { customerKeyOf } from './encryption.ts'
-import { describeRead, planRead } from './object-answer.ts'
+import { describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
 export const getObjectOperation = defineOperation({
@@ -33,6 +33,12 @@ export const getObjectOperation = defineOperation({
     const { bucket, record, planned, body } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
       planRead(input, found),
     )
-    return Object.assign(describeRead(input, { bucket, record }, planned), { body })
+    try {
+      const part = partChecksum(store, input, record)
+      return Object.assign(describeRead(input, { bucket, record }, planned, part && (await part)), { body })
+    } catch (error) {
+      body.cancel()
+      throw error
+    }
   },
 })

@@ -1,6 +1,6 @@
 import { absentUnless, outVendor } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
-import { findBucket } from '../store/buckets.ts'
+import { findBucket } from '../objects/buckets.ts'
 import { defineOperation } from './context.ts'
 import { regionOf } from './location-constraint.ts'
 

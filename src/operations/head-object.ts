@@ -1,10 +1,10 @@
 import { encryptionOut } from '../contract/encryption-fields.ts'
 import { absentUnless } from '../contract/fields.ts'
 import { objectHeaders } from '../contract/groups.ts'
-import { findReadable } from '../store/read-object.ts'
+import { findReadable } from '../objects/read-object.ts'
 import { defineOperation } from './context.ts'
 import { customerKeyOf } from './encryption.ts'
-import { describeRead, planRead } from './object-answer.ts'
+import { describeRead, partChecksum, planRead } from './object-answer.ts'
 import { readInputs } from './read-inputs.ts'
 
 export const headObjectOperation = defineOperation({
@@ -34,6 +34,8 @@ export const headObjectOperation = defineOperation({
   async handle({ store, scope, key, customerKeysMayTravel }, input) {
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const { bucket, record } = await findReadable(store, scope, { key, versionId: input.versionId, customerKey })
-    return describeRead(input, { bucket: bucket.record, record }, planRead(input, record))
+    const planned = planRead(input, record)
+    const part = partChecksum(store, input, record)
+    return describeRead(input, { bucket: bucket.record, record }, planned, part && (await part))
   },
 })

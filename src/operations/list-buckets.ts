@@ -1,8 +1,8 @@
 import { query } from '../contract/fields.ts'
-import { list, optional, string, struct, timestamp } from '../contract/shapes.ts'
+import { absentElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
-import { listBuckets } from '../store/buckets.ts'
+import { listBuckets } from '../objects/buckets.ts'
 import { defineOperation } from './context.ts'
 import { regionOf } from './location-constraint.ts'
 import { pageToken, readPageToken } from './page-token.ts'
@@ -26,7 +26,14 @@ export const listBucketsOperation = defineOperation({
     shape: struct({
       Owner: struct({ ID: string, DisplayName: string }),
       Buckets: struct({
-        Bucket: list(struct({ Name: string, CreationDate: timestamp, BucketRegion: optional(string) })),
+        Bucket: list(
+          struct({
+            Name: string,
+            CreationDate: timestamp,
+            BucketRegion: optional(string),
+            BucketArn: absentElement('it is a directory bucket'),
+          }),
+        ),
       }),
       Prefix: optional(string),
       ContinuationToken: optional(string),

@@ -4,7 +4,7 @@ import {
   boolean,
   entityTag,
   integer as integerElement,
-  list,
+  mixed,
   optional,
   string,
   struct,
@@ -12,7 +12,7 @@ import {
 } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { invalidArgument } from '../errors.ts'
-import { type ListedVersion, listVersions } from '../store/list-versions.ts'
+import { type ListedVersion, listVersions } from '../objects/list-versions.ts'
 import { defineOperation } from './context.ts'
 import { shownStorageClass } from './object-attributes.ts'
 import { commonPrefixesShape, pageSize, textEncoder } from './object-listing.ts'
@@ -27,7 +27,8 @@ export const listObjectVersionsOperation = defineOperation({
   target: 'bucket',
   query: ['versions'],
   permission: 's3:ListBucketVersions',
-  summary: 'Lists all versions and delete markers, those of one key from the newest to the oldest.',
+  summary:
+    'Lists all versions and delete markers in the order of keys, those of one key from the newest to the oldest.',
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),
@@ -53,8 +54,8 @@ export const listObjectVersionsOperation = defineOperation({
       Delimiter: optional(string),
       IsTruncated: boolean,
       EncodingType: optional(string),
-      Version: list(
-        struct({
+      Entries: mixed({
+        Version: struct({
           ...nameShapes,
           ETag: entityTag,
           ChecksumAlgorithm: optional(string),
@@ -64,8 +65,8 @@ export const listObjectVersionsOperation = defineOperation({
           Owner: ownerShape,
           RestoreStatus: restoreStatusShape,
         }),
-      ),
-      DeleteMarker: list(struct({ ...nameShapes, Owner: ownerShape })),
+        DeleteMarker: struct({ ...nameShapes, Owner: ownerShape }),
+      }),
       CommonPrefixes: commonPrefixesShape,
     }),
   },
@@ -102,7 +103,7 @@ export const listObjectVersionsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        ...entryElements(page.entries, encode, owner),
+        Entries: page.entries.map((entry) => entryElement(entry, encode, owner)),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }
@@ -115,32 +116,28 @@ interface Owner {
 }
 
 /** Field by field: a page has a thousand, and to spread costs more than all the rest of it. */
-function entryElements(entries: readonly ListedVersion[], encode: (raw: string) => string, owner: Owner) {
-  const versions = []
-  const markers = []
-  for (const { key, latest, version } of entries) {
-    if (version.kind === 'marker') {
-      markers.push({
-        Key: encode(key),
-        VersionId: version.versionId,
-        IsLatest: latest,
-        LastModified: version.modifiedMs,
-        Owner: owner,
-      })
-    } else {
-      versions.push({
-        Key: encode(key),
-        VersionId: version.versionId,
-        IsLatest: latest,
-        LastModified: version.modifiedMs,
-        ETag: version.etag,
-        ChecksumAlgorithm: version.checksum?.algorithm,
-        ChecksumType: version.checksum?.type,
-        Size: version.size,
-        StorageClass: shownStorageClass(version),
-        Owner: owner,
-      })
+function entryElement({ key, latest, version }: ListedVersion, encode: (raw: string) => string, owner: Owner) {
+  if (version.kind === 'marker') {
+    const value = {
+      Key: encode(key),
+      VersionId: version.versionId,
+      IsLatest: latest,
+      LastModified: version.modifiedMs,
+      Owner: owner,
     }
+    return { element: 'DeleteMarker' as const, value }
   }
-  return { Version: versions, DeleteMarker: markers }
+  const value = {
+    Key: encode(key),
+    VersionId: version.versionId,
+    IsLatest: latest,
+    LastModified: version.modifiedMs,
+    ETag: version.etag,
+    ChecksumAlgorithm: version.checksum?.algorithm,
+    ChecksumType: version.checksum?.type,
+    Size: version.size,
+    StorageClass: shownStorageClass(version),
+    Owner: owner,
+  }
+  return { element: 'Version' as const, value }
 }

@@ -2,8 +2,8 @@ import { query } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { boolean as booleanText, text } from '../contract/values.ts'
-import { listObjects } from '../store/list-objects.ts'
-import type { PageStart } from '../store/listing.ts'
+import { listObjects } from '../objects/list-objects.ts'
+import type { PageStart } from '../rules/listing.ts'
 import { defineOperation } from './context.ts'
 import {
   commonPrefixesShape,

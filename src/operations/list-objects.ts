@@ -2,8 +2,8 @@ import { query } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
 import { boolean, integer, optional, string, struct } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
-import { listObjects } from '../store/list-objects.ts'
-import { type PageStart, startBehind } from '../store/listing.ts'
+import { listObjects } from '../objects/list-objects.ts'
+import { type PageStart, startBehind } from '../rules/listing.ts'
 import { defineOperation } from './context.ts'
 import {
   commonPrefixesShape,

@@ -13,7 +13,7 @@ import {
 } from '../contract/shapes.ts'
 import { integer } from '../contract/values.ts'
 import { limits } from '../limits.ts'
-import { listParts } from '../store/upload-parts.ts'
+import { listParts } from '../objects/upload-parts.ts'
 import { defineOperation } from './context.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { customerKeyOf } from './encryption.ts'
@@ -68,9 +68,10 @@ export const listPartsOperation = defineOperation({
 
   async handle({ store, scope, bucket, key, principal, customerKeysMayTravel }, input) {
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
+    const encryption = customerKey && ({ by: 'customer', customerKey } as const)
     const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
     const marker = Math.min(input.partNumberMarker ?? 0, limits.partNumberMax)
-    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max, customerKey })
+    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max, encryption })
     const owner = { ID: principal.accountId, DisplayName: principal.displayName }
     const { checksum } = page.upload.record
     return {

@@ -1,4 +1,5 @@
 /** What a LocationConstraint means: a location by its name, or a cloud region's name, which stands for the default location. Pure. */
+import { S3Error } from '../errors.ts'
 
 export const defaultLocation = 'default'
 
@@ -13,6 +14,15 @@ export function resolveLocation(
   if (constraint === undefined || constraint === '') return defaultLocation
   if (isLocation(constraint)) return constraint
   return regionName.test(constraint) ? defaultLocation : undefined
+}
+
+/** Says which there are. Their names are no secret: GetBucketLocation gives them. */
+export function invalidLocation(constraint: string, locations: readonly string[]): S3Error {
+  const names = [...new Set([defaultLocation, ...locations])].join(', ')
+  return new S3Error('InvalidLocationConstraint', {
+    message: `The specified location constraint is not valid. The locations of this server are: ${names}.`,
+    details: { LocationConstraint: constraint },
+  })
 }
 
 /** The region that clients are told: the one asked for when the bucket was made, else the server's own. */

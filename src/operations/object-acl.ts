@@ -1,7 +1,7 @@
 /** PutObjectAcl, GetObjectAcl. */
-import { ownership, versionId, versionIdOut } from '../contract/groups.ts'
-import { findVersion } from '../store/find-version.ts'
-import { shownVersionId } from '../store/versions.ts'
+import { errorsOfVersion, ownership, requestCharged, versionId, versionIdOut } from '../contract/groups.ts'
+import { findVersion } from '../objects/find-version.ts'
+import { shownVersionId } from '../rules/versions.ts'
 import {
   checkChangesNothing,
   policyBody,
@@ -22,8 +22,8 @@ export const putObjectAclOperation = defineOperation({
   summary: 'Accepts that the owner alone may use the object; refuses every other access control list.',
   input: { versionId, ...policyInputs },
   inputBody: policyBody,
-  output: { versionId: versionIdOut },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', ...policyErrors],
+  output: { versionId: versionIdOut, ...requestCharged },
+  errors: [...errorsOfVersion, ...policyErrors],
 
   async handle({ store, scope, key, principal }, { body, acl, versionId }) {
     const { bucket, record } = await findVersion(store, scope, key, versionId)
@@ -41,9 +41,9 @@ export const getObjectAclOperation = defineOperation({
   versionPermission: 's3:GetObjectVersionAcl',
   summary: 'Answers that the owner of the bucket, and nobody else, has full control of the object.',
   input: { versionId, ...ownership },
-  output: { versionId: versionIdOut },
+  output: { versionId: versionIdOut, ...requestCharged },
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
+  errors: errorsOfVersion,
 
   async handle({ store, scope, key, principal }, { versionId }) {
     const { bucket, record } = await findVersion(store, scope, key, versionId)

@@ -1,13 +1,16 @@
 /** What GetObject and HeadObject have in common: which bytes are meant, and the headers that describe them. */
+
+import type { Store } from '../commits/store.ts'
 import type { encryptionOut } from '../contract/encryption-fields.ts'
 import type { EncodedFields } from '../contract/fields.ts'
 import type { objectHeaders } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
-import { type ByteRange, resolveRange } from '../store/byte-range.ts'
-import { partsCount, placeOfPart } from '../store/object-parts.ts'
-import { checkRead, type ReadConditions } from '../store/preconditions.ts'
-import type { Encryption, ObjectRecord } from '../store/records.ts'
-import { shownVersionId, type VersionInBucket } from '../store/versions.ts'
+import { partsCount, placeOfPart } from '../objects/object-parts.ts'
+import { readPart } from '../objects/upload-parts.ts'
+import type { Checksum, Encryption, ObjectRecord } from '../records/records.ts'
+import { type ByteRange, resolveRange } from '../rules/byte-range.ts'
+import { checkRead, type ReadConditions } from '../rules/preconditions.ts'
+import { shownVersionId, type VersionInBucket } from '../rules/versions.ts'
 import { httpDate } from '../time-text.ts'
 import { checksumOutputs } from './data-digests.ts'
 import { type CustomerKeyInputs, encryptionOutputs } from './encryption.ts'
@@ -56,6 +59,30 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
   throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
 }
 
+/** The checksum of the part that is asked for by its number; `undefined` when none is asked for. It is kept apart from the object's record. */
+export function partChecksum(
+  store: Store,
+  { checksumMode, partNumber }: ReadInputs,
+  { data, checksum }: ObjectRecord,
+): Promise<Checksum | undefined> | undefined {
+  if (checksumMode === undefined || partNumber === undefined || data.kind === 'blob') return undefined
+  return readPart(store, data.uploadId, partNumber).then((part) => {
+    // The type says how the object's checksum is made of those of its parts.
+    return part?.checksum && { ...part.checksum, type: checksum?.type ?? part.checksum.type }
+  })
+}
+
+/** A range has none: clients would take the object's checksum for that of the range. */
+function shownChecksum(
+  { partNumber }: ReadInputs,
+  { data, checksum }: ObjectRecord,
+  partial: boolean,
+  ofPart: Checksum | undefined,
+): Checksum | undefined {
+  if (partNumber !== undefined) return data.kind === 'parts' ? ofPart : checksum
+  return partial ? undefined : checksum
+}
+
 function lockOutputs({ retention, legalHold }: ObjectRecord): Described {
   return {
     objectLockMode: retention?.mode,
@@ -78,6 +105,7 @@ export function describeRead(
   input: ReadInputs,
   version: VersionInBucket,
   { range, partial }: ReadPlan,
+  ofPart?: Checksum | undefined,
 ): Described & { status: number } {
   const { record } = version
   const { headers } = record
@@ -106,7 +134,8 @@ export function describeRead(
   if (record.tags.length > 0) described.taggingCount = String(record.tags.length)
   if (record.retention !== undefined || record.legalHold !== undefined) Object.assign(described, lockOutputs(record))
   if (record.encryption !== undefined) Object.assign(described, shownEncryption(record.encryption, input))
-  // The checksum is of the whole object; beside a part of it, clients would take it for the part's.
-  if (input.checksumMode === 'ENABLED' && !sized) Object.assign(described, checksumOutputs(record.checksum))
+  if (input.checksumMode === 'ENABLED') {
+    Object.assign(described, checksumOutputs(shownChecksum(input, record, partial, ofPart)))
+  }
   return described
 }

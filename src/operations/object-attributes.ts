@@ -1,8 +1,8 @@
 /** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type ObjectAttributes, type RetentionMode, type StorageClass, storageClasses } from '../store/records.ts'
-import { parseTaggingHeader } from '../store/tag-set.ts'
+import { type ObjectAttributes, type RetentionMode, type StorageClass, storageClasses } from '../records/records.ts'
+import { parseTaggingHeader } from '../rules/tag-set.ts'
 
 export interface AttributeInputs {
   contentType?: string | undefined
@@ -80,12 +80,10 @@ function checkMetadata(metadata: Record<string, string>): Record<string, string>
   return metadata
 }
 
-/** `aws-chunked` says how the request is framed, not what the object is: it is not stored. */
+/** As sent, less `aws-chunked`: that says how the request is framed, not what the object is. */
 function storedEncoding(encoding: string | undefined): string | undefined {
-  if (encoding === undefined) return undefined
-  const kept = encoding
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked')
-  return kept.length === 0 ? undefined : kept.join(',')
+  const codings = encoding?.split(',') ?? []
+  const kept = codings.filter((coding) => coding.trim().toLowerCase() !== 'aws-chunked')
+  const stored = kept.length === codings.length ? encoding : kept.join(',').trim()
+  return stored === '' ? undefined : stored
 }

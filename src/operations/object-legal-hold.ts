@@ -1,9 +1,15 @@
 /** PutObjectLegalHold, GetObjectLegalHold. */
-import { checksumsIn, ownership, requestCharged, versionId } from '../contract/groups.ts'
+import {
+  checksumsIn,
+  errorsOfVersion,
+  ownership,
+  requestCharged,
+  requiredDocument,
+  versionId,
+} from '../contract/groups.ts'
 import { oneOf, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { findLockable, setLegalHold } from '../store/change-version.ts'
+import { findLockable, setLegalHold } from '../objects/change-version.ts'
 import { defineOperation } from './context.ts'
 
 const legalHoldShape = struct({ Status: oneOf('ON', 'OFF') })
@@ -16,16 +22,9 @@ export const putObjectLegalHoldOperation = defineOperation({
   permission: 's3:PutObjectLegalHold',
   summary: 'Puts a version under legal hold, or lifts the hold.',
   input: { versionId, ...checksumsIn, ...ownership },
-  inputBody: {
-    kind: 'xml',
-    root: 'LegalHold',
-    shape: legalHoldShape,
-    required: true,
-    digestRequired: true,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('LegalHold', legalHoldShape, 'by AWS'),
   output: requestCharged,
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', 'InvalidRequest', 'MalformedXML'],
+  errors: [...errorsOfVersion, 'InvalidRequest', 'MalformedXML'],
 
   async handle({ store, scope, key }, { body, versionId }) {
     await setLegalHold(store, scope, { key, versionId }, body.Status === 'ON')
@@ -43,14 +42,7 @@ export const getObjectLegalHoldOperation = defineOperation({
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'NoSuchVersion',
-    'MethodNotAllowed',
-    'InvalidRequest',
-    'NoSuchObjectLockConfiguration',
-  ],
+  errors: [...errorsOfVersion, 'InvalidRequest', 'NoSuchObjectLockConfiguration'],
 
   async handle({ store, scope, key }, { versionId }) {
     const { legalHold } = await findLockable(store, scope, { key, versionId })

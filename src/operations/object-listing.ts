@@ -5,7 +5,7 @@ import { ownership } from '../contract/groups.ts'
 import { entityTag, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
-import type { ListedKey } from '../store/list-objects.ts'
+import type { ListedKey } from '../objects/list-objects.ts'
 import { shownStorageClass } from './object-attributes.ts'
 import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 

@@ -1,12 +1,11 @@
 /** PutObjectLockConfiguration, GetObjectLockConfiguration. */
 import { refused } from '../contract/fields.ts'
-import { checksumsIn, ownership, requestCharged } from '../contract/groups.ts'
-import { integer, oneOf, optional, struct } from '../contract/shapes.ts'
+import { checksumsIn, ownership, requestCharged, requiredDocument } from '../contract/groups.ts'
+import { integer, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { changeBucket, findBucket } from '../store/buckets.ts'
-import type { DefaultRetention, ObjectLock } from '../store/records.ts'
-import { checkPeriod } from '../store/retention.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
+import type { DefaultRetention, ObjectLock } from '../records/records.ts'
+import { checkPeriod } from '../rules/retention.ts'
 import { defineOperation } from './context.ts'
 
 const configurationShape = struct({
@@ -18,6 +17,7 @@ const configurationShape = struct({
           Mode: optional(oneOf('GOVERNANCE', 'COMPLIANCE')),
           Days: optional(integer),
           Years: optional(integer),
+          DefaultEventHold: refusedElement,
         }),
       ),
     }),
@@ -42,14 +42,7 @@ export const putObjectLockConfigurationOperation = defineOperation({
     ...checksumsIn,
     ...ownership,
   },
-  inputBody: {
-    kind: 'xml',
-    root: 'ObjectLockConfiguration',
-    shape: configurationShape,
-    required: true,
-    digestRequired: true,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('ObjectLockConfiguration', configurationShape, 'by AWS'),
   output: requestCharged,
   errors: ['NoSuchBucket', 'InvalidBucketState', 'InvalidArgument', 'MalformedXML'],
 

@@ -1,15 +1,24 @@
 /** PutObjectRetention, GetObjectRetention. */
-import { bypassGovernanceRetention, checksumsIn, ownership, requestCharged, versionId } from '../contract/groups.ts'
-import { oneOf, optional, struct, timestamp } from '../contract/shapes.ts'
+import {
+  bypassGovernanceRetention,
+  checksumsIn,
+  errorsOfVersion,
+  ownership,
+  requestCharged,
+  requiredDocument,
+  versionId,
+} from '../contract/groups.ts'
+import { oneOf, optional, refusedElement, struct, timestamp } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { findLockable, setRetention } from '../store/change-version.ts'
-import type { Retention } from '../store/records.ts'
+import { findLockable, setRetention } from '../objects/change-version.ts'
+import type { Retention } from '../records/records.ts'
 import { defineOperation } from './context.ts'
 
 const retentionShape = struct({
   Mode: optional(oneOf('GOVERNANCE', 'COMPLIANCE')),
   RetainUntilDate: optional(timestamp),
+  EventHold: refusedElement,
+  EventHoldDuration: refusedElement,
 })
 
 export const putObjectRetentionOperation = defineOperation({
@@ -20,25 +29,9 @@ export const putObjectRetentionOperation = defineOperation({
   permission: 's3:PutObjectRetention',
   summary: 'Sets how long a version is kept. COMPLIANCE only ever gets longer; shortening GOVERNANCE takes a bypass.',
   input: { versionId, bypassGovernanceRetention, ...checksumsIn, ...ownership },
-  inputBody: {
-    kind: 'xml',
-    root: 'Retention',
-    shape: retentionShape,
-    required: true,
-    digestRequired: true,
-    bytesMax: limits.xmlBodyBytesMax,
-  },
+  inputBody: requiredDocument('Retention', retentionShape, true),
   output: requestCharged,
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'NoSuchVersion',
-    'MethodNotAllowed',
-    'InvalidRequest',
-    'InvalidArgument',
-    'MalformedXML',
-    'AccessDenied',
-  ],
+  errors: [...errorsOfVersion, 'InvalidRequest', 'InvalidArgument', 'MalformedXML', 'AccessDenied'],
 
   async handle({ store, scope, key, mayBypassGovernance }, { body, versionId, bypassGovernanceRetention }) {
     const bypass = mayBypassGovernance(bypassGovernanceRetention)
@@ -70,14 +63,7 @@ export const getObjectRetentionOperation = defineOperation({
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'NoSuchVersion',
-    'MethodNotAllowed',
-    'InvalidRequest',
-    'NoSuchObjectLockConfiguration',
-  ],
+  errors: [...errorsOfVersion, 'InvalidRequest', 'NoSuchObjectLockConfiguration'],
 
   async handle({ store, scope, key }, { versionId }) {
     const { retention } = await findLockable(store, scope, { key, versionId })

@@ -1,9 +1,9 @@
 /** PutObjectTagging, GetObjectTagging, DeleteObjectTagging. */
-import { checksumsIn, ownership, versionId, versionIdOut } from '../contract/groups.ts'
-import { setTags } from '../store/change-version.ts'
-import { findVersion } from '../store/find-version.ts'
-import { checkTags } from '../store/tag-set.ts'
-import { shownVersionId } from '../store/versions.ts'
+import { checksumsIn, errorsOfVersion, ownership, versionId, versionIdOut } from '../contract/groups.ts'
+import { setTags } from '../objects/change-version.ts'
+import { findVersion } from '../objects/find-version.ts'
+import { checkTags } from '../rules/tag-set.ts'
+import { shownVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import { taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
 
@@ -18,16 +18,7 @@ export const putObjectTaggingOperation = defineOperation({
   input: { versionId, ...checksumsIn, ...ownership },
   inputBody: taggingBody,
   output: { versionId: versionIdOut },
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'InvalidTag',
-    'MalformedXML',
-    'BadDigest',
-    'InvalidDigest',
-    'NoSuchVersion',
-    'MethodNotAllowed',
-  ],
+  errors: [...errorsOfVersion, 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
   async handle({ store, scope, key }, { body, versionId }) {
     const version = await setTags(store, scope, { key, versionId }, checkTags(toTags(body), 'object'))
@@ -46,7 +37,7 @@ export const getObjectTaggingOperation = defineOperation({
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
+  errors: errorsOfVersion,
 
   async handle({ store, scope, key }, { versionId }) {
     const { bucket, record } = await findVersion(store, scope, key, versionId)
@@ -65,7 +56,7 @@ export const deleteObjectTaggingOperation = defineOperation({
   status: 204,
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
-  errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed'],
+  errors: errorsOfVersion,
 
   async handle({ store, scope, key }, { versionId }) {
     const version = await setTags(store, scope, { key, versionId }, [])

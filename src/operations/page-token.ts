@@ -1,6 +1,6 @@
 /** Opaque tokens of paged answers: they carry where the next page starts. Pure. */
 import { invalidArgument } from '../errors.ts'
-import type { PageStart } from '../store/listing.ts'
+import type { PageStart } from '../rules/listing.ts'
 
 /** A token that `readPageToken` understands. Clients must not look into it, and it holds no secret. */
 export function pageToken(next: PageStart): string {

@@ -1,5 +1,5 @@
 import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
-import { outHeader } from '../contract/fields.ts'
+import { absentUnless, outHeader, refused } from '../contract/fields.ts'
 import {
   checksumsIn,
   checksumsOut,
@@ -16,8 +16,8 @@ import {
 } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { shownVersionId } from '../store/versions.ts'
-import { writeObject } from '../store/write-object.ts'
+import { writeObject } from '../objects/write-object.ts'
+import { writtenVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
@@ -39,6 +39,7 @@ export const putObjectOperation = defineOperation({
     ...keeping,
     ...encryptionRequest,
     ...customerKey,
+    writeOffsetBytes: refused('vendor', 'write-offset-bytes'),
     ...ownership,
   },
   inputBody: { kind: 'stream' },
@@ -46,6 +47,7 @@ export const putObjectOperation = defineOperation({
     etag: outHeader('ETag'),
     versionId: versionIdOut,
     expiration: expirationOut,
+    objectSize: absentUnless('object-size', 'data was appended, which is refused'),
     ...requestCharged,
     ...checksumsOut,
     ...encryptionOutOfWrite,
@@ -63,7 +65,6 @@ export const putObjectOperation = defineOperation({
     'InvalidTag',
     'InvalidStorageClass',
     'InvalidRedirectLocation',
-    'InvalidRequest',
   ],
 
   async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {
@@ -81,7 +82,7 @@ export const putObjectOperation = defineOperation({
     const { etag, checksum, encryption } = version.record
     return {
       etag: `"${etag}"`,
-      versionId: shownVersionId(version),
+      versionId: writtenVersionId(version.record.versionId),
       ...checksumOutputs(checksum),
       ...encryptionOutputs(encryption, input),
     }

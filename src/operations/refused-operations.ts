@@ -2,7 +2,7 @@
 import type { Method, Operation, Target } from '../contract/operation.ts'
 import type { OperationContext } from './context.ts'
 
-type Row = [name: string, method: Method, target: Target, query: string]
+type Row = [name: string, method: Method, target: Target, ...query: string[]]
 
 const rows: readonly Row[] = [
   ['PutBucketAbac', 'PUT', 'bucket', 'abac'],
@@ -17,6 +17,7 @@ const rows: readonly Row[] = [
   ['GetBucketMetadataTableConfiguration', 'GET', 'bucket', 'metadataTable'],
   ['CreateBucketMetadataTableConfiguration', 'POST', 'bucket', 'metadataTable'],
   ['DeleteBucketMetadataTableConfiguration', 'DELETE', 'bucket', 'metadataTable'],
+  ['UpdateBucketMetadataAnnotationTableConfiguration', 'PUT', 'bucket', 'metadataAnnotationTable'],
   ['UpdateBucketMetadataInventoryTableConfiguration', 'PUT', 'bucket', 'metadataInventoryTable'],
   ['UpdateBucketMetadataJournalTableConfiguration', 'PUT', 'bucket', 'metadataJournalTable'],
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
@@ -26,9 +27,14 @@ const rows: readonly Row[] = [
   // Nothing here is public, and nothing can be made so: a block that was taken away would still be there.
   ['DeletePublicAccessBlock', 'DELETE', 'bucket', 'publicAccessBlock'],
   ['PutBucketReplication', 'PUT', 'bucket', 'replication'],
+  // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
+  ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],
   ['CreateSession', 'GET', 'bucket', 'session'],
   ['PutBucketWebsite', 'PUT', 'bucket', 'website'],
-  ['UpdateObjectEncryption', 'PUT', 'object', 'encryption'],
+  ['ListObjectAnnotations', 'GET', 'object', 'annotation'],
+  ['GetObjectAnnotation', 'GET', 'object', 'annotation', 'annotationName'],
+  ['PutObjectAnnotation', 'PUT', 'object', 'annotation'],
+  ['DeleteObjectAnnotation', 'DELETE', 'object', 'annotation'],
   ['RenameObject', 'PUT', 'object', 'renameObject'],
   ['RestoreObject', 'POST', 'object', 'restore'],
   ['SelectObjectContent', 'POST', 'object', 'select'],
@@ -36,19 +42,28 @@ const rows: readonly Row[] = [
 ]
 
 export const refusedOperations: readonly Operation<OperationContext>[] = [
-  ...rows.map(([name, method, target, query]) => refusedOperation(name, method, target, [query])),
+  ...rows.map(([name, method, target, ...query]) => refusedOperation(name, method, target, query)),
+  // Of Object Lambda: the name of the host says for which request it is, as does the header.
+  refusedOperation('WriteGetObjectResponse', 'POST', 'object', [], ['request-route']),
   // A form post names the key in the form.
-  refusedOperation('PostObject', 'POST', 'bucket', []),
+  { ...refusedOperation('PostObject', 'POST', 'bucket', []), authentication: 'form' },
 ]
 
-function refusedOperation(name: string, method: Method, target: Target, query: string[]): Operation<OperationContext> {
+function refusedOperation(
+  name: string,
+  method: Method,
+  target: Target,
+  query: string[],
+  vendorHeaders: string[] = [],
+): Operation<OperationContext> {
   return {
     name,
     method,
     target,
     query,
-    vendorHeaders: [],
+    vendorHeaders,
     permission: `s3:${name}`,
+    authentication: 'signed',
     summary: 'Refused by name.',
     status: 501,
     implemented: false,

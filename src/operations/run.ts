@@ -1,10 +1,11 @@
 /** Runs an operation: permit, then handle. The permission is asked again, with the bucket's owner, wherever a handler reaches a bucket. */
 import { permits } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { BucketScope } from '../commits/scope.ts'
 import type { Answer, Operation, Permissions } from '../contract/operation.ts'
-import { notImplemented } from '../errors.ts'
-import type { BucketRecord } from '../store/records.ts'
-import type { BucketScope } from '../store/scope.ts'
+import { notImplemented, S3Error } from '../errors.ts'
+import { findBucket } from '../objects/buckets.ts'
+import type { BucketRecord } from '../records/records.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import type { OperationContext, OperationRequest } from './context.ts'
 
@@ -16,15 +17,48 @@ export function run(
 ): Promise<Answer> {
   // Not asynchronous itself, as a promise that waits for the handler's would cost each request some turns of the microtask queue.
   try {
-    const permissions = permissionsFor(operation, input)
-    for (const permission of permissions) permits(request.principal, permission, undefined)
+    const scope = permittedScope(operation, request, input)
     if (!operation.implemented) throw notImplemented(operation.name)
-    // Whose the bucket is must be right also where each thing is asked for by itself.
-    const scope = new RequestScope(request, request.bucket, permissions.length === 0 ? withoutName : permissions)
     return operation.handle(new RequestContext(request, scope), input)
   } catch (error) {
     return Promise.reject(error)
   }
+}
+
+/**
+ * What to throw for a request that failed with `error`. S3 looks for the bucket before it looks at headers and bodies, so where those are wrong and
+ * the bucket is not there, NoSuchBucket takes their place; and AccessDenied where it is not the asker's. The bucket is looked up only now: no good
+ * request pays for it. `input` is what could be read of it.
+ */
+export async function bucketFirst(
+  operation: Operation<OperationContext>,
+  request: OperationRequest,
+  input: Record<string, unknown>,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof S3Error) || !saysRequestIsWrong(error)) return error
+  // To one operation the bucket need not be there: it makes it.
+  if (!operation.errors.includes('NoSuchBucket')) return error
+  try {
+    await findBucket(request.store, permittedScope(operation, request, input))
+    return error
+  } catch (instead) {
+    return instead
+  }
+}
+
+const saysRequestIsWrong = ({ status, code }: S3Error): boolean => status === 400 || code === 'MissingContentLength'
+
+/** Throws AccessDenied where the key may not do this in any bucket. */
+function permittedScope(
+  operation: Operation<OperationContext>,
+  request: OperationRequest,
+  input: Record<string, unknown>,
+): RequestScope {
+  const permissions = permissionsFor(operation, input)
+  for (const permission of permissions) permits(request.principal, permission, undefined)
+  // Even if the handler asks for each permission by itself, the bucket must belong to the right account.
+  return new RequestScope(request, request.bucket, permissions.length === 0 ? withoutName : permissions)
 }
 
 const withoutName: readonly (string | undefined)[] = [undefined]
@@ -100,7 +134,7 @@ class RequestContext implements OperationContext {
 
 /**
  * To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. So is
- * what a header asks for beside the operation: to lock, to tag.
+ * what a header asks for in addition to the operation: to lock, to tag.
  */
 function permissionsFor(operation: Operation<OperationContext>, input: Record<string, unknown>): readonly string[] {
   const { current, version, byField } = compiledPermissions(operation)

@@ -41,6 +41,7 @@ import { getObjectRetentionOperation, putObjectRetentionOperation } from './obje
 import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
 import { putObjectOperation } from './put-object.ts'
 import { refusedOperations } from './refused-operations.ts'
+import { updateObjectEncryptionOperation } from './update-object-encryption.ts'
 import { uploadPartOperation } from './upload-part.ts'
 import { uploadPartCopyOperation } from './upload-part-copy.ts'
 
@@ -81,6 +82,7 @@ export const operations: readonly Operation<OperationContext>[] = [
   getObjectRetentionOperation,
   putObjectAclOperation,
   getObjectAclOperation,
+  updateObjectEncryptionOperation,
   listObjectsOperation,
   listObjectsV2Operation,
   listObjectVersionsOperation,

@@ -1,20 +1,13 @@
 /** The Tagging document, as buckets and objects share it. */
-import type { InputBody } from '../contract/fields.ts'
+import { requiredDocument } from '../contract/groups.ts'
 import { list, string, struct } from '../contract/shapes.ts'
-import { limits } from '../limits.ts'
-import type { Tag } from '../store/records.ts'
+import type { Tag } from '../records/records.ts'
+import { compareUtf8 } from '../rules/utf8-order.ts'
 
 export const tagShape = struct({ Key: string, Value: string })
 export const taggingShape = struct({ TagSet: struct({ Tag: list(tagShape) }) })
 
-export const taggingBody = {
-  kind: 'xml',
-  root: 'Tagging',
-  shape: taggingShape,
-  required: true,
-  digestRequired: false,
-  bytesMax: limits.xmlBodyBytesMax,
-} as const satisfies InputBody
+export const taggingBody = requiredDocument('Tagging', taggingShape)
 
 interface TaggingDocument {
   TagSet: { Tag: { Key: string; Value: string }[] }
@@ -24,6 +17,8 @@ export function toTags(document: TaggingDocument): Tag[] {
   return document.TagSet.Tag.map(({ Key, Value }) => ({ key: Key, value: Value }))
 }
 
+/** Sorted by key, as S3 answers them: in whatever order they came, and were stored. */
 export function toTaggingDocument(tags: readonly Tag[]): TaggingDocument {
-  return { TagSet: { Tag: tags.map(({ key, value }) => ({ Key: key, Value: value })) } }
+  const sorted = [...tags].sort((a, b) => compareUtf8(a.key, b.key))
+  return { TagSet: { Tag: sorted.map(({ key, value }) => ({ Key: key, Value: value })) } }
 }

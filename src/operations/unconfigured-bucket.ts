@@ -1,11 +1,10 @@
 /** Builders of operations on what no bucket here has configured: each finds the bucket, then does what S3 does for a bucket as it was made. */
 import type { InputFields } from '../contract/fields.ts'
-import { checksumsIn, ownership } from '../contract/groups.ts'
+import { checksumsIn, ownership, type requestCharged, requiredDocument } from '../contract/groups.ts'
 import type { Method, Operation } from '../contract/operation.ts'
 import type { Infer, Shape } from '../contract/shapes.ts'
 import { type ErrorCode, errorTable, S3Error } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { findBucket } from '../store/buckets.ts'
+import { findBucket } from '../objects/buckets.ts'
 import { defineOperation, type OperationContext } from './context.ts'
 
 interface Named {
@@ -13,7 +12,7 @@ interface Named {
   query: readonly string[]
   permission: string
   summary: string
-  /** Beside what every operation on a bucket takes. */
+  /** In addition to the fields of every operation on a bucket. */
   input?: InputFields
   /** What its input can be wrong in. */
   errors?: readonly ErrorCode[]
@@ -21,7 +20,7 @@ interface Named {
 
 /** A read that gives the same document for every bucket. */
 export function answersAlways<S extends Shape>(
-  { input, errors = [], ...named }: Named,
+  { input, output, errors = [], ...named }: Named & { output?: typeof requestCharged },
   root: string,
   shape: S,
   body: NoInfer<Infer<S>>,
@@ -31,7 +30,7 @@ export function answersAlways<S extends Shape>(
     method: 'GET',
     target: 'bucket',
     input: { ...input, ...ownership },
-    output: {},
+    output: output ?? {},
     outputBody: { kind: 'xml', root, shape: shape as Shape },
     errors: ['NoSuchBucket', ...errors],
 
@@ -42,7 +41,7 @@ export function answersAlways<S extends Shape>(
   })
 }
 
-/** A read or a removal of what is not there. Its declared status is the error's: it has no other. */
+/** Reads or removes a configuration that no bucket has. It always answers an error, so the declared status is that error's. */
 export function findsNothing(
   method: Extract<Method, 'GET' | 'DELETE'>,
   { input, errors = [], ...named }: Named,
@@ -94,14 +93,7 @@ export function acceptsOnly<S extends Shape>(
     method: 'PUT',
     target: 'bucket',
     input: { ...input, ...checksumsIn, ...ownership },
-    inputBody: {
-      kind: 'xml',
-      root,
-      shape: shape as Shape,
-      required: true,
-      digestRequired: false,
-      bytesMax: limits.xmlBodyBytesMax,
-    },
+    inputBody: requiredDocument(root, shape as Shape),
     output: {},
     errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NotImplemented', ...errors],
 

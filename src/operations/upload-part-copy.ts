@@ -1,12 +1,12 @@
-import { customerKey, encryptionOut, sourceCustomerKey } from '../contract/encryption-fields.ts'
+import { customerKey, encryptionOut, encryptionRequest, sourceCustomerKey } from '../contract/encryption-fields.ts'
 import { outVendor, required, vendor } from '../contract/fields.ts'
 import { ownership, requestCharged } from '../contract/groups.ts'
 import { string, struct, timestamp } from '../contract/shapes.ts'
 import { text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
-import { checkCopySource } from '../store/preconditions.ts'
-import { writePart } from '../store/upload-parts.ts'
-import { shownVersionId } from '../store/versions.ts'
+import { writePart } from '../objects/upload-parts.ts'
+import { checkCopySource } from '../rules/preconditions.ts'
+import { shownVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
 import {
   copyConditions,
@@ -17,7 +17,7 @@ import {
   readPermission,
 } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
-import { customerKeyOf, encryptionOutputs, sourceCustomerKeyOf } from './encryption.ts'
+import { encryptionOutputs, encryptionRequestOf, sourceCustomerKeyOf } from './encryption.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
 
@@ -37,6 +37,7 @@ export const uploadPartCopyOperation = defineOperation({
     copySourceRange: vendor('copy-source-range', text),
     ...copySourceInputs,
     ...sourceCustomerKey,
+    ...encryptionRequest,
     ...customerKey,
     ...ownership,
   },
@@ -73,7 +74,7 @@ export const uploadPartCopyOperation = defineOperation({
         key,
         uploadId: input.uploadId,
         number: input.partNumber,
-        customerKey: customerKeyOf(input, { customerKeysMayTravel }),
+        encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
         data: ({ checksum }) => ({
           body,
           checksum: checksum && { algorithm: checksum.algorithm, expected: () => undefined },

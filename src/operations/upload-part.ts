@@ -1,14 +1,14 @@
-import { customerKey, encryptionOut } from '../contract/encryption-fields.ts'
+import { customerKey, encryptionOut, encryptionRequest } from '../contract/encryption-fields.ts'
 import { outHeader } from '../contract/fields.ts'
 import { checksumsIn, ownership, partChecksumsOut, requestCharged } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { IncomingData } from '../store/incoming-data.ts'
-import type { OpenUpload } from '../store/records.ts'
-import { writePart } from '../store/upload-parts.ts'
+import type { IncomingData } from '../objects/incoming-data.ts'
+import { writePart } from '../objects/upload-parts.ts'
+import type { OpenUpload } from '../records/records.ts'
 import { defineOperation } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
-import { customerKeyOf, encryptionOutputs } from './encryption.ts'
+import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { checkObjectSize } from './put-object.ts'
 import { partNumber, uploadId } from './upload-address.ts'
 
@@ -19,7 +19,7 @@ export const uploadPartOperation = defineOperation({
   query: ['partNumber', 'uploadId'],
   permission: 's3:PutObject',
   summary: 'Uploads one part. A part sent again replaces the one before.',
-  input: { partNumber, uploadId, ...checksumsIn, ...customerKey, ...ownership },
+  input: { partNumber, uploadId, ...checksumsIn, ...encryptionRequest, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
   output: { etag: outHeader('ETag'), ...requestCharged, ...partChecksumsOut, ...encryptionOut },
   errors: [
@@ -38,7 +38,7 @@ export const uploadPartOperation = defineOperation({
       key,
       uploadId: input.uploadId,
       number: input.partNumber,
-      customerKey: customerKeyOf(input, { customerKeysMayTravel }),
+      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
       data: (upload) => {
         const data = incomingData(input.body, input, presigned)
         requireDigest('Put Part', upload, data)

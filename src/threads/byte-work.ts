@@ -1,11 +1,11 @@
 /** The heavy work on the bytes of one large body, chunk by chunk, in place: digests of the plaintext, sealing, opening. Pure; knows no threads. */
-import { type ChecksumAlgorithm, createDigest, type Digest } from '../checksums/checksums.ts'
+import { type ChecksumAlgorithm, createDigest, type Digest, digestsReady } from '../checksums/checksums.ts'
 import { plainBytes, SegmentDamaged, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
 
 /** What is to be done with a body. Can be sent to a thread. */
 export interface WorkOrder {
   /** Of the bytes as they come in. */
-  digests: readonly (ChecksumAlgorithm | 'MD5')[]
+  digests: readonly ChecksumAlgorithm[]
   cipher?: CipherOrder | undefined
 }
 
@@ -27,6 +27,12 @@ export class ByteWork {
   readonly #digests: readonly Digest[]
   readonly #cipher: ChunkWork
 
+  /** Resolves when an order can be taken up; `undefined` when it can be already. */
+  static ready({ digests }: WorkOrder): Promise<void> | undefined {
+    return digestsReady(digests)
+  }
+
+  /** Throws when `ready` was not awaited. */
   constructor({ digests, cipher }: WorkOrder) {
     this.#digests = digests.map(createDigest)
     this.#cipher = cipherWork(cipher)

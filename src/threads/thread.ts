@@ -25,8 +25,25 @@ function answer(ask: Extract<ToThread, { kind: 'work' | 'digest' }>): FromThread
   }
 }
 
-parentPort?.on('message', (ask: ToThread) => {
+function take(ask: ToThread): void {
   if (ask.kind === 'begin') sessions.set(ask.session, new ByteWork(ask.order))
   else if (ask.kind === 'end') sessions.delete(ask.session)
   else parentPort?.postMessage(answer(ask))
+}
+
+/** While an order waits until it can be taken up, all that comes after it waits too: answers are told apart by their order alone. */
+let turn: Promise<void> | undefined
+
+parentPort?.on('message', (ask: ToThread) => {
+  const ready = ask.kind === 'begin' ? ByteWork.ready(ask.order) : undefined
+  if (turn === undefined && ready === undefined) {
+    take(ask)
+    return
+  }
+  // An order that can't be taken up makes no session: what is asked of it is answered as a failure.
+  const mine = Promise.allSettled([turn, ready]).then(([, { status }]) => {
+    if (turn === mine) turn = undefined
+    if (status === 'fulfilled') take(ask)
+  })
+  turn = mine
 })

@@ -30,10 +30,13 @@ export function noThreads(): Threads {
 }
 
 function workHere(order: WorkOrder): WorkSession {
-  const byteWork = new ByteWork(order)
+  const ready = ByteWork.ready(order)
+  const begun = ready === undefined ? new ByteWork(order) : ready.then(() => new ByteWork(order))
+  // Whoever asks for work is told of a failure; until somebody does, it is nobody's.
+  if (begun instanceof Promise) begun.catch(() => {})
   return {
-    work: async (memory, bytes) => byteWork.work(memory, bytes),
-    digest: async () => byteWork.digest(),
+    work: async (memory, bytes) => (await begun).work(memory, bytes),
+    digest: async () => (await begun).digest(),
     end: () => {},
   }
 }

@@ -87,8 +87,7 @@ class WorkLine {
   readonly #threads: Threads
   readonly #session: WorkSession
   readonly #sink: ByteSink
-  /** What a gathered chunk takes: as many segments as fit when they are sealed. */
-  readonly #gatherBytes: number
+  readonly #seals: boolean
   /** What may stay in its own memory is a multiple of so many bytes; `undefined`: nothing, as the result needs more room. */
   readonly #unitBytes: number | undefined
   #chunk: Buffer | undefined
@@ -101,10 +100,8 @@ class WorkLine {
     this.#threads = threads
     this.#session = threads.begin(order)
     this.#sink = sink
-    const { chunkBytes } = threads.chunks
-    const segments = Math.floor(chunkBytes / sealedBytes)
     const kind = order.cipher?.kind
-    this.#gatherBytes = kind === 'seal' ? segments * plainBytes : segments * sealedBytes
+    this.#seals = kind === 'seal'
     this.#unitBytes = kind === 'seal' ? undefined : kind === 'open' ? sealedBytes : 1
   }
 
@@ -112,7 +109,7 @@ class WorkLine {
   take(bytes: Buffer): void | Promise<void> {
     this.#assertSound()
     if (this.#isWorkedInPlace(bytes)) return this.#workInPlace(bytes)
-    if (this.#filled + bytes.length >= this.#gatherBytes) return this.#gatherMany(bytes)
+    if (this.#filled + bytes.length >= this.#roomIn(this.#taken())) return this.#gatherMany(bytes)
     this.#gather(bytes, 0)
   }
 
@@ -153,18 +150,29 @@ class WorkLine {
   async #gatherMany(bytes: Buffer): Promise<void> {
     for (let taken = 0; taken < bytes.length; ) {
       taken += this.#gather(bytes, taken)
-      if (this.#chunk === undefined || this.#filled < this.#gatherBytes) continue
+      if (this.#chunk === undefined || this.#filled < this.#roomIn(this.#chunk)) continue
       this.#submit(this.#chunk)
       for (; this.#ahead.length >= chunksAheadMax; this.#ahead.shift()) await this.#ahead[0]
       this.#assertSound()
     }
   }
 
+  #taken(): Buffer {
+    this.#chunk ??= this.#threads.chunks.takeFitting()
+    return this.#chunk
+  }
+
+  /** What is gathered in a chunk: as many segments as fit when they are sealed. */
+  #roomIn({ length }: Buffer): number {
+    const segments = Math.floor(length / sealedBytes)
+    return segments * (this.#seals ? plainBytes : sealedBytes)
+  }
+
   /** How many bytes had room. */
   #gather(bytes: Buffer, from: number): number {
-    this.#chunk ??= this.#threads.chunks.take()
-    const room = this.#gatherBytes - this.#filled
-    const copied = bytes.copy(this.#chunk, this.#filled, from, Math.min(bytes.length, from + room))
+    const chunk = this.#taken()
+    const room = this.#roomIn(chunk) - this.#filled
+    const copied = bytes.copy(chunk, this.#filled, from, Math.min(bytes.length, from + room))
     this.#filled += copied
     return copied
   }

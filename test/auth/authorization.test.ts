@@ -24,13 +24,13 @@ describe('a request without a usable signature', () => {
     [
       'version 2 in the header',
       'InvalidRequest',
-      'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+      'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256. This server would take it with the setting sigv2 = all.',
       withAdded(anonymous, ['Authorization', version2]),
     ],
     [
       'version 2 in the query',
       'InvalidRequest',
-      'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+      'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256. This server would take it with the setting sigv2 = presigned or sigv2 = all.',
       {
         ...anonymous,
         rawQuery: 'AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Expires=1141889120&Signature=vjbyPxybdZaNmGa%2ByT272YEAiv4%3D',
@@ -93,6 +93,8 @@ describe('a malformed Authorization header', () => {
     ['a component without value', withAuthorization((value) => `${value}, Extra`)],
     ['a component in lower case', withAuthorization((value) => value.replace('Credential', 'credential'))],
     ['an empty part', withAuthorization((value) => `${value},`)],
+    // Its value would be hashed once for each: 30 KB of a head would become a text of 100 MB.
+    ['a header signed twice', withAuthorization((value) => value.replace('=host;', '=host;host;'))],
     ['an empty Credential', withScope('')],
     ['a Credential without scope', withScope('AKIAIOSFODNN7EXAMPLE')],
     ['a Credential with too few parts', withScope('20130524/us-east-1/s3/aws4_request')],

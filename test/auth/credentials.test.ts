@@ -20,10 +20,14 @@ describe('openCredentials', () => {
       { id: 'b', name: 'Bob', keys: [key('B1')] },
     ])
     const principal = { accountId: 'a', displayName: 'Alice', accessKeyId: 'A2' }
-    expect(credentials.find('A2')).toEqual({ principal, secretAccessKey: 'other' })
-    expect(credentials.find('B1')?.principal.accountId).toBe('b')
-    expect(credentials.find('C1')).toBeUndefined()
-    expect(credentials.find('constructor')).toBeUndefined()
+    expect(credentials.secretOf('A2')).toEqual({ principal, secretAccessKey: 'other' })
+    expect(credentials.secretOf('B1').principal?.accountId).toBe('b')
+    for (const unknown of ['C1', 'constructor']) {
+      const { principal, secretAccessKey } = credentials.secretOf(unknown)
+      expect([principal, credentials.isSecret(secretAccessKey)]).toEqual([undefined, false])
+      expect(secretAccessKey).toMatch(/^[0-9a-f]{64}$/)
+    }
+    expect(credentials.isSecret('other')).toBe(true)
   })
 
   it.each([
@@ -54,6 +58,14 @@ describe('openCredentials', () => {
   it('does not put a secret into an error', () => {
     const accounts = [{ id: 'a', name: 'A', keys: [key('K', 'canary'), key('K', 'canary')] }]
     expect(() => openCredentials(accounts)).toThrow(/^((?!canary).)+$/s)
+  })
+})
+
+describe('other accounts', () => {
+  it('have secrets, too, and those before have none any more', () => {
+    const credentials = openCredentials([{ id: 'a', name: 'A', keys: [key('K', 'old')] }])
+    credentials.replace([{ id: 'a', name: 'A', keys: [key('K', 'new')] }])
+    expect(['old', 'new'].map((text) => credentials.isSecret(text))).toEqual([false, true])
   })
 })
 

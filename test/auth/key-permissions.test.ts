@@ -1,7 +1,7 @@
 /** What a key may do of what its account may: patterns of permissions, as AWS names them. */
 import { describe, expect, it } from 'vitest'
 import { permits } from '../../src/auth/permissions.ts'
-import { outcomeOf } from '../store/fixture.ts'
+import { outcomeOf } from '../objects/fixture.ts'
 
 const own = { owner: 'main' }
 

@@ -178,6 +178,7 @@ describe('parameters', () => {
     ['X-Amz-SignedHeaders', 'range', 'AccessDenied'],
     ['X-Amz-SignedHeaders', 'host;range', 'SignatureDoesNotMatch'],
     ['X-Amz-SignedHeaders', 'host\n', 'AccessDenied'],
+    ['X-Amz-SignedHeaders', 'host;host', 'AuthorizationQueryParametersError'],
     ['X-Amz-Content-Sha256', 'garbage', 'InvalidArgument'],
     ['X-Amz-Security-Token', 'token', 'InvalidToken'],
     ['x-store-security-token', 'token', 'InvalidToken'],

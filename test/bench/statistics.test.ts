@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Count, pairedRatios, percentile, spread, withoutWrkCorrection } from '../../bench/statistics.ts'
+import {
+  type Count,
+  medianInterval,
+  pairedRatios,
+  percentile,
+  spread,
+  withoutWrkCorrection,
+} from '../../bench/statistics.ts'
 
 describe('a spread', () => {
   it.each([
@@ -93,5 +100,23 @@ describe('what wrk adds to latencies', () => {
     const sorted = (of: readonly Count[]): Count[] => [...of].sort(([a], [b]) => a - b)
     const seen = withoutWrkCorrection(corrected(counts, interval), interval)
     expect(sorted(seen)).toEqual(sorted(counts))
+  })
+})
+
+describe('the interval of a median', () => {
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => count - i)
+  // Tables of the sign test, such as Conover's: the ranks for 95 %.
+  it.each([
+    [6, 1, 6],
+    [9, 2, 8],
+    [15, 4, 12],
+    [20, 6, 15],
+    [30, 10, 21],
+  ])('of %i values goes from rank %i to %i', (count, low, high) => {
+    expect(medianInterval(upTo(count))).toEqual({ low, high })
+  })
+
+  it('of few values is all of them', () => {
+    expect(medianInterval([3, 1, 2])).toEqual({ low: 1, high: 3 })
   })
 })

@@ -1,8 +1,9 @@
 /** Checksums against published vectors and an independent implementation, over any chunking, and joined from parts. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
 import {
+  checksumAlgorithms as algorithms,
   type ChecksumAlgorithm,
   type CrcAlgorithm,
   checksumFields,
@@ -10,12 +11,15 @@ import {
   createDigest,
   digestingSource,
   digestOf as digestOfOnePiece,
+  digestsReady,
 } from '../../src/checksums/checksums.ts'
+import { referenceDigest } from '../support/wire-checksums.ts'
 
 const crcAlgorithms: CrcAlgorithm[] = ['CRC32', 'CRC32C', 'CRC64NVME']
-const algorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
 
-function digestOf(algorithm: ChecksumAlgorithm | 'MD5', ...chunks: Buffer[]): Buffer {
+beforeAll(() => digestsReady(algorithms))
+
+function digestOf(algorithm: ChecksumAlgorithm, ...chunks: Buffer[]): Buffer {
   const digest = createDigest(algorithm)
   for (const chunk of chunks) digest.update(chunk)
   return digest.digest()
@@ -40,6 +44,11 @@ describe('digests', () => {
     ['SHA1', 'f7c3bc1d808e04732adf679965ccc34ca7ae3441'],
     ['SHA256', '15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225'],
     ['MD5', '25f9e794323b453885f5181f1b624d0b'],
+    [
+      'SHA512',
+      'd9e6762dd1c8eaf6d61b3c6192fc408d4d6d5f1176d0c29169bc24e71c3f274ad27fcd5811b313d681f7e55ec02d73d499c95455b6b5bb503acf574fba8ffe85',
+    ],
+    ['XXHASH64', '8cb841db40e6ae83'],
   ] as const)('%s of "123456789" is the published one', (algorithm, expected) => {
     expect(digestOf(algorithm, Buffer.from('123456789')).toString('hex')).toBe(expected)
   })
@@ -69,6 +78,22 @@ describe('digests', () => {
     )
   })
 
+  it.each(['XXHASH64', 'XXHASH3', 'XXHASH128'] as const)(
+    '%s agrees with another implementation on any length, of which it has several ways',
+    (algorithm) => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
+          const data = Buffer.from(bytes)
+          expect(digestOf(algorithm, data)).toEqual(referenceDigest(algorithm, data))
+        }),
+      )
+    },
+  )
+
+  it.each(algorithms)('%s of nothing is what the table says', (algorithm) => {
+    expect(checksumFields[algorithm].ofNothing).toBe(digestOf(algorithm).toString('base64'))
+  })
+
   it.each(algorithms)('%s does not depend on how the data is cut into chunks', (algorithm) => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 })
     fc.assert(
@@ -85,13 +110,13 @@ describe('digests', () => {
     expect(digestOf(algorithm, data)).toEqual(digestOf(algorithm, ...pieces))
   })
 
-  it('keeps digests under way apart from each other', () => {
-    const [first, second] = [createDigest('CRC64NVME'), createDigest('CRC64NVME')]
+  it.each(algorithms)('keeps digests of %s under way apart from each other', (algorithm) => {
+    const [first, second] = [createDigest(algorithm), createDigest(algorithm)]
     first.update(Buffer.from('1234'))
     second.update(Buffer.from('other'))
     first.update(Buffer.from('56789'))
-    expect(first.digest().toString('hex')).toBe('ae8b14860a799888')
-    expect(second.digest()).toEqual(digestOf('CRC64NVME', Buffer.from('other')))
+    expect(first.digest()).toEqual(referenceDigest(algorithm, Buffer.from('123456789')))
+    expect(second.digest()).toEqual(referenceDigest(algorithm, Buffer.from('other')))
   })
 })
 

@@ -1,8 +1,11 @@
 /** Backups as an operator makes and restores them: beside a server that writes, onto a data directory that has lost its metadata. */
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, createReadStream, existsSync } from 'node:fs'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import {
   CreateBucketCommand,
   ListObjectVersionsCommand,
@@ -17,6 +20,7 @@ import {
   killLeftovers,
   killOnTheWay,
   type Outcome,
+  program,
   run,
   serve,
 } from './holdfast-process.ts'
@@ -68,6 +72,30 @@ async function listing(s3: S3Client): Promise<unknown> {
   const { Versions, DeleteMarkers } = await s3.send(new ListObjectVersionsCommand({ Bucket: 'bucket' }))
   return { Versions, DeleteMarkers }
 }
+
+test.skipIf(process.platform === 'win32')(
+  'what is printed waits for a slow reader, in one line whatever it names',
+  async () => {
+    await serving(fill)
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    const output = await open(join(root, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK)
+    // Nothing more fits in.
+    const filler = Buffer.alloc(4096, '-')
+    while ((await output.write(filler).catch(() => undefined)) !== undefined);
+    const named = join(root, 'a\n\x1b[2Jb')
+    const child = spawn(process.execPath, [program('cli/main.js'), 'backup', named, '--data', data], {
+      stdio: ['ignore', output.fd, 'pipe'],
+    })
+    // It says this after what it prints.
+    await new Promise((resolve) => child.stderr?.once('data', resolve))
+    const printed = createInterface({ input: createReadStream(join(root, 'pipe')) })
+    const [line] = await once(printed, 'line')
+    printed.close()
+    expect(line.replaceAll('-', '')).toContain('a\\u000a\\u001b[2Jb: ')
+    expect(line).toContain(' records of metadata')
+    await output.close()
+  },
+)
 
 test('a backup beside a server that writes gives back what had been acknowledged, after the metadata is lost', async () => {
   const before = await serving(async (s3) => {

@@ -68,6 +68,22 @@ test('a lock outlives a step of the clock until an operator confirms it', async 
   await expect(remove()).resolves.toMatchObject({ VersionId: version.VersionId })
 })
 
+test('a lock outlives steps of less than a day, one after the other', async () => {
+  const version = await serving(keyVariables, async (client) => {
+    const Bucket = 'vault'
+    await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))
+    const lock = { ObjectLockMode: 'COMPLIANCE', ObjectLockRetainUntilDate: new Date(Date.now() + 5 * dayMs) } as const
+    const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'x', ...lock }))
+    return { Bucket, Key: 'kept', VersionId }
+  })
+  const steps = Array.from({ length: 6 }, (_, i) => (i + 1) * 23 * hourMs)
+  for (const aheadMs of steps) await run(['reclaim', '--data', data, '--json'], await ahead(aheadMs)).ended
+  const later = await ahead(steps.at(-1) ?? 0)
+  const removed = serving(later, (client) => client.send(new DeleteObjectCommand(version)))
+  await expect(removed).rejects.toMatchObject({ name: 'AccessDenied' })
+  expect(await clock(later)).toMatchObject({ awaitsConfirmation: true })
+})
+
 test('a clock that is set back is not followed, not even when confirmed', async () => {
   await serving(keyVariables, async () => {})
   await clock(await ahead(hourMs), '--confirm')
@@ -77,12 +93,39 @@ test('a clock that is set back is not followed, not even when confirmed', async 
   expect(trustedMs - machineMs).toBeGreaterThan(hourMs / 2)
 })
 
-test('people are told when a confirmation is due, and refused while a server runs', async () => {
-  await serving(keyVariables, async () => {
-    const { code, stderr } = await run(['clock', '--data', data], keyVariables).ended
-    expect(code).toBe(1)
-    expect(stderr).toContain('in use by process')
+test('a clock is confirmed beside a running server, which goes by it', async () => {
+  const Bucket = 'vault'
+  const versionId = await serving(keyVariables, async (client) => {
+    await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))
+    const lock = { ObjectLockMode: 'COMPLIANCE', ObjectLockRetainUntilDate: new Date(Date.now() + dayMs) } as const
+    return (await client.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'x', ...lock }))).VersionId
   })
+  const later = await ahead(30 * dayMs)
+  await serving(later, async (client) => {
+    const remove = () => client.send(new DeleteObjectCommand({ Bucket, Key: 'kept', VersionId: versionId }))
+    await expect(remove()).rejects.toMatchObject({ name: 'AccessDenied' })
+    expect(await clock(later)).toMatchObject({ awaitsConfirmation: true })
+    expect(await clock(later, '--confirm')).toMatchObject({ awaitsConfirmation: false })
+    await expect(remove()).resolves.toMatchObject({ VersionId: versionId })
+  })
+})
+
+test('a clock is confirmed without the stores of the data, and without its keys', async () => {
+  const config = join(root, 'holdfast.toml')
+  await writeFile(config, 'data = "data"\nlisten = "127.0.0.1:0"\n[stores.disk]\ntype = "directory"\npath = "disk"\n')
+  const server = await serve(['serve', '--config', config])
+  server.child.kill('SIGTERM')
+  await server.ended
+  await clock(keyVariables)
+  await rm(join(root, 'disk'), { recursive: true })
+  await rm(join(data, 'keys'))
+  const later = await ahead(30 * dayMs)
+  expect(await clock(later)).toMatchObject({ awaitsConfirmation: true })
+  expect(await clock(later, '--confirm')).toMatchObject({ awaitsConfirmation: false })
+})
+
+test('people are told when a confirmation is due', async () => {
+  await serving(keyVariables, async () => {})
   await clock(keyVariables)
   const { stdout } = await run(['clock', '--data', data], await ahead(2 * dayMs)).ended
   expect(stdout).toContain('locks are judged by')

@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
+/** A compiled file of the sources. */
+export const program = (path: string): string => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url))
+
+const main = program('cli/main.js')
 
 export const environmentKey = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
 
@@ -49,27 +52,44 @@ export function killLeftovers(): void {
   for (const child of children) child.kill('SIGKILL')
 }
 
-export function run(words: readonly string[], environment: Record<string, string> = {}): Running {
+interface Circumstances {
+  /** What becomes of stderr, if it is not read: the descriptor that it goes to, or a socket that nobody reads. */
+  stderr?: number | 'unread'
+  /** Who runs it. */
+  uid?: number
+  /** A program and its flags, which is to run the command. */
+  through?: readonly string[]
+}
+
+export function run(
+  words: readonly string[],
+  environment: Record<string, string> = {},
+  { stderr: errors, uid, through = [] }: Circumstances = {},
+): Running {
   if (!existsSync(main)) throw new Error(`${main} is missing: run \`npm run build\` before the tests`)
-  const child = spawn(process.execPath, [main, ...words], {
+  const [command = process.execPath, ...rest] = [...through, process.execPath, main, ...words]
+  const child = spawn(command, rest, {
+    ...(uid === undefined ? {} : { uid }),
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', typeof errors === 'number' ? errors : 'pipe'],
   })
   children.add(child)
   const output = { stdout: '', stderr: '' }
-  child.stderr.on('data', (chunk) => {
+  const read = errors === undefined ? child.stderr : null
+  read?.on('data', (chunk) => {
     output.stderr += chunk
   })
   const ended = new Promise<Outcome>((resolve) => {
-    child.once('close', (code, signal) => {
+    // A socket that nobody reads never closes.
+    child.once(errors === undefined ? 'close' : 'exit', (code, signal) => {
       children.delete(child)
       resolve({ code, signal, ...output })
     })
   })
-  const line = firstOf(child.stdout, ended, (read) => {
-    output.stdout += `${read}\n`
+  const line = firstOf(child.stdout ?? Readable.from([]), ended, (said) => {
+    output.stdout += `${said}\n`
   })
-  return { child, output, line, logged: firstOf(child.stderr, ended), ended }
+  return { child, output, line, logged: firstOf(read ?? Readable.from([]), ended), ended }
 }
 
 /** Finds lines of a stream, those read already too. */
@@ -96,8 +116,9 @@ function firstOf(stream: Readable, ended: Promise<Outcome>, onLine: (line: strin
 export async function serve(
   words: readonly string[],
   environment: Record<string, string> = keyVariables,
+  circumstances: Circumstances = {},
 ): Promise<Running & { ready: ReadyEvent }> {
-  const running = run([...words, '--json'], environment)
+  const running = run([...words, '--json'], environment, circumstances)
   const ready = JSON.parse(await running.line((line) => line.includes('"event":"ready"')))
   return { ...running, ready }
 }

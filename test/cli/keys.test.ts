@@ -136,6 +136,45 @@ describe('a key ring in the data directory', () => {
     await expectNoSecret(printed, shown.stdout, (await keys()).stdout)
   })
 
+  test('is shown and rotated beside a running server, whose clients go on writing; what is retired nothing needs', async () => {
+    const printed = await serving(
+      async (client) => {
+        await write(client)
+        const before = idsOf(await keys('--json'))
+        expect(before).toHaveLength(3)
+        let writing = true
+        const writers = kinds.map(async (kind) => {
+          let written = 0
+          for (; writing; written++) {
+            await client.send(new PutObjectCommand({ Bucket, Key: `${kind}/busy`, Body: 'busy', ...encryptions[kind] }))
+          }
+          return written
+        })
+        for (const name of ['sse-s3', 'invoices'])
+          expect(await keys('--rotate', name)).toMatchObject({ code: 0, stderr: '' })
+        expect(await keys('--retire')).toMatchObject({ code: 0, stderr: '' })
+        writing = false
+        for (const written of await Promise.all(writers)) expect(written).toBeGreaterThan(0)
+        const after = idsOf(await keys('--json'))
+        expect(after.filter((id) => before.includes(id))).toEqual(before.filter((id) => id.startsWith('aws/s3')))
+        expect(JSON.parse((await keys('--rewrap', '--json')).stdout)).toMatchObject({ rewrapped: 0 })
+        await expectAll(client)
+        for (const kind of kinds) await complete(client, `${kind}/open`)
+      },
+      {},
+      '--workers',
+      '2',
+    )
+    await serving(async (client) => {
+      await expectAll(client)
+      for (const kind of kinds) {
+        expect(await text(client, `${kind}/busy`)).toBe('busy')
+        expect(await text(client, `${kind}/open`)).toBe(`${kind}/open`)
+      }
+    })
+    await expectNoSecret(printed)
+  })
+
   test('is rotated: everything reads, an open upload is completed, and the old key wraps nothing', async () => {
     await serving(write)
     for (const [name, encrypted] of [
@@ -240,9 +279,17 @@ describe('a key ring in the environment', () => {
     await expect(stat(ringFile())).rejects.toMatchObject({ code: 'ENOENT' })
     const refused = await withRing(ring, '--rotate', 'sse-s3')
     expect(refused.code).toBe(2)
-    expect(refused.stderr).toMatch(/put a new key before the others there, then run holdfast keys --rewrap/)
+    expect(refused.stderr).toMatch(/put a new key before the others there, .* then run holdfast keys --rewrap/)
 
     const rotated = `sse-s3:${secret(9)},${ring}`
+    await serving(
+      async () => {
+        const beside = await withRing(rotated, '--rewrap')
+        expect([beside.code, beside.stderr]).toEqual([2, expect.stringContaining('start it again with this one')])
+        expect(JSON.parse((await withRing(ring, '--rewrap', '--json')).stdout)).toMatchObject({ rewrapped: 0 })
+      },
+      { HOLDFAST_KEY_RING: ring },
+    )
     const outcome = await withRing(rotated, '--rewrap', '--json')
     expect(JSON.parse(outcome.stdout)).toMatchObject({ encrypted: 8, rewrapped: 4 })
     await serving(expectAll, { HOLDFAST_KEY_RING: rotated })

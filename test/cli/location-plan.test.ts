@@ -1,11 +1,11 @@
 /** What a changed configuration means for data that is there: rows of what was known, what is configured, and what the plan says. */
 import { describe, expect, it } from 'vitest'
+import { noDemand, withBlob } from '../../src/blobs/forecast.ts'
+import type { LocationPolicy } from '../../src/blobs/location-policy.ts'
+import { shapeOf } from '../../src/blobs/shape.ts'
 import { type PlanFacts, planPlacement, refusalsOf } from '../../src/cli/location-plan.ts'
 import { planLines } from '../../src/cli/plan-lines.ts'
 import type { LocationCensus } from '../../src/jobs/placement-census.ts'
-import { noDemand, withBlob } from '../../src/shards/forecast.ts'
-import type { LocationPolicy } from '../../src/shards/location-policy.ts'
-import { shapeOf } from '../../src/shards/shape.ts'
 
 const replica = (copies: number, ...stores: string[]): LocationPolicy => ({
   scheme: 'replica',

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { patternBytes, seededRandom } from '../shards/seeded.ts'
+import { patternBytes, seededRandom } from '../support/seeded.ts'
 import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
 
 let root: string
@@ -148,7 +148,7 @@ describe('a bucket moved under load', () => {
     const { blobs, held } = await plan()
     expect(blobs).toMatchObject({ default: 0, pair: 0 })
     expect(held.default).toBe(0)
-  }, 120_000)
+  })
 })
 
 describe('a move that is killed', () => {
@@ -165,7 +165,7 @@ describe('a move that is killed', () => {
     expect(await moving.ended).toMatchObject({ code: 0 })
     client.s3.destroy()
     await isWhole('striped')
-  }, 60_000)
+  })
 
   test('by itself is gone on with by the server, and asked for again, ended', async () => {
     const first = await serve(['serve', '--config', config])
@@ -186,7 +186,7 @@ describe('a move that is killed', () => {
     server.child.kill('SIGKILL')
     await server.ended
     await isWhole('pair')
-  }, 60_000)
+  })
 
   test('by the operator stops, and goes on when it is asked for again', async () => {
     const server = await serve(['serve', '--config', config])
@@ -215,7 +215,7 @@ describe('a move that is killed', () => {
     expect((await plan()).blobs).toMatchObject({ default: 0, pair: 12 })
     expect(await movesTo('pair')).toEqual([])
     client.s3.destroy()
-  }, 60_000)
+  })
 
   async function isWhole(location: string): Promise<void> {
     const server = await serve(['serve', '--config', config])
@@ -290,7 +290,7 @@ describe('a plan', () => {
     const reader = new Client(next.ready.endpoint)
     await reader.holds(12)
     reader.s3.destroy()
-  }, 120_000)
+  })
 
   test('and a move refuse what is not there, or cannot be done', async () => {
     const server = await serve(['serve', '--config', config])
@@ -323,5 +323,5 @@ describe('a plan', () => {
     expect(await client.location()).toBeUndefined()
     await client.holds(3)
     client.s3.destroy()
-  }, 60_000)
+  })
 })

@@ -33,8 +33,9 @@ describe('usage', () => {
       /--tls-key is set, .* set one of --tls-cert, HOLDFAST_TLS_CERT, tls\.cert too/,
     ],
     [['serve', '--workers', 'many'], 2, /--workers: expects a whole number/],
-    [['serve', '--config', '/nonexistent.toml'], 2, /cannot read \/nonexistent\.toml/],
+    [['serve', '--config', '/nonexistent.toml'], 2, /cannot open \/nonexistent\.toml/],
     [['server', '/d{1...4}'], 2, /one data directory/],
+    [['backup', '--on-stores', '--with-keys'], 2, /keys are never put on stores/],
     [['server', 'a', 'b'], 2, /one data directory/],
     [['reclaim', '--data', '/nonexistent-holdfast'], 1, /no server has started on it/],
   ])('%j ends with %i', async (words, code, expected) => {

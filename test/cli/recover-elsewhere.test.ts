@@ -1,6 +1,6 @@
 /** The metadata's disk is lost where data lies in buckets of other servers, one of which is lost, too. */
 import { afterEach, expect, test } from 'vitest'
-import { type FarSide, openFarSide } from '../shards/s3/far-side.ts'
+import { type FarSide, openFarSide } from '../stores/s3/far-side.ts'
 import { killLeftovers } from './holdfast-process.ts'
 import { disks, everything, fill, makeBuckets, RecoverWorld, removeVersion, schemes } from './recover-world.ts'
 
@@ -43,7 +43,7 @@ test('everything comes back from a snapshot and newer copies', async () => {
   await lose('disk2')
   expect(await world.recovered()).toMatchObject({ ...whole, snapshot: { entries: expect.any(Number) }, buckets: 4 })
   expect(await world.serving(everything)).toEqual(before)
-}, 60_000)
+})
 
 test('everything comes back from 2 of 2 + 1 shards alone', async () => {
   await make(schemes['2 + 1 shards'])
@@ -59,4 +59,4 @@ test('everything comes back from 2 of 2 + 1 shards alone', async () => {
   // It reads, and changes nothing on the stores.
   expect(await Promise.all([...far.values()].map((side) => side.keys()))).toEqual(held)
   expect(await world.serving(everything)).toEqual(before)
-}, 60_000)
+})

@@ -48,7 +48,7 @@ test('everything comes back from a snapshot and newer copies, with one disk lost
   })
   expect(await readdir(world.path('data'))).not.toContain('recovering')
   expect(await world.serving(everything)).toEqual(before)
-}, 120_000)
+})
 
 test('everything comes back from 2 of 2 + 1 shards alone; not the key ring, and no location that is not configured', async () => {
   world = await RecoverWorld.make(schemes['2 + 1 shards'])
@@ -72,4 +72,4 @@ test('everything comes back from 2 of 2 + 1 shards alone; not the key ring, and 
   await rename(`${keys}.aside`, keys)
   expect(await world.serving(everything)).toEqual(before)
   expect(await world.command('recover')).toMatchObject({ code: 1, stderr: expect.stringContaining('holds metadata') })
-}, 120_000)
+})

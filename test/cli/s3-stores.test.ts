@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import {
   environmentKey,
   keyVariables,
@@ -87,7 +87,8 @@ interface Status {
 
 async function statuses(): Promise<Status[]> {
   const { stdout, code, stderr } = await command('locations', 'status', '--json')
-  expect([code, stderr]).toEqual([0, expect.any(String)])
+  // What it says of the locations' health is in the output too.
+  expect([code, stderr]).toEqual([expect.toSatisfy((exit: number) => [0, 3, 4].includes(exit)), expect.any(String)])
   return JSON.parse(stdout).locations.filter(({ name }: Status) => name !== 'default')
 }
 
@@ -228,7 +229,7 @@ describe('locations over three servers', () => {
     expect(ended.code).toBe(0)
     expect(ended.stdout + ended.stderr).not.toContain(environmentKey.secretAccessKey)
     console.info(`${load.acknowledged} writes, ${load.reads} reads, ${load.refusals.length} refused once`)
-  }, 120_000)
+  })
 
   test('go on without one that hangs, in writes that had begun, too', async () => {
     const server = await start()
@@ -245,7 +246,7 @@ describe('locations over three servers', () => {
     const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 } }
     await expect.poll(statuses, { timeout: 30_000, interval: 500 }).toMatchObject([whole, whole])
     client.destroy()
-  }, 60_000)
+  })
 
   test('leave out a server that has lost everything until it is replaced, and make nothing anew in it', async () => {
     const first = await start()
@@ -269,7 +270,7 @@ describe('locations over three servers', () => {
     const reader = clientOf(again.ready.endpoint)
     expect((await read(reader, 'striped', 'key')).equals(body)).toBe(true)
     reader.destroy()
-  }, 60_000)
+  })
 
   test('are refused where another server made their stores, or where the bucket is missing', async () => {
     const first = await start()
@@ -277,7 +278,7 @@ describe('locations over three servers', () => {
     await first.ended
     await rm(join(root, 'data'), { recursive: true })
     const { code, stderr } = await command('serve')
-    expect([code, stderr]).toEqual([1, expect.stringContaining('holds a store that another server made')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('belongs to other metadata')])
     await writeFile(config, `data = "data"\n${storeOf('far1').replace('"shards"', '"nowhere"')}`)
     expect((await command('serve')).stderr).toContain('stores.far1: the endpoint answers 404 NoSuchBucket')
   })

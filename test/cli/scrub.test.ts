@@ -1,12 +1,12 @@
 /** `holdfast scrub` and `holdfast repair` as an operator meets them: beside a server and without one, cut off in the middle, at a terminal. */
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
 
 let root: string
@@ -119,7 +119,7 @@ describe('a scrub', () => {
       expect((await command('locations', 'status')).last).toMatchObject({ locations: [{}, { lostBlobs: 0 }] })
       await holdAll(s3)
     })
-  }, 120_000)
+  })
 
   test('names what is lost of the snapshots of metadata, too', async () => {
     await serving(async (s3) => {
@@ -142,7 +142,7 @@ describe('a scrub', () => {
     const { stdout } = await run(['scrub', '--config', config], keyVariables).ended
     expect(stdout).toMatch(/^lost: piece 0 of metadata snapshot \w+$/m)
     expect(stdout).toContain(`in ${objects + 2} blobs, 2 of metadata snapshots: 2 damaged`)
-  }, 60_000)
+  })
 
   test('of a stopped server does the same by itself, in the data directory too', async () => {
     await serving((s3) => fill(s3, 'default'))
@@ -152,7 +152,24 @@ describe('a scrub', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('lost: bucket/key-0\n')
     expect(stdout).toContain(`6 damaged, 0 repaired, 0 to be repaired, ${objects} lost`)
-  }, 60_000)
+  })
+
+  test('says by its exit code that a store could not be asked, and that it is whole once it could', async () => {
+    await serving((s3) => fill(s3))
+    const away = async (): Promise<void> => rename(join(root, 'disk1'), join(root, 'disk1.away'))
+    await away()
+    const withoutServer = await command('scrub')
+    expect(withoutServer).toMatchObject({ code: 1, last: { ...clean, unreachable: expect.any(Number) } })
+    const unreachable = Number(withoutServer.last?.unreachable)
+    expect(unreachable).toBeGreaterThan(0)
+    const { code, stdout } = await run(['scrub', '--config', config], keyVariables).ended
+    expect([code, stdout]).toEqual([1, expect.stringContaining(`${unreachable} not verified: a store is out of use`)])
+    await serving(async () => {
+      expect(await command('scrub')).toMatchObject({ code: 1, last: { state: 'done', unreachable } })
+    })
+    await rename(join(root, 'disk1.away'), join(root, 'disk1'))
+    expect(await command('scrub')).toMatchObject({ code: 0, last: { ...clean, unreachable: 0 } })
+  })
 
   test('that was killed goes on where it was, and begins anew when that is asked for', async () => {
     await serving((s3) => fill(s3))
@@ -176,7 +193,7 @@ describe('a scrub', () => {
     // Those that were checked before are not checked again, nor forgotten.
     expect(last.events[0]).toHaveProperty('counts.checked')
     expect(last).toMatchObject({ code: 0, last: { ...clean, bytes: 2 * objects * bytes } })
-  }, 60_000)
+  })
 
   test('goes on by itself when the server that did it is killed', async () => {
     let scrub: ReturnType<typeof start> | undefined
@@ -190,7 +207,7 @@ describe('a scrub', () => {
     const outcome = await scrub?.ended
     expect(outcome?.code).toBe(0)
     if (outcome !== undefined) expect(eventsOf(outcome).at(-1)).toMatchObject(clean)
-  }, 60_000)
+  })
 
   test('gives way to a server that starts, which goes on with it', async () => {
     await serving((s3) => fill(s3))
@@ -201,7 +218,7 @@ describe('a scrub', () => {
       expect(await command('scrub', '--rate', 'unlimited')).toMatchObject({ code: 0, last: clean })
       expect(await scrub.ended).toMatchObject({ code: 0 })
     })
-  }, 60_000)
+  })
 
   test('can be cancelled', async () => {
     await serving(async (s3) => {
@@ -214,7 +231,7 @@ describe('a scrub', () => {
       expect(await command('scrub', '--cancel')).toMatchObject({ code: 1, last: { cancelled: false } })
       expect(await command('scrub', '--rate', 'unlimited')).toMatchObject({ code: 0, last: clean })
     })
-  }, 60_000)
+  })
 
   test('refuses a rate that is none', async () => {
     const { code, stderr } = await run(['scrub', '--config', config, '--rate', 'fast'], keyVariables).ended
@@ -238,7 +255,24 @@ test('repair beside a running server says how far it is', async () => {
     expect.objectContaining({ state: 'done', repaired: damaged, bytes: damaged * bytes }),
   ])
   expect(await command('scrub')).toMatchObject({ code: 0, last: clean })
-}, 60_000)
+})
+
+test('a repair says by its exit code that blobs still lack shards, and that some are lost', async () => {
+  // Three copies, of which two acknowledge: one disk may be away.
+  await writeFile(config, (await readFile(config, 'utf8')).replace('copies = 2', 'copies = 3'))
+  await serving(async () => {})
+  await rename(join(root, 'disk3'), join(root, 'disk3.away'))
+  await serving((s3) => fill(s3))
+  expect(await command('repair')).toMatchObject({ code: 1, last: { state: 'done', degraded: objects, repaired: 0 } })
+  const { code, stdout } = await run(['repair', '--config', config], keyVariables).ended
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`0 repaired, ${objects} still lack shards, 0 lost`)])
+  await rename(join(root, 'disk3.away'), join(root, 'disk3'))
+  expect(await command('repair')).toMatchObject({ code: 0, last: { degraded: 0, repaired: objects } })
+
+  for (const name of ['disk1', 'disk2', 'disk3']) await flipAll(name)
+  expect(await command('scrub')).toMatchObject({ code: 1, last: { lost: objects } })
+  expect(await command('repair')).toMatchObject({ code: 1, last: { degraded: 0, lost: objects } })
+})
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
 const hasPty = ((): boolean => {
@@ -264,19 +298,17 @@ async function atTerminal(...command: string[]): Promise<string> {
 }
 
 // Without it nothing here can open a terminal.
-test.skipIf(!hasPty)(
-  'at a terminal a bar is drawn, and elsewhere none',
-  async () => {
-    await serving((s3) => fill(s3))
-    const plain = await run(['scrub', '--config', config], keyVariables).ended
-    expect(plain).toMatchObject({ code: 0, stderr: '' })
-    expect(plain.stdout).toMatch(/^scrubbed 3\.5 MiB in 6 blobs: 0 damaged.*\n$/)
+test.skipIf(!hasPty)('at a terminal a bar is drawn, and elsewhere none', async () => {
+  await serving((s3) => fill(s3))
+  const plain = await run(['scrub', '--config', config], keyVariables).ended
+  expect(plain).toMatchObject({ code: 0, stderr: '' })
+  expect(plain.stdout).toMatch(
+    /^checked \d+ records of metadata: 0 damaged; 0 orphans in quarantine\nscrubbed 3\.5 MiB in 6 blobs: 0 damaged.*\n$/,
+  )
 
-    const shown = await atTerminal('scrub', '--rate', '2MiB')
-    expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 3\.5 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
-    expect(shown).toMatch(/100% {2}3\.5 MiB of 3\.5 MiB/)
-    // How much there is to clean up, nobody knows before.
-    expect(await atTerminal('reclaim')).toMatch(/\rreclaim {2}\d+.*\r?\nreclaimed 0 bytes: 0 blobs removed/)
-  },
-  60_000,
-)
+  const shown = await atTerminal('scrub', '--rate', '2MiB')
+  expect(shown).toMatch(/\rscrub {2}\[#+-+\] +\d+% {2}[\d.]+ \w+ of 3\.5 MiB {2}[\d.]+ MiB\/s {2}0:0\d left/)
+  expect(shown).toMatch(/100% {2}3\.5 MiB of 3\.5 MiB/)
+  // How much there is to clean up, nobody knows before.
+  expect(await atTerminal('reclaim')).toMatch(/\rreclaim {2}\d+.*\r?\nreclaimed 0 bytes: 0 blobs removed/)
+})

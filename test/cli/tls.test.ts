@@ -79,7 +79,7 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
 
     const second = authority.issue('second')
     await put({ key: second.key })
-    await said(running, 'the old one goes on being used')
+    await said(running, 'the old one stays in force')
     await serves(endpoint, 'first', workers)
     await put({ cert: second.cert })
     await serves(endpoint, 'second', workers)
@@ -114,7 +114,7 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
     await put(authority.issue('first'))
     const running = await serve(words('--workers', '2', '--log-level', 'info'))
     await put({ cert: 'broken' })
-    await said(running, 'the old one goes on being used')
+    await said(running, 'the old one stays in force')
     const [victim = 0] = await answering(running)
     process.kill(victim, 'SIGKILL')
     await said(running, 'a worker died')
@@ -138,7 +138,7 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
   }
 
   test.each([
-    ['no file', () => ({}), /^holdfast: cannot read .*cert\.pem: ENOENT/],
+    ['no file', () => ({}), /^holdfast: cannot open .*cert\.pem: there is no such file/],
     ['a file that is no certificate', (pair: KeyPair) => ({ ...pair, cert: 'x' }), /cert\.pem holds no certificate/],
     ['a file that is no key', (pair: KeyPair) => ({ ...pair, key: 'x' }), /key\.pem holds no private key/],
     ['the key of another', (pair: KeyPair) => ({ ...pair, key: authority.issue('b').key }), /does not belong to/],

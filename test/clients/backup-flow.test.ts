@@ -23,7 +23,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const MiB = 1024 * 1024
 const dayMs = 86_400_000

@@ -7,6 +7,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
 import { makeAuthority, opensslProbe } from '../support/authority.ts'
 import { describeInstalled } from '../support/installed.ts'
+import { WarmAws } from './warm-aws.ts'
 
 export interface Workplace {
   endpoint: string
@@ -23,6 +24,13 @@ export interface Workplace {
   output(command: string, ...words: string[]): Promise<string>
   /** For a client that must fail: resolves with all it printed. */
   failing(command: string, ...words: string[]): Promise<string>
+}
+
+interface Outcome {
+  code: number | null
+  stdout: string
+  /** With what went to stderr. */
+  all: string
 }
 
 const clientVariables = {
@@ -43,6 +51,7 @@ export function describeClient(
   describeInstalled(name, tls ? [probe, opensslProbe] : [probe], () => {
     const calls = { client: succeed, output: speak, failing: fail }
     const at: Workplace = { endpoint: '', host: '', tls, directory: '', authorityFile: '', ...calls }
+    const warmAws = new WarmAws()
     let root: string
 
     async function succeed(command: string, ...words: string[]): Promise<string> {
@@ -61,8 +70,8 @@ export function describeClient(
       if (code !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${code}:\n${printed.all}`)
       return printed
     }
-    function run(command: string, words: string[]): Promise<{ code: number | null; stdout: string; all: string }> {
-      const { PATH, HOME } = process.env
+    async function run(command: string, words: string[]): Promise<Outcome> {
+      const { PATH = '', HOME = '' } = process.env
       const env = {
         PATH,
         HOME,
@@ -70,6 +79,13 @@ export function describeClient(
         AWS_ENDPOINT_URL: at.endpoint,
         AWS_CONFIG_FILE: join(at.directory, 'aws-config'),
         ...(tls ? { AWS_CA_BUNDLE: at.authorityFile } : {}),
+      }
+      const asked = command === 'env' ? words.findIndex((word) => !word.includes('=')) : -1
+      const variables = words.slice(0, Math.max(0, asked)).map((word) => word.split('=', 2))
+      if ([command, ...words][asked + 1] === 'aws') {
+        const environment = { ...env, ...Object.fromEntries(variables) }
+        const printed = await warmAws.run({ words: words.slice(asked + 1), environment, directory: at.directory })
+        if (printed !== undefined) return { ...printed, all: printed.stdout + printed.stderr }
       }
       return new Promise((resolve, reject) => {
         const child = spawn(command, words, { env, cwd: at.directory, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -104,6 +120,7 @@ export function describeClient(
     }
     afterAll(async () => {
       killLeftovers()
+      await warmAws.end()
       await rm(root, { recursive: true, force: true, maxRetries: 5 })
     })
     suite(at)

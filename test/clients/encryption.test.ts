@@ -16,7 +16,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { environmentKey } from '../cli/holdfast-process.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { describeClient, type Workplace } from './client-tools.ts'
 import { treeDifferences, writeTree } from './file-tree.ts'
 

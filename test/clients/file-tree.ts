@@ -1,7 +1,7 @@
 /** Files for clients to carry: names that trip encoders, and sizes on both sides of what clients send in parts. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const MiB = 1024 * 1024
 

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { Client } from 'minio'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const MiB = 1024 * 1024
 let server: Server

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { environmentKey } from '../cli/holdfast-process.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { describeClient } from './client-tools.ts'
 import { treeDifferences, writeTree } from './file-tree.ts'
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { environmentKey } from '../cli/holdfast-process.ts'
@@ -16,6 +16,7 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
       host_base: at.host,
       host_bucket: at.host,
       use_https: 'False',
+      signurl_use_https: 'False',
       multipart_chunk_size_mb: '5',
     }
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
@@ -65,6 +66,14 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
       const refused = await at.failing('s3cmd', '--config', 's3cfg', 'setacl', '--acl-public', place)
       expect(refused).toContain('AccessControlListNotSupported')
     }
+  })
+
+  it('signs a URL', async () => {
+    await s3cmd('put', 'tree/plain.txt', 's3://bucket/signed by s3cmd')
+    const url = (await s3cmd('signurl', 's3://bucket/signed by s3cmd', '+60')).trim()
+    const body = Buffer.from(await (await fetch(url)).arrayBuffer())
+    expect(body.equals(await readFile(join(at.directory, 'tree/plain.txt')))).toBe(true)
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(403)
   })
 
   it('deletes objects, one and many, and the bucket', async () => {

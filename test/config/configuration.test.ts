@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Configuration, loadConfiguration, type Sources } from '../../src/config/configuration.ts'
 import { ConfigurationError } from '../../src/config/configuration-error.ts'
+import { limits } from '../../src/limits.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -63,6 +64,9 @@ describe('values', () => {
     ['never, for a duration', { toml: '[scrub]\ninterval = "never"' }, { scrubIntervalMs: undefined }],
     ['a rate', { toml: '[scrub]\nrate = "50MiB"' }, { scrubBytesPerSecond: 50 * 1024 * 1024 }],
     ['a rate in bytes', { flags: { repairBytesPerSecond: ['1000'] } }, { repairBytesPerSecond: 1000 }],
+    ['a size', { environment: { HOLDFAST_CLIENT_MEMORY: '64MiB' } }, { clientBytesMax: 64 * 1024 * 1024 }],
+    ['a least rate', { environment: { HOLDFAST_CLIENT_RATE_MIN: '2KiB' } }, { clientBytesPerSecondMin: 2048 }],
+    ['no least rate', { environment: { HOLDFAST_CLIENT_RATE_MIN: 'off' } }, { clientBytesPerSecondMin: 0 }],
     ['no limit', { environment: { HOLDFAST_SCRUB_RATE: 'unlimited' } }, { scrubBytesPerSecond: undefined }],
     ['a duration in days', { flags: { abandonedUploadMs: ['2d'] } }, { abandonedUploadMs: 172_800_000 }],
     ['a switch by its flag', { flags: { allowCustomerKeysOverHttp: ['true'] } }, { allowCustomerKeysOverHttp: true }],
@@ -76,6 +80,11 @@ describe('values', () => {
     ],
     ['a switch in the file', { toml: '[tls]\nallowCustomerKeysOverHttp = true' }, { allowCustomerKeysOverHttp: true }],
     ['no switch', {}, { allowCustomerKeysOverHttp: false }],
+    ['no default checksum', {}, { defaultChecksum: 'none' }],
+    ['a default checksum', { toml: 'defaultChecksum = "CRC64NVME"' }, { defaultChecksum: 'CRC64NVME' }],
+    ['signatures of version 2 in URLs, unless told otherwise', {}, { sigv2: 'presigned' }],
+    ['no signatures of version 2', { toml: 'sigv2 = "off"' }, { sigv2: 'off' }],
+    ['all signatures of version 2', { environment: { HOLDFAST_SIGV2: 'all' } }, { sigv2: 'all' }],
     ['no TLS', {}, { tls: undefined }],
     [
       'the files of TLS from two sources',
@@ -87,6 +96,27 @@ describe('values', () => {
     expect(await load(sources)).toMatchObject(expected)
   })
 
+  /** An option, the least and the greatest that it takes, and what lies just outside. */
+  const bounds: [flag: string, least: string, most: string, ...outside: string[]][] = [
+    ['listen', ':0', ':65535', ':65536', ':-1', ':99999', ':100000'],
+    ['workers', '1', `${limits.workersMax}`, '0', `${limits.workersMax + 1}`],
+    ['snapshotsKept', '1', `${limits.snapshotsKeptMax}`, '0', `${limits.snapshotsKeptMax + 1}`],
+    ['reclaimGraceMs', '0', '3650d', '-1', '3651d', '315360001s'],
+    ['scrubIntervalMs', '1m', '3650d', '59s', '315360001s'],
+    ['scrubBytesPerSecond', '1', '999999999', '0', '1000000000'],
+    ['region', 'a', 'a'.repeat(64), '', 'a'.repeat(65)],
+  ]
+  test.each(bounds)('%s takes the least and the greatest, and nothing outside: %s, %s', async (flag, ...texts) => {
+    const [least, most, ...outside] = texts
+    for (const text of [least, most]) await expect(load({ flags: { [flag]: [text] } }), text).resolves.toBeDefined()
+    for (const text of outside) expect(await refusal({ flags: { [flag]: [text] } }), text).toContain(': expects')
+  })
+
+  test('the greatest port and the greatest count mean what they say', async () => {
+    const flags = { listen: ['127.0.0.1:65535'], workers: [`${limits.workersMax}`] }
+    expect(await load({ flags })).toMatchObject({ listen: { port: 65_535 }, workers: limits.workersMax })
+  })
+
   test('paths in the file are relative to the file, others to the working directory', async () => {
     expect((await load({ toml: 'data = "d"', directory: '/elsewhere' })).data).toBe(join(directory, 'd'))
     const { tls } = await load({ toml: '[tls]\ncert = "c.pem"\nkey = "k.pem"', directory: '/elsewhere' })
@@ -96,7 +126,7 @@ describe('values', () => {
 
   test("MinIO's notation for several drives is not taken for a name", async () => {
     const environment = { MINIO_VOLUMES: '/disk{1...4}' }
-    expect(await refusal({ environment })).toMatch(/^MINIO_VOLUMES: .*one data directory/)
+    expect(await refusal({ environment })).toMatch(/^MINIO_VOLUMES: .*one data directory(?:.|\n)*\[stores\.drive4\]/)
   })
 
   test.each([
@@ -141,6 +171,7 @@ describe('the file', () => {
     ["unknown key 'location'; did you mean 'locations'?", '[location]\nx = 1'],
     ["unknown key 'zzzzzz'", 'zzzzzz = 1'],
     ['workers: expects a string or a number', 'workers = true'],
+    ['defaultChecksum: expects one of none, CRC64NVME', 'defaultChecksum = "MD5"'],
     ['tls.allowCustomerKeysOverHttp: expects true or false', '[tls]\nallowCustomerKeysOverHttp = "true"'],
     ["unknown key 'tls.certificate'", '[tls]\ncertificate = "c.pem"'],
     ['domains: expects an array of strings', 'domains = [true]'],
@@ -191,8 +222,8 @@ describe('credentials', () => {
 
   test.each([
     ['holdfast', { ...minio, ...aws, ...holdfast }],
-    ['aws', { ...minio, ...aws }],
-    ['minio', minio],
+    ['minio', { ...minio, ...aws }],
+    ['aws', { ...aws, HOLDFAST_ROOT_FROM_AWS_ENV: 'true' }],
   ])('the first complete pair counts: %s', async (name, environment) => {
     const { accounts, root } = await load({ environment })
     const key = { accessKeyId: `id-${name}`, secretAccessKey: `secret-${name}` }
@@ -204,10 +235,16 @@ describe('credentials', () => {
     ['HOLDFAST_SECRET_ACCESS_KEY is not', { ...minio, HOLDFAST_ACCESS_KEY_ID: 'id' }],
     ['HOLDFAST_ACCESS_KEY_ID is not', { HOLDFAST_SECRET_ACCESS_KEY: 'secret-1', HOLDFAST_ACCESS_KEY_ID: '' }],
     ['MINIO_ROOT_PASSWORD is not', { MINIO_ROOT_USER: 'minio' }],
-    ['too weak', { ...aws, AWS_SECRET_ACCESS_KEY: '1234567' }],
-    ['AWS_ACCESS_KEY_ID', { ...aws, AWS_ACCESS_KEY_ID: 'a/b/c' }],
+    ['too weak', { ...minio, MINIO_ROOT_PASSWORD: '1234567' }],
+    ['AWS_ACCESS_KEY_ID', { ...aws, AWS_ACCESS_KEY_ID: 'a/b/c', HOLDFAST_ROOT_FROM_AWS_ENV: 'true' }],
   ])('half a pair, or a bad one, is refused: %s', async (message, environment) => {
     expect(await refusal({ environment })).toContain(message)
+  })
+
+  test('a key that a shell has for AWS becomes no root key unasked', async () => {
+    expect(await load({ environment: aws })).toMatchObject({ accounts: [], root: undefined })
+    expect((await load({ environment: aws, flags: { rootFromAwsEnv: ['true'] } })).root?.accessKeyId).toBe('id-aws')
+    expect((await load({ environment: aws, toml: 'rootFromAwsEnv = true' })).root?.accessKeyId).toBe('id-aws')
   })
 
   test('nothing given leaves no account, so that a key is made', async () => {
@@ -218,14 +255,14 @@ describe('credentials', () => {
     '[[accounts]]\nid = "main"\nname = "M"\nkeys = [{accessKeyId="in-file",secretAccessKey="12345678"}]'
 
   test("the environment's key joins the account main of the file", async () => {
-    const { accounts } = await load({ environment: aws, toml: mainAccount })
+    const { accounts } = await load({ environment: { ...aws, HOLDFAST_ROOT_FROM_AWS_ENV: 'true' }, toml: mainAccount })
     expect(accounts.map(({ id, name, keys }) => [id, name, keys.map((key) => key.accessKeyId)])).toEqual([
       ['main', 'M', ['id-aws', 'in-file']],
     ])
   })
 
   test('an access key in both places is refused', async () => {
-    const environment = { ...aws, AWS_ACCESS_KEY_ID: 'in-file' }
+    const environment = { ...holdfast, HOLDFAST_ACCESS_KEY_ID: 'in-file' }
     expect(await refusal({ environment, toml: mainAccount })).toContain("access key 'in-file' is both")
   })
 })

@@ -58,6 +58,17 @@ describe('stores and locations', () => {
     ])
   })
 
+  it('may have paths and prefixes that begin alike: only a whole name of a directory lies around another', async () => {
+    const at = (name: string, path: string) => `[stores.${name}]\ntype = "directory"\npath = "${path}"\n`
+    const alike = at('a', '/mnt/d1') + at('b', '/mnt/d10') + at('c', '/mnt/d') + at('d', '/mnt/d1-new')
+    expect((await load(alike, '/mnt/d100')).stores).toHaveLength(4)
+    const prefixes = bucket('a', 'prefix = "p"') + bucket('b', 'prefix = "pq"') + bucket('c', '', 'bucket2')
+    expect((await load(prefixes)).stores).toHaveLength(3)
+    for (const path of ['/mnt/d1/', '/mnt/./d1', '/mnt/d10/../d1', '/mnt/d1//x', '/mnt', '/']) {
+      await expect(load(at('a', '/mnt/d1') + at('b', path)), path).rejects.toThrow(/same path|lie one in the other/)
+    }
+  })
+
   it('of an erasure code acknowledge what survives a loss, and copy small blobs', async () => {
     const location = `[locations.ec]\nscheme = "erasure"\ndata = 1\nparity = 2\nstores = ["a", "b", "c"]`
     const spread = { scheme: 'erasure', data: 1, parity: 2, stores: ['a', 'b', 'c'], maxPerDomain: 1 }

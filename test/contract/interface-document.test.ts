@@ -1,7 +1,7 @@
 /** Walks the interface document, kept as data: whatever it names must have a row in the support table, and so must do what the row says. */
 import { describe, expect, it } from 'vitest'
 import { documentedRules } from '../../src/contract/interface-document/rules.ts'
-import { documentedNames } from '../../src/contract/interface-document.ts'
+import { documentedFlag, documentedNames } from '../../src/contract/interface-document.ts'
 import { supportTable } from '../../src/contract/support-table.ts'
 import { operations } from '../../src/operations/table.ts'
 
@@ -24,6 +24,17 @@ describe(`the interface document: ${documentedNames.length} names of ${new Set(d
   it('names everything once in an operation and a message', () => {
     expect(new Set(documentedNames.map(idOf)).size).toBe(documentedNames.length)
     expect(new Set(documentedRules.map(({ says }) => says)).size).toBe(documentedRules.length)
+  })
+
+  it('says where a document needs no digest in its own dialect: where it flags Content-MD5 as not supported', () => {
+    const flagOf = (name: string): string | undefined =>
+      documentedFlag(name, 'request', { in: 'header', name: 'Content-MD5' })
+    const needing = operations.flatMap(({ name, inputBody }) =>
+      inputBody.kind === 'xml' && inputBody.digestRequired !== false ? [[name, inputBody.digestRequired] as const] : [],
+    )
+    expect(needing.length).toBeGreaterThan(2)
+    for (const [name, required] of needing)
+      expect([name, required]).toEqual([name, flagOf(name) === 'not-supported' ? 'by AWS' : true])
   })
 
   it('names only operations that work', () => {

@@ -16,6 +16,7 @@ import { supportTable } from '../../src/contract/support-table.ts'
 import { text } from '../../src/contract/values.ts'
 import { supportTable as libraryTable } from '../../src/index.ts'
 import { operations } from '../../src/operations/table.ts'
+import { algorithms } from '../support/wire-checksums.ts'
 
 const putThing = operationsIn<undefined>()({
   name: 'PutThing',
@@ -66,7 +67,7 @@ describe('the support table', () => {
     })
     const fixed = { required: false, container: false, here: 'works', since: '0.1.0' }
     const asked = { ...fixed, message: 'request' }
-    const digests = ['crc32', 'crc32c', 'crc64nvme', 'sha1', 'sha256']
+    const digests = algorithms.map((name) => name.toLowerCase())
     const refusal = { here: 'refused', refusal: 'NotImplemented' }
     expect(row?.parameters).toEqual([
       { ...asked, in: 'address', name: 'Bucket', required: true },
@@ -130,9 +131,16 @@ describe('the support table', () => {
     expect(lines).toContain('| `Thing/Part/Id` | XML | not named | works |')
   })
 
-  it('has a summary that names what works and counts the rest', () => {
+  it('has a summary that counts what works and what is refused', () => {
     const lines = supportSummary(supportTable([putThing, refusedThing])).split('\n')
-    expect(lines).toContain('| Buckets |  | 1 |')
-    expect(lines).toContain('| Objects | PutThing | 0 |')
+    expect(lines).toContain('| buckets | 0 | 1 |')
+    expect(lines).toContain('| objects | 1 | 0 |')
   })
 })
+
+it.each(operations.map(({ name, errors }) => [name, errors] as const))(
+  '%s declares each of its errors once',
+  (_, errors) => {
+    expect([...errors]).toEqual([...new Set(errors)])
+  },
+)

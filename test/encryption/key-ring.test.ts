@@ -10,7 +10,7 @@ import {
   withKeysFor,
   withNewKey,
 } from '../../src/encryption/key-ring.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const secret = (seed: number): Buffer => patternBytes(seed, 32)
 const base64 = (seed: number): string => secret(seed).toString('base64')

@@ -1,7 +1,7 @@
 /** Wrapped keys open for what they were wrapped for, and for nothing else. */
 import { describe, expect, it } from 'vitest'
 import { blobKey, hiddenEtag, unwrapObjectKey, wrapObjectKey } from '../../src/encryption/object-key.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const objectKey = patternBytes(1, 32)
 const wrapping = patternBytes(2, 32)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lendingSource } from '../../src/byte-source.ts'
 import { decrypting, encrypting, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import {
   drained,
   inPieces,

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { configurationPage } from '../../src/config/page.ts'
@@ -10,15 +11,11 @@ import { operations } from '../../src/operations/table.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string): string => readFileSync(root + file, 'utf8')
 const rows = supportTable(operations)
-const decisions = readdirSync(`${root}docs/adr`).filter((name) => name.endsWith('.md'))
-const pages = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'docs/benchmarks.md',
-  ...decisions.map((name) => `docs/adr/${name}`),
-]
+const pages = ['.', 'docs', 'docs/adr', 'docs/benchmarks'].flatMap((folder) =>
+  readdirSync(root + folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => posix.join(folder, name)),
+)
 
 // When one of these fails, `npm run docs` writes what the code says now.
 describe('the generated documentation', () => {
@@ -35,10 +32,10 @@ describe('the generated documentation', () => {
   })
 
   it.each([
-    ['support table', supportSummary(rows)],
-    ['limits', limitsSummary()],
-  ])('has the %s of the README as it is', (name, text) => {
-    expect(read('README.md')).toContain(`<!-- ${name} -->\n${text}\n<!-- /${name} -->\n`)
+    ['support table', 'README.md', supportSummary(rows)],
+    ['limits', 'docs/compatibility.md', limitsSummary()],
+  ])('has the %s in %s as it is', (name, page, text) => {
+    expect(read(page)).toContain(`<!-- ${name} -->\n${text}\n<!-- /${name} -->\n`)
   })
 })
 
@@ -51,6 +48,26 @@ describe('the written documentation', () => {
       ([, path = '']) => path,
     )
     expect([...links, ...sources].filter((path) => !existsSync(root + path))).toEqual([])
+  })
+
+  it.each(pages.filter((page) => page.startsWith('docs/adr/')))(
+    '%s has a date, a context, a decision and consequences',
+    (page) => {
+      const text = read(page)
+      expect(text).toMatch(/^# \d{4}: .+\n\n20\d\d-\d\d-\d\d, accepted/)
+      expect([...text.matchAll(/^## (.*)$/gm)].map(([, head]) => head)).toEqual(
+        expect.arrayContaining(['Context', 'Decision', 'Consequences']),
+      )
+    },
+  )
+
+  it('has no cell in the README that nobody would read to its end', () => {
+    const cells = read('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .flatMap((row) => row.split('|'))
+    expect(cells.length).toBeGreaterThan(0)
+    expect(cells.filter((cell) => cell.length > 200)).toEqual([])
   })
 
   it('gives the two commands, which npm knows', () => {

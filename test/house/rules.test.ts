@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { findLongFunctions } from './function-lengths.ts'
 import { findForbiddenBenchImports, findForbiddenImports, findImportCycles, findUnimported } from './rooms.ts'
 import {
   findBadNames,
@@ -23,29 +24,29 @@ const importing = (path: string, target: string): SourceFile[] =>
 
 describe('the import table', () => {
   it.each([
-    ['http/pipeline.ts', 'store/write-object.ts'],
+    ['http/pipeline.ts', 'objects/write-object.ts'],
     ['http/pipeline.ts', 'kv/kv.ts'],
-    ['http/pipeline.ts', 'shards/shard-store.ts'],
+    ['http/pipeline.ts', 'stores/shard-store.ts'],
     ['operations/put-object.ts', 'kv/kv.ts'],
-    ['operations/put-object.ts', 'shards/blobs.ts'],
+    ['operations/put-object.ts', 'blobs/blobs.ts'],
     ['operations/put-object.ts', 'http/encode.ts'],
     ['operations/put-object.ts', 'auth/sigv4.ts'],
-    ['store/write-object.ts', 'shards/memory.ts'],
-    ['store/write-object.ts', 'kv/lmdb.ts'],
-    ['store/write-object.ts', 'contract/fields.ts'],
-    ['store/write-object.ts', 'jobs/reclaim.ts'],
-    ['kv/lmdb.ts', 'shards/fs.ts'],
-    ['shards/blobs.ts', 'kv/kv.ts'],
-    ['contract/fields.ts', 'store/store.ts'],
+    ['objects/write-object.ts', 'stores/memory.ts'],
+    ['objects/write-object.ts', 'kv/lmdb.ts'],
+    ['objects/write-object.ts', 'contract/fields.ts'],
+    ['objects/write-object.ts', 'jobs/reclaim.ts'],
+    ['kv/lmdb.ts', 'stores/fs.ts'],
+    ['blobs/blobs.ts', 'kv/kv.ts'],
+    ['contract/fields.ts', 'commits/store.ts'],
     ['auth/sigv4.ts', 'http/address.ts'],
     ['jobs/reclaim.ts', 'operations/run.ts'],
     ['jobs/reclaim.ts', 'kv/lmdb.ts'],
     ['config/options.ts', 'instance/root-key.ts'],
     ['instance/root-key.ts', 'config/options.ts'],
     ['limits.ts', 'contract/values.ts'],
-    ['checksums/checksums.ts', 'shards/fs.ts'],
-    ['http/server.ts', 'open.ts'],
-    ['store/store.ts', 'closing-stack.ts'],
+    ['checksums/checksums.ts', 'stores/fs.ts'],
+    ['http/server.ts', 'opening/open-data.ts'],
+    ['commits/store.ts', 'opening/open-stores.ts'],
   ])('keeps %s from importing %s', (path, target) => {
     const findings = findForbiddenImports(importing(path, target))
     expect(findings).toEqual([`${path} must not import ${target}`])
@@ -53,20 +54,20 @@ describe('the import table', () => {
 
   it.each([
     ['http/pipeline.ts', 'operations/run.ts'],
-    ['operations/put-object.ts', 'store/write-object.ts'],
+    ['operations/put-object.ts', 'objects/write-object.ts'],
     ['operations/run.ts', 'auth/permissions.ts'],
-    ['store/commit.ts', 'kv/kv.ts'],
-    ['store/incoming-data.ts', 'checksums/checksums.ts'],
-    ['jobs/reclaim.ts', 'store/keyspace.ts'],
+    ['commits/commit.ts', 'kv/kv.ts'],
+    ['objects/incoming-data.ts', 'checksums/checksums.ts'],
+    ['jobs/reclaim.ts', 'records/keyspace.ts'],
     ['errors.ts', 'limits.ts'],
-    ['open.ts', 'kv/lmdb.ts'],
+    ['opening/open-engine.ts', 'kv/lmdb.ts'],
     ['cli/serve.ts', 'http/server.ts'],
   ])('lets %s import %s', (path, target) => {
     expect(findForbiddenImports(importing(path, target))).toEqual([])
   })
 
   it.each([
-    ['the store', "import { keyspace } from '../src/store/keyspace.ts'", '../src/store/keyspace.ts'],
+    ['the store', "import { keyspace } from '../src/records/keyspace.ts'", '../src/records/keyspace.ts'],
     ['a library', "import { open } from 'lmdb'", 'lmdb'],
     ['what tests share', "import { sign } from '../test/support/signer.ts'", '../test/support/signer.ts'],
   ])('keeps the bench from %s', (_, text, what) => {
@@ -109,14 +110,14 @@ describe('the import table', () => {
       tree({
         'cellar/wine.ts': '',
         'kv/memory.ts': "import './gone.ts'",
-        'store/commit.ts': "import 'lmdb'",
+        'commits/commit.ts': "import 'lmdb'",
         'kv/lmdb.ts': "import 'lmdb'; import 'left-pad'; import 'node:fs'",
       }),
     )
     expect(findings).toEqual([
       'cellar/wine.ts belongs to no room of the import table',
       'kv/memory.ts imports ./gone.ts, which is no source file',
-      'store/commit.ts must not import the library lmdb',
+      'commits/commit.ts must not import the library lmdb',
       'kv/lmdb.ts imports left-pad, which the table of libraries does not list',
     ])
   })
@@ -201,6 +202,21 @@ describe('the rules of the language', () => {
   it('bound the length of a file', () => {
     const files = tree({ 'kv/a.ts': 'x\n'.repeat(3), 'kv/b.ts': 'x\n'.repeat(4) })
     expect(findLongFiles(files, 3)).toEqual(['kv/b.ts has 4 lines, of 3'])
+  })
+
+  it('bound the length of a function, whatever it is written as', () => {
+    const files = tree({
+      'kv/a.ts': 'function short(): void {\n\n}\nfunction long(): void {\n\n\n}',
+      'kv/b.ts': 'const arrow = (a: number): number =>\n\n\n  a',
+      'kv/c.ts': 'class C {\n  #method(): void {\n\n\n  }\n}\nexport const value = [\n1,\n2,\n3]',
+      'kv/d.ts': 'call(function () {\n\n\n})',
+    })
+    const known = { 'kv/a.ts': ['long'], 'kv/b.ts': [] }
+    expect(findLongFunctions(files, known, 3)).toEqual([
+      'kv/b.ts: arrow has 4 lines, of 3',
+      'kv/c.ts: method has 4 lines, of 3',
+      'kv/d.ts: a function without name has 4 lines, of 3',
+    ])
   })
 
   it('refuse names that say nothing', () => {

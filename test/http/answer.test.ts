@@ -186,8 +186,11 @@ describe('memory that is lent to an answer', () => {
   it('is given back when the client leaves before it has its answer', async () => {
     const socket = fixture.connect()
     socket.pause()
-    for (let i = 0; i < 200; i++) socket.write(get('x'))
-    await vi.waitFor(() => expect(lentPieces).toBeGreaterThan(80))
+    // The buffers of the connection are full when an answer stays. How much they hold, the system decides anew each time.
+    for (let turns = 0; turns < 50; turns = givenBack < lentPieces ? turns + 1 : 0) {
+      if (givenBack === lentPieces) socket.write(get('x'))
+      await turn()
+    }
     socket.destroy()
     await vi.waitFor(() => expect(givenBack).toBe(lentPieces))
   })

@@ -3,17 +3,19 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { openCredentials } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
+import type { Store } from '../../src/commits/store.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { KeyPair } from '../../src/http/tls-front.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
-import type { Store } from '../../src/store/store.ts'
 import { type RequestToSign, type SignedRequest, type SignOptions, sign } from '../support/signer.ts'
 import { giveConnections } from './given-connections.ts'
 
 export const key = { accessKeyId: 'AKTEST', secretAccessKey: 'a-secret-of-the-tests' }
+/** Of another account. */
+export const otherKey = { accessKeyId: 'AKOTHER', secretAccessKey: 'another-secret-of-the-tests' }
 
 interface Reply {
   status: number
@@ -46,6 +48,7 @@ export interface FixtureOptions {
   ready?: () => boolean
   tls?: KeyPair
   allowCustomerKeysOverHttp?: boolean
+  sigv2?: 'off' | 'presigned' | 'all'
   /** The server never listens: it is given its connections, as a worker is by its primary. */
   given?: boolean
 }
@@ -60,11 +63,15 @@ export async function startFixture(
     operations,
     // The operations of these tests have no use for a store.
     store: {} as Store,
-    credentials: openCredentials([{ id: 'main', name: 'Main', keys: [key] }]),
+    credentials: openCredentials([
+      { id: 'main', name: 'Main', keys: [key] },
+      { id: 'other', name: 'Other', keys: [otherKey] },
+    ]),
     domains,
     region: 'us-east-1',
     clock: systemClock,
     ready,
+    sigv2: 'presigned',
     log: (line) => {
       logs.push(line)
       for (const look of waiting) look()

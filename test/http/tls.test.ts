@@ -204,4 +204,13 @@ describeInstalled('TLS on the port', [opensslProbe], () => {
     socket.write('GET /b/k HTTP/1.1\r\nHost: ')
     expect(await rest(socket)).toMatch(/^HTTP\/1\.1 400 .*<Code>RequestTimeout<\/Code>/s)
   })
+
+  it('connections take their place from the handshake on, and leave it at their end', async () => {
+    await start({ bounds: { connectionsMax: 4 } })
+    for (let i = 0; i < 10; i++) expect(await askOnce(await open())).toMatch(/^HTTP\/1.1 200/)
+    // Handshakes that never begin are idle, and make room for those that do.
+    const silent = [plain(), plain(), plain()]
+    await Promise.all(silent.map((socket) => once(socket, 'connect')))
+    for (let i = 0; i < 5; i++) expect(await askOnce(await open())).toMatch(/^HTTP\/1.1 200/)
+  })
 })

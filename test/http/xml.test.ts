@@ -80,10 +80,17 @@ describe('XML', () => {
     ['CDATA', '<Name><![CDATA[<a>&amp;]]></Name>', '<a>&amp;'],
     ['entities', '<Name>&lt;&gt;&amp;&quot;&apos;</Name>', '<>&"\''],
     ['comments', '<Name>a<!-- b -->c</Name>', 'ac'],
+    ['CDATA beside control references', '<Name>&#1;<![CDATA[&#2;]]>b</Name>', '\u0001&#2;b'],
     ['raw line ends, normalised', '<Name>a\r\nb</Name>', 'a\nb'],
     ['white space around elements', '\n  <Name> a </Name>\n', ' a '],
     ['empty elements', '<Name/>', ''],
     ['nothing that is of an object', '<Name>__proto__</Name>', '__proto__'],
+    ['white space of any length between elements', `<Name/>${' '.repeat(100_000)}`, ''],
+    [
+      'the longest text that is allowed',
+      `<Name>${'a'.repeat(limits.xmlTextCharsMax)}</Name>`,
+      'a'.repeat(limits.xmlTextCharsMax),
+    ],
   ])('reads %s', (_what, content, Name) => {
     expect(readText(`<Root>${content}</Root>`)).toEqual({ Name, Tag: [], Word: [] })
   })
@@ -124,9 +131,19 @@ describe('XML', () => {
     ['another encoding', '<?xml version="1.0" encoding="ISO-8859-1"?><Root><Name>a</Name></Root>'],
     ['a reference to NUL', '<Root><Name>&#0;</Name></Root>'],
     ['a raw control character', '<Root><Name>\u0001</Name></Root>'],
-    ['CDATA beside control references', '<Root><Name>&#1;<![CDATA[a]]></Name></Root>'],
+    ['CDATA that does not end', '<Root><Name>&#1;<![CDATA[a]]></Name></Root>'.replace(']]>', ']>')],
+    ['CDATA beside the root', '<Root><Name>a</Name></Root><![CDATA[]]>'],
+    ['a reference beside the root', '<Root><Name>a</Name></Root>&#32;'],
+    ['a comment that holds two hyphens', '<Root><Name>a<!-- b -- c --></Name></Root>'],
+    ['a declaration that is not at the start', ' <?xml version="1.0"?><Root><Name>a</Name></Root>'],
+    ['what ends CDATA in text', '<Root><Name>]]></Name></Root>'],
     ['a prefix', '<s:Root xmlns:s="urn:x"><s:Name>a</s:Name></s:Root>'],
-    ['more elements than allowed', `<Root><Name>a</Name>${'<Word/>'.repeat(limits.xmlElementsMax)}</Root>`],
+    ['a text that is longer than allowed', `<Root><Name>${'a'.repeat(limits.xmlTextCharsMax + 1)}</Name></Root>`],
+    [
+      'a text that is longer than allowed, in pieces',
+      `<Root><Name>${`${'a'.repeat(limits.xmlTextCharsMax / 4)}<!---->`.repeat(4)}a</Name></Root>`,
+    ],
+    ['more elements than allowed', `<Root><Name>a</Name>${'<Word/>'.repeat(limits.xmlNodesMax)}</Root>`],
   ])('refuses %s as MalformedXML', (_what, document) => {
     expect(() => readText(document)).toThrow(expect.objectContaining({ code: 'MalformedXML' }))
   })

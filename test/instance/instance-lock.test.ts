@@ -1,4 +1,7 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync, watch } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -25,14 +28,27 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const acquire = () => acquireInstanceLock(kv, directory, systemClock)
 
+const ownerRecord = systemRecord('instance', z.looseObject({ process: z.looseObject({}).optional() }))
+
+/** Holds the lock, then has its record say this of the process that holds it. */
+async function acquireAs(identify: (own: Record<string, unknown> | undefined) => Record<string, unknown> | undefined) {
+  const lock = await acquire()
+  const owner = await readRecord(kv, ownerRecord)
+  const value = ownerRecord.seal({ ...owner?.value, process: identify(owner?.value.process) })
+  const record = { puts: [{ key: ownerRecord.key, value }] }
+  await kv.commit(record)
+  return { ...lock, record }
+}
+
 /** The state a killed owner leaves: its record, and nothing that lives. */
 async function leaveStaleLock(): Promise<string> {
-  const before = await acquire()
-  const entries = await kv.range({ start: Buffer.alloc(0), end: Buffer.from([0xff]), limit: 1 })
-  await before.release()
-  await kv.commit({ puts: entries.map(({ key, value }) => ({ key, value })) })
-  return before.id
+  const { id, record, release } = await acquireAs((own) => ({ ...own, pid: 1, startedTicks: '-1' }))
+  await release()
+  await kv.commit(record)
+  return id
 }
+
+const socketOf = ({ id }: { id: string }): string => join(directory, `instance-${id}.sock`)
 
 test('a second instance is refused, by the pid of the first', async () => {
   const lock = await acquire()
@@ -43,7 +59,7 @@ test('a second instance is refused, by the pid of the first', async () => {
 })
 
 test('an owner that gives way is asked to, and waited for; one like it is refused', async () => {
-  const passing = () => acquireInstanceLock(kv, directory, systemClock, { givesWay: true })
+  const passing = () => acquireInstanceLock(kv, directory, systemClock, { yieldsOwnership: true })
   const lock = await passing()
   await expect(passing()).rejects.toThrow(InstanceInUse)
   expect(await isOwnershipWanted(kv)).toBe(false)
@@ -84,6 +100,17 @@ test("a killed owner's lock is taken over once its workers have ended too", asyn
   await (await taking).release()
 })
 
+test('who gives up what was taken over meanwhile leaves it to its next owner', async () => {
+  const ours = await acquire()
+  const other = memoryKv()
+  const theirs = await acquireInstanceLock(other, directory, systemClock)
+  const taken = await other.range({ start: Buffer.alloc(0), end: Buffer.from([0xff]), limit: 10 })
+  await kv.commit({ puts: taken.map(({ key, value }) => ({ key, value })) })
+  await ours.release()
+  await expect(acquire()).rejects.toThrow(InstanceInUse)
+  await theirs.release()
+})
+
 test('a worker joins its owner, and ends when the owner is another', async () => {
   const owner = await acquire()
   await (await joinInstance(kv, directory, owner.id)).release()
@@ -99,6 +126,48 @@ test('a data directory with a long path can be locked', async () => {
   const lock = await acquire()
   await expect(acquire()).rejects.toThrow(InstanceInUse)
   await lock.release()
+})
+
+test('nobody but its user may connect to the socket of an owner, from its creation on', async () => {
+  const modes = new Set<number>()
+  const watcher = watch(directory, (_, name) => {
+    if (name?.endsWith('.sock'))
+      modes.add((statSync(join(directory, name), { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777)
+  })
+  const lock = await acquire()
+  modes.add((await stat(socketOf(lock))).mode & 0o777)
+  watcher.close()
+  expect([...modes]).toEqual([0o600])
+  await lock.release()
+})
+
+test('an owner of another container makes its removed socket again, and is not taken for dead meanwhile', async () => {
+  const lock = await acquireAs((own) => ({ ...own, pidNamespace: 'pid:[0]' }))
+  for (const again of [1, 2]) {
+    await rm(socketOf(lock))
+    await expect(acquire(), `removed ${again} times`).rejects.toThrow(InstanceInUse)
+  }
+  await lock.release()
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('an owner is known by its process where the kernel can say, and an id that another process has proves nothing', async () => {
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  const stat = await readFile(`/proc/${other.pid}/stat`, 'utf8')
+  const startedTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  const identity = { pid: other.pid, startedTicks }
+  const lock = await acquireAs((own) => ({ ...own, ...identity }))
+  await lock.release()
+  await kv.commit(lock.record)
+  await expect(acquire()).rejects.toThrow(InstanceInUse)
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+  const next = await acquire()
+  await next.release()
+  const reused = await acquireAs((own) => ({ ...own, pid: process.ppid, startedTicks: '-1' }))
+  await reused.release()
+  await kv.commit(reused.record)
+  await (await acquire()).release()
 })
 
 test('a flipped bit in a record is noticed', async () => {

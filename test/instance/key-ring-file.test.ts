@@ -2,12 +2,13 @@
 import { chmod, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type KeyRing, withNewKey } from '../../src/encryption/key-ring.ts'
+import { type KeyRing, onlyNewest, withNewKey } from '../../src/encryption/key-ring.ts'
 import { KeyRingRefused, keepKeyRing, openKeyRing } from '../../src/instance/key-ring-file.ts'
+import type { Key } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
-import { type TemporaryDirectory, temporaryDirectory } from '../shards/directory/opened-store.ts'
-import { seededClock, seededRandom } from '../shards/seeded.ts'
-import { WatchedKv } from '../store/fixture.ts'
+import { WatchedKv } from '../objects/fixture.ts'
+import { type TemporaryDirectory, temporaryDirectory } from '../stores/directory/opened-store.ts'
+import { seededClock, seededRandom } from '../support/seeded.ts'
 
 const clock = seededClock(seededRandom(5))
 let directory: TemporaryDirectory
@@ -65,6 +66,26 @@ describe('a key ring in a file', () => {
     await chmod(file, 0o644)
     await open()
     expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('whose older keys are retired while a worker opens it is no ring without a key', async () => {
+    class RacingKv extends WatchedKv {
+      afterGet: (() => Promise<void>) | undefined
+      override async get(keys: readonly Key[]) {
+        const found = await super.get(keys)
+        const race = this.afterGet
+        this.afterGet = undefined
+        await race?.()
+        return found
+      }
+    }
+    const racing = new RacingKv(kv)
+    const first = await open()
+    const newer = withNewKey(first, 'sse-s3', (bytes) => Buffer.from(clock.random(bytes)))
+    await keepKeyRing(kv, file, newer)
+    racing.afterGet = () => keepKeyRing(kv, file, onlyNewest(newer))
+    const opened = await openKeyRing(racing, file, { keyRing: undefined, kmsKeys: [] }, { owner: false, clock })
+    expect(opened.keys).toEqual(onlyNewest(newer).keys)
   })
 
   it('gets no key from a worker, which nobody else would have', async () => {

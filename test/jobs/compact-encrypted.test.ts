@@ -1,13 +1,13 @@
 /** Compaction of a directory moves what is encrypted as it lies; it is bound to its object, not to where it lies. */
 import { expect, it } from 'vitest'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { modeNames, putEncrypted, putInParts, readEncrypted } from '../store/encrypted.ts'
-import { put, scope } from '../store/fixture.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { modeNames, putEncrypted, putInParts, readEncrypted } from '../objects/encrypted.ts'
+import { put, scope } from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { directoryStoreWithBucket, graceMs, smallBytes } from './fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 const rounds = 10
 const data = (i: number): Buffer => patternBytes(i, smallBytes)
@@ -24,7 +24,7 @@ it.each(modeNames)('moves objects and parts, which read as before: %s', async (m
       for (let dead = 0; dead < 6; dead++) await deleteObject(made.store, scope, { key: `dead-${i}-${dead}` })
     }
     made.clock.advance(graceMs)
-    await findOrphans(made.store, { graceMs })
+    await findAndRelease(made.store, { graceMs })
     made.clock.advance(graceMs)
     await reclaimGarbage(made.store, { graceMs })
     const { movedShards, removedBatches } = await compactStores(made.store, { graceMs })

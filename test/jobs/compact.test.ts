@@ -1,15 +1,13 @@
 /** Compaction over a real directory: what lives is moved and reads as before, whoever reads, overwrites or dies meanwhile. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../../src/commits/store.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import type { ShardStore } from '../../src/shards/shard-store.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { objectKey } from '../../src/store/keyspace.ts'
-import { openObject } from '../../src/store/read-object.ts'
-import type { Store } from '../../src/store/store.ts'
-import { abortUpload } from '../../src/store/uploads.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { openObject } from '../../src/objects/read-object.ts'
+import { abortUpload } from '../../src/objects/uploads.ts'
+import { objectKey } from '../../src/records/keyspace.ts'
+import type { ShardStore } from '../../src/stores/shard-store.ts'
 import {
   begin,
   complete,
@@ -23,8 +21,10 @@ import {
   shardsOf,
   storeWithBucket,
   type TestStore,
-} from '../store/fixture.ts'
+} from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { type DirectoryTestStore, directoryStoreWithBucket, graceMs, smallBytes } from './fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 const written = 60
 const isKept = (i: number): boolean => i % 4 === 0
@@ -60,7 +60,7 @@ describe('compaction of a directory', () => {
   async function makeMostlyDead(): Promise<void> {
     await deleteMost()
     made.clock.advance(graceMs)
-    await findOrphans(made.store, { graceMs })
+    await findAndRelease(made.store, { graceMs })
     made.clock.advance(graceMs)
     await reclaimGarbage(made.store, { graceMs })
   }
@@ -216,7 +216,7 @@ describe('a crash between moving a shard and dropping the old one', () => {
     expect(await shardsOf(made)).toHaveLength(2)
     await made.shards.compact({ graceMs, move: async () => false })
     made.clock.advance(graceMs)
-    expect(await findOrphans(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
     made.clock.advance(graceMs)
     await reclaimGarbage(made.store, { graceMs })
     expect(await shardsOf(made)).toHaveLength(1)

@@ -1,18 +1,19 @@
 /** Stores whose default location keeps whole copies, or the shards of an erasure code, on several disks. */
+
+import { openBlobs } from '../../src/blobs/blobs.ts'
+import { openErasureCode } from '../../src/blobs/erasure/code.ts'
+import type { ErasureScheme } from '../../src/blobs/erasure/generator-matrix.ts'
+import { shardBytes } from '../../src/blobs/erasure/stripes.ts'
+import type { ErasureLocation, Location, ReplicaLocation } from '../../src/blobs/location.ts'
+import { codingOf, type Manifest } from '../../src/blobs/manifest.ts'
 import { bytesSource } from '../../src/byte-source.ts'
-import { openBlobs } from '../../src/shards/blobs.ts'
-import { openErasureCode } from '../../src/shards/erasure/code.ts'
-import type { ErasureScheme } from '../../src/shards/erasure/generator-matrix.ts'
-import { shardBytes } from '../../src/shards/erasure/stripes.ts'
-import type { ErasureLocation, Location, ReplicaLocation } from '../../src/shards/location.ts'
-import { codingOf, type Manifest } from '../../src/shards/manifest.ts'
-import type { ShardStore } from '../../src/shards/shard-store.ts'
-import { objectKey, repairs } from '../../src/store/keyspace.ts'
-import { objectCodec } from '../../src/store/record-codecs.ts'
-import { repairPut } from '../../src/store/repair-queue.ts'
-import { type Disks, openDisks } from '../shards/disks.ts'
-import { seededClock, seededRandom } from '../shards/seeded.ts'
-import { makeBucket, memoryStore, storeOfBlobs, type TestStore } from '../store/fixture.ts'
+import { repairPut } from '../../src/commits/repair-queue.ts'
+import { objectKey, repairs } from '../../src/records/keyspace.ts'
+import { objectCodec } from '../../src/records/record-codecs.ts'
+import type { ShardStore } from '../../src/stores/shard-store.ts'
+import { type Disks, openDisks } from '../blobs/disks.ts'
+import { makeBucket, memoryStore, storeOfBlobs, type TestStore } from '../objects/fixture.ts'
+import { seededClock, seededRandom } from '../support/seeded.ts'
 
 export interface DiskStore extends TestStore {
   disks: Disks

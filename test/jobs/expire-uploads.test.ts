@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import { listUploads } from '../../src/store/uploads.ts'
+import { listUploads } from '../../src/objects/uploads.ts'
 import {
   begin,
   complete,
@@ -13,7 +13,7 @@ import {
   shardsOf,
   storeWithBucket,
   type TestStore,
-} from '../store/fixture.ts'
+} from '../objects/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
 const abandonedUploadMs = 7 * 24 * 60 * 60 * 1000

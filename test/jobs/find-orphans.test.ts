@@ -1,10 +1,9 @@
 /** Orphans: what a crash left without a reference is found, and what is referenced is never taken for one. */
 import { describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import { deleteBucket } from '../../src/store/buckets.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
+import { deleteBucket } from '../../src/objects/buckets.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
 import {
   begin,
   complete,
@@ -18,8 +17,9 @@ import {
   shardsOf,
   storeWithBucket,
   type TestStore,
-} from '../store/fixture.ts'
+} from '../objects/fixture.ts'
 import { directoryStoreWithBucket, graceMs, largeBytes, smallBytes } from './fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 /** A write that dies when its bytes are durable, before its commit. */
 async function dieBeforeCommit(made: TestStore, write: () => Promise<unknown>): Promise<void> {
@@ -35,7 +35,7 @@ async function endBatches(made: TestStore): Promise<void> {
 
 async function removeOrphans(made: TestStore, did?: (shards: number) => void): Promise<number> {
   await endBatches(made)
-  const found = await findOrphans(made.store, { graceMs, ...(did === undefined ? {} : { did }) })
+  const found = await findAndRelease(made.store, { graceMs, ...(did === undefined ? {} : { did }) })
   made.clock.advance(graceMs)
   await reclaimGarbage(made.store, { graceMs })
   return found
@@ -81,20 +81,20 @@ describe('the search for orphans', () => {
     const made = await storeWithBucket()
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     made.clock.advance(graceMs)
-    expect(await findOrphans(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
     await made.shards.compact({ graceMs, move: async () => false })
-    expect(await findOrphans(made.store, { graceMs: graceMs + 1 })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs: graceMs + 1 })).toBe(0)
     expect(await made.shards.unchecked()).toHaveLength(1)
-    expect(await findOrphans(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
   })
 
   it('walks each batch once', async () => {
     const made = await storeWithBucket()
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     await endBatches(made)
-    expect(await findOrphans(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
     expect(await made.shards.unchecked()).toEqual([])
-    expect(await findOrphans(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
   })
 
   it('takes what a request overwrote for garbage once or twice, and removes it without harm', async () => {
@@ -116,7 +116,7 @@ describe('the search for orphans', () => {
     await endBatches(made)
     const shards = { ...made.shards, markChecked: () => Promise.reject(new Error('killed')) }
     const store = { ...made.store, blobs: { ...made.store.blobs, stores: [shards] } }
-    await expect(findOrphans(store, { graceMs })).rejects.toThrow('killed')
+    await expect(findAndRelease(store, { graceMs })).rejects.toThrow('killed')
     expect(await removeOrphans(made)).toBe(1)
     expect(await shardsOf(made)).toHaveLength(1)
   })
@@ -152,7 +152,7 @@ describe('the search for orphans', () => {
       )
       const lost = inClosed.flat().filter((key) => key.startsWith('lost'))
       expect(lost.length).toBeGreaterThan(20)
-      expect(await findOrphans(made.store, { graceMs })).toBe(lost.length)
+      expect(await findAndRelease(made.store, { graceMs })).toBe(lost.length)
       made.clock.advance(graceMs)
       expect(await reclaimGarbage(made.store, { graceMs })).toBe(lost.length)
       expect(await shardsOf(made)).toHaveLength(60 - lost.length)
@@ -168,7 +168,7 @@ describe('the search for orphans', () => {
     const made = await storeWithBucket()
     await made.shards.put({ payload: bytesSource(Buffer.from('x')), describe: () => Buffer.from('not ours') })
     await made.shards.compact({ graceMs: 0, move: async () => false })
-    expect(await findOrphans(made.store, { graceMs: 0 })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs: 0 })).toBe(0)
     expect(await shardsOf(made)).toHaveLength(1)
   })
 })

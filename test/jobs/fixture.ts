@@ -1,8 +1,8 @@
 /** Stores for the tests of background jobs: in memory, or a real directory with sizes so small that segments fill at once. */
-import { garbage, uploads } from '../../src/store/keyspace.ts'
-import { openStore, temporaryDirectory, tinySizes } from '../shards/directory/opened-store.ts'
-import { seededClock, seededRandom } from '../shards/seeded.ts'
-import { makeBucket, storeOver, type TestStore } from '../store/fixture.ts'
+import { garbage, uploads } from '../../src/records/keyspace.ts'
+import { makeBucket, storeOver, type TestStore } from '../objects/fixture.ts'
+import { openStore, temporaryDirectory, tinySizes } from '../stores/directory/opened-store.ts'
+import { seededClock, seededRandom } from '../support/seeded.ts'
 
 export const graceMs = 60_000
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { locationStatuses, type MoveStatus } from '../../src/jobs/location-status.ts'
 import { moveKind } from '../../src/jobs/move-bucket.ts'
 import { cancelTask, readTask, requestTask, writeTask } from '../../src/jobs/tasks.ts'
-import { beginMove, endMove } from '../../src/store/buckets.ts'
-import type { Fault } from '../shards/disks.ts'
-import { put } from '../store/fixture.ts'
+import { beginMove, endMove } from '../../src/objects/buckets.ts'
+import type { Fault } from '../blobs/disks.ts'
+import { put } from '../objects/fixture.ts'
 import { type MovableStore, movableStore, moved } from './move-fixture.ts'
 
 let made: MovableStore

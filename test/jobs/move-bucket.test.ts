@@ -1,18 +1,19 @@
 /** A bucket moved between locations: what is written again and what is not, what stays as it was, and what a crash, a late write or a lost disk does. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readLabel } from '../../src/blobs/shard-label.ts'
 import { moveQueued } from '../../src/jobs/queued-moves.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
-import { readLabel } from '../../src/shards/shard-label.ts'
-import { changeBucket, createBucket, deleteBucket, findBucket } from '../../src/store/buckets.ts'
-import { setLegalHold, setTags } from '../../src/store/change-version.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { findVersion } from '../../src/store/find-version.ts'
-import { historyOfBucket, ObjectKeys, objectKey, partKey } from '../../src/store/keyspace.ts'
-import { damages, mountAgain, spoil, unmount } from '../shards/disks.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { modeNames, putEncrypted, readEncrypted } from '../store/encrypted.ts'
-import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { limits } from '../../src/limits.ts'
+import { changeBucket, createBucket, deleteBucket, findBucket } from '../../src/objects/buckets.ts'
+import { setLegalHold, setTags } from '../../src/objects/change-version.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { findVersion } from '../../src/objects/find-version.ts'
+import { historyOfBucket, ObjectKeys, objectKey, partKey } from '../../src/records/keyspace.ts'
+import { damages, mountAgain, spoil, unmount } from '../blobs/disks.ts'
+import { modeNames, putEncrypted, readEncrypted } from '../objects/encrypted.ts'
+import { begin, complete, garbageOf, memoryStore, outcome, put, read, scope, sendPart } from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { pieces } from './disk-fixture.ts'
 import { type MovableStore, movableStore, moved, usualLocations } from './move-fixture.ts'
 import { waitingClock } from './waiting-clock.ts'
@@ -318,7 +319,10 @@ describe('a move whose stores go away', () => {
     ['those that it writes to', 1, 3],
     ['that which it reads from', 0, 1],
   ])('waits until they are back: %s', async (_, first, end) => {
-    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']) await put(made, key, large)
+    // Many more than are under way when the stores go.
+    const count = 4 * limits.moveBlobsInFlightMax
+    await put(made, 'a', large)
+    for (let i = 1; i < count; i++) await put(made, `b${i}`, large)
     const away = made.disks.all.slice(first, end)
     const { start } = new ObjectKeys('bucket').startingWith('')
     const range = made.kv.range.bind(made.kv)
@@ -342,8 +346,8 @@ describe('a move whose stores go away', () => {
     const ended = await moved(made, 'pair')
     expect(sweeps).toBeGreaterThanOrEqual(3)
     expect(ended).toMatchObject({ state: 'done' })
-    expect(await shapesOf()).toEqual(Array(10).fill('pair 1 replica 2'))
-    for (const key of ['a', 'j']) expect(await read(made, key)).toEqual(large)
+    expect(await shapesOf()).toEqual(Array(count).fill('pair 1 replica 2'))
+    for (const key of ['a', `b${count - 1}`]) expect(await read(made, key)).toEqual(large)
   })
 })
 

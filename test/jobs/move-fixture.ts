@@ -1,19 +1,19 @@
 /** A bucket that can be moved: between one copy, two copies, and the shards of an erasure code, over disks of their own. */
 import { setImmediate as turn } from 'node:timers/promises'
+import { openBlobs } from '../../src/blobs/blobs.ts'
+import { openErasureCode } from '../../src/blobs/erasure/code.ts'
+import type { Location } from '../../src/blobs/location.ts'
+import type { Manifest } from '../../src/blobs/manifest.ts'
 import { everyBucket } from '../../src/jobs/blob-reference.ts'
 import { type MoveSettings, moveKind, moveTask } from '../../src/jobs/move-bucket.ts'
 import { startTasks } from '../../src/jobs/task-runner.ts'
 import { isEnded, readTask, requestTask, type TaskArguments, type TaskRecord } from '../../src/jobs/tasks.ts'
 import { walkBlobs } from '../../src/jobs/walk-blobs.ts'
-import { openBlobs } from '../../src/shards/blobs.ts'
-import { openErasureCode } from '../../src/shards/erasure/code.ts'
-import type { Location } from '../../src/shards/location.ts'
-import type { Manifest } from '../../src/shards/manifest.ts'
-import type { ShardStore } from '../../src/shards/shard-store.ts'
-import { moves } from '../../src/store/keyspace.ts'
-import { type Disks, openDisks } from '../shards/disks.ts'
-import { seededClock, seededRandom } from '../shards/seeded.ts'
-import { makeBucket, memoryStore, storeOfBlobs, type TestStore } from '../store/fixture.ts'
+import { moves } from '../../src/records/keyspace.ts'
+import type { ShardStore } from '../../src/stores/shard-store.ts'
+import { type Disks, openDisks } from '../blobs/disks.ts'
+import { makeBucket, memoryStore, storeOfBlobs, type TestStore } from '../objects/fixture.ts'
+import { seededClock, seededRandom } from '../support/seeded.ts'
 
 export interface MovableStore extends TestStore {
   disks: Disks

@@ -1,14 +1,14 @@
 /** Reclaiming garbage: not before the grace, shards before records, and as often as a crash makes it. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { garbagePut } from '../../src/commits/commit.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
-import { garbagePut } from '../../src/store/commit.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { findVersion } from '../../src/store/find-version.ts'
-import type { BlobOwner } from '../../src/store/keyspace.ts'
-import type { GarbageRecord } from '../../src/store/records.ts'
-import { abortUpload } from '../../src/store/uploads.ts'
+import { changeBucket, deleteBucket } from '../../src/objects/buckets.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { findVersion } from '../../src/objects/find-version.ts'
+import { abortUpload } from '../../src/objects/uploads.ts'
+import type { BlobOwner } from '../../src/records/keyspace.ts'
+import type { GarbageRecord } from '../../src/records/records.ts'
 import {
   begin,
   complete,
@@ -21,7 +21,7 @@ import {
   shardsOf,
   storeWithBucket,
   type TestStore,
-} from '../store/fixture.ts'
+} from '../objects/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
 const nothing = { garbage: 0, uploads: 0 }

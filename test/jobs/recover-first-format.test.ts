@@ -1,12 +1,12 @@
 /** Recovery from shards that were written when they described themselves as text, among others that do so as bytes. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { readLabel } from '../../src/shards/blobs.ts'
-import type { FoundShard, ShardStore } from '../../src/shards/shard-store.ts'
-import { changeBucket } from '../../src/store/buckets.ts'
-import { readDescription } from '../../src/store/description-bytes.ts'
-import { listVersions } from '../../src/store/list-versions.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { begin, complete, put, read, scope, sendPart } from '../store/fixture.ts'
+import { readLabel } from '../../src/blobs/blobs.ts'
+import { changeBucket } from '../../src/objects/buckets.ts'
+import { listVersions } from '../../src/objects/list-versions.ts'
+import { readDescription } from '../../src/records/description-bytes.ts'
+import type { FoundShard, ShardStore } from '../../src/stores/shard-store.ts'
+import { begin, complete, put, read, scope, sendPart } from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { layouts, type RecoverableStore, recoverableStore } from './recover-fixture.ts'
 
 let made: RecoverableStore

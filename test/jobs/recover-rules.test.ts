@@ -1,6 +1,8 @@
 /** What shards give back, as rows: blobs from shards, versions from blobs and a snapshot, buckets from both. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { codingOf, type Manifest } from '../../src/blobs/manifest.ts'
+import { labelled } from '../../src/blobs/shard-label.ts'
 import {
   assembleBlob,
   identityOf,
@@ -9,11 +11,9 @@ import {
 } from '../../src/jobs/recover/found-blobs.ts'
 import { type FoundVersion, type MergeContext, mergeVersions } from '../../src/jobs/recover/merge-versions.ts'
 import { type BucketSighting, bucketAfter } from '../../src/jobs/recover/recover-buckets.ts'
-import { codingOf, type Manifest } from '../../src/shards/manifest.ts'
-import { labelled } from '../../src/shards/shard-label.ts'
-import type { ObjectDescription } from '../../src/store/descriptions.ts'
-import type { BucketRecord, ObjectRecord, VersionRecord } from '../../src/store/records.ts'
-import { versionIdOf } from '../../src/store/version-id.ts'
+import type { ObjectDescription } from '../../src/records/descriptions.ts'
+import type { BucketRecord, ObjectRecord, VersionRecord } from '../../src/records/records.ts'
+import { versionIdOf } from '../../src/records/version-id.ts'
 
 const safe: RecoveryLocation = { name: 'safe', version: 3, copies: 2, storeIds: new Set(['a', 'b', 'c']) }
 const other: RecoveryLocation = { name: 'other', version: 1, copies: 1, storeIds: new Set(['d', 'a']) }

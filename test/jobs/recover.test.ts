@@ -1,21 +1,21 @@
 /** Metadata that is lost and rebuilt from the stores: everything that can happen between a snapshot, the loss, and the shards. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
-import { changeBucket, deleteBucket } from '../../src/store/buckets.ts'
-import { setTags } from '../../src/store/change-version.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { findVersion } from '../../src/store/find-version.ts'
-import { partsOf, repairs, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/store/keyspace.ts'
-import { listVersions } from '../../src/store/list-versions.ts'
-import { snapshotPieceCodec } from '../../src/store/record-codecs.ts'
-import type { ObjectRecord } from '../../src/store/records.ts'
-import { type Damage, spoil } from '../shards/disks.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../store/encrypted.ts'
-import { begin, complete, elsewhere, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { changeBucket, deleteBucket } from '../../src/objects/buckets.ts'
+import { setTags } from '../../src/objects/change-version.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { findVersion } from '../../src/objects/find-version.ts'
+import { listVersions } from '../../src/objects/list-versions.ts'
+import { partsOf, repairs, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/records/keyspace.ts'
+import { snapshotPieceCodec } from '../../src/records/record-codecs.ts'
+import type { ObjectRecord } from '../../src/records/records.ts'
+import { type Damage, spoil } from '../blobs/disks.ts'
+import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../objects/encrypted.ts'
+import { begin, complete, elsewhere, garbageOf, outcome, put, read, scope, sendPart } from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 import {
   graceMs,
   layouts,
@@ -58,7 +58,7 @@ async function versionsOf(store: RecoverableStore): Promise<string[]> {
 async function settle(store: RecoverableStore): Promise<void> {
   for (let i = 0; i < 2; i++) {
     store.clock.advance(2 * graceMs)
-    await findOrphans(store.store, { graceMs })
+    await findAndRelease(store.store, { graceMs })
     await reclaimGarbage(store.store, { graceMs })
     await compactStores(store.store, { graceMs })
   }

@@ -1,20 +1,20 @@
 /** Copies on several disks: whatever is lost or damaged while one copy is left, what is read is right, and repair makes the copies whole again. */
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { repairPut } from '../../src/commits/repair-queue.ts'
 import { BackgroundRepair } from '../../src/jobs/background-repair.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { startJobs } from '../../src/jobs/runner.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { openObject } from '../../src/store/read-object.ts'
-import { repairPut } from '../../src/store/repair-queue.ts'
-import { filesBelow } from '../shards/directory/opened-store.ts'
-import { type Disk, damages, exchange, type Fault, mountAgain, mountEmpty, spoil, unmount } from '../shards/disks.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../store/fixture.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { openObject } from '../../src/objects/read-object.ts'
+import { type Disk, damages, exchange, type Fault, mountAgain, mountEmpty, spoil, unmount } from '../blobs/disks.ts'
+import { begin, complete, garbageOf, outcome, put, read, scope, sendPart } from '../objects/fixture.ts'
+import { filesBelow } from '../stores/directory/opened-store.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { type DiskStore, pieces, replicaStore } from './disk-fixture.ts'
 import { graceMs } from './fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 let made: DiskStore
 afterEach(() => made.dispose())
@@ -59,7 +59,7 @@ describe.each([2, 3])('%i copies', (copies) => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 
   it('all copies damaged: the read fails, and nothing is thrown away', async () => {
     made = await replicaStore({ disks: copies, copies })
@@ -107,6 +107,7 @@ describe('repair at a rate', () => {
       store: made.store,
       intervalMs: 2 ** 31 - 1,
       graceMs,
+      quarantineMs: 0,
       abandonedUploadMs: graceMs,
       onError: (error) => errors.push(error),
       repairBytesPerSecond: 1,
@@ -347,7 +348,7 @@ describe('repair', () => {
     for (const { store } of made.disks.all) await store.takeOut(new Error('closed by the test'))
     for (const { store } of made.disks.all) await store.probe()
     made.clock.advance(2 * graceMs)
-    expect(await findOrphans(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
   })
 
   it('loses to a client that overwrites meanwhile, and leaves nothing behind', async () => {
@@ -367,6 +368,25 @@ describe('repair', () => {
     let live = 0
     for await (const _ of away.store.list()) live++
     expect(live).toBe(1)
+  })
+
+  it('makes garbage of what it replaces, and of nothing else: after the grace only the copies in use are left', async () => {
+    made = await replicaStore({ disks: 3, copies: 2 })
+    const whole = patternBytes(1, 400_000)
+    await put(made, 'key', whole)
+    const [damaged, spared] = (await made.manifestOf('key')).shards
+    if (damaged === undefined || spared === undefined) throw new Error('no copy')
+    await spoil(diskOf(damaged.storeId), damaged, 'flipped', 0.5)
+    await made.report('key')
+    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })
+    const { shards } = await made.manifestOf('key')
+    expect(shards).toContainEqual(spared)
+    expect(shards).not.toContainEqual(damaged)
+    expect(await garbageOf(made)).toMatchObject([{ kind: 'blob', manifest: { shards: [damaged] } }])
+    made.clock.advance(graceMs + 1)
+    await reclaimGarbage(made.store, { graceMs })
+    expect(await made.liveShards()).toBe(2)
+    expect((await read(made, 'key')).equals(whole)).toBe(true)
   })
 
   it('forgets what was deleted meanwhile', async () => {

@@ -1,13 +1,14 @@
 /** Wrapping objects' keys anew: everything reads before, after, and wherever it was interrupted. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { withNewKey } from '../../src/encryption/key-ring.ts'
+import { ObjectKeyLost } from '../../src/commits/encryption.ts'
+import { type Store, unsharedKeys } from '../../src/commits/store.ts'
+import { type KeyRing, withNewKey } from '../../src/encryption/key-ring.ts'
 import { rewrapKeys } from '../../src/jobs/rewrap.ts'
-import { changeBucket } from '../../src/store/buckets.ts'
-import { ObjectKeyLost } from '../../src/store/encryption.ts'
-import { objectKey } from '../../src/store/keyspace.ts'
-import { objectCodec } from '../../src/store/record-codecs.ts'
-import type { Store } from '../../src/store/store.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { changeBucket } from '../../src/objects/buckets.ts'
+import { setTags } from '../../src/objects/change-version.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { objectKey } from '../../src/records/keyspace.ts'
+import { objectCodec } from '../../src/records/record-codecs.ts'
 import {
   type At,
   beginEncrypted,
@@ -16,8 +17,18 @@ import {
   putInParts,
   readEncrypted,
   sendEncrypted,
-} from '../store/encrypted.ts'
-import { complete, makeBucket, scope, scopeOf, storeWithBucket, type TestStore, testKeys } from '../store/fixture.ts'
+} from '../objects/encrypted.ts'
+import {
+  complete,
+  makeBucket,
+  put,
+  scope,
+  scopeOf,
+  storeWithBucket,
+  type TestStore,
+  testKeys,
+} from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const data = (seed: number): Buffer => patternBytes(seed, 100)
 const other = scopeOf('other')
@@ -46,8 +57,11 @@ beforeEach(async () => {
     written.push({ at: again, bytes: data(i + 100) }, { at: parts, bytes: data(i + 200) })
   }
   const names = ['sse-s3', 'aws/s3', 'invoices']
-  const keys = names.reduce((ring, name) => withNewKey(ring, name, (bytes) => patternBytes(5, bytes)), testKeys)
-  rotated = { ...made.store, keys }
+  const ring = names.reduce<KeyRing>(
+    (ring, name) => withNewKey(ring, name, (bytes) => patternBytes(5, bytes)),
+    testKeys,
+  )
+  rotated = { ...made.store, keys: unsharedKeys(ring) }
 })
 
 async function versionOf({ key, in: bucket = scope }: At): Promise<string> {
@@ -114,6 +128,23 @@ describe('wrapping keys anew', () => {
       const bytes = Buffer.concat([patternBytes(1, 5 * 1024 * 1024), data(2)])
       expect((await readEncrypted(store, at)).equals(bytes)).toBe(true)
     }
+  })
+
+  it('takes what a client changes at that moment as it is then', async () => {
+    const at = { key: 'SSE-S3/object', mode: 'SSE-S3' as const }
+    made.kv.beforeNextCommit(() => setTags(rotated, scope, { key: at.key }, [{ key: 'a', value: 'b' }]))
+    await rewrapKeys(rotated)
+    await expectAll(withoutOld(rotated))
+  })
+
+  it('meets what a client brings back from the history', async () => {
+    const at = { key: 'a', mode: 'SSE-S3' as const }
+    await putEncrypted(made.store, at, data(1))
+    const last = await put(made, 'a', 'not encrypted')
+    made.kv.beforeNextCommit(() => deleteObject(rotated, scope, { key: 'a', versionId: last.versionId }))
+    await rewrapKeys(rotated)
+    expect((await readEncrypted(withoutOld(rotated), at)).equals(data(1))).toBe(true)
+    await expectAll(withoutOld(rotated))
   })
 
   it('goes through more objects than one page holds', async () => {

@@ -2,7 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
-import { begin, put, read, shardsOf, storeWithBucket } from '../store/fixture.ts'
+import { begin, put, read, shardsOf, storeWithBucket } from '../objects/fixture.ts'
 import { graceMs, leftOver } from './fixture.ts'
 
 const never = 2 ** 31 - 1
@@ -16,6 +16,7 @@ function start(options: Pick<JobsOptions, 'store'> & Partial<JobsOptions>): Jobs
   jobs = startJobs({
     intervalMs: never,
     graceMs,
+    quarantineMs: 0,
     abandonedUploadMs: 2 * graceMs,
     onError: (error) => {
       throw error

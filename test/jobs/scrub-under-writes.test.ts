@@ -3,16 +3,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { S3Error } from '../../src/errors.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { scrubTask } from '../../src/jobs/scrub.ts'
 import { startTasks } from '../../src/jobs/task-runner.ts'
 import { readTask, requestTask } from '../../src/jobs/tasks.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { spoil } from '../shards/disks.ts'
-import { patternBytes, seededRandom } from '../shards/seeded.ts'
-import { put, read, scope } from '../store/fixture.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { spoil } from '../blobs/disks.ts'
+import { put, read, scope } from '../objects/fixture.ts'
+import { patternBytes, seededRandom } from '../support/seeded.ts'
 import { type DiskStore, erasureStore, pieces, replicaStore } from './disk-fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 let made: DiskStore
 afterEach(() => made.dispose())
@@ -60,7 +60,7 @@ describe.each([
       } else if (dice < 19) {
         // Nobody but the scrub reads: nothing has to be kept for others.
         await reclaimGarbage(made.store, { graceMs: 0 })
-        await findOrphans(made.store, { graceMs: 0 })
+        await findAndRelease(made.store, { graceMs: 0 })
       } else await compactStores(made.store, { graceMs: 0 })
     }
     let writing = true

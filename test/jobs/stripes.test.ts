@@ -1,18 +1,18 @@
 /** Shards of an erasure code on several disks: whatever is lost or damaged of as many as may be, what is read is right, and repair gives back the very shards. */
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ShardPlace } from '../../src/blobs/manifest.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { limits } from '../../src/limits.ts'
-import type { ShardPlace } from '../../src/shards/manifest.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
-import { type Disk, damages, exchange, mountAgain, spoil, swap, unmount } from '../shards/disks.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { garbageOf, outcome, put, read, scope } from '../store/fixture.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { type Disk, damages, exchange, mountAgain, spoil, swap, unmount } from '../blobs/disks.ts'
+import { garbageOf, outcome, put, read, scope } from '../objects/fixture.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { type DiskStore, erasureStore, pieces } from './disk-fixture.ts'
 import { graceMs } from './fixture.ts'
+import { findAndRelease } from './orphans-fixture.ts'
 
 let made: DiskStore
 afterEach(() => made.dispose())
@@ -110,7 +110,7 @@ describe.each(schemes)('%i + %i shards', (data, parity) => {
       }),
       { numRuns: 12 },
     )
-  }, 120_000)
+  })
 
   it('one more than parity lost: no byte that is wrong, and nothing is thrown away', async () => {
     made = await erasureStore({ disks: data + parity, data, parity })
@@ -169,7 +169,7 @@ describe('4 + 2 shards', () => {
       await disk.store.probe()
     }
     for (const key of ['before', 'during']) expect((await read(made, key)).equals(bytes), key).toBe(true)
-  }, 30_000)
+  })
 
   it('small blobs are copied whole, and survive as many losses', async () => {
     made = await erasureStore({ disks: 6, data: 4, parity: 2, location: { replicateBelow: 10_000 } })
@@ -252,7 +252,7 @@ describe('4 + 2 shards', () => {
     for (const { store } of made.disks.all) await store.takeOut(new Error('closed by the test'))
     for (const { store } of made.disks.all) await store.probe()
     made.clock.advance(2 * graceMs)
-    expect(await findOrphans(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
     for (let i = 0; i < 40; i++) if (i % 5 > 0) await deleteObject(made.store, scope, { key: `key-${i}` })
     made.clock.advance(2 * graceMs)
     await reclaimGarbage(made.store, { graceMs })

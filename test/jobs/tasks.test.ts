@@ -9,8 +9,8 @@ import {
   type TaskRunner,
 } from '../../src/jobs/task-runner.ts'
 import { cancelTask, readTask, requestTask, type TaskRecord } from '../../src/jobs/tasks.ts'
-import { tasks } from '../../src/store/keyspace.ts'
-import { memoryStore, type TestStore } from '../store/fixture.ts'
+import { tasks } from '../../src/records/keyspace.ts'
+import { memoryStore, type TestStore } from '../objects/fixture.ts'
 
 const runners: TaskRunner[] = []
 afterEach(async () => {

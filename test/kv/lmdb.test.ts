@@ -34,7 +34,13 @@ describeKv('openLmdb', async () => {
     },
     async close() {
       await kv.close()
+      // Whatever a case did, nothing in the file may look like damage.
+      const again = await openLmdb({ path, onFatal: neverFails })
+      const report = await again.integrity.check()
+      await again.close()
       await rm(path, { recursive: true })
+      expect(report).toMatchObject({ damagedRecords: 0 })
+      expect(report.damage).toBeUndefined()
     },
   }
 })
@@ -46,8 +52,12 @@ describe('an environment', () => {
     const kv = await openLmdb({ path, onFatal: neverFails })
     await kv.commit({ puts: [put('a', '1')] })
     await kv.close()
-    expect((await readdir(path)).sort()).toEqual(['data.mdb', 'lock.mdb'])
-    for (const name of [join(parent, 'data'), path, join(path, 'data.mdb'), join(path, 'lock.mdb')]) {
+    expect((await readdir(path)).sort()).toEqual(['commits.marks', 'data.mdb', 'lock.mdb'])
+    for (const name of [
+      join(parent, 'data'),
+      path,
+      ...['commits.marks', 'data.mdb', 'lock.mdb'].map((name) => join(path, name)),
+    ]) {
       expect([name, (await stat(name)).mode & 0o077]).toEqual([name, 0])
     }
     await rm(parent, { recursive: true })
@@ -130,7 +140,7 @@ describe('processes that share an environment', () => {
     const child = await startChild()
     const mark = join(path, 'committed')
     const queries = ['a', 'b'].map((key) => ({ start: bytes(key), end: bytes(`${key}0`), limit: 1 }))
-    const found = await kv.ranges(queries, ({ value }, place) => {
+    const { found } = await kv.view([], queries, ({ value }, place) => {
       if (place === 0) {
         child.tell({ do: 'commit', key: 'b', value: 'new', mark })
         waitForFile(mark)
@@ -138,7 +148,7 @@ describe('processes that share an environment', () => {
       return value.toString()
     })
     expect(found).toEqual([['old'], ['old']])
-    expect(await kv.ranges(queries, ({ value }) => value.toString())).toEqual([['old'], ['new']])
+    expect((await kv.view([], queries, ({ value }) => value.toString())).found).toEqual([['old'], ['new']])
   })
 
   it('find all that one acknowledged before it was killed, and can go on', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Entry, Fold, Kv, RangeQuery } from '../../src/kv/kv.ts'
 import { endOfPrefix, packKey, packTail, rangeStartingWith } from '../../src/kv/ordered-key.ts'
-import { groupOf } from '../../src/store/listing.ts'
+import { groupOf } from '../../src/rules/listing.ts'
 import { bytes, put } from './text-entries.ts'
 
 const head = 'table'
@@ -58,6 +58,9 @@ function folded(texts: readonly string[], prefix: string, delimiter: string): st
 let runs = 0
 
 export function itReadsRanges(kv: () => Kv): void {
+  const ranges = async <T>(queries: readonly RangeQuery[], read: (entry: Entry, query: number) => T): Promise<T[][]> =>
+    (await kv().view([], queries, read)).found
+
   describe('a range that folds', () => {
     const fold = { head: Buffer.alloc(0), text: 'tail', from: 0, delimiter: bytes('/') } as const
     const all = { start: bytes('a'), end: bytes('z'), limit: 99 }
@@ -97,7 +100,7 @@ export function itReadsRanges(kv: () => Kv): void {
           const how = { head: headKey, text, from: Buffer.byteLength(prefix), delimiter: Buffer.from(delimiter) }
           const range = all(prefix)
           const expected = folded(texts, prefix, delimiter).map((each) => mark + each)
-          const [found, first] = await kv().ranges(
+          const [found, first] = await ranges(
             [
               { ...range, fold: how },
               { ...range, fold: how, limit },
@@ -126,9 +129,18 @@ export function itReadsRanges(kv: () => Kv): void {
         { start: bytes('a'), end: bytes('c'), limit: 9, reverse: true },
         { start: bytes('z'), end: bytes('a'), limit: 9 },
       ]
-      const found = await kv().ranges(queries, (entry, place) => `${place}: ${asText(entry)}`)
+      const found = await ranges(queries, (entry, place) => `${place}: ${asText(entry)}`)
       expect(found).toEqual([['0: b=B', '0: c=C'], [], ['2: b=B', '2: a=A'], []])
-      expect(await kv().ranges([], asText)).toEqual([])
+      expect(await ranges([], asText)).toEqual([])
+    })
+
+    it('are given with the entries of keys, in their order', async () => {
+      await kv().commit({ puts: ['a', 'b', 'c'].map((key) => put(key, key.toUpperCase())) })
+      const keys = ['c', 'x', 'a'].map(bytes)
+      const { entries, found } = await kv().view(keys, [{ start: bytes('a'), end: bytes('c'), limit: 9 }], asText)
+      expect(entries).toEqual(await kv().get(keys))
+      expect(entries.map((entry) => entry?.value.toString())).toEqual(['C', undefined, 'A'])
+      expect(found).toEqual([['a=A', 'b=B']])
     })
 
     it('show entries of any size, one after the other, with the versions that get gives', async () => {
@@ -136,7 +148,7 @@ export function itReadsRanges(kv: () => Kv): void {
       const puts = sizes.map((size, i) => ({ key: bytes(`k${'y'.repeat(i)}`), value: Buffer.alloc(size, `${i}`) }))
       await kv().commit({ puts })
       const query = { start: bytes('k'), end: bytes('l'), limit: 99 }
-      const [seen] = await kv().ranges([query], ({ key, value, version }) => ({
+      const [seen] = await ranges([query], ({ key, value, version }) => ({
         key: Buffer.from(key),
         value: Buffer.from(value),
         version,
@@ -153,8 +165,8 @@ export function itReadsRanges(kv: () => Kv): void {
         if (value.toString() === '2') throw new Error('not this one')
         return 'taken'
       }
-      await expect(kv().ranges([query], refuse)).rejects.toThrow('not this one')
-      expect(await kv().ranges([query, query], asText)).toEqual([
+      await expect(ranges([query], refuse)).rejects.toThrow('not this one')
+      expect(await ranges([query, query], asText)).toEqual([
         ['a=1', 'b=2'],
         ['a=1', 'b=2'],
       ])

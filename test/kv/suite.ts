@@ -244,10 +244,17 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
       })
 
       it('takes the longest key', async () => {
-        const key = Buffer.alloc(limits.kvKeyBytesMax, 0xff)
+        const key = Buffer.alloc(limits.kvKeyBytesMax, 0xfe)
         await kv.commit({ puts: [{ key, value: bytes('there') }] })
         expect((await kv.get([key]))[0]?.value.toString()).toBe('there')
         await expect(kv.get([Buffer.concat([key, key])])).rejects.toThrow('bytes')
+      })
+
+      it('takes no key where engines keep what is their own', async () => {
+        const key = Buffer.alloc(limits.kvKeyBytesMax, 0xff)
+        await expect(kv.commit({ puts: [{ key, value: bytes('not there') }] })).rejects.toThrow('behind all')
+        await kv.commit({ puts: [put('a')] })
+        expect(await kv.range({ start: bytes(''), end: key, limit: 9 })).toHaveLength(1)
       })
     })
 
@@ -303,7 +310,7 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
         await kv.close()
         await expect(kv.get([bytes('a')])).rejects.toThrow('closed')
         await expect(kv.range({ start: bytes('a'), end: bytes('b'), limit: 1 })).rejects.toThrow('closed')
-        await expect(kv.ranges([], () => {})).rejects.toThrow('closed')
+        await expect(kv.view([], [], () => {})).rejects.toThrow('closed')
         await expect(kv.commit({})).rejects.toThrow('closed')
       })
     })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { emptyStore } from '../../src/assembly/empty-store.ts'
 import { bytesSource } from '../../src/byte-source.ts'
 import { packKey } from '../../src/kv/ordered-key.ts'
-import { openMemoryStore } from '../../src/open.ts'
+import { emptyStore } from '../../src/opening/empty-store.ts'
+import { openMemoryStore } from '../../src/opening/open-data.ts'
 
 test('every table is emptied but that of the server itself, and every shard is gone', async () => {
   const { store, close } = openMemoryStore()

@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
+import { presignVersion2 } from '../support/signer-version2.ts'
 
 async function withClient<T>(server: Server, use: (client: S3Client) => Promise<T>): Promise<T> {
   const client = new S3Client(server.clientConfig())
@@ -50,6 +51,22 @@ test('several servers in one process know nothing of each other', async () => {
   const keys = (server: Server) =>
     withClient(server, async (client) => (await client.send(new ListObjectsV2Command({ Bucket: 'one' }))).KeyCount)
   expect([await keys(first), await keys(second)]).toEqual([1, 0])
+})
+
+test('objects get a checksum by default where that is asked for', async () => {
+  for (const [defaultChecksum, expected] of [
+    [undefined, undefined],
+    ['CRC64NVME', 'rosUhgp5mIg='],
+  ] as const) {
+    await using server = await startServer({ buckets: ['one'], ...(defaultChecksum && { defaultChecksum }) })
+    await withClient(server, async (client) => {
+      client.config.requestChecksumCalculation = async () => 'WHEN_REQUIRED'
+      const { ChecksumCRC64NVME } = await client.send(
+        new PutObjectCommand({ Bucket: 'one', Key: 'a', Body: '123456789' }),
+      )
+      expect(ChecksumCRC64NVME).toBe(expected)
+    })
+  }
 })
 
 test('reset empties everything, makes the first buckets again, and keeps the key', async () => {
@@ -102,4 +119,27 @@ test('close is idempotent, and leaves no signal handler behind', async () => {
   expect(process.listenerCount('SIGTERM')).toBe(handlers)
   await server.close()
   await server.close()
+})
+
+test.each([
+  ['by default', {}, 200],
+  ['not where version 2 of signatures is off', { sigv2: 'off' }, 400],
+] as const)('takes URLs as boto3 presigns them, %s', async (_, options, status) => {
+  await using server = await startServer({ buckets: ['one'], ...options })
+  await put(server, 'key', 'body')
+  const request = { method: 'GET', host: `127.0.0.1:${server.port}`, path: '/one/key' }
+  const signing = { key: server.credentials, expires: Math.floor(Date.now() / 1000) + 60 }
+  const reply = await fetch(new URL(presignVersion2(request, signing).target, server.endpoint))
+  expect(reply.status).toBe(status)
+  await reply.arrayBuffer()
+})
+
+test.each([
+  [{ buckets: ['photos', 'x'] }, /^buckets\[1\]: "x" can't be the name of a bucket/],
+  [{ domains: ['s3.test', '..'] }, /^domains: .*not '\.\.'$/],
+  [{ region: 'bad region' }, /^region: .*not 'bad region'$/],
+  [{ kmsKeys: ['a b'] }, /^kmsKeys: .*not 'a b'$/],
+  [{ port: 99_999 }, /^port: .*not 99999$/],
+])('what is wrong with an option is said with its value: %j', async (options, message) => {
+  await expect(startServer(options)).rejects.toThrow(message)
 })

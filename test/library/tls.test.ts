@@ -14,9 +14,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer } from '../../src/index.ts'
-import { patternBytes } from '../shards/seeded.ts'
 import { type Authority, makeAuthority, opensslProbe } from '../support/authority.ts'
 import { describeInstalled } from '../support/installed.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 describeInstalled('startServer with TLS', [opensslProbe], () => {
   let directory: string

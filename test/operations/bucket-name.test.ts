@@ -1,7 +1,7 @@
 /** Bucket names by rows, as AWS S3 documents them. */
 import { describe, expect, it } from 'vitest'
 import { checkBucketName } from '../../src/operations/bucket-name.ts'
-import { outcomeOf } from '../store/fixture.ts'
+import { outcomeOf } from '../objects/fixture.ts'
 
 describe('a bucket name', () => {
   it.each([

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { copyConditions, copyRange, parseCopySource } from '../../src/operations/copy-source.ts'
-import { outcomeOf } from '../store/fixture.ts'
+import { outcomeOf } from '../objects/fixture.ts'
 
 /** A header as it arrives: one character a byte. */
 const asHeader = (text: string): string => Buffer.from(text).toString('latin1')

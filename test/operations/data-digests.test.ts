@@ -1,19 +1,19 @@
 /** Which checksum is asked of incoming data, from headers, trailers and what the client announced; and how one is answered. */
 import { describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
-import type { ChecksumAlgorithm } from '../../src/checksums/checksums.ts'
+import { checksumAlgorithms } from '../../src/checksums/checksums.ts'
 import type { RequestBody } from '../../src/contract/fields.ts'
 import {
   type ChecksumInputs,
   checkDigestForm,
-  checksumAlgorithms,
   checksumElements,
   checksumOutputs,
   incomingData,
   listedChecksum,
   objectChecksumHeader,
 } from '../../src/operations/data-digests.ts'
-import { outcomeOf } from '../store/fixture.ts'
+import { outcomeOf } from '../objects/fixture.ts'
+import { type Algorithm, algorithms, referenceChecksum } from '../support/wire-checksums.ts'
 
 function body(trailers: Record<string, string | undefined> = {}, text = 'hello'): RequestBody {
   return {
@@ -23,20 +23,22 @@ function body(trailers: Record<string, string | undefined> = {}, text = 'hello')
   }
 }
 
-/** Of no bytes, by algorithm: published values. */
-const ofNothing: Record<ChecksumAlgorithm, string> = {
-  CRC32: 'AAAAAA==',
-  CRC32C: 'AAAAAA==',
-  CRC64NVME: 'AAAAAAAAAAA=',
-  SHA1: '2jmj7l5rSw0yVb/vlWAYkK/YBwk=',
-  SHA256: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-}
+/** Of no bytes, by algorithm. */
+const ofNothing = Object.fromEntries(algorithms.map((name) => [name, referenceChecksum(name, '')])) as Record<
+  Algorithm,
+  string
+>
 const inputName = {
   CRC32: 'checksumCrc32',
   CRC32C: 'checksumCrc32c',
   CRC64NVME: 'checksumCrc64nvme',
+  MD5: 'checksumMd5',
   SHA1: 'checksumSha1',
   SHA256: 'checksumSha256',
+  SHA512: 'checksumSha512',
+  XXHASH128: 'checksumXxhash128',
+  XXHASH3: 'checksumXxhash3',
+  XXHASH64: 'checksumXxhash64',
 } as const
 
 interface Row {

@@ -1,7 +1,7 @@
 /** A request by the owner of the bucket, as the protocol layer hands it to an operation. */
 import type { Principal } from '../../src/auth/principal.ts'
 import type { OperationRequest } from '../../src/operations/context.ts'
-import type { TestStore } from '../store/fixture.ts'
+import type { TestStore } from '../objects/fixture.ts'
 
 export const owner: Principal = { accountId: 'main', displayName: 'Main', accessKeyId: 'key' }
 

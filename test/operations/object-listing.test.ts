@@ -7,8 +7,8 @@ import { listObjectsOperation } from '../../src/operations/list-objects.ts'
 import { listObjectsV2Operation } from '../../src/operations/list-objects-v2.ts'
 import { contentsOf, pageSize, textEncoder } from '../../src/operations/object-listing.ts'
 import { run } from '../../src/operations/run.ts'
-import { storeWithBucket, type TestStore } from '../store/fixture.ts'
-import { fill, listingCases, modelListing, textsOf } from '../store/listing-model.ts'
+import { storeWithBucket, type TestStore } from '../objects/fixture.ts'
+import { fill, listingCases, modelListing, textsOf } from '../objects/listing-model.ts'
 import { owner, request } from './fixture.ts'
 
 describe('url encoding', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pageToken, readPageToken } from '../../src/operations/page-token.ts'
-import { outcomeOf } from '../store/fixture.ts'
+import { outcomeOf } from '../objects/fixture.ts'
 
 describe('a page token', () => {
   it('leads to the place it was made for, in characters that need no encoding in a URL', () => {

@@ -7,7 +7,7 @@ import { createBucketOperation } from '../../src/operations/create-bucket.ts'
 import { headBucketOperation } from '../../src/operations/head-bucket.ts'
 import { listBucketsOperation } from '../../src/operations/list-buckets.ts'
 import { run } from '../../src/operations/run.ts'
-import { makeBucket, outcome, put, storeWithBucket, type TestStore } from '../store/fixture.ts'
+import { makeBucket, outcome, put, storeWithBucket, type TestStore } from '../objects/fixture.ts'
 import { owner, request } from './fixture.ts'
 
 const long = 'b'.repeat(3000)

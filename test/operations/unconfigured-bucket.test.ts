@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { run } from '../../src/operations/run.ts'
 import { operations } from '../../src/operations/table.ts'
-import { outcome, put, storeWithBucket } from '../store/fixture.ts'
+import { outcome, put, storeWithBucket } from '../objects/fixture.ts'
 import { owner, request } from './fixture.ts'
 
 const versionId = 'f'.repeat(32)

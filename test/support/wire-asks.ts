@@ -16,6 +16,8 @@ const versioning = '<VersioningConfiguration><Status>Enabled</Status></Versionin
 const lock = '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>'
 const encryption =
   '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>'
+/** Of a key that the server has: the name behind the last slash. */
+const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
 const lockedUntil = '2099-01-01T00:00:00.000Z'
 const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
@@ -155,6 +157,14 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     },
     GetBucketEncryption: { method: 'GET', bucket: 'encrypted', query: { encryption: '' }, succeeds: 200 },
     DeleteBucketEncryption: { method: 'DELETE', bucket: 'encrypted', query: { encryption: '' }, succeeds: 204 },
+    UpdateObjectEncryption: {
+      method: 'PUT',
+      bucket: 'encrypted',
+      key: 'sealed',
+      query: { encryption: '' },
+      body: `<ObjectEncryption><SSE-KMS><KMSKeyArn>${kmsKeyArn}</KMSKeyArn></SSE-KMS></ObjectEncryption>`,
+      succeeds: 200,
+    },
     PutObjectLegalHold: { method: 'PUT', ...held, query: { 'legal-hold': '' }, ...sent(hold), succeeds: 200 },
     GetObjectLegalHold: { method: 'GET', ...held, query: { 'legal-hold': '' }, succeeds: 200 },
     PutObjectRetention: { method: 'PUT', ...held, query: { retention: '' }, ...sent(retention), succeeds: 200 },
@@ -183,6 +193,7 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
 export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   for (const bucket of ['wire', 'empty', 'encrypted']) await wire.must({ method: 'PUT', bucket })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { encryption: '' }, body: encryption })
+  await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'sealed', body: 'sealed' })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
   const heldVendor = {
     'object-lock-mode': 'GOVERNANCE',

@@ -10,6 +10,7 @@ import {
   malformedOf,
   md5Faults,
   md5Ways,
+  othersOf,
   sumsOf,
   trailerWays,
   uploadChecksums,
@@ -111,22 +112,20 @@ function objectRows(upload: Upload): Row[] {
     { what: 'another number of parts behind the value', code: 'BadDigest', sums: { [name]: `${bare}-2` } },
     { what: 'no number behind the value', code: 'InvalidRequest', sums: { [name]: `${bare}-x` } },
     { what: 'two numbers behind the value', code: 'InvalidRequest', sums: { [name]: `${bare}-1-1` } },
-    { what: `the other type, ${otherType},`, code: 'BadDigest', sums: { 'checksum-type': otherType } },
+    { what: `the other type, ${otherType},`, code: 'InvalidRequest', sums: { 'checksum-type': otherType } },
     { what: 'an unknown type', code: 'InvalidRequest', sums: { 'checksum-type': 'HALF' } },
     {
       what: 'a checksum announced and not sent',
       code: 'InvalidRequest',
       sums: { 'sdk-checksum-algorithm': algorithm },
     },
-    ...algorithms
-      .filter((other) => other !== algorithm)
-      .map(
-        (other): Fault => ({
-          what: `${other}`,
-          code: 'BadDigest',
-          sums: { [headerOf(other)]: referenceChecksum(other, only) },
-        }),
-      ),
+    ...othersOf(algorithm).map(
+      (other): Fault => ({
+        what: `${other}`,
+        code: 'BadDigest',
+        sums: { [headerOf(other)]: referenceChecksum(other, only) },
+      }),
+    ),
   ]
   return [
     completes(upload, 'with no checksum of the whole', { body: document }),

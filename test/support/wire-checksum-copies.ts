@@ -6,6 +6,7 @@ import {
   headerOf,
   malformedOf,
   md5Ways,
+  othersOf,
   partOfUpload,
   sizes,
   sumsOf,
@@ -124,14 +125,12 @@ export const copyObjectRows: readonly Row[] = [
         refusesCopy(`${name} ${as}`, noted('trailer'), copying({}, send(nothing, sum))),
       ),
       copies(`keeps the ${algorithm} of the source`, text, algorithm, { given: source(text, sum), ask: copying({}) }),
-      ...algorithms
-        .filter((other) => other !== algorithm)
-        .map((other) =>
-          copies(`makes ${other} of a source with ${algorithm}`, text, other, {
-            given: source(text, sum),
-            ask: copying({ 'checksum-algorithm': other }),
-          }),
-        ),
+      ...othersOf(algorithm).map((other) =>
+        copies(`makes ${other} of a source with ${algorithm}`, text, other, {
+          given: source(text, sum),
+          ask: copying({ 'checksum-algorithm': other }),
+        }),
+      ),
     ]
   }),
   ...uploadChecksums.map(([algorithm, type]) =>
@@ -144,7 +143,7 @@ export const copyObjectRows: readonly Row[] = [
     given: source(text),
     ask: copying({}),
   }),
-  ...['MD5', 'SHA512', 'XXHASH64', '', 'x'].map((unknown) =>
+  ...['SHA384', 'XXHASH32', '', 'x'].map((unknown) =>
     refusesCopy(
       `the algorithm "${unknown}"`,
       refusal('InvalidRequest', {}),

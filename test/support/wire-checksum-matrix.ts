@@ -17,8 +17,13 @@ export const uploadChecksums: readonly [Algorithm, ChecksumType][] = [
   ['CRC32C', 'COMPOSITE'],
   ['CRC32C', 'FULL_OBJECT'],
   ['CRC64NVME', 'FULL_OBJECT'],
+  ['MD5', 'COMPOSITE'],
   ['SHA1', 'COMPOSITE'],
   ['SHA256', 'COMPOSITE'],
+  ['SHA512', 'COMPOSITE'],
+  ['XXHASH128', 'COMPOSITE'],
+  ['XXHASH3', 'COMPOSITE'],
+  ['XXHASH64', 'COMPOSITE'],
 ]
 
 /** Bytes that differ from their neighbours, so that a lost or swapped one shows. */
@@ -103,6 +108,12 @@ export interface Fault {
   sums: Sums
 }
 
+/** Two others, so that each algorithm meets one before and one behind it in every list. */
+export function othersOf(algorithm: Algorithm): Algorithm[] {
+  const at = algorithms.indexOf(algorithm)
+  return [-1, 1].map((step) => algorithms.at((at + step) % algorithms.length) ?? algorithm)
+}
+
 /** What may be wrong with a checksum of data, whichever way it travels. */
 export function faultsOf(algorithm: Algorithm, data: Buffer): Fault[] {
   const name = headerOf(algorithm)
@@ -115,15 +126,13 @@ export function faultsOf(algorithm: Algorithm, data: Buffer): Fault[] {
     ...malformedOf(right).map(
       ([what, value]): Fault => ({ what: `${what} for ${algorithm}`, code: 'InvalidRequest', sums: { [name]: value } }),
     ),
-    ...algorithms
-      .filter((other) => other !== algorithm)
-      .map(
-        (other): Fault => ({
-          what: `${algorithm} and ${other} at once, both right`,
-          code: 'InvalidRequest',
-          sums: { [name]: right, [headerOf(other)]: referenceChecksum(other, data) },
-        }),
-      ),
+    ...othersOf(algorithm).map(
+      (other): Fault => ({
+        what: `${algorithm} and ${other} at once, both right`,
+        code: 'InvalidRequest',
+        sums: { [name]: right, [headerOf(other)]: referenceChecksum(other, data) },
+      }),
+    ),
   ]
 }
 
@@ -166,9 +175,9 @@ export function mixturesOf(algorithm: Algorithm, data: Buffer): { what: string; 
   ]
 }
 
-/** Algorithms that S3 has beside those that work here, as header and as trailer. */
+/** Algorithms that S3 does not have, as header and as trailer: a checksum that nobody verifies is refused. */
 export function unknownSums(data: Buffer): { what: string; code: ErrorCode; names: string; ask: Partial<Ask> }[] {
-  return ['checksum-md5', 'checksum-sha512', 'checksum-xxhash64'].flatMap((name) => {
+  return ['checksum-xxhash32', 'checksum-blake3'].flatMap((name) => {
     const sums = { [name]: 'AAAAAAAAAAA=' }
     return [
       { what: `${name} as a header`, code: 'NotImplemented', names: name, ask: { vendor: sums, body: data } },

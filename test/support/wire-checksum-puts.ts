@@ -9,6 +9,7 @@ import {
   md5Faults,
   md5Ways,
   mixturesOf,
+  othersOf,
   partOfUpload,
   sizes,
   sumsOf,
@@ -223,7 +224,7 @@ const uploadWants: Row[] = [
             ask: { ...part.ask, body: data },
             afterwards: part.holdsNothing,
           }
-    const others = algorithms.filter((other) => other !== algorithm)
+    const others = othersOf(algorithm)
     return [
       none,
       ...others.map(

@@ -1,9 +1,24 @@
-/** S3's checksums computed another way than the server does: bit by bit from the polynomials, so that tables and WebAssembly are checked against it. */
+/** S3's checksums computed another way than the server does: CRCs bit by bit from the polynomials, xxHash by another library. */
 import { createHash } from 'node:crypto'
+import xxhash from '@node-rs/xxhash'
 
-export type Algorithm = 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256'
+export const algorithms = [
+  'CRC32',
+  'CRC32C',
+  'CRC64NVME',
+  'MD5',
+  'SHA1',
+  'SHA256',
+  'SHA512',
+  'XXHASH128',
+  'XXHASH3',
+  'XXHASH64',
+] as const
 
-export const algorithms: readonly Algorithm[] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256']
+export type Algorithm = (typeof algorithms)[number]
+
+/** Those whose checksum of an object made of parts can be of the whole object. */
+const isCrc = (algorithm: Algorithm): algorithm is 'CRC32' | 'CRC32C' | 'CRC64NVME' => algorithm.startsWith('CRC')
 
 /** Reflected polynomials of the catalogue of CRC algorithms, in halves of 32 bits: the high one of 32-bit CRCs is empty. */
 const polynomials = {
@@ -12,19 +27,22 @@ const polynomials = {
   CRC64NVME: [0x9a6c9329, 0xac4bc9b5, 8],
 } as const
 
-/** As S3 sends it: base64 of the digest, a CRC's in network byte order. */
-export function referenceChecksum(algorithm: Algorithm, data: string | Buffer): string {
-  return referenceDigest(algorithm, Buffer.from(data)).toString('base64')
+const ones = 0xffffffff
+
+/** What each byte makes of an empty register. */
+const crcTables = {
+  CRC32: crcTable('CRC32'),
+  CRC32C: crcTable('CRC32C'),
+  CRC64NVME: crcTable('CRC64NVME'),
 }
 
-export function referenceDigest(algorithm: Algorithm, data: Buffer): Buffer {
-  if (algorithm === 'SHA1' || algorithm === 'SHA256') return createHash(algorithm).update(data).digest()
+function crcTable(algorithm: keyof typeof polynomials): { highs: Int32Array; lows: Int32Array; bytes: 4 | 8 } {
   const [polynomialHigh, polynomialLow, bytes] = polynomials[algorithm]
-  const ones = 0xffffffff
-  let high: number = bytes === 8 ? ones : 0
-  let low: number = ones
-  for (const byte of data) {
-    low ^= byte
+  const highs = new Int32Array(256)
+  const lows = new Int32Array(256)
+  for (let byte = 0; byte < 256; byte++) {
+    let high = 0
+    let low = byte
     for (let bit = 0; bit < 8; bit++) {
       const isOdd = (low & 1) === 1
       low = (low >>> 1) | (high << 31)
@@ -33,12 +51,38 @@ export function referenceDigest(algorithm: Algorithm, data: Buffer): Buffer {
       high ^= polynomialHigh
       low ^= polynomialLow
     }
+    highs[byte] = high
+    lows[byte] = low
+  }
+  return { highs, lows, bytes }
+}
+
+/** As S3 sends it: base64 of the digest, a CRC's in network byte order. */
+export function referenceChecksum(algorithm: Algorithm, data: string | Buffer): string {
+  return referenceDigest(algorithm, Buffer.from(data)).toString('base64')
+}
+
+export function referenceDigest(algorithm: Algorithm, data: Buffer): Buffer {
+  if (algorithm === 'XXHASH64') return numberOf(xxhash.xxh64(data), 8)
+  if (algorithm === 'XXHASH3') return numberOf(xxhash.xxh3.xxh64(data), 8)
+  if (algorithm === 'XXHASH128') return numberOf(xxhash.xxh3.xxh128(data), 16)
+  if (!isCrc(algorithm)) return createHash(algorithm).update(data).digest()
+  const { highs, lows, bytes } = crcTables[algorithm]
+  let high: number = bytes === 8 ? ones : 0
+  let low: number = ones
+  for (const byte of data) {
+    const i = (low ^ byte) & 0xff
+    low = (low >>> 8) ^ (high << 24) ^ (lows[i] ?? 0)
+    high = (high >>> 8) ^ (highs[i] ?? 0)
   }
   const register = Buffer.alloc(8)
   register.writeUInt32BE((high ^ ones) >>> 0)
   register.writeUInt32BE((low ^ ones) >>> 0, 4)
   return register.subarray(8 - bytes)
 }
+
+const numberOf = (value: bigint, bytes: number): Buffer =>
+  Buffer.from(value.toString(16).padStart(2 * bytes, '0'), 'hex')
 
 /** The composite checksum of parts: the digest of their digests, and how many they are. */
 export function referenceComposite(algorithm: Algorithm, parts: readonly Buffer[]): string {

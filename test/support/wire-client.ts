@@ -1,5 +1,7 @@
 /** Talks to a server in every way that a client may: both dialects, path and virtual-host style, signed by header, by query, or in chunks. */
+
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Method } from '../../src/contract/operation.ts'
 import {
   type DialectPrefix,
   encodeKey,
@@ -11,6 +13,7 @@ import {
   sign,
   signStreaming,
 } from './signer.ts'
+import { presignVersion2 } from './signer-version2.ts'
 import { mainKey } from './wire-server.ts'
 
 export interface Style {
@@ -40,7 +43,7 @@ export interface ChunkedPayload {
 
 /** A request as a test says it: without dialect, address style or signature. */
 export interface Ask {
-  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  method: Method
   /** Empty: the service itself. */
   bucket?: string
   key?: string
@@ -51,7 +54,7 @@ export interface Ask {
   body?: string | Buffer
   payload?: 'unsigned' | ChunkedPayload
   /** Signed by the query. Vendor values go into it as well, as presigners hoist them, unless they are to stay headers. */
-  presigned?: boolean | 'with vendor headers'
+  presigned?: boolean | 'with vendor headers' | 'by version 2'
   signedBy?: SigningKey
   /** As if it had been signed at another time than now. */
   signedAtMs?: number
@@ -113,10 +116,12 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
   const options = { key: signedBy, prefix, nowMs: ask.signedAtMs ?? Date.now() }
   if (ask.presigned) {
     const hoisted = { ...request, query: [...query, ...vendor], headers }
-    return presign(ask.presigned === true ? hoisted : request, {
-      ...options,
-      expiresSeconds: ask.expiresSeconds ?? 300,
-    })
+    const { expiresSeconds = 300 } = ask
+    if (ask.presigned === 'by version 2') {
+      const expires = Math.floor(options.nowMs / 1000) + expiresSeconds
+      return presignVersion2(hoisted, { key: signedBy, expires, ...(inHost ? { hostBucket: bucket } : {}) })
+    }
+    return presign(ask.presigned === true ? hoisted : request, { ...options, expiresSeconds })
   }
   if (payload === undefined) return sign(request, options)
   if (payload === 'unsigned') return sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' })

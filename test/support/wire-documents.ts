@@ -15,7 +15,7 @@ export function documentRows(
   { headers: _, ...ask }: DocumentAsk,
   given: Row['given'],
   unchanged: NonNullable<Row['afterwards']>,
-  { digestRequired }: { digestRequired: boolean },
+  { digestRequired }: { digestRequired: boolean | 'by AWS' },
 ): Row[] {
   const { body } = ask
   const prepared = given === undefined ? {} : { given }
@@ -58,8 +58,16 @@ export function documentRows(
     ...goodDigests.map(
       ([what, more]): Row => ({ it: `accepts ${what}`, ...prepared, status: 200, ask: { ...ask, ...more } }),
     ),
-    digestRequired
-      ? { it: 'refuses a document without any digest', ...keeps, ...refusal('InvalidRequest', {}), ask }
-      : { it: 'accepts a document without any digest', ...prepared, status: 200, ask },
+    digestRequired === 'by AWS'
+      ? {
+          it: 'takes a document without any digest in the dialect of the interface document alone',
+          ...prepared,
+          status: 200,
+          ask,
+          answerIn: { 'x-amz-': { ...refusal('InvalidRequest', {}), afterwards: unchanged } },
+        }
+      : digestRequired
+        ? { it: 'refuses a document without any digest', ...keeps, ...refusal('InvalidRequest', {}), ask }
+        : { it: 'accepts a document without any digest', ...prepared, status: 200, ask },
   ]
 }

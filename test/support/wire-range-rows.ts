@@ -1,6 +1,10 @@
 /** Rows of GetObject and HeadObject that ask for part of an object: by range, or by number of a part. */
+import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3'
+import { type Algorithm, referenceChecksum } from './wire-checksums.ts'
+import type { Wire } from './wire-client.ts'
 import { emptyFox, fox, foxEtag, foxText, type ReadMethod } from './wire-fox.ts'
 import { type Row, refusal } from './wire-rows.ts'
+import { sdk } from './wire-sdk.ts'
 import { multipartObject } from './wire-uploads.ts'
 
 /** [Range header, the bytes it means: first and last, or undefined when the whole object is answered] */
@@ -20,7 +24,21 @@ const satisfied: readonly [range: string, first: number, last: number][] = [
 ]
 
 /** Neither understood nor refused: RFC 9110 section 14.2 lets a server ignore what it can't read. */
-const ignored = ['bytes=8-4', 'bytes=-', 'bytes=a-b', 'bytes 0-3', 'chars=0-3', 'bytes=0-1,3-4', 'bytes=0x0-0x3', '']
+const ignored = [
+  'bytes=8-4',
+  'bytes=-',
+  'bytes=a-b',
+  'bytes 0-3',
+  'chars=0-3',
+  'bytes=0-1,3-4',
+  'bytes=0x0-0x3',
+  '',
+  'bytes= -1',
+  'bytes=0 -1',
+  'bytes=0- 1',
+  'bytes = 0-1',
+  'bytes =0-1',
+]
 
 export function rangeRows(method: ReadMethod): Row[] {
   const ask = { method, key: 'fox' } as const
@@ -59,7 +77,17 @@ export function rangeRows(method: ReadMethod): Row[] {
         headers: { 'Content-Range': 'bytes */19' },
       }),
     ),
-    ...['bytes=0-0', 'bytes=0-', 'bytes=-1', 'bytes=-0'].map(
+    ...['bytes=-1', 'bytes=-1000'].map(
+      (range): Row => ({
+        it: `answers the nothing that is an empty object for range ${range}`,
+        status: 200,
+        given: emptyFox,
+        ask: { ...ask, headers: { Range: range } },
+        headers: { 'Content-Range': undefined, 'Content-Length': '0' },
+        body: '',
+      }),
+    ),
+    ...['bytes=0-0', 'bytes=0-', 'bytes=-0'].map(
       (range): Row => ({
         it: `refuses range ${range} of an empty object`,
         ...refusal('InvalidRange', { RangeRequested: range, ActualObjectSize: '0' }),
@@ -111,6 +139,59 @@ function partNumberRows(method: ReadMethod): Row[] {
       ask: { ...ask, query: { partNumber: '1' }, headers: { Range: 'bytes=0-1' } },
     },
   ]
+}
+
+/** What is answered in checksum mode of part 1 of an object that was sent whole. */
+export function partChecksumRows(method: ReadMethod): Row[] {
+  return [
+    {
+      it: 'answers the checksum of a simple object as that of its part 1',
+      status: 206,
+      given: (wire) => foxWith(wire, { 'checksum-crc32': referenceChecksum('CRC32', foxText) }),
+      ask: { method, key: 'fox', query: { partNumber: '1' }, vendor: { 'checksum-mode': 'ENABLED' } },
+      vendor: { 'checksum-crc32': referenceChecksum('CRC32', foxText), 'checksum-type': 'FULL_OBJECT' },
+    },
+    {
+      it: 'answers no checksum beside a range, though it is all of the object',
+      status: 206,
+      given: (wire) => foxWith(wire, { 'checksum-crc32': referenceChecksum('CRC32', foxText) }),
+      ask: { method, key: 'fox', headers: { Range: 'bytes=0-' }, vendor: { 'checksum-mode': 'ENABLED' } },
+      vendor: {},
+    },
+  ]
+}
+
+async function foxWith(wire: Wire, vendor: Record<string, string>): Promise<void> {
+  await wire.must({ method: 'PUT', key: 'fox', body: foxText, vendor })
+}
+
+/** What is answered in checksum mode of parts of an object made of two. */
+export function multipartChecksumRows(method: ReadMethod, first: Buffer, last: Buffer): Row[] {
+  const types: readonly [Algorithm, type: string][] = [
+    ['SHA256', 'COMPOSITE'],
+    ['CRC64NVME', 'FULL_OBJECT'],
+  ]
+  const readings = types.flatMap(([algorithm, type]) =>
+    [first, last].map((bytes, i) => ({ algorithm, type, bytes, number: String(i + 1) })),
+  )
+  return readings.map(
+    ({ algorithm, type, bytes, number }): Row => ({
+      it: `answers ${algorithm} of part ${number}, whose object has a checksum of type ${type}`,
+      status: 206,
+      given: (wire) => multipartObject(wire, [first, last], { 'checksum-algorithm': algorithm, 'checksum-type': type }),
+      ask: { method, key: 'big', query: { partNumber: number }, vendor: { 'checksum-mode': 'ENABLED' } },
+      vendor: {
+        'mp-parts-count': '2',
+        [`checksum-${algorithm.toLowerCase()}`]: referenceChecksum(algorithm, bytes),
+        'checksum-type': type,
+      },
+      sdk: sdk(
+        method === 'GET' ? GetObjectCommand : HeadObjectCommand,
+        { Bucket: 'wire', Key: 'big', PartNumber: Number(number), ChecksumMode: 'ENABLED' },
+        { [`Checksum${algorithm}`]: referenceChecksum(algorithm, bytes), ChecksumType: type },
+      ),
+    }),
+  )
 }
 
 /** Of an object made of two parts: these rows move megabytes, so that there are few of them. */

@@ -7,6 +7,7 @@ import { emptyFox, fox, foxEtag, foxText, type ReadMethod } from './wire-fox.ts'
 import { rangeRows } from './wire-range-rows.ts'
 import { anHttpDate, type Row, refusal } from './wire-rows.ts'
 import { otherKey } from './wire-server.ts'
+import { textRows } from './wire-text-rows.ts'
 
 export function readRows(method: ReadMethod): Row[] {
   const ask = { method, key: 'fox' } as const
@@ -15,6 +16,7 @@ export function readRows(method: ReadMethod): Row[] {
     ...rangeRows(method),
     ...conditionRows(method),
     ...overrideRows(method),
+    ...textRows(method),
     {
       it: 'answers NoSuchKey where there is no object',
       ...refusal('NoSuchKey', { Key: 'fox' }),
@@ -112,6 +114,27 @@ function wholeRows(method: ReadMethod): Row[] {
       vendor: { 'meta-colour': 'red', 'meta-groesse': latin1('Größe 日本'), 'tagging-count': '2' },
       body: method === 'GET' ? foxText : '',
     },
+    ...(
+      [
+        ['gzip, br', 'gzip, br'],
+        ['gzip ,br,', 'gzip ,br,'],
+        ['aws-chunked,gzip, br', 'gzip, br'],
+        ['gzip, br, aws-chunked', 'gzip, br'],
+        ['gzip, AWS-Chunked, br', 'gzip, br'],
+        ['aws-chunked', undefined],
+        ['aws-chunked,', undefined],
+      ] as const
+    ).map(
+      ([sent, stored]): Row => ({
+        it: `answers a Content-Encoding as it was sent, less aws-chunked: ${sent}`,
+        status: 200,
+        given: async (wire) => {
+          await wire.must({ method: 'PUT', key: 'fox', body: foxText, headers: { 'Content-Encoding': sent } })
+        },
+        ask,
+        headers: { 'Content-Encoding': stored },
+      }),
+    ),
     {
       it: 'answers no header that was not stored',
       status: 200,

@@ -42,6 +42,8 @@ export interface Row extends Expected {
   afterwards?: (wire: Wire, reply: Reply, facts: Facts) => Promise<void>
   /** What the server took the request for. Empty: it was refused before that was known. Otherwise the operation under test. */
   takenFor?: string
+  /** What is different in a dialect. */
+  answerIn?: Partial<Record<Style['prefix'], Expected & Pick<Row, 'afterwards'>>>
   sdk?: SdkCall
 }
 
@@ -80,7 +82,8 @@ function rawTests(style: Style, rows: readonly Row[], stage: () => Stage): void 
       wire = openWire(stage().server.port, style)
     })
     afterAll(() => wire.close())
-    it.each(rows.map((row) => [row.it, row] as const))('%s', async (_, row) => {
+    const rowsHere = rows.map((row): Row => ({ ...row, ...row.answerIn?.[style.prefix] }))
+    it.each(rowsHere.map((row) => [row.it, row] as const))('%s', async (_, row) => {
       const facts = await prepare(row, wire)
       const fill = filler(facts)
       const reply = await wire.ask(fill(row.ask))

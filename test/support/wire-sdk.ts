@@ -1,5 +1,8 @@
 /** The AWS SDK for JavaScript as a user has it, pointed at a server under test. */
 import { Agent } from 'node:http'
+import { Md5 } from '@aws-sdk/checksums/md5'
+import { Sha512 } from '@aws-sdk/checksums/sha'
+import { Xxh3_64, Xxh3_128, Xxh64 } from '@aws-sdk/checksums/xxh'
 import { S3Client, type S3ClientConfig, type ServiceInputTypes, type ServiceOutputTypes } from '@aws-sdk/client-s3'
 import type { SigningKey } from './signer.ts'
 import type { Style } from './wire-client.ts'
@@ -23,6 +26,9 @@ export function sdk<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   return { send: (client, fill) => client.send(new Make(fill(input))), output }
 }
 
+/** The SDK computes these once it is given its own implementations. */
+export const checksumAlgorithms = { MD5: Md5, SHA512: Sha512, XXHASH64: Xxh64, XXHASH3: Xxh3_64, XXHASH128: Xxh3_128 }
+
 export function openSdk(port: number, hosting: Style['hosting'], config: S3ClientConfig & { key?: SigningKey } = {}) {
   const { key = mainKey, ...rest } = config
   // The notice that this Node goes out of support belongs in no report of these tests.
@@ -40,6 +46,7 @@ export function openSdk(port: number, hosting: Style['hosting'], config: S3Clien
     forcePathStyle: hosting === 'path',
     requestHandler: { httpAgent: agent },
     maxAttempts: 1,
+    checksumAlgorithms,
     ...rest,
   })
 }

@@ -1,14 +1,16 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
-import { emptyStore } from '../../src/assembly/empty-store.ts'
+
 import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
+import type { Store } from '../../src/commits/store.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { openMemoryStore } from '../../src/open.ts'
+import { emptyStore } from '../../src/opening/empty-store.ts'
+import { openMemoryStore } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
-import type { Store } from '../../src/store/store.ts'
+import { CountingKv } from './counting-kv.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
@@ -40,11 +42,15 @@ export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
   region?: string
+  sigv2?: 'off' | 'presigned' | 'all'
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(store: Store): Store
 }
+
+/** As if the metadata store were that far away. */
+const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
 
 const answerable = new Map<string, ReadonlySet<string>>(
   operations.map((operation) => [operation.name, codesOf(operation)]),
@@ -61,23 +67,28 @@ export async function startWireServer({
   bounds = {},
   clock = systemClock,
   region = 'us-east-1',
+  sigv2 = 'presigned',
   keys = [],
   over = (store) => store,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryStore([kmsKeyName])
+  const { store } = memory
+  const delayed = kvDelayMs > 0 ? { ...store, kv: new CountingKv(store.kv, { delayMs: kvDelayMs }) } : store
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
   const surprises = new Set<string>()
   const server = createHttpServer({
     operations,
-    store: over(memory.store),
+    store: over(delayed),
     credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
+    sigv2,
     clock,
     ready: () => true,
-    bounds: { lingerMs: 200, ...bounds },
+    // Most of what is sent here is refused. That refusals are slowed down is for `test/http` to show.
+    bounds: { lingerMs: 200, refusalCostMs: 0, ...bounds },
     log: (line) => {
       if (line.error !== undefined) unexpected.push(line.error)
       const surprise = undeclared(line)

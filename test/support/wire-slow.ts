@@ -21,9 +21,10 @@ export class Gate {
 
   before(kv: Kv): Kv {
     return {
+      integrity: kv.integrity,
       get: async (keys) => this.#opened.then(() => kv.get(keys)),
       range: async (query) => this.#opened.then(() => kv.range(query)),
-      ranges: async (queries, read) => this.#opened.then(() => kv.ranges(queries, read)),
+      view: async (keys, queries, read) => this.#opened.then(() => kv.view(keys, queries, read)),
       commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
       snapshot: () => kv.snapshot(),
       close: () => kv.close(),

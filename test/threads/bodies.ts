@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
 import { decrypting, encrypting, sealedRange } from '../../src/encryption/segments.ts'
 import type { WorkedSource } from '../../src/threads/worked-source.ts'
-import { seededRandom } from '../shards/seeded.ts'
+import { seededRandom } from '../support/seeded.ts'
 
 export const key = Buffer.alloc(32, 5)
 export const KiB = 1024

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainBytes, SegmentDamaged, sealedBytes } from '../../src/encryption/segments.ts'
 import { ByteWork, type WorkOrder } from '../../src/threads/byte-work.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { key, md5, openedBy, sealedBy, sealedPart } from './bodies.ts'
 
 /** Works through `bytes` in chunks of so many segments, each in memory that is as large as its longer form. */

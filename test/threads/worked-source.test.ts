@@ -7,7 +7,7 @@ import type { WorkOrder } from '../../src/threads/byte-work.ts'
 import { noThreads, type Threads } from '../../src/threads/threads.ts'
 import { checkedSource, type WorkedSource, workedSource } from '../../src/threads/worked-source.ts'
 import { workerThreads } from '../../src/threads/worker-threads.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { drainSlowly, inPieces, KiB, key, md5, openedBy, sealedBy, sealedPart } from './bodies.ts'
 
 const engines = [

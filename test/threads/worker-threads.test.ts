@@ -6,9 +6,10 @@ import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, test } from 'vitest'
 import { plainBytes, SegmentDamaged, sealedSize } from '../../src/encryption/segments.ts'
 import type { WorkOrder } from '../../src/threads/byte-work.ts'
-import type { Threads, WorkSession } from '../../src/threads/threads.ts'
+import { noThreads, type Threads, type WorkSession } from '../../src/threads/threads.ts'
 import { openThreads, workerThreads } from '../../src/threads/worker-threads.ts'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
+import { referenceDigest } from '../support/wire-checksums.ts'
 import { key, md5, sealedBy } from './bodies.ts'
 
 let threads: Threads
@@ -50,6 +51,28 @@ test('more bodies than threads are worked on at once, and none gets the digests 
   }
   const digests = await Promise.all(sessions.map((session) => session.digest()))
   expect(digests.map(([digest]) => digest?.toString('hex'))).toEqual(bodies.map(md5))
+})
+
+test.each([
+  ['in a thread', () => workerThreads(1)],
+  ['without threads', noThreads],
+])('bodies that wait for a library and bodies that do not each get their digests, %s', async (_, make) => {
+  const { begin } = opened(make())
+  const algorithms = ['MD5', 'XXHASH128', 'SHA512', 'XXHASH3', 'XXHASH64', 'CRC32'] as const
+  const bodies = algorithms.map((algorithm, seed) => ({ algorithm, bytes: patternBytes(seed, 100_000 + seed) }))
+  const digests = await Promise.all(
+    bodies.map(async ({ algorithm, bytes }) => {
+      const session = begin({ digests: ['MD5', algorithm] })
+      void session.work(shared(bytes.subarray(0, 70_000)), 70_000)
+      void session.work(shared(bytes.subarray(70_000)), bytes.length - 70_000)
+      const [first, second] = await session.digest()
+      session.end()
+      return [first?.toString('hex'), second?.toString('hex')]
+    }),
+  )
+  expect(digests).toEqual(
+    bodies.map(({ algorithm, bytes }) => [md5(bytes), referenceDigest(algorithm, bytes).toString('hex')]),
+  )
 })
 
 test('seals in the memory that it is given', async () => {

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '../../src/auth/principal.ts'
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
+import type { Store } from '../../src/commits/store.ts'
 import type { RequestBody } from '../../src/contract/fields.ts'
 import type { Answer, Operation } from '../../src/contract/operation.ts'
 import { type ErrorCode, S3Error } from '../../src/errors.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { run } from '../../src/operations/run.ts'
 import { operations } from '../../src/operations/table.ts'
-import type { Retention } from '../../src/store/records.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Retention } from '../../src/records/records.ts'
 
 export type Code = 'ok' | ErrorCode
 

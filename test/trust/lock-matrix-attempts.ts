@@ -2,9 +2,9 @@
 import type { Principal } from '../../src/auth/principal.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
-import type { Retention, RetentionMode } from '../../src/store/records.ts'
+import type { Retention, RetentionMode } from '../../src/records/records.ts'
+import { findAndRelease } from '../jobs/orphans-fixture.ts'
 import { type Code, dataOf, type Lock, putInputs } from './direct-client.ts'
 import { hourMs, key, type Place, type World } from './lock-matrix-world.ts'
 import { isProtected, mayBecome } from './lock-rule.ts'
@@ -120,9 +120,9 @@ const removalWithClockSet = (name: string, byMs: number): Attempt => ({
   permission: 's3:DeleteObjectVersion',
   takesBypass: true,
   make: async (world, as, bypass) => {
-    world.clock.advance(byMs)
+    world.clock.set(byMs)
     const code = await deleteVersion(world, as, bypass)
-    world.clock.advance(-byMs)
+    world.clock.set(-byMs)
     return code
   },
   rule: removal,
@@ -276,7 +276,7 @@ export const jobs: readonly Attempt[] = [
   }),
   job('search for orphans', async (world) => {
     await compactStores(world.store, { graceMs: 0 })
-    await findOrphans(world.store, { graceMs: 0 })
+    await findAndRelease(world.store, { graceMs: 0 })
   }),
   job('reclaim garbage', async (world) => {
     world.clock.advance(1)

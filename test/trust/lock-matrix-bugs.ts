@@ -1,20 +1,20 @@
 /** Ways around a lock, as other servers had them or might: each replaces a function of the server by one that forgets something. */
-import { garbagePut } from '../../src/store/commit.ts'
-import { findVersion } from '../../src/store/find-version.ts'
-import { bucketKey, objectKey } from '../../src/store/keyspace.ts'
-import { objectCodec } from '../../src/store/record-codecs.ts'
-import type { BucketScope } from '../../src/store/scope.ts'
-import type { Store } from '../../src/store/store.ts'
+import { garbagePut } from '../../src/commits/commit.ts'
+import type { BucketScope } from '../../src/commits/scope.ts'
+import type { Store } from '../../src/commits/store.ts'
+import { findVersion } from '../../src/objects/find-version.ts'
+import { bucketKey, objectKey } from '../../src/records/keyspace.ts'
+import { objectCodec } from '../../src/records/record-codecs.ts'
 
 export interface Modules {
-  buckets: typeof import('../../src/store/buckets.ts')
-  changeVersion: typeof import('../../src/store/change-version.ts')
-  keyHistory: typeof import('../../src/store/key-history.ts')
-  lockClock: typeof import('../../src/store/lock-clock.ts')
+  buckets: typeof import('../../src/objects/buckets.ts')
+  changeVersion: typeof import('../../src/objects/change-version.ts')
+  keyHistory: typeof import('../../src/commits/key-history.ts')
+  lockClock: typeof import('../../src/commits/lock-clock.ts')
   permissions: typeof import('../../src/auth/permissions.ts')
-  retention: typeof import('../../src/store/retention.ts')
+  retention: typeof import('../../src/rules/retention.ts')
   shardOwner: typeof import('../../src/jobs/shard-owner.ts')
-  uploads: typeof import('../../src/store/uploads.ts')
+  uploads: typeof import('../../src/objects/uploads.ts')
 }
 
 export type Plugs = { [M in keyof Modules]?: (real: Modules[M]) => Partial<Modules[M]> }

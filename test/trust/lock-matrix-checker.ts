@@ -1,6 +1,6 @@
 /** Makes one attempt on a locked version, and says in sentences what of it broke the rule. */
 import type { Principal } from '../../src/auth/principal.ts'
-import { ShardDamaged } from '../../src/shards/shard-store.ts'
+import { ShardDamaged } from '../../src/stores/shard-store.ts'
 import { owner } from './direct-client.ts'
 import { type Attempt, type Consequence, jobs } from './lock-matrix-attempts.ts'
 import { type Actor, actorsFor, key, type LockState, type Place, Unreadable, World } from './lock-matrix-world.ts'

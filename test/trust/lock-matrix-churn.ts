@@ -1,10 +1,10 @@
 /** Objects that come and go around a locked version in a directory, so that compaction has a reason to move it. */
-import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import type { Kv } from '../../src/kv/kv.ts'
-import { openStore, tinySizes } from '../shards/directory/opened-store.ts'
-import { patternBytes, seededClock, seededRandom } from '../shards/seeded.ts'
-import { SimulatedFs } from '../shards/simulated-fs.ts'
+import { findAndRelease } from '../jobs/orphans-fixture.ts'
+import { openStore, tinySizes } from '../stores/directory/opened-store.ts'
+import { SimulatedFs } from '../stores/simulated-fs.ts'
+import { patternBytes, seededClock, seededRandom } from '../support/seeded.ts'
 import { putInputs } from './direct-client.ts'
 import { World } from './lock-matrix-world.ts'
 
@@ -37,7 +37,7 @@ export async function churn({ client, store, clock }: World): Promise<void> {
   for (let i = 0; i < fillers; i++) await client.must('PutObject', { bucket, key: `${i}` }, putInputs(filler))
   for (let i = 0; i < fillers; i++) await client.must('DeleteObject', { bucket, key: `${i}` })
   clock.advance(1)
-  await findOrphans(store, { graceMs: 0 })
+  await findAndRelease(store, { graceMs: 0 })
   clock.advance(1)
   await reclaimGarbage(store, { graceMs: 0 })
 }

@@ -1,7 +1,7 @@
 /** What can't be read denies: while a record that locks are asked of is damaged, nothing locked is lost, whatever is tried. */
 import { expect, it } from 'vitest'
 import type { Entry } from '../../src/kv/kv.ts'
-import { bucketKey, historyOf, lockClockKey, nullVersionKey, objectKey } from '../../src/store/keyspace.ts'
+import { bucketKey, historyOf, lockClockKey, nullVersionKey, objectKey } from '../../src/records/keyspace.ts'
 import { owner } from './direct-client.ts'
 import { attempts, jobs } from './lock-matrix-attempts.ts'
 import { stateViolations } from './lock-matrix-checker.ts'

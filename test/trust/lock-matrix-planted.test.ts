@@ -13,28 +13,28 @@ const pluggable = vi.hoisted(() => {
     new Proxy({ ...real }, { get: (target, name) => Reflect.get({ ...target, ...plug()?.(real) }, name) })
 })
 
-vi.mock('../../src/store/buckets.ts', async (importReal) =>
+vi.mock('../../src/objects/buckets.ts', async (importReal) =>
   pluggable(await importReal<Modules['buckets']>(), () => planted.plugs.buckets),
 )
-vi.mock('../../src/store/change-version.ts', async (importReal) =>
+vi.mock('../../src/objects/change-version.ts', async (importReal) =>
   pluggable(await importReal<Modules['changeVersion']>(), () => planted.plugs.changeVersion),
 )
-vi.mock('../../src/store/key-history.ts', async (importReal) =>
+vi.mock('../../src/commits/key-history.ts', async (importReal) =>
   pluggable(await importReal<Modules['keyHistory']>(), () => planted.plugs.keyHistory),
 )
-vi.mock('../../src/store/lock-clock.ts', async (importReal) =>
+vi.mock('../../src/commits/lock-clock.ts', async (importReal) =>
   pluggable(await importReal<Modules['lockClock']>(), () => planted.plugs.lockClock),
 )
 vi.mock('../../src/auth/permissions.ts', async (importReal) =>
   pluggable(await importReal<Modules['permissions']>(), () => planted.plugs.permissions),
 )
-vi.mock('../../src/store/retention.ts', async (importReal) =>
+vi.mock('../../src/rules/retention.ts', async (importReal) =>
   pluggable(await importReal<Modules['retention']>(), () => planted.plugs.retention),
 )
 vi.mock('../../src/jobs/shard-owner.ts', async (importReal) =>
   pluggable(await importReal<Modules['shardOwner']>(), () => planted.plugs.shardOwner),
 )
-vi.mock('../../src/store/uploads.ts', async (importReal) =>
+vi.mock('../../src/objects/uploads.ts', async (importReal) =>
   pluggable(await importReal<Modules['uploads']>(), () => planted.plugs.uploads),
 )
 
@@ -51,12 +51,12 @@ const cells = places
       .flatMap((state) => [...cellsOf(state, place, [...attempts, ...jobs])]),
   )
 
-/** The first violations that some of the matrix has. */
-async function violationsIn(some: readonly Cell[], max: number): Promise<string[]> {
+/** The first violations that some of the matrix has. None is looked for after the one that is wanted. */
+async function violationsIn(some: readonly Cell[], max: number, wanted?: RegExp): Promise<string[]> {
   const found: string[] = []
   for (const cell of some) {
     found.push(...(await runCell(cell)))
-    if (found.length >= max) return found
+    if (found.length >= max || wanted?.test(found.join('\n'))) return found
   }
   return found
 }
@@ -68,5 +68,5 @@ it('finds nothing where nothing is planted', async () => {
 
 it.each(bugs.map((bug) => [bug.name, bug] as const))('finds that %s', async (_, bug) => {
   planted.plugs = bug.plugs
-  expect((await violationsIn(cells, 10)).join('\n')).toMatch(bug.found)
+  expect((await violationsIn(cells, 10, bug.found)).join('\n')).toMatch(bug.found)
 })

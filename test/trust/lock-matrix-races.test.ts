@@ -4,7 +4,7 @@ import { compactStores } from '../../src/jobs/compact.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
 import type { Commit, Key, Kv } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
-import { bucketKey, objectKey } from '../../src/store/keyspace.ts'
+import { bucketKey, objectKey } from '../../src/records/keyspace.ts'
 import { DirectClient } from './direct-client.ts'
 import { aftermathViolations, stateViolations } from './lock-matrix-checker.ts'
 import { churn, directoryWorld } from './lock-matrix-churn.ts'
@@ -27,10 +27,11 @@ class InterruptedKv implements Kv {
     this.#checking = checking
   }
 
+  readonly integrity = this.#kv.integrity
   get: Kv['get'] = (keys) => this.#kv.get(keys)
   range: Kv['range'] = (query) => this.#kv.range(query)
   snapshot: Kv['snapshot'] = () => this.#kv.snapshot()
-  ranges: Kv['ranges'] = (queries, read) => this.#kv.ranges(queries, read)
+  view: Kv['view'] = (keys, queries, read) => this.#kv.view(keys, queries, read)
   close: Kv['close'] = () => this.#kv.close()
 
   async commit(commit: Commit): Promise<boolean> {

@@ -1,17 +1,17 @@
 /** A bucket with one version under a lock, and those who try to get rid of it. Says what is still there of the version and its lock. */
 import type { Principal } from '../../src/auth/principal.ts'
+import { openBlobs } from '../../src/blobs/blobs.ts'
+import { advanceLockClock } from '../../src/commits/lock-clock.ts'
+import type { Store } from '../../src/commits/store.ts'
 import type { Kv } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { operations } from '../../src/operations/table.ts'
-import { openBlobs } from '../../src/shards/blobs.ts'
-import { memoryShardStore } from '../../src/shards/memory.ts'
-import type { ShardStore } from '../../src/shards/shard-store.ts'
-import { advanceLockClock } from '../../src/store/lock-clock.ts'
-import type { Retention, RetentionMode } from '../../src/store/records.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Retention, RetentionMode } from '../../src/records/records.ts'
+import { memoryShardStore } from '../../src/stores/memory.ts'
+import type { ShardStore } from '../../src/stores/shard-store.ts'
 import { noThreads } from '../../src/threads/threads.ts'
-import { patternBytes, seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
-import { testKeys } from '../store/fixture.ts'
+import { testKeys } from '../objects/fixture.ts'
+import { patternBytes, seededClock, seededRandom, type TestClock } from '../support/seeded.ts'
 import { bytesOf, DirectClient, type Lock, owner, putInputs } from './direct-client.ts'
 
 export const hourMs = 60 * 60 * 1000
@@ -131,7 +131,7 @@ export class World {
   }
 
   async build(state: LockState, place: Place): Promise<this> {
-    await advanceLockClock(this.store, 0)
+    await advanceLockClock(this.store)
     if (place === 'null') await this.#writeBeforeLock(state)
     else await this.#writeLocked(state, place)
     await this.client.must('PutObject', { key: 'source' }, putInputs(Buffer.from('source')))
@@ -145,7 +145,7 @@ export class World {
   async pass(hours: number): Promise<void> {
     this.clock.advance(hours * hourMs)
     this.believedMs += hours * hourMs
-    await advanceLockClock(this.store, hours * hourMs)
+    await advanceLockClock(this.store)
   }
 
   /** What the owner reads of the version by its name, by each way of reading. Throws Unreadable, also when they contradict each other. */

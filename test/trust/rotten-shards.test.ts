@@ -4,16 +4,16 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { shardBytes } from '../../src/blobs/erasure/stripes.ts'
+import { codingOf, type ShardPlace } from '../../src/blobs/manifest.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
 import { limits } from '../../src/limits.ts'
-import { shardBytes } from '../../src/shards/erasure/stripes.ts'
-import { codingOf, type ShardPlace } from '../../src/shards/manifest.ts'
-import { deleteObject } from '../../src/store/delete-object.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import { bytesOnDisk, type Disk, damages, mountAgain, overwrite, spoil, unmount } from '../blobs/disks.ts'
 import { type DiskStore, erasureStore, pieces, replicaStore } from '../jobs/disk-fixture.ts'
-import { tinySizes } from '../shards/directory/opened-store.ts'
-import { bytesOnDisk, type Disk, damages, mountAgain, overwrite, spoil, unmount } from '../shards/disks.ts'
-import { patternBytes } from '../shards/seeded.ts'
-import { garbageOf, put, read, scope } from '../store/fixture.ts'
+import { garbageOf, put, read, scope } from '../objects/fixture.ts'
+import { tinySizes } from '../stores/directory/opened-store.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 const scale = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1')
 const seed = Number(process.env.HOLDFAST_ROT_SEED ?? Math.floor(Math.random() * 2 ** 31))

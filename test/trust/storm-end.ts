@@ -19,8 +19,11 @@ export async function removeEverything(client: S3Client, bucket: string): Promis
   await client.send(new DeleteBucketCommand({ Bucket: bucket }))
 }
 
-/** Files that stores keep, but for their identity. */
+/** What a store keeps for itself: its identity, its owner, room for deletes. */
+const ofTheStore = /^holdfast-(store\.json|owner\.\d+\.json|room)$/
+
+/** Files that stores keep of what clients sent. */
 export async function leftovers(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map((path) => readdir(path, { recursive: true, withFileTypes: true })))
-  return found.flat().flatMap((it) => (it.isFile() && it.name !== 'holdfast-store.json' ? [it.name] : []))
+  return found.flat().flatMap((it) => (it.isFile() && !ofTheStore.test(it.name) ? [it.name] : []))
 }

@@ -10,7 +10,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 
 /** What a key holds: bytes told by seed and size, and a tag. */
 export interface Held {

@@ -62,7 +62,7 @@ async function expectPages(
     const { shown, next } = await read(input)
     expect(shown.length).toBeLessThanOrEqual(page)
     // Versions and markers come in lists of their own: the page is compared by kind, each in its order.
-    expect(byKind(shown)).toEqual(byKind(expected.slice(shownBefore, shownBefore + shown.length)))
+    expect(inOrder(shown)).toEqual(inOrder(expected.slice(shownBefore, shownBefore + shown.length)))
     shownBefore += shown.length
     if (next === undefined) break
     expect(shown.length).toBeGreaterThan(0)
@@ -89,9 +89,12 @@ function folded(entries: readonly Shown[], prefix: string, delimiter: string): S
   return shown
 }
 
-function byKind(shown: readonly Shown[]): Record<Shown['kind'], Shown[]> {
-  const ofKind = (kind: Shown['kind']): Shown[] => shown.filter((entry) => entry.kind === kind)
-  return { object: ofKind('object'), marker: ofKind('marker'), group: ofKind('group') }
+/** Versions and delete markers stand in one order, groups behind them. */
+function inOrder(shown: readonly Shown[]): Record<'entries' | 'groups', Shown[]> {
+  return {
+    entries: shown.filter(({ kind }) => kind !== 'group'),
+    groups: shown.filter(({ kind }) => kind === 'group'),
+  }
 }
 
 interface Group {
@@ -105,8 +108,7 @@ interface VersionElement {
 }
 
 interface VersionsBody {
-  Version: VersionElement[]
-  DeleteMarker: VersionElement[]
+  Entries: { element: 'Version' | 'DeleteMarker'; value: VersionElement }[]
   CommonPrefixes: Group[]
   IsTruncated: boolean
   NextKeyMarker?: string
@@ -122,15 +124,18 @@ interface ObjectsBody {
 
 const group = ({ Prefix }: Group): Shown => ({ kind: 'group', name: Prefix })
 
-const version =
-  (kind: 'object' | 'marker') =>
-  ({ Key: name, VersionId: id, IsLatest: latest }: VersionElement): Shown => ({ kind, name, id, latest })
+const version = ({ element, value }: VersionsBody['Entries'][number]): Shown => ({
+  kind: element === 'Version' ? 'object' : 'marker',
+  name: value.Key,
+  id: value.VersionId,
+  latest: value.IsLatest,
+})
 
 function versionPage(body: VersionsBody): Page {
-  const { Version, DeleteMarker, CommonPrefixes, NextKeyMarker: keyMarker, NextVersionIdMarker: versionIdMarker } = body
+  const { Entries, CommonPrefixes, NextKeyMarker: keyMarker, NextVersionIdMarker: versionIdMarker } = body
   expect(keyMarker !== undefined).toBe(body.IsTruncated)
   return {
-    shown: [...Version.map(version('object')), ...DeleteMarker.map(version('marker')), ...CommonPrefixes.map(group)],
+    shown: [...Entries.map(version), ...CommonPrefixes.map(group)],
     next: body.IsTruncated ? { keyMarker, versionIdMarker } : undefined,
   }
 }

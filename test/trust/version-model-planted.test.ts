@@ -4,9 +4,9 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { scenario } from './version-model-commands.ts'
 import { runScenario } from './version-model-run.ts'
 
-type Versions = typeof import('../../src/store/versions.ts')
-type ListVersions = typeof import('../../src/store/list-versions.ts')
-type Retention = typeof import('../../src/store/retention.ts')
+type Versions = typeof import('../../src/rules/versions.ts')
+type ListVersions = typeof import('../../src/objects/list-versions.ts')
+type Retention = typeof import('../../src/rules/retention.ts')
 
 interface Bug {
   versions?: (real: Versions) => Partial<Versions>
@@ -22,13 +22,13 @@ const pluggable = vi.hoisted(() => {
     new Proxy({ ...real }, { get: (target, name) => Reflect.get({ ...target, ...bugOf()?.(real) }, name) })
 })
 
-vi.mock('../../src/store/versions.ts', async (importReal) =>
+vi.mock('../../src/rules/versions.ts', async (importReal) =>
   pluggable(await importReal<Versions>(), () => planted.bug.versions),
 )
-vi.mock('../../src/store/list-versions.ts', async (importReal) =>
+vi.mock('../../src/objects/list-versions.ts', async (importReal) =>
   pluggable(await importReal<ListVersions>(), () => planted.bug.listVersions),
 )
-vi.mock('../../src/store/retention.ts', async (importReal) =>
+vi.mock('../../src/rules/retention.ts', async (importReal) =>
   pluggable(await importReal<Retention>(), () => planted.bug.retention),
 )
 

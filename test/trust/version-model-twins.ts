@@ -1,14 +1,14 @@
 /** The server over memory and the model of it, side by side, and what commands mean to both. */
 import { expect } from 'vitest'
+import { openBlobs } from '../../src/blobs/blobs.ts'
+import { lockNow } from '../../src/commits/lock-clock.ts'
+import type { Store } from '../../src/commits/store.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
-import { openBlobs } from '../../src/shards/blobs.ts'
-import { memoryShardStore } from '../../src/shards/memory.ts'
-import { lockNow } from '../../src/store/lock-clock.ts'
-import type { Retention } from '../../src/store/records.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Retention } from '../../src/records/records.ts'
+import { memoryShardStore } from '../../src/stores/memory.ts'
 import { noThreads } from '../../src/threads/threads.ts'
-import { seededClock, seededRandom, type TestClock } from '../shards/seeded.ts'
-import { testKeys } from '../store/fixture.ts'
+import { testKeys } from '../objects/fixture.ts'
+import { seededClock, seededRandom, type TestClock } from '../support/seeded.ts'
 import { type Code, DirectClient, type Lock, type Outcome } from './direct-client.ts'
 import { ModelBucket, type ModelVersion, type VersionId } from './version-model.ts'
 import type { LockAsk, Pick, RetentionAsk } from './version-model-commands.ts'
@@ -57,8 +57,10 @@ export class Twins {
   }
 
   /** The name of something newly written is what versioning says it must be. */
-  expectFresh(key: string, id: unknown): void {
-    expect(this.model.isFreshId(id), `version ${String(id)} in a bucket that is ${this.model.versioning}`).toBe(true)
+  expectFresh(key: string, id: unknown, made: 'object' | 'marker'): void {
+    expect(this.model.isFreshId(id, made), `version ${String(id)} in a bucket that is ${this.model.versioning}`).toBe(
+      true,
+    )
     if (typeof id === 'string') this.#idsGiven.set(key, [...(this.#idsGiven.get(key) ?? []), id])
   }
 

@@ -1,6 +1,6 @@
 /** Writes and deletes of the model test: each asked of the server and of the model, with the same answer. */
 import { expect } from 'vitest'
-import { patternBytes } from '../shards/seeded.ts'
+import { patternBytes } from '../support/seeded.ts'
 import { type Lock, lockInputs, type Outcome, putInputs } from './direct-client.ts'
 import type { Of } from './version-model-commands.ts'
 import { expectCode, type Twins } from './version-model-twins.ts'
@@ -55,7 +55,7 @@ async function written(
   tags: readonly string[],
   lock: Lock,
 ): Promise<void> {
-  twins.expectFresh(key, id)
+  twins.expectFresh(key, id, 'object')
   twins.model.write(key, id, bytes, tags, lock, await twins.nowMs())
 }
 
@@ -65,7 +65,7 @@ export async function deleteLatest(twins: Twins, { key }: Of<'delete'>): Promise
     code: 'ok',
     marker: twins.markerMade() ? 'true' : undefined,
   })
-  twins.expectFresh(key, answer.versionId)
+  twins.expectFresh(key, answer.versionId, 'marker')
   twins.model.delete(key, answer.versionId)
 }
 
@@ -123,10 +123,11 @@ async function markerNamed(
 ): Promise<unknown> {
   if (!twins.markerMade()) return undefined
   const { body } = await twins.client.must('ListObjectVersions', {}, { prefix: key })
-  const { DeleteMarker } = body as { DeleteMarker: { Key: string; VersionId: string; IsLatest: boolean }[] }
-  const id = DeleteMarker.find((marker) => marker.Key === key && marker.IsLatest)?.VersionId
+  const { Entries } = body as VersionsPage
+  const id = Entries.find(({ element, value }) => element === 'DeleteMarker' && value.Key === key && value.IsLatest)
+    ?.value.VersionId
   if (deleted !== undefined) expect(deleted.DeleteMarkerVersionId).toBe(id)
-  twins.expectFresh(key, id)
+  twins.expectFresh(key, id, 'marker')
   return id
 }
 
@@ -135,8 +136,8 @@ export async function empty(twins: Twins, { page }: Of<'empty'>): Promise<void> 
   let markers: Record<string, unknown> = {}
   while (true) {
     const { body } = await twins.client.must('ListObjectVersions', {}, { maxKeys: page, ...markers })
-    const { Version, DeleteMarker, IsTruncated, ...next } = body as VersionsPage
-    for (const { Key: key, VersionId: id } of [...Version, ...DeleteMarker]) await removeNamed(twins, key, id, true)
+    const { Entries, IsTruncated, ...next } = body as VersionsPage
+    for (const { Key: key, VersionId: id } of Entries.map(({ value }) => value)) await removeNamed(twins, key, id, true)
     if (!IsTruncated) break
     markers = { keyMarker: next.NextKeyMarker, versionIdMarker: next.NextVersionIdMarker }
   }
@@ -146,8 +147,7 @@ export async function empty(twins: Twins, { page }: Of<'empty'>): Promise<void> 
 }
 
 interface VersionsPage {
-  Version: { Key: string; VersionId: string }[]
-  DeleteMarker: { Key: string; VersionId: string }[]
+  Entries: { element: 'Version' | 'DeleteMarker'; value: { Key: string; VersionId: string; IsLatest: boolean } }[]
   IsTruncated: boolean
   NextKeyMarker?: string
   NextVersionIdMarker?: string

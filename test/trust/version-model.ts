@@ -2,7 +2,7 @@
  * S3's versioning in plain lists, written from AWS's documentation ("How S3 Versioning works", "Working with delete markers", "Adding objects to
  * versioning-suspended buckets") and from nothing in this server. Says what each request must be answered, and what must be there afterwards.
  */
-import type { Retention, RetentionMode } from '../../src/store/records.ts'
+import type { Retention, RetentionMode } from '../../src/records/records.ts'
 import type { Code, Lock } from './direct-client.ts'
 import { isProtected, mayBecome } from './lock-rule.ts'
 
@@ -63,10 +63,10 @@ export class ModelBucket {
     return named.marker ? { code: 'MethodNotAllowed', version: undefined } : { code: 'ok', version: named }
   }
 
-  /** Whether a name in an answer is what versioning says it must be, for something newly written. */
-  isFreshId(id: unknown): boolean {
+  /** Whether a name in an answer is what versioning says it must be, for something newly written. Of null versions, S3 names delete markers only. */
+  isFreshId(id: unknown, made: 'object' | 'marker'): boolean {
     if (this.versioning === 'unversioned') return id === undefined
-    if (this.versioning === 'suspended') return id === 'null'
+    if (this.versioning === 'suspended') return id === (made === 'marker' ? 'null' : undefined)
     return typeof id === 'string' && id !== 'null' && !this.idsSeen.has(id)
   }
 

@@ -1,41 +1,11 @@
 /** Every route x how it is signed: no path to an operation goes around the signature or the bucket's owner, and no answer tells an outsider anything. */
-import { Agent } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
-import { asks, nothingChanged, type OpenUpload, prepareAsks, type Succeeding } from '../support/wire-asks.ts'
-import {
-  type Ask,
-  exchange,
-  openWire,
-  type Reply,
-  type Style,
-  signAsk,
-  styleName,
-  styles,
-  type Wire,
-} from '../support/wire-client.ts'
-import { mainKey, otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
-
-/** By name, for what `asks` lacks. */
-const refused = new Map(
-  operations.flatMap(({ name, method, target, query, implemented }): [string, Succeeding][] =>
-    implemented
-      ? []
-      : [
-          [
-            name,
-            {
-              method,
-              ...(target === 'object' ? { key: 'a' } : {}),
-              query: Object.fromEntries(query.map((text) => [text, ''])),
-              succeeds: 501,
-              code: 'NotImplemented' as const,
-            },
-          ],
-        ],
-  ),
-)
+import { asks, nothingChanged, type Succeeding } from '../support/wire-asks.ts'
+import { type Ask, exchange, type Reply, type Style, signAsk, styleName, styles } from '../support/wire-client.ts'
+import { matrixAsk, matrixServer, preparedWire, refusedAsks, withHeader } from '../support/wire-matrix.ts'
+import { mainKey, otherKey } from '../support/wire-server.ts'
 
 interface Way {
   how: string
@@ -111,6 +81,50 @@ const outsiders: readonly Way[] = [
   },
 ]
 
+/** The same by URLs of version 2, which only the dialect of AWS has. */
+const version2 = 'by version 2'
+const outsidersByVersion2: readonly Way[] = [
+  {
+    how: 'by a URL of version 2 with a wrong secret',
+    code: 'SignatureDoesNotMatch',
+    sign: (ask, ...rest) => signAsk({ ...ask, presigned: version2, signedBy: wrongSecret }, ...rest),
+  },
+  {
+    how: 'by a URL of version 2 with an unknown key',
+    code: 'InvalidAccessKeyId',
+    sign: (ask, ...rest) => signAsk({ ...ask, presigned: version2, signedBy: unknownKey }, ...rest),
+  },
+  {
+    how: 'by a URL of version 2 that has expired',
+    code: 'AccessDenied',
+    sign: (ask, ...rest) => signAsk({ ...ask, presigned: version2, expiresSeconds: -1 }, ...rest),
+  },
+  {
+    how: 'by a URL of version 2 for more than a week',
+    code: 'AccessDenied',
+    sign: (ask, ...rest) => signAsk({ ...ask, presigned: version2, expiresSeconds: 604_800 + 60 }, ...rest),
+  },
+  {
+    how: 'by a URL of version 2 for another path',
+    code: 'SignatureDoesNotMatch',
+    sign: (ask, ...rest) => elsewhere(signAsk({ ...ask, presigned: version2 }, ...rest)),
+  },
+  {
+    how: 'by a URL of version 2 with a vendor header that was added',
+    code: 'SignatureDoesNotMatch',
+    sign: (ask, ...rest) =>
+      withHeader(signAsk({ ...ask, presigned: version2 }, ...rest), 'x-amz-copy-source', '/wire/b'),
+  },
+]
+
+/** What a query says that has a meaning: a URL of version 2 signs a part of it alone. */
+const signedByVersion2 = new Set(
+  `accelerate acl analytics cors delete encryption inventory legal-hold lifecycle location logging metrics notification object-lock
+  partNumber policy replication requestPayment restore retention select tagging torrent uploadId uploads versionId versioning versions
+  website`.split(/\s+/),
+)
+const signsAll = ({ query = {} }: Ask): boolean => Object.keys(query).every((name) => signedByVersion2.has(name))
+
 function unsigned(request: SignedRequest): SignedRequest {
   return { ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }
 }
@@ -118,10 +132,6 @@ function unsigned(request: SignedRequest): SignedRequest {
 /** The signature stays, and what it is for changes. */
 function elsewhere(request: SignedRequest): SignedRequest {
   return { ...request, target: request.target.replace(/^(\/[^?]*)/, '$1x') }
-}
-
-function withHeader(request: SignedRequest, name: string, value: string): SignedRequest {
-  return { ...request, headers: [...request.headers, [name, value]] }
 }
 
 /** Each asks for something that would be answered with 304, 404 or 412 if it were looked at. */
@@ -134,44 +144,24 @@ const temptations: readonly [what: string, change: (ask: Ask) => Ask][] = [
 ]
 
 /** What is not implemented finds nothing, whatever it is asked for. */
-const temptationsOf = (name: string) => (refused.has(name) ? temptations.slice(0, 1) : temptations)
+const temptationsOf = (name: string) => (refusedAsks.has(name) ? temptations.slice(0, 1) : temptations)
 
-let server: WireServer
-const agent = new Agent({ keepAlive: true })
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  agent.destroy()
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const matrix = matrixServer()
 
 it('has a row for every route', () => {
-  const listedHere = [...Object.keys(asks({ uploadId: '', etag: '' })), ...refused.keys()].sort()
+  const listedHere = [...Object.keys(asks({ uploadId: '', etag: '' })), ...refusedAsks.keys()].sort()
   expect(listedHere).toEqual(operations.map(({ name }) => name).sort())
 })
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  let open: OpenUpload
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
-  beforeEach(async () => {
-    await server.empty()
-    open = await prepareAsks(wire)
-  })
-
-  const askOf = (name: string): Succeeding => {
-    const ask = asks(open)[name] ?? refused.get(name)
-    if (ask === undefined) throw new Error(`${name} is not in the matrix`)
-    return ask
-  }
+  const prepared = preparedWire(matrix, style)
+  const askOf = (name: string): Succeeding => matrixAsk(name, prepared().open)
+  const signed = (ask: Ask): SignedRequest => signAsk(ask, matrix().server.port, style)
+  const unchanged = (): Promise<void> => nothingChanged(prepared().wire, prepared().open)
   /** Status and code, the code from the log, as HEAD has no body. */
-  const answer = async (signed: SignedRequest): Promise<{ status: number; code: string }> => {
-    const reply: Reply = await exchange(agent, server.port, signed)
+  const answer = async (request: SignedRequest): Promise<{ status: number; code: string }> => {
+    const { server, agent } = matrix()
+    const reply: Reply = await exchange(agent, server.port, request)
     const { code } = await server.logged(reply.headers.get(`${style.prefix}request-id`) ?? '')
     return { status: reply.status, code }
   }
@@ -180,10 +170,18 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
   it.each(names)('%s is refused however an outsider signs, and whatever it would have found', async (name) => {
     for (const { how, code, sign } of outsiders)
       for (const [what, change] of temptationsOf(name)) {
-        const answered = await answer(sign(change(askOf(name)), server.port, style))
+        const answered = await answer(sign(change(askOf(name)), matrix().server.port, style))
         expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
       }
-    await nothingChanged(wire, open)
+    for (const { how, code, sign } of style.prefix === 'x-amz-' ? outsidersByVersion2 : [])
+      for (const [what, change] of temptationsOf(name).slice(0, 2)) {
+        const ask = change(askOf(name))
+        // What it does not sign is refused first.
+        const expected = signsAll(ask) ? code : 'AccessDenied'
+        const answered = await answer(sign(ask, matrix().server.port, style))
+        expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code: expected })
+      }
+    await unchanged()
   })
 
   it.each(names)('%s is refused to another account before anything in the bucket is told', async (name) => {
@@ -191,27 +189,36 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     for (const [what, change] of temptationsOf(name).filter(([what]) => what !== 'where there is no bucket'))
       for (const presigned of [false, true]) {
         const ask = { ...change(askOf(name)), signedBy: otherKey, presigned }
-        const answered = await answer(signAsk(ask, server.port, style))
+        const answered = await answer(signed(ask))
         expect(answered, `asked ${what}`).toEqual(othersAnswer(name))
         // What it made of its own.
-        if (name === 'CreateBucket') await wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
+        if (name === 'CreateBucket')
+          await prepared().wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
       }
-    await nothingChanged(wire, open)
+    await unchanged()
   })
 
   it.each(names)('%s is answered to the owner', async (name) => {
     const { succeeds, code = '', ...ask } = askOf(name)
-    expect(await answer(signAsk(ask, server.port, style))).toEqual({ status: succeeds, code })
+    expect(await answer(signed(ask))).toEqual({ status: succeeds, code })
   })
 
   it.each(names)('%s is answered to the owner by a URL', async (name) => {
     const { succeeds, code = '', ...ask } = askOf(name)
-    expect(await answer(signAsk({ ...ask, presigned: true }, server.port, style))).toEqual({ status: succeeds, code })
+    expect(await answer(signed({ ...ask, presigned: true }))).toEqual({ status: succeeds, code })
+  })
+
+  // Version 2 knows no other prefix.
+  const inVersion2 = style.prefix === 'x-amz-' ? names : []
+  it.each(inVersion2)('%s is answered to the owner by a URL of version 2', async (name) => {
+    const { succeeds, code = '', ...ask } = askOf(name)
+    const expected = signsAll(ask) ? { status: succeeds, code } : { status: 403, code: 'AccessDenied' }
+    expect(await answer(signed({ ...ask, presigned: version2 }))).toEqual(expected)
   })
 })
 
 /** Two operations concern nobody's bucket, and what is not implemented is so for everybody. */
 function othersAnswer(name: string): { status: number; code: string } {
   if (name === 'ListBuckets' || name === 'CreateBucket') return { status: 200, code: '' }
-  return refused.has(name) ? { status: 501, code: 'NotImplemented' } : { status: 403, code: 'AccessDenied' }
+  return refusedAsks.has(name) ? { status: 501, code: 'NotImplemented' } : { status: 403, code: 'AccessDenied' }
 }

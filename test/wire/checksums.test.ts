@@ -1,7 +1,7 @@
 /** Checksums on PutObject as SDKs announce and send them. What may be right or wrong with one, and where it travels: checksum-matrix.test.ts. */
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { type Algorithm, algorithms, referenceChecksum } from '../support/wire-checksums.ts'
+import { type Algorithm, algorithms, md5Base64, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -31,6 +31,19 @@ const announced: Row[] = [
     it: 'refuses sdk-checksum-algorithm that it does not know',
     ...refusal('InvalidRequest', {}),
     ask: put({ body: text, vendor: { 'sdk-checksum-algorithm': 'MD4' } }),
+    afterwards: isNotThere,
+  },
+  {
+    it: 'takes Content-MD5 for an MD5 that is announced, as SDKs send it',
+    status: 200,
+    ask: put({ body: text, headers: { 'Content-MD5': md5Base64(text) }, vendor: { 'sdk-checksum-algorithm': 'MD5' } }),
+    vendor: {},
+    sdk: sdk(PutObjectCommand, { Bucket: 'wire', Key: 'a', Body: text, ChecksumAlgorithm: 'MD5' }),
+  },
+  {
+    it: 'refuses an MD5 that is announced and not sent',
+    ...refusal('InvalidRequest', {}),
+    ask: put({ body: text, vendor: { 'sdk-checksum-algorithm': 'MD5' } }),
     afterwards: isNotThere,
   },
   {
@@ -64,9 +77,10 @@ const throughSdk: Row[] = algorithms
         status: 200,
         ask: ask(value),
         vendor: { [header(algorithm)]: value, 'checksum-type': 'FULL_OBJECT' },
+        // Of an MD5 the SDK makes Content-MD5, unless it is given the value.
         sdk: sdk(
           PutObjectCommand,
-          { ...input, ChecksumAlgorithm: algorithm },
+          { ...input, ...(algorithm === 'MD5' ? { [element]: value } : { ChecksumAlgorithm: algorithm }) },
           { [element]: value, ChecksumType: 'FULL_OBJECT' },
         ),
       },

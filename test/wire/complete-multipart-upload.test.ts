@@ -203,15 +203,22 @@ const wrong: Row[] = [
     afterwards: isOpen,
     sdk: sdk(CompleteMultipartUploadCommand, input),
   },
-  ...['0', '10001', '-1'].map(
+  ...['0', '-1'].map(
     (number): Row => ({
       it: `refuses part number ${number}`,
-      ...refusal('InvalidPart', { PartNumber: number }),
+      ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: number }),
       given: small,
       ask: complete([[number, '{{etag1}}']]),
       afterwards: isOpen,
     }),
   ),
+  {
+    it: 'refuses part number 10001',
+    ...refusal('InvalidPart', { PartNumber: '10001' }),
+    given: small,
+    ask: complete([['10001', '{{etag1}}']]),
+    afterwards: isOpen,
+  },
   {
     it: 'refuses no parts',
     ...refusal('MalformedXML', {}),

@@ -204,7 +204,7 @@ const refused: Row[] = [
   ...['', 'copy-source-'].flatMap((prefix) =>
     thirdsOfCustomerKey((vendor) => ({ given: copySource, ask: copy(vendor), afterwards: isNotThere }), prefix),
   ),
-  ...['write-offset-bytes', 'made-up'].map(
+  ...['write-offset-bytes', 'object-lock-made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

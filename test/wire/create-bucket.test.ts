@@ -1,7 +1,7 @@
 /** CreateBucket over the wire. What is wrong with names and documents is in bad-input. */
 import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import type { Reply, Wire } from '../support/wire-client.ts'
+import type { Ask, Reply, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
@@ -26,6 +26,18 @@ const answersLocation =
     const reply: Reply = await wire.must({ method: 'GET', query: { location: '' } })
     expect(reply.body.toString()).toContain(`>${location}</LocationConstraint>`)
   }
+
+const lockedAndTagged: Ask = {
+  method: 'PUT',
+  vendor: { 'bucket-object-lock-enabled': 'true' },
+  body: configuration(`<LocationConstraint>eu-west-1</LocationConstraint>${tags(['a', '1'], ['b', ''])}`),
+}
+
+const isPlain = async (wire: Wire): Promise<void> => {
+  await answersLocation('')(wire)
+  expect((await wire.ask({ method: 'GET', query: { 'object-lock': '' } })).status).toBe(404)
+  expect((await wire.ask({ method: 'GET', query: { tagging: '' } })).status).toBe(404)
+}
 
 const rows: Row[] = [
   {
@@ -81,11 +93,57 @@ const rows: Row[] = [
     }),
   },
   {
-    it: 'answers BucketAlreadyOwnedByYou to its owner the second time',
-    ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+    it: 'answers its owner the second time as the first, where the region is us-east-1',
+    status: 200,
+    headers: { Location: '/wire', 'Content-Length': '0' },
+    given: async (wire) => {
+      await wire.must({ method: 'PUT', key: 'kept', body: 'x' })
+    },
     ask: { method: 'PUT' },
-    sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }),
+    afterwards: async (wire) => {
+      expect((await wire.ask({ method: 'HEAD', key: 'kept' })).status).toBe(200)
+    },
+    sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }, { Location: '/wire' }),
   },
+  {
+    it: 'answers its owner the second time where all that it asks for is there: location, lock and tags',
+    status: 200,
+    withoutBucket: true,
+    given: async (wire) => {
+      await wire.must(lockedAndTagged)
+    },
+    ask: lockedAndTagged,
+  },
+  ...(
+    [
+      ['another location', { body: located('eu-west-1') }],
+      ['Object Lock, which it does not have', { vendor: { 'bucket-object-lock-enabled': 'true' } }],
+      ['tags that it does not have', { body: configuration(tags(['a', '1'])) }],
+    ] as const
+  ).map(
+    ([what, more]): Row => ({
+      it: `answers BucketAlreadyOwnedByYou to its owner who asks for ${what}, and changes nothing`,
+      ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+      ask: { method: 'PUT', ...more },
+      afterwards: isPlain,
+    }),
+  ),
+  ...(
+    [
+      ['without Object Lock', {}],
+      ['without Object Lock, said so', { vendor: { 'bucket-object-lock-enabled': 'false' } }],
+    ] as const
+  ).map(
+    ([what, more]): Row => ({
+      it: `answers BucketAlreadyOwnedByYou to who asks for a locked bucket ${what}`,
+      withoutBucket: true,
+      ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+      given: async (wire) => {
+        await wire.must({ method: 'PUT', vendor: { 'bucket-object-lock-enabled': 'true' } })
+      },
+      ask: { method: 'PUT', ...more },
+    }),
+  ),
   {
     it: 'answers BucketAlreadyExists to another account',
     ...refusal('BucketAlreadyExists', { BucketName: 'wire' }),
@@ -238,3 +296,16 @@ const rows: Row[] = [
 ]
 
 wireTests('CreateBucket', rows)
+
+wireTests(
+  'CreateBucket',
+  [
+    {
+      it: 'answers BucketAlreadyOwnedByYou to its owner the second time, in any other region',
+      ...refusal('BucketAlreadyOwnedByYou', { BucketName: 'wire' }),
+      ask: { method: 'PUT' },
+      sdk: sdk(CreateBucketCommand, { Bucket: 'wire' }),
+    },
+  ],
+  { region: 'eu-central-1' },
+)

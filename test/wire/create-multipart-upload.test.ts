@@ -105,6 +105,11 @@ const rows: Row[] = [
       ['CRC64NVME', 'FULL_OBJECT', 'FULL_OBJECT'],
       ['SHA1', undefined, 'COMPOSITE'],
       ['SHA256', 'COMPOSITE', 'COMPOSITE'],
+      ['MD5', undefined, 'COMPOSITE'],
+      ['SHA512', 'COMPOSITE', 'COMPOSITE'],
+      ['XXHASH64', undefined, 'COMPOSITE'],
+      ['XXHASH3', undefined, 'COMPOSITE'],
+      ['XXHASH128', 'COMPOSITE', 'COMPOSITE'],
     ] as const
   ).map(
     ([ChecksumAlgorithm, asked, type]): Row => ({
@@ -127,6 +132,11 @@ const rows: Row[] = [
       ['CRC64NVME', 'COMPOSITE'],
       ['SHA1', 'FULL_OBJECT'],
       ['SHA256', 'FULL_OBJECT'],
+      ['MD5', 'FULL_OBJECT'],
+      ['SHA512', 'FULL_OBJECT'],
+      ['XXHASH64', 'FULL_OBJECT'],
+      ['XXHASH3', 'FULL_OBJECT'],
+      ['XXHASH128', 'FULL_OBJECT'],
     ] as const
   ).map(
     ([algorithm, type]): Row => ({
@@ -194,7 +204,7 @@ const rows: Row[] = [
     ask: { ...ask, vendor: kmsHeaders('nobody') },
     afterwards: noneOpen,
   },
-  ...['write-offset-bytes', 'made-up'].map(
+  ...['write-offset-bytes', 'object-lock-made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

@@ -157,7 +157,10 @@ function refusals(method: ReadMethod): Row[] {
     ...[storeHeaders, kmsHeaders()].map(
       (vendor): Row => ({
         it: `refuses ${JSON.stringify(vendor)}: a read has no say in it`,
-        ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption' }),
+        ...refusal('InvalidArgument', {
+          ArgumentName: '{{prefix}}server-side-encryption',
+          ArgumentValue: vendor['server-side-encryption'],
+        }),
         given: stored({}),
         ask: { method, key, vendor },
       }),

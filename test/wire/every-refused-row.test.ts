@@ -21,6 +21,7 @@ const badValues: Readonly<Record<string, string>> = {
   'website-redirect-location': 'nowhere',
   'storage-class': 'COLDEST',
   'server-side-encryption': 'ROT13',
+  'bucket-namespace': 'account-regional',
   'VersioningConfiguration/MfaDelete': 'Enabled',
 }
 
@@ -71,7 +72,9 @@ describe.each(styles.map((style) => [styleName(style), style] as const))(
       const ask: Ask = {
         method: row.method,
         query: Object.fromEntries(row.query.map((text) => [...text.split('='), ''] as [string, string])),
+        vendor: Object.fromEntries(row.vendorHeaders.map((header) => [header, 'x'])),
         ...(row.target === 'object' ? { key: 'a' } : {}),
+        ...(row.target === 'service' ? { bucket: '' } : {}),
         ...(row.method === 'PUT' || row.method === 'POST' ? { body: '<Anything/>' } : {}),
       }
       const reply = await wire.ask(ask)

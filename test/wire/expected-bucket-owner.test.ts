@@ -1,9 +1,9 @@
 /** Every operation on a bucket is refused when the bucket is not whose the client believes it to be, and takes a requester who pays. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
-import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
-import { type Ask, openWire, styleName, styles, type Wire } from '../support/wire-client.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { asks, nothingChanged } from '../support/wire-asks.ts'
+import { type Ask, styleName, styles } from '../support/wire-client.ts'
+import { matrixServer, preparedWire } from '../support/wire-matrix.ts'
 
 /** Before it is made a bucket has no owner; the service is nobody's. */
 const ownerless = ['CreateBucket', 'ListBuckets']
@@ -12,33 +12,19 @@ const names = operations
   .map(({ name }) => name)
 const copies = ['CopyObject', 'UploadPartCopy']
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const matrix = matrixServer()
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  let open: OpenUpload
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
-  beforeEach(async () => {
-    await server.empty()
-    open = await prepareAsks(wire)
-  })
+  const prepared = preparedWire(matrix, style)
+  const unchanged = (): Promise<void> => nothingChanged(prepared().wire, prepared().open)
 
   /** Status and code, the code from the log, as HEAD has no body. */
   async function answerTo(name: string, vendor: Record<string, string>, over: Partial<Ask> = {}) {
+    const { wire, open } = prepared()
     const ask = asks(open)[name]
     if (ask === undefined) throw new Error(`no request of ${name}`)
     const reply = await wire.ask({ ...ask, ...over, vendor: { ...ask.vendor, ...vendor } })
-    const { code, operation } = await server.logged(reply.headers.get(`${style.prefix}request-id`) ?? '')
+    const { code, operation } = await matrix().server.logged(reply.headers.get(`${style.prefix}request-id`) ?? '')
     expect(operation).toBe(name)
     return { status: reply.status, code, succeeds: { status: ask.succeeds, code: ask.code ?? '' } }
   }
@@ -50,16 +36,16 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
       for (const other of ['other', 'nobody', 'Main', ''])
         expect(await answerTo(name, { 'expected-bucket-owner': other }), `said to be of '${other}'`).toEqual(denied)
       for (const condition of ['If-Match', 'If-None-Match']) {
-        const headers = { ...asks(open)[name]?.headers, [condition]: '"x"' }
+        const headers = { ...asks(prepared().open)[name]?.headers, [condition]: '"x"' }
         expect(await answerTo(name, { 'expected-bucket-owner': 'other' }, { headers })).toEqual(denied)
       }
-      await nothingChanged(wire, open)
+      await unchanged()
     })
 
     it('is refused so by a URL too', async () => {
       const answer = await answerTo(name, { 'expected-bucket-owner': 'other' }, { presigned: true })
       expect(answer).toEqual(denied)
-      await nothingChanged(wire, open)
+      await unchanged()
     })
 
     it('is answered when the bucket is said to be whose it is, and the requester pays', async () => {
@@ -70,14 +56,14 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
 
     it('is refused when anyone else is to pay', async () => {
       expect(await answerTo(name, { 'request-payer': 'owner' })).toMatchObject({ status: 400, code: 'InvalidArgument' })
-      await nothingChanged(wire, open)
+      await unchanged()
     })
   })
 
   it.each(copies)('%s is refused when its source is said to be of another account', async (name) => {
     for (const other of ['other', ''])
       expect(await answerTo(name, { 'source-expected-bucket-owner': other })).toEqual(denied)
-    await nothingChanged(wire, open)
+    await unchanged()
     expect(await answerTo(name, { 'source-expected-bucket-owner': 'main' })).toMatchObject({ status: 200 })
   })
 })

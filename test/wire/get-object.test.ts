@@ -3,7 +3,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
-import { multipartReadRows } from '../support/wire-range-rows.ts'
+import { multipartChecksumRows, multipartReadRows, partChecksumRows } from '../support/wire-range-rows.ts'
 import { readRows } from '../support/wire-read-rows.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -145,4 +145,10 @@ const throughSdk: Row[] = [
   },
 ]
 
-wireTests('GetObject', [...readRows('GET'), ...multipartReadRows('GET', first, last), ...throughSdk])
+wireTests('GetObject', [
+  ...readRows('GET'),
+  ...multipartReadRows('GET', first, last),
+  ...multipartChecksumRows('GET', first, last),
+  ...partChecksumRows('GET'),
+  ...throughSdk,
+])

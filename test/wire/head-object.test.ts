@@ -3,7 +3,7 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
-import { multipartReadRows } from '../support/wire-range-rows.ts'
+import { multipartChecksumRows, multipartReadRows, partChecksumRows } from '../support/wire-range-rows.ts'
 import { readRows } from '../support/wire-read-rows.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -93,4 +93,10 @@ const throughSdk: Row[] = [
   },
 ]
 
-wireTests('HeadObject', [...readRows('HEAD'), ...multipartReadRows('HEAD', first, last), ...throughSdk])
+wireTests('HeadObject', [
+  ...readRows('HEAD'),
+  ...multipartReadRows('HEAD', first, last),
+  ...multipartChecksumRows('HEAD', first, last),
+  ...partChecksumRows('HEAD'),
+  ...throughSdk,
+])

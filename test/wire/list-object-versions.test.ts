@@ -1,4 +1,4 @@
-/** ListObjectVersions over the wire. Listings of many versions, and what they cost, are in test/store/list-versions.test.ts. */
+/** ListObjectVersions over the wire. Listings of many versions, and what they cost, are in test/objects/list-versions.test.ts. */
 import { ListObjectVersionsCommand, type ListObjectVersionsCommandInput } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
@@ -112,6 +112,24 @@ const whole: Row[] = [
         ],
       },
     ),
+  },
+  {
+    it: 'writes versions and delete markers in one order',
+    given: seven,
+    ask: ask(),
+    status: 200,
+    afterwards: async (_wire, reply, facts) => {
+      const entries = reply.body.toString().matchAll(/<(Version|DeleteMarker)><Key>(.*?)<\/Key><VersionId>(.*?)</g)
+      expect([...entries].map(([, element, key, id]) => [element, key, id])).toEqual([
+        ['DeleteMarker', 'a', facts.a3],
+        ['Version', 'a', facts.a2],
+        ['Version', 'a', 'null'],
+        ['Version', 'b/1', facts.b1],
+        ['DeleteMarker', 'b/2', facts.b2],
+        ['Version', 'c', facts.c2],
+        ['Version', 'c', facts.c1],
+      ])
+    },
   },
   { it: 'lists an empty bucket', ask: ask(), ...page({}), sdk: throughSdk({}, { Versions: undefined }) },
   {

@@ -123,7 +123,7 @@ wireTests('PutObjectLegalHold', [
     ask: putDocument(query, '<LegalHold/>', 'a'),
   },
   ...missingVersionRows(putHold('ON'), (wire) => vault(wire)),
-  ...documentRows(putHold('OFF'), held, isHeld('ON'), { digestRequired: true }),
+  ...documentRows(putHold('OFF'), held, isHeld('ON'), { digestRequired: 'by AWS' }),
   ...ownerRows(putHold('OFF'), keeps),
 ])
 

@@ -204,7 +204,7 @@ const refused: Row[] = [
     }),
   },
   ...documentRows(putLockConfiguration('<Mode>COMPLIANCE</Mode><Days>1</Days>'), given, keepsRule, {
-    digestRequired: true,
+    digestRequired: 'by AWS',
   }),
   ...ownerRows(putLockConfiguration('<Mode>COMPLIANCE</Mode><Days>1</Days>'), keeps),
 ]

@@ -115,6 +115,7 @@ const invalid: [what: string, vendor: Record<string, string>, details: Record<st
     '2999-01-01T00:00:00',
     'Tue, 01 Jan 2999 00:00:00 GMT',
     '2999-13-01T00:00:00Z',
+    '2999-02-31T00:00:00Z',
   ].map((date): [string, Record<string, string>, Record<string, unknown>] => [
     `the date "${date}", which is not ISO 8601 with a zone`,
     { ...governed, 'object-lock-retain-until-date': date },

@@ -194,6 +194,9 @@ const malformed: [what: string, ask: Ask][] = [
   ['a date that is not ISO 8601', putRetention('GOVERNANCE', new Date(later).toUTCString())],
   ['a date in seconds', putRetention('GOVERNANCE', '32503680000')],
   ['a day without a time', putRetention('GOVERNANCE', later.slice(0, 10))],
+  ['the 31st of February', putRetention('GOVERNANCE', '2999-02-31T00:00:00.000Z')],
+  ['the 29th of February of a year that has none', putRetention('GOVERNANCE', '2999-02-29T00:00:00Z')],
+  ['the 31st of April', putRetention('GOVERNANCE', '2999-04-31T00:00:00+02:00')],
   ['a time without a zone', putRetention('GOVERNANCE', later.slice(0, 19))],
 ]
 

@@ -169,7 +169,7 @@ wireTests('PutObjectTagging', [
 
 wireTests('GetObjectTagging', [
   {
-    it: 'answers the tags as they were put, in order',
+    it: 'answers the tags sorted by key, whatever their order was',
     status: 200,
     given: tagged,
     ask: { method: 'GET', key, query },
@@ -179,16 +179,16 @@ wireTests('GetObjectTagging', [
       Tagging: {
         TagSet: {
           Tag: [
-            { Key: 'team', Value: 'storage' },
             { Key: 'größe', Value: '' },
+            { Key: 'team', Value: 'storage' },
           ],
         },
       },
     },
     sdk: sdk(GetObjectTaggingCommand, input, {
       TagSet: [
-        { Key: 'team', Value: 'storage' },
         { Key: 'größe', Value: '' },
+        { Key: 'team', Value: 'storage' },
       ],
     }),
   },

@@ -33,6 +33,13 @@ const tags: Row[] = [
     sdk: sdk(PutObjectCommand, { ...input, Tagging: 'a=1&b=2' }),
   },
   {
+    it: 'takes an empty pair of tags for none',
+    ...stored,
+    ask: tagged('a=1&'),
+    afterwards: tagCount('1'),
+    sdk: sdk(PutObjectCommand, { ...input, Tagging: 'a=1&' }),
+  },
+  {
     it: 'reads a plus in tags as a space, and no value as an empty one',
     ...stored,
     ask: tagged('a+b=c+d&e'),
@@ -126,7 +133,7 @@ const lists: Row[] = [
 ]
 
 const refused: Row[] = [
-  ...['write-offset-bytes', 'made-up'].map(
+  ...['write-offset-bytes', 'object-lock-made-up'].map(
     (name): Row => ({
       it: `refuses ${name} by name rather than ignoring it`,
       ...refusal('NotImplemented', { NotImplemented: `{{prefix}}${name}` }),

@@ -73,7 +73,7 @@ const rows: Row[] = [
   },
   {
     it: 'refuses data longer than was announced',
-    ...refusal('InvalidRequest', {}),
+    ...refusal('IncompleteBody', {}),
     ask: put({ mode: 'signed', chunks: chunks(65_536), decodedLength: String(large.length - 1) }),
     afterwards: isNotThere,
   },

@@ -208,8 +208,8 @@ const checksums: Row[] = [
 const refused: Row[] = [
   ...thirdsOfCustomerKey((vendor) => ({ given: begun(), ask: put({ vendor }), afterwards: partsHold() })),
   {
-    it: 'refuses an encryption method by name: the upload has one',
-    ...refusal('NotImplemented', { NotImplemented: '{{prefix}}server-side-encryption' }),
+    it: 'refuses encryption where the upload has none',
+    ...refusal('InvalidRequest', {}),
     given: begun(),
     ask: put({ vendor: storeHeaders }),
     afterwards: partsHold(),

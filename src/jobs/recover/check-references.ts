@@ -1,5 +1,5 @@
 /** Holds what the metadata references against what is there: what lacks shards is queued for repair, what lacks too many is told of. */
-import { repairPut } from '../../store/repair-queue.ts'
+import { repairPut } from '../../commits/repair-queue.ts'
 import { type BlobReference, everyReference } from '../blob-reference.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
 

@@ -1,9 +1,10 @@
 /** What every step of a recovery works with, and what it counts. */
+
+import type { Blobs, Manifest } from '../../blobs/blobs.ts'
 import type { Clock } from '../../clock.ts'
+import { garbagePut } from '../../commits/commit.ts'
 import type { Key, Kv, Put } from '../../kv/kv.ts'
-import type { Blobs, Manifest } from '../../shards/blobs.ts'
-import type { ShardStore } from '../../shards/shard-store.ts'
-import { garbagePut } from '../../store/commit.ts'
+import type { ShardStore } from '../../stores/shard-store.ts'
 import type { RecoveryLocation } from './found-blobs.ts'
 import type { Staging } from './staging.ts'
 

@@ -1,6 +1,6 @@
 /** Puts blobs together from the shards that stores hold, without an index. Pure. */
 import { createHash } from 'node:crypto'
-import { type LocationState, type Manifest, readLabel, type ShardPlace } from '../../shards/blobs.ts'
+import { type LocationState, type Manifest, readLabel, type ShardPlace } from '../../blobs/blobs.ts'
 
 /** A shard as it was met in a store. */
 export interface StagedShard {

@@ -1,12 +1,19 @@
 /** The newest snapshot of the metadata on stores that can be read whole: finds it, verifies it, and loads it. */
+
+import type { Manifest } from '../../blobs/blobs.ts'
 import type { Key } from '../../kv/kv.ts'
-import type { Manifest } from '../../shards/blobs.ts'
-import { ShardDamaged } from '../../shards/shard-store.ts'
-import { readDescription } from '../../store/description-bytes.ts'
-import { garbage, snapshotKey, snapshots } from '../../store/keyspace.ts'
-import { garbageCodec, snapshotPieceCodec } from '../../store/record-codecs.ts'
-import type { PiecesEnd } from '../../store/records.ts'
-import { entriesOfPiece, loadPieces, PiecesTally, requireWhole, SnapshotDamaged } from '../../store/snapshot-pieces.ts'
+import { readDescription } from '../../records/description-bytes.ts'
+import { garbage, snapshotKey, snapshots } from '../../records/keyspace.ts'
+import { garbageCodec, snapshotPieceCodec } from '../../records/record-codecs.ts'
+import type { PiecesEnd } from '../../records/records.ts'
+import {
+  entriesOfPiece,
+  loadPieces,
+  PiecesTally,
+  requireWhole,
+  SnapshotDamaged,
+} from '../../records/snapshot-pieces.ts'
+import { ShardDamaged } from '../../stores/shard-store.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'
 import { assembleBlob } from './found-blobs.ts'

@@ -1,11 +1,11 @@
 /** The versions of a key, from what a snapshot of the metadata knows and what shards say of themselves. Pure. The rules: ADR 0021. */
-import type { Manifest } from '../../shards/blobs.ts'
-import type { NotedPart } from '../../store/completion-note.ts'
-import type { VersionDescription } from '../../store/descriptions.ts'
-import { toRuns } from '../../store/object-parts.ts'
-import type { Encryption, ObjectRecord, VersionRecord } from '../../store/records.ts'
-import { nullVersionId, versionIdOf, versionRandom } from '../../store/version-id.ts'
-import { ownBlob, withOwnBlob } from '../../store/versions.ts'
+import type { Manifest } from '../../blobs/blobs.ts'
+import type { NotedPart } from '../../objects/completion-note.ts'
+import { toRuns } from '../../objects/object-parts.ts'
+import type { VersionDescription } from '../../records/descriptions.ts'
+import type { Encryption, ObjectRecord, VersionRecord } from '../../records/records.ts'
+import { nullVersionId, versionIdOf, versionRandom } from '../../records/version-id.ts'
+import { ownBlob, withOwnBlob } from '../../rules/versions.ts'
 
 /** A readable blob that says it is a version, or the note of one. */
 export interface FoundVersion {

@@ -1,10 +1,10 @@
 /** The buckets: those of the snapshot, and those that only shards tell of. */
-import type { Key } from '../../kv/kv.ts'
 
-import { garbagePut } from '../../store/commit.ts'
-import { readDescription } from '../../store/description-bytes.ts'
-import type { BucketState } from '../../store/descriptions.ts'
-import { garbageOf } from '../../store/key-history.ts'
+import { garbagePut } from '../../commits/commit.ts'
+import { garbageOf } from '../../commits/key-history.ts'
+import type { Key } from '../../kv/kv.ts'
+import { readDescription } from '../../records/description-bytes.ts'
+import type { BucketState } from '../../records/descriptions.ts'
 import {
   bucketKey,
   historyKeyOf,
@@ -13,9 +13,9 @@ import {
   nullVersionsOf,
   ObjectKeys,
   ownedBucketKey,
-} from '../../store/keyspace.ts'
-import { bucketCodec, versionCodec } from '../../store/record-codecs.ts'
-import type { BucketRecord } from '../../store/records.ts'
+} from '../../records/keyspace.ts'
+import { bucketCodec, versionCodec } from '../../records/record-codecs.ts'
+import type { BucketRecord } from '../../records/records.ts'
 import { everyBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'

@@ -1,11 +1,12 @@
 /** What stores hold, sorted by what it is of, while the metadata is rebuilt: in a metadata store of its own that is thrown away afterwards. */
+
+import type { Manifest } from '../../blobs/blobs.ts'
 import type { Key, Kv, Put } from '../../kv/kv.ts'
 import { packKey, rangeOf, unpackKey } from '../../kv/ordered-key.ts'
-import type { Manifest } from '../../shards/blobs.ts'
-import type { ShardStore } from '../../shards/shard-store.ts'
-import type { NotedPart } from '../../store/completion-note.ts'
-import { readDescription } from '../../store/description-bytes.ts'
-import type { CompletionDescription } from '../../store/descriptions.ts'
+import type { NotedPart } from '../../objects/completion-note.ts'
+import { readDescription } from '../../records/description-bytes.ts'
+import type { CompletionDescription } from '../../records/descriptions.ts'
+import type { ShardStore } from '../../stores/shard-store.ts'
 import { everyEntry } from '../every-entry.ts'
 import { identityOf, type StagedShard } from './found-blobs.ts'
 

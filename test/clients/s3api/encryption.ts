@@ -84,6 +84,21 @@ export const encryption: Scenario = {
       prints: { ...found, ETag: etags.letters, ...byStore },
     },
     {
+      operation: 'UpdateObjectEncryption',
+      about: 'puts it under a key of SSE-KMS',
+      words: [
+        ...[...defaulted, '--object-encryption'],
+        { SSEKMS: { KMSKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/aws/s3' } },
+      ],
+    },
+    {
+      operation: 'GetObject',
+      about: 'gives it as it was',
+      words: [...defaulted, 'encryption-6'],
+      prints: { ...found, ETag: etags.letters, ...sum, ...byNamed, SSEKMSKeyId: 'aws/s3' },
+      saves: 'abcdefgh',
+    },
+    {
       operation: 'PutObject',
       about: 'encrypts with a named key',
       words: [...named, ...put, '--server-side-encryption', 'aws:kms'],

@@ -1,7 +1,7 @@
 /** What the calls upload, by file name, and what is known of it without the server. */
 import { createHash } from 'node:crypto'
 import { limits } from '../../../src/limits.ts'
-import { patternBytes } from '../../shards/seeded.ts'
+import { patternBytes } from '../../support/seeded.ts'
 
 const digits = Buffer.from('123456789')
 const letters = Buffer.from('abcdefgh')

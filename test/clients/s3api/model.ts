@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { files } from './files.ts'
+
+const [aFile = ''] = Object.keys(files)
 
 interface Member {
   shape: string
@@ -109,6 +112,9 @@ function sample({ shapes }: CliModel, member: Member | undefined, depth = 0): un
     case 'integer':
     case 'long':
       return 1
+    case 'blob':
+      // The CLI sends what a file holds.
+      return aFile
     case 'timestamp':
       return '2030-01-01T00:00:00Z'
     default:

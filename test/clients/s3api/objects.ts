@@ -137,7 +137,7 @@ export const objects: Scenario = {
       operation: 'GetObject',
       about: 'gives the only part, as a part',
       words: [...bare, '--part-number', '1', 'objects-6'],
-      prints: { ...bareFound, ContentRange: 'bytes 0-8/9' },
+      prints: { ...bareFound, ContentRange: 'bytes 0-8/9', ChecksumCRC32: 'y/Q5Jg==', ChecksumType: 'FULL_OBJECT' },
       saves: '123456789',
     },
     {

@@ -8,7 +8,8 @@ const object = [...bucket, '--key', 'k']
 const old = [...object, '--version-id', '<old>']
 
 const sum = { ChecksumSHA256: sha256.letters, ChecksumType: 'FULL_OBJECT' }
-const put = { ETag: etags.letters, ...sum, VersionId: versionId }
+const unnamed = { ETag: etags.letters, ...sum }
+const put = { ...unnamed, VersionId: versionId }
 const putWords = [...object, '--body', 'letters', '--checksum-algorithm', 'SHA256']
 const found = {
   ...{ AcceptRanges: 'bytes', LastModified: time, ContentLength: 8, ETag: etags.letters },
@@ -192,9 +193,9 @@ export const versions: Scenario = {
     { operation: 'GetBucketVersioning', about: 'says that it is', words: bucket, prints: { Status: 'Suspended' } },
     {
       operation: 'PutObject',
-      about: 'makes the null version',
+      about: 'makes the null version, and does not name it',
       words: putWords,
-      prints: { ...put, VersionId: 'null' },
+      prints: unnamed,
     },
     {
       operation: 'HeadObject',

@@ -25,6 +25,11 @@ const making: Proof[] = [
     await refuses(wire, put('made', { vendor: { 'object-ownership': 'ObjectWriter' } }), 400, 'InvalidArgument')
     await wire.must(put('made', { vendor: { 'object-ownership': 'BucketOwnerEnforced' } }))
   }),
+  effect('CreateBucket', ['request vendor:bucket-namespace'], async (wire) => {
+    const regional = put('made', { vendor: { 'bucket-namespace': 'account-regional' } })
+    await refuses(wire, regional, 501, 'NotImplemented')
+    await wire.must(put('made', { vendor: { 'bucket-namespace': 'global' } }))
+  }),
   effect('CreateBucket', ['request element:CreateBucketConfiguration/LocationConstraint'], async (wire) => {
     await wire.must(put('made', { body: configuration('eu-west-1') }))
     const found = await texts(wire, { method: 'GET', bucket: 'made', query: { location: '' } }, 'LocationConstraint')

@@ -106,6 +106,16 @@ const copy = (vendor: Record<string, string>, headers: Record<string, string> = 
 })
 
 const ofObjects: Proof[] = [
+  effect('CopyObject', ['request vendor:object-annotation-directive'], async (wire) => {
+    await wire.must({ method: 'PUT', key: 'source', body: text })
+    const copy = (directive: string): Ask => ({
+      method: 'PUT',
+      key: 'to',
+      vendor: { 'copy-source': '/wire/source', 'object-annotation-directive': directive },
+    })
+    await refuses(wire, copy('MOVE'), 400, 'InvalidArgument')
+    for (const directive of ['COPY', 'EXCLUDE']) await wire.must(copy(directive))
+  }),
   effect('CopyObject', ['request vendor:metadata-directive'], async (wire) => {
     await described(wire)
     const more = { 'meta-colour': 'blue' }

@@ -1,4 +1,4 @@
-/** Proofs of what vouches for a body: Content-MD5, the five checksums, and the name of the one that an SDK means to send. */
+/** Proofs of what vouches for a body: Content-MD5, the checksums, and the name of the one that an SDK means to send. */
 import { expect } from 'vitest'
 import { operationRows } from '../table-rows.ts'
 import { nothingChanged } from '../wire-asks.ts'

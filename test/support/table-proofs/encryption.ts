@@ -5,7 +5,7 @@ import type { Ask, Reply, Wire } from '../wire-client.ts'
 import { putDocument } from '../wire-documents.ts'
 import { kmsKeyName } from '../wire-server.ts'
 import { beginUpload, completeDocument, putPart, textIn } from '../wire-uploads.ts'
-import { putVersion } from '../wire-versions.ts'
+import { enabled, putVersion } from '../wire-versions.ts'
 import { effect, ofEach, type Proof, refuses, texts, vendorOf } from './proof.ts'
 
 type Vendor = Record<string, string>
@@ -13,6 +13,7 @@ type Vendor = Record<string, string>
 const sse = 'server-side-encryption'
 const byKms = { [sse]: 'aws:kms', [`${sse}-aws-kms-key-id`]: kmsKeyName }
 const context = Buffer.from('{"for":"proof"}').toString('base64')
+const otherContext = Buffer.from('{"for":"another"}').toString('base64')
 
 const key = (fill: string, prefix = ''): Vendor => {
   const secret = Buffer.alloc(32, fill)
@@ -77,6 +78,50 @@ async function isSaid(wire: Wire, operation: string, vendor: Vendor, name: strin
   expect([said(wire, reply, name), reply.body.toString()]).toEqual([value, text])
 }
 
+/** A request of each operation that may say again how an upload, which was begun with `begun`, is encrypted. */
+const repeaters: Readonly<Record<string, (wire: Wire, begun: Vendor) => Promise<(vendor: Vendor) => Ask>>> = {
+  UploadPart: async (wire, begun) => {
+    const query = { uploadId: await beginUpload(wire, begun, 'a'), partNumber: '1' }
+    return (vendor) => ({ method: 'PUT', key: 'a', query, body: text, vendor })
+  },
+  UploadPartCopy: async (wire, begun) => {
+    await putVersion(wire, 'source', text)
+    const query = { uploadId: await beginUpload(wire, begun, 'a'), partNumber: '1' }
+    return (vendor) => ({ method: 'PUT', key: 'a', query, vendor: { 'copy-source': '/wire/source', ...vendor } })
+  },
+  CompleteMultipartUpload: async (wire, begun) => {
+    const uploadId = await beginUpload(wire, begun, 'a')
+    const etag = await putPart(wire, uploadId, 1, text, {}, 'a')
+    return (vendor) => ({ method: 'POST', key: 'a', query: { uploadId }, body: completeDocument([[1, etag]]), vendor })
+  },
+}
+const repeating = Object.keys(repeaters)
+
+/** Header, what the upload was begun with, and what contradicts that in this header alone. */
+const contradictions: readonly (readonly [name: string, begun: Vendor, other: Vendor])[] = [
+  [sse, { [sse]: 'AES256' }, { [sse]: 'aws:kms' }],
+  [`${sse}-aws-kms-key-id`, byKms, { ...byKms, [`${sse}-aws-kms-key-id`]: 'aws/s3' }],
+  [
+    `${sse}-bucket-key-enabled`,
+    { ...byKms, [`${sse}-bucket-key-enabled`]: 'true' },
+    { ...byKms, [`${sse}-bucket-key-enabled`]: 'false' },
+  ],
+  [`${sse}-context`, { ...byKms, [`${sse}-context`]: context }, { ...byKms, [`${sse}-context`]: otherContext }],
+]
+
+const saidAgain = contradictions.flatMap(([name, begun, other]) =>
+  ofEach(
+    `request vendor:${name}`,
+    inBucket(async (wire, operation) => {
+      const asking = await repeaters[operation]?.(wire, begun)
+      if (asking === undefined) throw new Error(`no request of ${operation} that says it again`)
+      await refuses(wire, asking(other), 400, 'InvalidRequest')
+      await wire.must(asking(begun))
+    }),
+    { except: Object.keys(writers) },
+  ),
+)
+
 const asked: Proof[] = [
   ...ofEach(
     `request vendor:${sse}`,
@@ -84,6 +129,7 @@ const asked: Proof[] = [
       expect((await write(wire, operation, { [sse]: 'ROT13' })).status).toBe(400)
       await isSaid(wire, operation, { [sse]: 'AES256' }, sse, 'AES256')
     }),
+    { except: repeating },
   ),
   ...ofEach(
     `request vendor:${sse}-aws-kms-key-id`,
@@ -95,12 +141,14 @@ const asked: Proof[] = [
       ])
       await isSaid(wire, operation, byKms, `${sse}-aws-kms-key-id`, kmsKeyName)
     }),
+    { except: repeating },
   ),
   ...ofEach(
     `request vendor:${sse}-bucket-key-enabled`,
     inBucket((wire, operation) =>
       isSaid(wire, operation, { ...byKms, [`${sse}-bucket-key-enabled`]: 'true' }, `${sse}-bucket-key-enabled`, 'true'),
     ),
+    { except: repeating },
   ),
   ...ofEach(
     `request vendor:${sse}-context`,
@@ -109,6 +157,7 @@ const asked: Proof[] = [
       const reply = await write(wire, operation, { ...byKms, [`${sse}-context`]: context })
       expect(said(wire, reply, `${sse}-context`)).toBe(context)
     }),
+    { except: repeating },
   ),
 ]
 
@@ -287,4 +336,53 @@ const defaults: Proof[] = [
   ),
 ]
 
-export const encryptionProofs: readonly Proof[] = [...asked, ...customerKeys, ...answered, ...defaults]
+const updated = 'ObjectEncryption/SSE-KMS'
+const update = (keyArn: string, bucketKey = '', versionId?: string): Ask => ({
+  method: 'PUT',
+  key: 'a',
+  query: { encryption: '', ...(versionId === undefined ? {} : { versionId }) },
+  body: `<ObjectEncryption><SSE-KMS><KMSKeyArn>${keyArn}</KMSKeyArn>${bucketKey}</SSE-KMS></ObjectEncryption>`,
+})
+const arn = `arn:aws:kms:us-east-1:123456789012:key/${kmsKeyName}`
+
+const updates: Proof[] = [
+  effect(
+    'UpdateObjectEncryption',
+    ['ObjectEncryption', updated, `${updated}/KMSKeyArn`].map((path) => `request element:${path}`),
+    async (wire) => {
+      await putVersion(wire, 'a', text, { [sse]: 'AES256' })
+      const empty = { ...update(arn), body: '<ObjectEncryption/>' }
+      await refuses(wire, empty, 400, 'InvalidRequest')
+      await refuses(wire, update(kmsKeyName), 400, 'InvalidRequest')
+      await wire.must(update(arn))
+      const reply = await read(wire)
+      expect(reply.body.toString()).toBe(text)
+      expect([sse, `${sse}-aws-kms-key-id`].map((name) => said(wire, reply, name))).toEqual(['aws:kms', kmsKeyName])
+    },
+  ),
+  effect('UpdateObjectEncryption', [`request element:${updated}/BucketKeyEnabled`], async (wire) => {
+    await putVersion(wire, 'a', text, { [sse]: 'AES256' })
+    await wire.must(update(arn, '<BucketKeyEnabled>true</BucketKeyEnabled>'))
+    expect(said(wire, await read(wire), `${sse}-bucket-key-enabled`)).toBe('true')
+    await wire.must(update(arn, '<BucketKeyEnabled>false</BucketKeyEnabled>'))
+    expect(said(wire, await read(wire), `${sse}-bucket-key-enabled`)).toBeUndefined()
+  }),
+  effect('UpdateObjectEncryption', ['request query:versionId'], async (wire) => {
+    await enabled(wire)
+    const first = await putVersion(wire, 'a', text, { [sse]: 'AES256' })
+    await putVersion(wire, 'a', text, { [sse]: 'AES256' })
+    await wire.must(update(arn, '', first))
+    expect(said(wire, await read(wire), sse)).toBe('AES256')
+    const old = await wire.must({ method: 'HEAD', key: 'a', query: { versionId: first } })
+    expect(said(wire, old, sse)).toBe('aws:kms')
+  }),
+]
+
+export const encryptionProofs: readonly Proof[] = [
+  ...updates,
+  ...asked,
+  ...saidAgain,
+  ...customerKeys,
+  ...answered,
+  ...defaults,
+]

@@ -65,17 +65,18 @@ const key = ofEach('request address:Key', async (wire, operation) => {
   expect((await wire.ask(ask)).status).toBe(succeeds)
 })
 
-/** Headers that S3 sends of what no bucket here has. */
+/** Headers and elements that S3 sends of what no bucket here has. */
 const absent: Proof[] = workingRows
   .filter(({ message, absentUnless }) => message === 'answer' && absentUnless !== undefined)
-  .map(({ operation, name, id }) => ({
+  .map(({ operation, in: place, name, id }) => ({
     it: `${id} is absent`,
     rows: [id],
     run: async (wire) => {
       const { ask, succeeds } = await validAsk(wire, operation)
       const reply = await wire.ask(ask)
       expect(reply.status).toBe(succeeds)
-      expect([...reply.headers.keys()]).not.toContain(wire.style.prefix + name)
+      if (place === 'element') expect(reply.body.toString()).not.toContain(`<${name.split('/').at(-1)}`)
+      else expect([...reply.headers.keys()]).not.toContain(wire.style.prefix + name)
     },
   }))
 

@@ -29,9 +29,10 @@ async function onFailingServer(
 ): Promise<void> {
   let failing: (() => Promise<boolean>) | undefined
   const over = (kv: Kv): Kv => ({
+    integrity: kv.integrity,
     get: (keys) => kv.get(keys),
     range: (query) => kv.range(query),
-    ranges: (queries, read) => kv.ranges(queries, read),
+    view: (keys, queries, read) => kv.view(keys, queries, read),
     commit: (commit) => (failing === undefined ? kv.commit(commit) : failing()),
     snapshot: () => kv.snapshot(),
     close: () => kv.close(),

@@ -65,8 +65,13 @@ const kinds = [
   ['CRC32C', 'COMPOSITE'],
   ['CRC32C', 'FULL_OBJECT'],
   ['CRC64NVME', 'FULL_OBJECT'],
+  ['MD5', 'COMPOSITE'],
   ['SHA1', 'COMPOSITE'],
   ['SHA256', 'COMPOSITE'],
+  ['SHA512', 'COMPOSITE'],
+  ['XXHASH128', 'COMPOSITE'],
+  ['XXHASH3', 'COMPOSITE'],
+  ['XXHASH64', 'COMPOSITE'],
 ] as const
 type Kind = (typeof kinds)[number]
 

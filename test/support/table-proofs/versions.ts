@@ -193,6 +193,25 @@ const many: Proof[] = [
     expect(await texts(wire, listing(`"${md5Hex('x')}"`), 'DeleteResult/Deleted/Key')).toEqual(['a'])
     expect(await status(wire, 'a')).toBe(404)
   }),
+  ...(
+    [
+      ['Size', '4', async () => '1'],
+      [
+        'LastModifiedTime',
+        'Sat, 01 Jan 2000 00:00:00 GMT',
+        async (wire: Wire) => (await wire.must({ method: 'HEAD', key: 'a' })).headers.get('last-modified') ?? '',
+      ],
+    ] as const
+  ).map(([name, wrong, right]) =>
+    effect('DeleteObjects', [`request element:Delete/Object/${name}`], async (wire) => {
+      await putVersion(wire, 'a', 'x')
+      const listing = (value: string): Ask => remove(`<Object><Key>a</Key><${name}>${value}</${name}></Object>`)
+      expect(await texts(wire, listing(wrong), 'DeleteResult/Error/Code')).toEqual(['PreconditionFailed'])
+      expect(await status(wire, 'a')).toBe(200)
+      expect(await texts(wire, listing(await right(wire)), 'DeleteResult/Deleted/Key')).toEqual(['a'])
+      expect(await status(wire, 'a')).toBe(404)
+    }),
+  ),
   effect('DeleteObjects', ['request element:Delete/Quiet'], async (wire) => {
     const quietly = (quiet: string): Ask => remove(`<Object><Key>a</Key></Object><Quiet>${quiet}</Quiet>`)
     expect(await texts(wire, quietly('false'), 'DeleteResult/Deleted/Key')).toEqual(['a'])

@@ -48,9 +48,9 @@ export const badAddresses: readonly BadInput[] = [
   ),
   { what: 'bucket without a name in front of a key', code: 'InvalidBucketName', send: signedThen({ path: '//a' }) },
   {
-    what: 'bucket that is there, over again',
+    what: 'bucket that is there, over again with Object Lock',
     code: 'BucketAlreadyOwnedByYou',
-    send: signedThen({ method: 'PUT', path: '/wire' }),
+    send: signedThen({ method: 'PUT', path: '/wire', vendor: [['bucket-object-lock-enabled', 'true']] }),
   },
   {
     what: 'bucket in capitals that is there in small letters',

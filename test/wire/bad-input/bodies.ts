@@ -22,7 +22,25 @@ const length = (what: string, code: BadInput['code'], value: string, ends?: true
   ...(ends === undefined ? {} : { ends }),
 })
 
+/** An optional document that somebody on the way took off a request. */
+const creation = { method: 'PUT', path: '/new-bucket', body: '<CreateBucketConfiguration/>' }
+const takenOff = setBody('')
+
 export const badBodies: readonly BadInput[] = [
+  { what: 'signed document taken off', code: 'XAmzContentSHA256Mismatch', send: signedThen(creation, takenOff) },
+  {
+    what: 'signed document taken off with its length',
+    code: 'XAmzContentSHA256Mismatch',
+    send: signedThen(creation, (signed, on) => removeHeader('Content-Length')(takenOff(signed, on), on)),
+  },
+  {
+    what: 'document with a Content-MD5 taken off',
+    code: 'BadDigest',
+    send: signedThen(
+      { ...creation, headers: [['Content-MD5', md5Base64(creation.body)]], payloadHash: 'UNSIGNED-PAYLOAD' },
+      takenOff,
+    ),
+  },
   {
     what: 'body that is not what was signed',
     code: 'XAmzContentSHA256Mismatch',

@@ -32,17 +32,17 @@ const trailed = (
 })
 
 export const badChunks: readonly BadInput[] = [
-  signed('without framing', 'InvalidRequest', () => 'first chunk\r\n'),
-  signed('with a size that is no number', 'InvalidRequest', (body) => body.replace(/^b;/, 'x;')),
-  signed('with a negative size', 'InvalidRequest', (body) => body.replace(/^b;/, '-b;')),
-  signed('with a size after 0x', 'InvalidRequest', (body) => body.replace(/^b;/, '0xb;')),
-  signed('with a size of 17 digits', 'InvalidRequest', (body) => body.replace(/^b;/, '0000000000000000b;')),
-  signed('with a size beyond what was announced', 'InvalidRequest', (body) => body.replace(/^b;/, 'c;')),
-  signed('with a size beyond any memory', 'InvalidRequest', (body) => body.replace(/^b;/, 'ffffffffffffffff;')),
-  signed('without size', 'InvalidRequest', (body) => body.slice(1)),
-  signed('without signature', 'InvalidRequest', (body) => body.replace(/;chunk-signature=\w*/, '')),
-  signed('with another extension', 'InvalidRequest', (body) => body.replace('chunk-signature', 'chunk-sig')),
-  signed('with a second extension', 'InvalidRequest', (body) => body.replace(/(;chunk-signature=\w*)/, '$1;x=1')),
+  signed('without framing', 'IncompleteBody', () => 'first chunk\r\n'),
+  signed('with a size that is no number', 'IncompleteBody', (body) => body.replace(/^b;/, 'x;')),
+  signed('with a negative size', 'IncompleteBody', (body) => body.replace(/^b;/, '-b;')),
+  signed('with a size after 0x', 'IncompleteBody', (body) => body.replace(/^b;/, '0xb;')),
+  signed('with a size of 17 digits', 'IncompleteBody', (body) => body.replace(/^b;/, '0000000000000000b;')),
+  signed('with a size beyond what was announced', 'IncompleteBody', (body) => body.replace(/^b;/, 'c;')),
+  signed('with a size beyond any memory', 'IncompleteBody', (body) => body.replace(/^b;/, 'ffffffffffffffff;')),
+  signed('without size', 'IncompleteBody', (body) => body.slice(1)),
+  signed('without signature', 'IncompleteBody', (body) => body.replace(/;chunk-signature=\w*/, '')),
+  signed('with another extension', 'IncompleteBody', (body) => body.replace('chunk-signature', 'chunk-sig')),
+  signed('with a second extension', 'IncompleteBody', (body) => body.replace(/(;chunk-signature=\w*)/, '$1;x=1')),
   signed('with an empty signature', 'SignatureDoesNotMatch', (body) =>
     body.replace(/chunk-signature=\w*/, 'chunk-signature='),
   ),
@@ -53,30 +53,30 @@ export const badChunks: readonly BadInput[] = [
     body.replace(/0;chunk-signature=\w*/, `0;chunk-signature=${'0'.repeat(64)}`),
   ),
   signed('with other data than was signed', 'SignatureDoesNotMatch', (body) => body.replace('first', 'FIRST')),
-  signed('with bare line feeds', 'InvalidRequest', (body) => body.replaceAll('\r\n', '\n')),
-  signed('without a line end after the data', 'InvalidRequest', (body) =>
+  signed('with bare line feeds', 'IncompleteBody', (body) => body.replaceAll('\r\n', '\n')),
+  signed('without a line end after the data', 'IncompleteBody', (body) =>
     body.replace('first chunk\r\n', 'first chunk'),
   ),
-  signed('with a header that is too long', 'InvalidRequest', (body) =>
+  signed('with a header that is too long', 'IncompleteBody', (body) =>
     body.replace('chunk-signature=', `chunk-signature=${'0'.repeat(2000)}`),
   ),
   signed('without the last chunk', 'IncompleteBody', (body) => body.replace(/0;chunk-signature=\w*\r\n\r\n$/, '')),
   signed('without the last line end', 'IncompleteBody', (body) => body.slice(0, -2)),
   signed('that end in the middle of the data', 'IncompleteBody', (body) => body.slice(0, body.indexOf('chunk\r\n'))),
   signed('that end in the middle of a header', 'IncompleteBody', (body) => body.slice(0, 10)),
-  signed('with bytes behind the last', 'InvalidRequest', (body) => `${body}GET / HTTP/1.1\r\n\r\n`),
+  signed('with bytes behind the last', 'IncompleteBody', (body) => `${body}GET / HTTP/1.1\r\n\r\n`),
   signed('with a last chunk too early', 'SignatureDoesNotMatch', (body) => body.replace(/^b;/, '0;')),
-  signed('with a trailer that was not declared', 'InvalidRequest', (body) =>
+  signed('with a trailer that was not declared', 'IncompleteBody', (body) =>
     body.replace(/\r\n$/, `x-amz-${crc32}:${right}\r\n\r\n`),
   ),
-  unsigned('signed although declared unsigned', 'InvalidRequest', (body) =>
+  unsigned('signed although declared unsigned', 'IncompleteBody', (body) =>
     body.replace(/^b/, `b;chunk-signature=${'0'.repeat(64)}`),
   ),
   unsigned('unsigned with data behind the last', 'MalformedTrailerError', (body) => `${body}more\r\n\r\n`),
   unsigned('unsigned that are shorter than announced', 'IncompleteBody', (body) =>
     body.replace('b\r\nfirst chunk', '5\r\nfirst'),
   ),
-  unsigned('unsigned that are longer than announced', 'InvalidRequest', (body) =>
+  unsigned('unsigned that are longer than announced', 'IncompleteBody', (body) =>
     body.replace('b\r\nfirst chunk', 'c\r\nfirst chunk!'),
   ),
   trailed('of another checksum than the data has', 'BadDigest', (body) => body.replace(right, 'AAAAAA==')),
@@ -87,7 +87,7 @@ export const badChunks: readonly BadInput[] = [
   trailed('without colon', 'MalformedTrailerError', (body) => body.replace('crc32:', 'crc32 ')),
   trailed('with a space in its name', 'MalformedTrailerError', (body) => body.replace('crc32:', 'crc32 x:')),
   trailed('without the empty line behind it', 'IncompleteBody', (body) => body.slice(0, -2)),
-  trailed('of 20,000 bytes', 'InvalidRequest', (body) => body.replace(right, 'A'.repeat(20_000))),
+  trailed('of 20,000 bytes', 'IncompleteBody', (body) => body.replace(right, 'A'.repeat(20_000))),
   trailed(
     'without its signature',
     'MalformedTrailerError',

@@ -72,7 +72,10 @@ export const badDocuments: readonly BadInput[] = [
   badDelete('with Quiet that is neither', '<Delete><Object><Key>a</Key></Object><Quiet>perhaps</Quiet></Delete>'),
   badDelete('with Quiet twice', '<Delete><Quiet>true</Quiet><Quiet>true</Quiet><Object><Key>a</Key></Object></Delete>'),
   badDelete('of 1,001 objects', `<Delete>${'<Object><Key>k</Key></Object>'.repeat(1001)}</Delete>`),
-  badDelete('with a control character in CDATA', '<Delete><Object><Key><![CDATA[a]]>&#1;</Key></Object></Delete>'),
+  badDelete(
+    'with a raw control character in CDATA',
+    '<Delete><Object><Key><![CDATA[a\u0001]]></Key></Object></Delete>',
+  ),
   {
     what: 'Delete without digest',
     code: 'InvalidRequest',
@@ -89,6 +92,13 @@ export const badDocuments: readonly BadInput[] = [
     code: 'InvalidLocationConstraint',
     send: creating(
       '<CreateBucketConfiguration><LocationConstraint>moon</LocationConstraint></CreateBucketConfiguration>',
+    ),
+  },
+  {
+    what: 'configuration of a location with a name of 2 MB, each character of which an answer would escape',
+    code: 'MalformedXML',
+    send: creating(
+      `<CreateBucketConfiguration><LocationConstraint>${'"'.repeat(2_000_000)}</LocationConstraint></CreateBucketConfiguration>`,
     ),
   },
   {

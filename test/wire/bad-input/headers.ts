@@ -56,7 +56,7 @@ export const badHeaders: readonly BadInput[] = [
   vendor('a lock that nobody knows', 'InvalidArgument', ['object-lock-mode', 'compliance']),
   vendor('a hold where nothing can be held', 'InvalidRequest', ['object-lock-legal-hold', 'ON']),
   vendor('a redirect to nowhere', 'InvalidRedirectLocation', ['website-redirect-location', 'x']),
-  vendor('a vendor header that nobody knows', 'NotImplemented', ['nonsense', 'x']),
+  vendor('a lock header that nobody knows', 'NotImplemented', ['object-lock-nonsense', 'x']),
   vendor('a payer that nobody knows', 'InvalidArgument', ['request-payer', 'bucket-owner']),
   vendor('metadata of 3 KiB', 'MetadataTooLarge', ['meta-a', 'x'.repeat(3072)]),
   vendor('metadata without a name', 'NotImplemented', ['meta-', 'x']),

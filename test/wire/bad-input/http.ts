@@ -49,10 +49,12 @@ export const badHttp: readonly BadInput[] = [
     'chunks hidden in capitals and a tab',
     (host) => `PUT /wire/a HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding:\tCHUNKED, identity\r\n\r\n0\r\n\r\n`,
   ),
-  raw(
-    'expectation that nobody can meet',
-    (host) => `PUT /wire/a HTTP/1.1\r\nHost: ${host}\r\nExpect: miracle\r\nContent-Length: 0\r\n\r\n`,
-  ),
+  {
+    what: 'expectation that nobody can meet, and no signature',
+    code: 'AccessDenied',
+    send: ({ port }) =>
+      `PUT /wire/a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nExpect: miracle\r\nContent-Length: 0\r\n\r\n`,
+  },
   {
     what: 'chunks of HTTP without any length of the data',
     code: 'MissingContentLength',

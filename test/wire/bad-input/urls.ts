@@ -38,6 +38,13 @@ const expiring = (expires: string): BadInput => ({
 
 const hour = 3_600_000
 
+const urlInVersion2 = (what: string, code: BadInput['code'], query: (nowSeconds: number) => string): BadInput => ({
+  what: `URL in version 2 ${what}`,
+  code,
+  send: ({ port }) =>
+    `GET /wire/a?AWSAccessKeyId=AKMAIN&${query(Math.floor(Date.now() / 1000))} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`,
+})
+
 export const badUrls: readonly BadInput[] = [
   ...['0', '-1', '604801', '99999999999999999999', 'soon', '1.5', '', '1e3', '0x10'].map(expiring),
   ...['Credential', 'Date', 'SignedHeaders', 'Expires', 'Signature', 'Algorithm'].map((name) =>
@@ -84,12 +91,14 @@ export const badUrls: readonly BadInput[] = [
     code: 'InvalidArgument',
     send: (on) => presignedThen({ method: 'PUT', body: 'x', query: [[`${upper(on)}Content-Sha256`, 'nonsense']] })(on),
   },
-  {
-    what: 'URL in version 2',
-    code: 'InvalidRequest',
-    send: ({ port }) =>
-      `GET /wire/a?AWSAccessKeyId=AKMAIN&Expires=4102444800&Signature=x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`,
-  },
+  urlInVersion2('that never ends', 'AccessDenied', () => 'Expires=4102444800&Signature=x'),
+  urlInVersion2('that says no end', 'AccessDenied', () => 'Signature=x'),
+  urlInVersion2('that nobody signed', 'SignatureDoesNotMatch', (now) => `Expires=${now + 60}&Signature=x`),
+  urlInVersion2(
+    'with an input that is not signed',
+    'AccessDenied',
+    (now) => `Expires=${now + 60}&Signature=x&range=1&prefix=a`,
+  ),
   {
     what: 'URL signed in both dialects',
     code: 'InvalidArgument',

@@ -1,0 +1,107 @@
+/** Writes and reads blobs over the stores that a location names. A blob is what one object or part keeps; a shard is one store's piece of it. */
+import type { ByteSource } from '../byte-source.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { NewShard, ShardRange, ShardStore } from '../stores/shard-store.ts'
+import { BlobUnreadable, copyBlob, type Pace } from './copy-blob.ts'
+import { type ErasureCode, openErasureCode } from './erasure/code.ts'
+import { type Location, type LocationState, manifestIn, type Placing, placingOf, stateOf } from './location.ts'
+import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
+import { type Member, Members } from './member.ts'
+import { readBlob } from './read-blob.ts'
+import { removeBlobs } from './remove-blobs.ts'
+import { type InspectedShard, inspectShards, type Looking, type Restoration } from './restoration.ts'
+import { restoreBlob } from './restore-blob.ts'
+import { liesAs } from './shape.ts'
+import { writeBlob } from './write-blob.ts'
+
+export { readLabel } from './shard-label.ts'
+export type { Location, LocationState, Looking, Manifest, Pace, Restoration, ShardPlace }
+export { BlobUnreadable, bytesOfShards }
+
+export interface Blobs {
+  /**
+   * Resolves when as many shards as the location promises are durable; `missing` says how many have yet to be made. Each shard may ask `describe`.
+   * On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, whatever the payload rejects with.
+   */
+  write(location: string, blob: NewShard): Promise<Manifest>
+  /**
+   * Opens a range. Verified as it is read. `damaged` is called when a shard is missing or damaged and others served.
+   * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store that has the blob can be reached.
+   */
+  read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
+  /** Deletes the shards of blobs that no record references, and none will. Resolves with what could not be deleted yet: their store is out of use. */
+  remove(manifests: readonly Manifest[]): Promise<Manifest[]>
+  /** Verifies every shard: reads all of it. Changes nothing. */
+  inspect(manifest: Manifest, looking?: Looking): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
+  /** The blob's manifest as one of that location as it is now, if its shards lie as the location lays them. `undefined`: they don't, and `copy` is needed. */
+  adopted(location: string, manifest: Manifest): Manifest | undefined
+  /**
+   * Writes the blob again, as the location lays it now: the same bytes, with the same description. Changes nothing of the old one.
+   * Errors: `BlobUnreadable`; what `write` throws.
+   */
+  copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
+  /** Verifies every shard, and makes those that are to be and are not there. Deletes nothing. */
+  restore(manifest: Manifest, looking?: Looking): Promise<Restoration>
+  hasLocation(name: string): boolean
+  /** Those in use now. */
+  readonly stores: readonly ShardStore[]
+  readonly locations: readonly LocationState[]
+}
+
+export interface BlobsOptions {
+  clock?: Clock
+  /** Stores that no location names any more, and that still hold shards. */
+  otherStores?: readonly ShardStore[]
+  /** The one of this process, opened when it is first needed. */
+  erasureCode?: () => ErasureCode
+  raceMs?: number
+  stallMs?: number
+}
+
+export function openBlobs(given: readonly Location[], options: BlobsOptions = {}): Blobs {
+  const { clock = systemClock, otherStores = [], erasureCode: code = once(openErasureCode) } = options
+  const { raceMs = limits.readRaceMs, stallMs = limits.storeStallMs } = options
+  const members = new Members([...given.flatMap((location) => location.stores), ...otherStores])
+  const locations = new Map(given.map((location) => [location.name, placingOf(location, members)] as const))
+  const required = (name: string): Placing => {
+    const location = locations.get(name)
+    if (location === undefined) throw new Error(`there is no location ${name}`)
+    return location
+  }
+  const random = (): number => clock.random(4).readUInt32LE() / 2 ** 32
+  const context = { members, clock, random, code, raceMs, stallMs }
+  const member = (storeId: string): Member | undefined => members.holder(storeId)
+
+  const blobs: Blobs = {
+    get stores() {
+      return members.storesInUse
+    },
+    get locations() {
+      return [...locations.values()].map(stateOf)
+    },
+    hasLocation: (name) => locations.has(name),
+    write: async (location, blob) => writeBlob(required(location), blob, context),
+    read: (manifest, range, damaged = () => {}) => readBlob(manifest, range, damaged, context),
+    remove: (manifests) => removeBlobs(manifests, members),
+    inspect: (manifest, looking = {}) => inspectShards(manifest, { member, reading: context, looking }),
+    restore: (manifest, looking = {}) => restoreBlob(manifest, locations.get(manifest.location), looking, context),
+    adopted: (name, manifest) => {
+      const location = required(name)
+      return liesAs(manifest, location, location.members) ? manifestIn(location, manifest, manifest.shards) : undefined
+    },
+    copy: (manifest, location, pace) => {
+      const { read, write } = blobs
+      return copyBlob(manifest, { member, read, write: (blob) => write(location, blob) }, pace)
+    },
+  }
+  return blobs
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,71 @@
+/** A store as locations see it: with its failure domain, and whether it can be used now. */
+import { GuardedStore, type StoreCondition } from '../stores/guarded-store.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
+import type { Place } from './placement.ts'
+
+export interface Member extends Place {
+  name: string
+  store: ShardStore
+  /** Nothing goes on without it, so it is never left out. */
+  isVital: boolean
+  condition(): StoreCondition
+  /** Where it is out: whether another store is to be in its place by now. */
+  follow(): Promise<void>
+  /** Takes note of an error that the store itself did not see. */
+  blame(error: unknown): void
+  takeOut(error: unknown): void
+}
+
+export function memberOf(store: ShardStore): Member {
+  if (store instanceof GuardedStore) {
+    return {
+      get storeId() {
+        return store.storeId
+      },
+      domain: store.domain,
+      name: store.name,
+      store,
+      isVital: false,
+      condition: () => store.condition(),
+      follow: () => store.follow(),
+      blame: (error) => store.blame(error),
+      takeOut: (error) => store.takeOut(error),
+    }
+  }
+  const condition: StoreCondition = { state: 'up', reason: undefined }
+  const nothing = (): void => {}
+  const whileInUse = { condition: () => condition, follow: async () => {}, blame: nothing, takeOut: nothing }
+  const { storeId } = store
+  return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
+}
+
+/** Without a member, or with one that is out, nothing is to be expected of a store. */
+export function isInUse(member: Member | undefined): boolean {
+  return member !== undefined && member.condition().state !== 'out'
+}
+
+/** Every store of a process, once, however many locations name it. */
+export class Members {
+  readonly #all: readonly Member[]
+  #byId: ReadonlyMap<string, Member>
+
+  constructor(stores: readonly ShardStore[]) {
+    const byId = new Map<string, Member>()
+    for (const store of stores) if (!byId.has(store.storeId)) byId.set(store.storeId, memberOf(store))
+    this.#all = [...byId.values()]
+    this.#byId = byId
+  }
+
+  /** Whose shards have this store's identity. */
+  holder(storeId: string): Member | undefined {
+    const found = this.#byId.get(storeId)
+    if (found?.storeId === storeId) return found
+    // A store that was lost may have got a successor, with an identity of its own.
+    this.#byId = new Map(this.#all.map((each) => [each.storeId, each]))
+    return this.#byId.get(storeId)
+  }
+
+  get storesInUse(): ShardStore[] {
+    return this.#all.filter(isInUse).map(({ store }) => store)
+  }
+}

@@ -1,0 +1,91 @@
+/** Opens as many shards of an erasure code as a read needs: others take the place of those that are missing, failing or slow. */
+import type { ByteSource } from '../byte-source.ts'
+import type { ShardRange } from '../stores/shard-store.ts'
+import { type CopyReading, type ReadableCopy, unreadable } from './read-copies.ts'
+
+export interface ReadableShard extends ReadableCopy {
+  index: number
+}
+
+/** The shards that may still be read. */
+export class ShardsLeft {
+  readonly #left: Map<number, ReadableShard>
+  readonly #late = new Set<number>()
+  readonly #errors: unknown[] = []
+
+  constructor(shards: readonly ReadableShard[]) {
+    this.#left = new Map(shards.map((shard) => [shard.index, shard]))
+  }
+
+  /** In order of preference: data before parity, those that were slow last. */
+  get indexes(): number[] {
+    const rank = (index: number): number => index + (this.#late.has(index) ? 256 : 0)
+    return [...this.#left.keys()].sort((a, b) => rank(a) - rank(b))
+  }
+
+  isLate(index: number): boolean {
+    return this.#late.has(index)
+  }
+
+  /** Others are asked first from now on. */
+  late(index: number): void {
+    this.#late.add(index)
+  }
+
+  fail(index: number, error: unknown): void {
+    this.#left.get(index)?.failed(error)
+    this.#left.delete(index)
+    this.#errors.push(error)
+  }
+
+  /** What a reader is told when too few are left. */
+  get error(): unknown {
+    return unreadable(this.#errors)
+  }
+
+  /**
+   * Opens a range of each of some shards. `undefined` when one failed, or was so late that another should be tried: then none is left open.
+   * `mayRace`: there are others to try.
+   */
+  async open(
+    wanted: ReadonlyMap<number, ShardRange>,
+    mayRace: boolean,
+    { raceMs, stallMs }: CopyReading,
+  ): Promise<Map<number, ByteSource> | undefined> {
+    const opened = new Map<number, ByteSource>()
+    let isOver = false
+    let complete = true
+    const openings = [...wanted].map(async ([index, range]) => {
+      try {
+        const source = await this.#left.get(index)?.open(range)
+        if (source === undefined) return
+        if (isOver) source.cancel()
+        else opened.set(index, source)
+      } catch (error) {
+        complete = false
+        this.fail(index, error)
+      }
+    })
+    const waitMs = mayRace ? raceMs : stallMs
+    await settledWithin(openings, waitMs)
+    isOver = true
+    for (const index of wanted.keys()) {
+      if (opened.has(index) || !this.#left.has(index)) continue
+      if (mayRace) this.late(index)
+      else this.fail(index, new Error(`the store did not answer for ${waitMs} ms`))
+      complete = false
+    }
+    if (complete && opened.size === wanted.size) return opened
+    for (const source of opened.values()) source.cancel()
+    return undefined
+  }
+}
+
+async function settledWithin(work: readonly Promise<void>[], ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([Promise.all(work), late])
+  clearTimeout(timer)
+}

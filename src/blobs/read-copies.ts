@@ -1,0 +1,195 @@
+/** Reads one of several whole copies: another takes over where one is missing, damaged, failing or slow. What is given out was verified by its store. */
+import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
+import { S3Error } from '../errors.ts'
+import { ShardDamaged, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
+
+/** One copy, and how to open a range of it. */
+export interface ReadableCopy {
+  open(range: ShardRange): Promise<ByteSource>
+  /** The copy could not be read: missing, damaged, or its store fails or stalls. */
+  failed(error: unknown): void
+}
+
+export interface CopyReading {
+  /** A copy that has not begun to answer by then is raced by the next. */
+  raceMs: number
+  /** A copy that gives nothing for so long is given up. */
+  stallMs: number
+}
+
+/** `copies` in order of preference. Rejects only when none can be opened: with `ShardMissing` or `ShardDamaged` when that is so of all, else ServiceUnavailable. */
+export async function readCopies(
+  copies: readonly ReadableCopy[],
+  range: ShardRange,
+  reading: CopyReading,
+): Promise<ByteSource> {
+  const opened = await openFirst(copies, range, reading)
+  return new FailingOver(opened, range, reading)
+}
+
+interface Opened {
+  source: ByteSource
+  copy: ReadableCopy
+  /** Those that have not failed yet. */
+  others: readonly ReadableCopy[]
+  errors: readonly unknown[]
+}
+
+function openFirst(
+  copies: readonly ReadableCopy[],
+  range: ShardRange,
+  { raceMs }: CopyReading,
+  earlierErrors: readonly unknown[] = [],
+): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    const waiting = [...copies]
+    const failed = new Set<ReadableCopy>()
+    const errors = [...earlierErrors]
+    let openings = 0
+    let won = false
+    let timer: NodeJS.Timeout | undefined
+
+    const next = (): void => {
+      clearTimeout(timer)
+      const copy = waiting.shift()
+      if (copy === undefined) {
+        if (openings === 0) reject(unreadable(errors))
+        return
+      }
+      openings++
+      copy.open(range).then(
+        (source) => {
+          openings--
+          if (won) return source.cancel()
+          won = true
+          clearTimeout(timer)
+          const others = copies.filter((other) => other !== copy && !failed.has(other))
+          resolve({ source, copy, others, errors })
+        },
+        (error) => {
+          openings--
+          failed.add(copy)
+          errors.push(error)
+          copy.failed(error)
+          if (!won) next()
+        },
+      )
+      if (waiting.length > 0) timer = setTimeout(next, raceMs)
+    }
+    next()
+  })
+}
+
+/** What a reader is told when too few shards can be read. A missing one may have been moved: that is for the caller to find out. */
+export function unreadable(errors: readonly unknown[]): unknown {
+  const passing = errors.find((error) => !(error instanceof ShardDamaged))
+  if (passing !== undefined) {
+    if (passing instanceof S3Error) return passing
+    return new S3Error('ServiceUnavailable', {
+      message: 'No store that has the data can be reached now.',
+      cause: passing,
+    })
+  }
+  return errors.find((error) => error instanceof ShardMissing) ?? errors[0] ?? new Error('a blob without shards')
+}
+
+/** Goes on with another copy where one fails half-way. */
+class FailingOver implements ByteSource {
+  readonly size: number
+  readonly #range: ShardRange
+  readonly #reading: CopyReading
+  #opened: Opened
+  #cancelled = false
+
+  constructor(opened: Opened, range: ShardRange, reading: CopyReading) {
+    this.size = range.end - range.start
+    this.#opened = opened
+    this.#range = range
+    this.#reading = reading
+  }
+
+  async drain(sink: ByteSink): Promise<void> {
+    let { start } = this.#range
+    for (;;) {
+      const attempt = new Attempt(sink, this.#reading.stallMs)
+      const { source, copy, others, errors } = this.#opened
+      const error = await attempt.run(source)
+      if (error === undefined) return
+      start += attempt.given
+      if (attempt.sinkFailed || this.#cancelled) throw error
+      copy.failed(error)
+      // The next copy begins where this one ended: whole, verified blocks were given until there.
+      this.#opened = await openFirst(others, { start, end: this.#range.end }, this.#reading, [...errors, error])
+      if (this.#cancelled) {
+        this.#opened.source.cancel()
+        throw new Error('the read was cancelled')
+      }
+    }
+  }
+
+  read(): Promise<Buffer> {
+    return drained(this)
+  }
+
+  cancel(): void {
+    this.#cancelled = true
+    this.#opened.source.cancel()
+  }
+}
+
+/** The drain of one copy, until it ends, fails, or gives nothing for too long. */
+export class Attempt {
+  readonly #sink: ByteSink
+  readonly #stallMs: number
+  #over = false
+  #timer: NodeJS.Timeout | undefined
+  #giveUp: (error: Error) => void = () => {}
+  given = 0
+  sinkFailed = false
+
+  constructor(sink: ByteSink, stallMs: number) {
+    this.#sink = sink
+    this.#stallMs = stallMs
+  }
+
+  /** Resolves with the error that ended it, if any. */
+  async run(source: ByteSource): Promise<unknown> {
+    const stalled = new Promise<never>((_, reject) => {
+      this.#giveUp = reject
+    })
+    this.#await()
+    try {
+      await Promise.race([source.drain((chunk) => this.#take(chunk)), stalled])
+      return undefined
+    } catch (error) {
+      source.cancel()
+      return error
+    } finally {
+      this.#over = true
+      clearTimeout(this.#timer)
+    }
+  }
+
+  /** The clock runs only while the store is waited for, not while the sink works. */
+  #await(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#over = true
+      this.#giveUp(new Error(`the store gave nothing for ${this.#stallMs} ms`))
+    }, this.#stallMs)
+  }
+
+  async #take(chunk: Buffer): Promise<void> {
+    // A store that wakes up after it was given up: another copy is being read already.
+    if (this.#over) throw new Error('this copy was given up')
+    clearTimeout(this.#timer)
+    try {
+      await this.#sink(chunk)
+    } catch (error) {
+      this.sinkFailed = true
+      throw error
+    }
+    this.given += chunk.length
+    this.#await()
+  }
+}

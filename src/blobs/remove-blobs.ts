@@ -1,0 +1,34 @@
+/** Deletes the shards of blobs, one call to each store. */
+import type { ShardId } from '../stores/shard-store.ts'
+import type { Manifest } from './manifest.ts'
+import type { Members } from './member.ts'
+
+/** Resolves with what could not be deleted yet: its store is out of use. Rejects when a store fails that nothing goes on without. */
+export async function removeBlobs(manifests: readonly Manifest[], members: Members): Promise<Manifest[]> {
+  const outOfReach = new Set<string>()
+  const remove = async ([storeId, ids]: [string, ShardId[]]): Promise<void> => {
+    const member = members.holder(storeId)
+    if (member === undefined) return
+    try {
+      await member.store.delete(ids)
+    } catch (error) {
+      if (member.isVital) throw error
+      outOfReach.add(storeId)
+    }
+  }
+  await Promise.all([...idsByStore(manifests)].map(remove))
+  return manifests.flatMap((manifest) => {
+    const shards = manifest.shards.filter(({ storeId }) => outOfReach.has(storeId))
+    return shards.length === 0 ? [] : [{ ...manifest, shards }]
+  })
+}
+
+function idsByStore(manifests: readonly Manifest[]): Map<string, ShardId[]> {
+  const found = new Map<string, ShardId[]>()
+  for (const { storeId, id } of manifests.flatMap((manifest) => manifest.shards)) {
+    const ids = found.get(storeId)
+    if (ids === undefined) found.set(storeId, [id])
+    else ids.push(id)
+  }
+  return found
+}

@@ -1,0 +1,179 @@
+/** Writes several shards of one blob side by side, one to each store, and settles for the acknowledged number of them. */
+import { S3Error } from '../errors.ts'
+import { type ShardId, StoreFull } from '../stores/shard-store.ts'
+import { branchesOf, type GiveEach, patience, Stalled, TooFewLeft } from './branched-source.ts'
+import type { ShardPlace } from './manifest.ts'
+import type { Member } from './member.ts'
+
+/** A shard that is durable. */
+export interface WrittenShard {
+  member: Member
+  /** Of the store as it was then: another may be in its place by now. */
+  storeId: string
+  id: ShardId
+  /** Of those that were to be written. */
+  at: number
+}
+
+export interface ShardsDemand {
+  /** Where to write, one shard each. */
+  places: readonly Member[]
+  /** A further store, for what one of the places refused. `beside`: those that have, or are to have, a shard. */
+  another(beside: readonly Member[], tried: readonly Member[]): Member | undefined
+  /** Fewest durable shards. */
+  least: number
+  stallMs: number
+}
+
+export interface SideBySide {
+  /** Of each shard. */
+  shardBytes: number
+  describe(at: number): Buffer
+  /** Gives all bytes of all shards. */
+  produce(give: GiveEach): Promise<void>
+}
+
+/** Resolves with at least `least` durable shards. On rejection none is kept. Throws what `produce` rejects with, `StoreFull`, ServiceUnavailable. */
+export async function writeSideBySide(
+  { shardBytes, describe, produce }: SideBySide,
+  demand: ShardsDemand,
+): Promise<WrittenShard[]> {
+  const { places, least, stallMs } = demand
+  const { branches, run } = branchesOf({ count: places.length, size: shardBytes, least, stallMs })
+  const standIns = new StandIns(demand)
+  const puts = places.flatMap((member, at) => {
+    const branch = branches[at]
+    if (branch === undefined) return []
+    const putTo = ({ store }: Member) => store.put({ payload: branch.source(), describe: () => describe(at) })
+    return [
+      new ShardWriting(member, at, putTo, (failed, error) => {
+        const next = branch.isWhole ? standIns.next(failed) : undefined
+        if (next === undefined) branch.end(error)
+        return next
+      }),
+    ]
+  })
+  const giving = run(produce)
+  const [given, written] = await Promise.allSettled([giving, gather(puts, demand, giving)])
+  // A payload that failed has failed for all of them; that too few are left, they say better themselves.
+  if (given.status === 'rejected' && !(given.reason instanceof TooFewLeft)) throw given.reason
+  if (written.status === 'rejected') throw written.reason
+  return written.value
+}
+
+/** Stores that come in the place of those that refuse a shard, so that each has one of the blob, and each domain no more than it may. */
+export class StandIns {
+  readonly #another: ShardsDemand['another']
+  readonly #beside: Set<Member>
+  readonly #tried: Set<Member>
+
+  constructor({ places, another }: Pick<ShardsDemand, 'places' | 'another'>) {
+    this.#another = another
+    this.#beside = new Set(places)
+    this.#tried = new Set(places)
+  }
+
+  next(failed: Member): Member | undefined {
+    this.#beside.delete(failed)
+    const next = this.#another([...this.#beside], [...this.#tried])
+    if (next === undefined) return undefined
+    this.#beside.add(next)
+    this.#tried.add(next)
+    return next
+  }
+}
+
+type PutTo = (member: Member) => Promise<ShardId>
+/** `undefined`: nobody stands in, and the error is the shard's. */
+type StandIn = (failed: Member, error: unknown) => Member | undefined
+
+/** One shard on its way to a store, and then, where that fails, to another. */
+export class ShardWriting {
+  /** Where it is being written now. */
+  member: Member
+  readonly done: Promise<WrittenShard>
+
+  constructor(place: Member, at: number, putTo: PutTo, standIn: StandIn) {
+    this.member = place
+    this.done = this.#write(at, putTo, standIn)
+  }
+
+  async #write(at: number, putTo: PutTo, standIn: StandIn): Promise<WrittenShard> {
+    for (;;) {
+      const { member } = this
+      const { storeId } = member
+      try {
+        return { member, storeId, at, id: await putTo(member) }
+      } catch (error) {
+        const other = standIn(member, error)
+        if (other === undefined) throw error
+        this.member = other
+      }
+    }
+  }
+}
+
+/** Waits for all, but not for ever: once enough are there, and, with more patience, once all has been `given`. */
+export async function gather(
+  writing: readonly ShardWriting[],
+  { least, stallMs }: Pick<ShardsDemand, 'least' | 'stallMs'>,
+  given: Promise<unknown> = Promise.resolve(),
+): Promise<WrittenShard[]> {
+  const written: WrittenShard[] = []
+  const errors: unknown[] = []
+  const open = new Set(writing)
+  const timers: NodeJS.Timeout[] = []
+  let isOver = false
+  await new Promise<void>((resolve) => {
+    let hasEnough = false
+    const giveUpAfter = (ms: number): void => {
+      if (!isOver) timers.push(setTimeout(resolve, ms))
+    }
+    for (const one of writing) {
+      one.done
+        .then((shard) => written.push(shard))
+        .catch((error) => {
+          if (error instanceof Stalled) one.member.takeOut(error)
+          if (!(error instanceof TooFewLeft)) errors.push(error)
+        })
+        .finally(() => {
+          open.delete(one)
+          if (open.size === 0) resolve()
+          else if (written.length >= least && !hasEnough) {
+            hasEnough = true
+            giveUpAfter(stallMs)
+          }
+        })
+    }
+    given.catch(() => {}).finally(() => giveUpAfter(patience * stallMs))
+  })
+  isOver = true
+  for (const timer of timers) clearTimeout(timer)
+  for (const { member, done } of open) {
+    member.takeOut(new Error('a write did not end in time'))
+    // Too late to be counted: what it wrote after all is an orphan.
+    done.then((shard) => removeShards([shard])).catch(() => {})
+  }
+  if (written.length >= least) return written.toSorted((a, b) => a.at - b.at)
+  await removeShards(written)
+  throw tooFew(errors)
+}
+
+/** As far as that works: what stays behind is an orphan, to be found as one. */
+async function removeShards(shards: readonly WrittenShard[]): Promise<void> {
+  await Promise.allSettled(shards.map(({ member, id }) => member.store.delete([id])))
+}
+
+export function placeOf({ storeId, id }: WrittenShard): ShardPlace {
+  return { storeId, id }
+}
+
+export function tooFew(errors: readonly unknown[]): unknown {
+  const passing = errors.find((error) => error instanceof S3Error)
+  if (passing !== undefined) return passing
+  if (errors.length > 0 && errors.every((error) => error instanceof StoreFull)) return errors[0]
+  return new S3Error('ServiceUnavailable', {
+    message: "Too few of the location's stores can take new data now.",
+    cause: errors[0],
+  })
+}

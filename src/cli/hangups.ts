@@ -1,0 +1,32 @@
+/** SIGHUP: asks a server to read its configuration again. It never ends one. */
+
+export interface Hangups {
+  /** From now on, `reload` is called for each signal, one call after the other; at once, if one came before. */
+  handle(reload: () => Promise<void>): void
+}
+
+export function watchHangups(): Hangups {
+  let isDue = false
+  let reload: (() => Promise<void>) | undefined
+  let isReloading = false
+
+  const look = async (): Promise<void> => {
+    if (isReloading) return
+    isReloading = true
+    while (isDue && reload !== undefined) {
+      isDue = false
+      await reload()
+    }
+    isReloading = false
+  }
+  process.on('SIGHUP', () => {
+    isDue = true
+    void look()
+  })
+  return {
+    handle: (asked) => {
+      reload = asked
+      void look()
+    },
+  }
+}

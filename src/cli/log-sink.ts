@@ -1,0 +1,172 @@
+/**
+ * Where log lines go: a bounded queue in front of a file or stderr. A caller never waits and never sees an error. Lines that find no room are
+ * dropped, and a later line says how many (ADR 0029).
+ */
+import { close, constants, fstatSync, openSync, write as writeCallback } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { limits } from '../limits.ts'
+
+const write = promisify(writeCallback)
+
+export interface LogTarget {
+  fd: number
+  /** Bytes in one write. Small enough, on what other processes write to as well, that a write is not mixed with theirs. */
+  writeBytesMax: number
+}
+
+export interface LogSink {
+  /** The line includes its line end. Returns at once. */
+  write(line: string): void
+  /** Later lines go there. So do lines that the old target refuses, also one of which it has a part. */
+  redirect(target: LogTarget): void
+  /** Resolves when all lines are written, or after so long. */
+  flush(forMs: number): Promise<void>
+}
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants
+
+/** Throws an error of the file system. */
+export function logFile(path: string): LogTarget {
+  const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o600)
+  return { fd, writeBytesMax: limits.logFileWriteBytesMax }
+}
+
+/** stderr, opened so that a write never waits for a reader. */
+export function standardError(): LogTarget {
+  const kind = fstatSync(2)
+  if (kind.isFile()) return { fd: 2, writeBytesMax: limits.logFileWriteBytesMax }
+  return { fd: withoutWaiting(kind.isSocket()), writeBytesMax: limits.logPipeWriteBytesMax }
+}
+
+/**
+ * A pipe or terminal is opened once more, because the flag for it belongs to the open file, which other programs share. A socket can't be opened
+ * again: there, and where there is no /proc, making Node's own stream sets the flag.
+ */
+function withoutWaiting(isSocket: boolean): number {
+  if (!isSocket) {
+    try {
+      return openSync('/proc/self/fd/2', O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY)
+    } catch {
+      // Another user's, or another system.
+    }
+  }
+  process.stderr.on('error', () => {})
+  return 2
+}
+
+/** `dropped` makes the line that says how many were. */
+export function openLogSink(target: LogTarget, dropped: (count: number) => string): LogSink {
+  return new QueuedSink(target, dropped)
+}
+
+class QueuedSink implements LogSink {
+  readonly #droppedLine: (count: number) => string
+  #target: LogTarget
+  /** The target after the write under way. */
+  #next: LogTarget | undefined
+  #lines: string[] = []
+  #queuedBytes = 0
+  #dropped = 0
+  #writing: Promise<void> | undefined
+
+  constructor(target: LogTarget, droppedLine: (count: number) => string) {
+    this.#target = target
+    this.#droppedLine = droppedLine
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line)
+    if (this.#queuedBytes + bytes > limits.logQueueBytesMax) {
+      this.#dropped++
+      return
+    }
+    this.#queuedBytes += bytes
+    this.#lines.push(line)
+    this.#writing ??= this.#writeAll()
+  }
+
+  redirect(target: LogTarget): void {
+    if (this.#next !== undefined) closeQuietly(this.#next)
+    this.#next = undefined
+    if (isSameFile(target, this.#target)) {
+      // It may hold a part of a line, which goes on there.
+      closeQuietly(target)
+      return
+    }
+    this.#next = target
+    if (this.#writing === undefined) this.#takeNext()
+  }
+
+  async flush(forMs: number): Promise<void> {
+    const ended = new AbortController()
+    await Promise.race([this.#writing, delay(forMs, undefined, { signal: ended.signal }).catch(() => {})])
+    ended.abort()
+  }
+
+  async #writeAll(): Promise<void> {
+    // Lines of this turn of the event loop are written together.
+    await undefined
+    while (this.#lines.length > 0) {
+      const bytes = this.#takeLines()
+      await this.#writeWhole(bytes)
+      this.#queuedBytes -= bytes.length
+      this.#takeNext()
+      if (this.#dropped > 0 && this.#queuedBytes * 2 < limits.logQueueBytesMax) this.#tellDropped()
+    }
+    this.#writing = undefined
+  }
+
+  #takeLines(): Buffer {
+    let count = 0
+    let bytes = 0
+    for (const line of this.#lines) {
+      bytes += Buffer.byteLength(line)
+      if (count > 0 && bytes > this.#target.writeBytesMax) break
+      count++
+    }
+    return Buffer.from(this.#lines.splice(0, count).join(''))
+  }
+
+  /** However long it takes: a reader may come back, a device may get room. */
+  async #writeWhole(bytes: Buffer): Promise<void> {
+    let written = 0
+    while (written < bytes.length) {
+      try {
+        written += (await write(this.#target.fd, bytes, written)).bytesWritten
+      } catch {
+        if (this.#next === undefined) {
+          await delay(limits.logRetryMs, undefined, { ref: false })
+          continue
+        }
+        // A new file does not wait for the old one's device. It gets the whole of a line that the old one has a part of.
+        this.#takeNext()
+        written = bytes.subarray(0, written).lastIndexOf('\n') + 1
+      }
+    }
+  }
+
+  #takeNext(): void {
+    if (this.#next === undefined) return
+    closeQuietly(this.#target)
+    this.#target = this.#next
+    this.#next = undefined
+  }
+
+  #tellDropped(): void {
+    const line = this.#droppedLine(this.#dropped)
+    this.#dropped = 0
+    this.#queuedBytes += Buffer.byteLength(line)
+    this.#lines.push(line)
+  }
+}
+
+function isSameFile(one: LogTarget, other: LogTarget): boolean {
+  const [found, known] = [fstatSync(one.fd), fstatSync(other.fd)]
+  return found.dev === known.dev && found.ino === known.ino
+}
+
+/** stderr stays open: the next file that is opened would get its number, and what is written to stderr. */
+function closeQuietly({ fd }: LogTarget): void {
+  if (fd !== 2) close(fd, () => {})
+}

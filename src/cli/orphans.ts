@@ -1,0 +1,38 @@
+/** `holdfast orphans`: lists the quarantine of data that no metadata was found to reference. */
+
+import type { FoundOrphan } from '../commits/orphans.ts'
+import { quarantined } from '../jobs/release-orphans.ts'
+import { readDescription } from '../records/description-bytes.ts'
+import type { Invocation } from './command.ts'
+import { withMetadata } from './stopped-data.ts'
+
+export async function orphans(invocation: Invocation): Promise<number> {
+  const { json, print } = invocation
+  return withMetadata(invocation, async ({ kv }) => {
+    let count = 0
+    for await (const orphan of quarantined({ kv })) {
+      count++
+      const found = told(orphan)
+      if (json) print(JSON.stringify({ event: 'orphan', ...found }))
+      else
+        print(`${new Date(found.sinceMs).toISOString()} ${found.storeId}/${found.id} ${found.bytes} bytes: ${found.of}`)
+    }
+    if (json) print(JSON.stringify({ event: 'orphans', count }))
+    else print(`${count} orphans in quarantine`)
+    return 0
+  })
+}
+
+function told({ storeId, id, payloadBytes, sinceMs, description }: FoundOrphan) {
+  return { storeId, id, bytes: payloadBytes, sinceMs, of: nameOf(Buffer.from(description, 'base64')) }
+}
+
+/** What the shard says it belongs to. */
+function nameOf(bytes: Buffer): string {
+  const description = readDescription(bytes)
+  if (description === undefined) return 'unknown'
+  if (description.kind === 'snapshot')
+    return `piece ${description.piece} of metadata snapshot ${description.snapshotId}`
+  const part = description.kind === 'part' ? `part ${description.partNumber} of ` : ''
+  return `${part}${description.bucket}/${description.key}`
+}

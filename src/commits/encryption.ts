@@ -1,0 +1,281 @@
+/** Encryption at rest: the keys of objects, made for what a request asks, kept wrapped in records, and found again for reading. */
+import { defaultKmsKeyName, type RingKey, storeKeyName } from '../encryption/key-ring.ts'
+import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
+import { S3Error } from '../errors.ts'
+import type { BucketRecord, Encryption, ObjectData, OpenUpload } from '../records/records.ts'
+import type { Store } from './store.ts'
+
+/** A key that the client holds: 32 bytes. */
+export interface CustomerKey {
+  secret: Buffer
+}
+
+interface KmsRequest {
+  by: 'kms'
+  kmsKeyId?: string | undefined
+  context?: string | undefined
+  bucketKeyEnabled?: boolean | undefined
+}
+
+export type EncryptionRequest = { by: 'store' } | KmsRequest | { by: 'customer'; customerKey: CustomerKey }
+
+/** What an object's key is bound to: it opens no other object, version or upload. */
+export interface KeyBinding {
+  bucketId: string
+  key: string
+  /** The version's sequence, or the upload's id: parts stay under that. */
+  place: { sequence: number } | { uploadId: string }
+}
+
+/** How a blob is to be encrypted. */
+export interface BlobEncryption {
+  /** Of this blob alone. */
+  key: Buffer
+  /** What stands for the MD5 where that must not be told. Both in hex. */
+  etagOf(md5: string): string
+}
+
+/** The key of an object that is being written. */
+export interface NewObjectKey {
+  secret: Buffer
+  by: Encryption['by']
+  wrap(binding: KeyBinding): Encryption
+}
+
+const nonceBytes = 12
+
+/** What wrapping needs of the store. */
+export type Wrapping = Pick<Store, 'keys' | 'clock'>
+
+/** What the request asks for, or else the bucket's default. Of a bucket key, the default also says what a request for SSE-KMS leaves open. */
+export function encryptionFor(
+  { encryption }: BucketRecord,
+  request: EncryptionRequest | undefined,
+): EncryptionRequest | undefined {
+  if (request?.by !== 'kms' || encryption?.by !== 'kms') return request ?? encryption
+  return { ...request, bucketKeyEnabled: request.bucketKeyEnabled ?? encryption.bucketKeyEnabled }
+}
+
+/** Throws KMS.NotFoundException when no key has the name asked for. */
+export function newObjectKey(store: Store, request: EncryptionRequest): NewObjectKey {
+  const secret = Buffer.from(store.clock.random(keyBytes))
+  const { by } = request
+  const wrapped = (wrappingKey: Buffer, binding: KeyBinding, context?: string): string =>
+    wrapObjectKey(secret, wrappingKey, bindingText(binding, context), store.clock.random(nonceBytes))
+  if (by === 'customer') {
+    const { customerKey } = request
+    return { secret, by, wrap: (binding) => ({ by, wrappedKey: wrapped(customerKey.secret, binding) }) }
+  }
+  const newest = (): RingKey => (by === 'store' ? storeKey(store) : kmsKey(store, request.kmsKeyId))
+  const asked = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
+  // Asked for a key that there isn't, a request fails before its body is read.
+  newest()
+  return {
+    secret,
+    by,
+    wrap: (binding) => {
+      const { name, id, secret: wrapping } = newest()
+      return { by, wrappedKey: wrapped(wrapping, binding, asked.context), wrappedBy: { name, id }, ...asked }
+    },
+  }
+}
+
+function storeKey({ keys }: Store): RingKey {
+  const key = keys.newest(storeKeyName)
+  if (key === undefined) throw new ObjectKeyLost(`the key ring has no key named ${storeKeyName}`)
+  return key
+}
+
+/** The key that a client means. Throws KMS.NotFoundException. */
+export function kmsKey({ keys }: Store, kmsKeyId: string | undefined): RingKey {
+  const name = kmsKeyId === undefined ? defaultKmsKeyName : kmsKeyName(kmsKeyId)
+  // The key of SSE-S3 is nobody's to name.
+  const key = name === storeKeyName ? undefined : keys.newest(name)
+  if (key === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
+  return key
+}
+
+/** Clients name a key by itself, as an alias, or by an ARN that ends with either. */
+function kmsKeyName(kmsKeyId: string): string {
+  return kmsKeyId.replace(/^arn:[^:]*:kms:[^:]*:[^:]*:/, '').replace(/^(?:key|alias)\//, '')
+}
+
+/** The same key, wrapped by the newest of its name. `undefined` when it is already. */
+export function rewrapped(store: Wrapping, encryption: Encryption, binding: KeyBinding): Encryption | undefined {
+  const before = encryption.wrappedBy
+  const newest = before && store.keys.newest(before.name)
+  if (before === undefined || newest === undefined || newest.id === before.id) return undefined
+  return wrappedBy(store, newest, unwrapByRing(store, encryption, binding), encryption, binding)
+}
+
+/**
+ * The same key, wrapped by the one of SSE-KMS that is asked for. Throws InvalidRequest when the object has no key, or one that its client holds, and
+ * KMS.NotFoundException.
+ */
+export function rewrappedFor(
+  store: Store,
+  encryption: Encryption | undefined,
+  binding: KeyBinding,
+  request: KmsRequest,
+): Encryption {
+  const operation = 'The UpdateObjectEncryption operation'
+  const only = 'Only source objects encrypted with SSE-S3 or SSE-KMS are supported.'
+  if (encryption === undefined) {
+    throw new S3Error('InvalidRequest', { message: `${operation} doesn't support unencrypted source objects. ${only}` })
+  }
+  if (encryption.by === 'customer') {
+    throw new S3Error('InvalidRequest', {
+      message: `${operation} doesn't support source objects with the encryption type DSSE-KMS or SSE-C. ${only}`,
+    })
+  }
+  const wrapping = kmsKey(store, request.kmsKeyId)
+  return {
+    ...wrappedBy(store, wrapping, unwrapByRing(store, encryption, binding), encryption, binding),
+    by: 'kms',
+    bucketKeyEnabled: request.bucketKeyEnabled,
+  }
+}
+
+function wrappedBy(
+  store: Wrapping,
+  { name, id, secret }: RingKey,
+  objectSecret: Buffer,
+  encryption: Encryption,
+  binding: KeyBinding,
+): Encryption {
+  const text = bindingText(binding, encryption.context)
+  const wrappedKey = wrapObjectKey(objectSecret, secret, text, store.clock.random(nonceBytes))
+  return { ...encryption, wrappedKey, wrappedBy: { name, id } }
+}
+
+/**
+ * The key that opens an object, or `undefined` when it is not encrypted. Throws InvalidRequest when a customer's key is missing or there is
+ * nothing that it could open, AccessDenied when it is another one.
+ */
+export function objectKeyOf(
+  store: Store,
+  encryption: Encryption | undefined,
+  binding: KeyBinding,
+  customerKey: CustomerKey | undefined,
+): Buffer | undefined {
+  if (encryption?.by !== 'customer') {
+    if (customerKey !== undefined) {
+      throw new S3Error('InvalidRequest', {
+        message: 'The encryption parameters are not applicable to this object.',
+      })
+    }
+    return encryption && unwrapByRing(store, encryption, binding)
+  }
+  if (customerKey === undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
+    })
+  }
+  const secret = unwrapObjectKey(encryption.wrappedKey, customerKey.secret, bindingText(binding, encryption.context))
+  if (secret === undefined) throw new S3Error('AccessDenied')
+  return secret
+}
+
+/**
+ * The key of an open upload. `request` is what a client says of encryption along with a part: nothing, or what the upload has. Throws InvalidRequest when it
+ * contradicts the upload, and when the customer's key is missing.
+ */
+export function uploadKeyOf(
+  store: Store,
+  { bucketId, encryption }: OpenUpload,
+  { key, uploadId }: { key: string; uploadId: string },
+  request: EncryptionRequest | undefined,
+): Buffer | undefined {
+  checkSaidAgain(encryption, request)
+  const customerKey = request?.by === 'customer' ? request.customerKey : undefined
+  const asked = encryption?.by === 'customer'
+  if (asked && customerKey === undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The multipart upload initiate requested encryption. Subsequent part requests must include the appropriate encryption parameters.',
+    })
+  }
+  if (!asked && customerKey !== undefined) {
+    throw new S3Error('InvalidRequest', {
+      message:
+        'The multipart upload initiate did not request encryption. Please resend the request without sending encryption parameters.',
+    })
+  }
+  try {
+    return objectKeyOf(store, encryption, { bucketId, key, place: { uploadId } }, customerKey)
+  } catch (error) {
+    if (error instanceof S3Error) throw anotherEncryption()
+    throw error
+  }
+}
+
+const anotherEncryption = (): S3Error =>
+  new S3Error('InvalidRequest', {
+    message: 'The provided encryption parameters did not match the ones used originally.',
+  })
+
+/**
+ * Clients such as minio-go repeat with each part, and with the completion, how the upload is to be encrypted. What they repeat must be what the upload has.
+ * Customers' keys are checked where they are used. Throws InvalidRequest.
+ */
+export function checkSaidAgain(
+  encryption: Omit<Encryption, 'wrappedKey'> | undefined,
+  request: EncryptionRequest | undefined,
+): void {
+  if (request === undefined || request.by === 'customer') return
+  if (encryption?.by !== request.by) throw anotherEncryption()
+  if (request.by === 'store') return
+  const { kmsKeyId, context, bucketKeyEnabled } = request
+  if (kmsKeyId !== undefined && kmsKeyName(kmsKeyId) !== encryption.wrappedBy?.name) throw anotherEncryption()
+  if (context !== undefined && context !== encryption.context) throw anotherEncryption()
+  if (bucketKeyEnabled !== undefined && bucketKeyEnabled !== (encryption.bucketKeyEnabled ?? false)) {
+    throw anotherEncryption()
+  }
+}
+
+/** Thrown when the key ring can't open what it once closed: a key of it is missing, or the record was altered. */
+export class ObjectKeyLost extends Error {
+  constructor(why: string) {
+    super(why)
+    this.name = 'ObjectKeyLost'
+  }
+}
+
+function unwrapByRing(store: Wrapping, encryption: Encryption, binding: KeyBinding): Buffer {
+  const { name = '', id = '' } = encryption.wrappedBy ?? {}
+  const ringKey = store.keys.find(name, id)
+  if (ringKey === undefined) throw new ObjectKeyLost(`the key ring lacks key ${id} of ${name}`)
+  const secret = unwrapObjectKey(encryption.wrappedKey, ringKey.secret, bindingText(binding, encryption.context))
+  if (secret === undefined) throw new ObjectKeyLost(`an object's key does not open with key ${id} of ${name}`)
+  return secret
+}
+
+function bindingText({ bucketId, key, place }: KeyBinding, context: string | undefined): string {
+  const placed = 'uploadId' in place ? ['upload', place.uploadId] : ['version', place.sequence]
+  return JSON.stringify([bucketId, key, placed, context ?? null])
+}
+
+/** What the key of a stored object is bound to. */
+export function bindingOf(
+  bucketId: string,
+  key: string,
+  { data, encryption, ...object }: { sequence: number; data: ObjectData; encryption?: Encryption | undefined },
+): KeyBinding {
+  const sequence = encryption?.boundSequence ?? object.sequence
+  return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
+}
+
+/** The name, within its object, of the blob that is all of it. */
+export const wholeBlob = 'object'
+
+/** The name, within its object, of the blob that is one part. */
+export const partBlob = (number: number, salt: string): string => `part ${number} ${salt}`
+
+/** How one blob of an object is encrypted. Where keys are somebody's own, not even the MD5 of the plaintext is told. */
+export function blobEncryption({ secret, by }: Pick<NewObjectKey, 'secret' | 'by'>, blob: string): BlobEncryption {
+  return {
+    key: blobKey(secret, blob),
+    etagOf: (md5) => (by === 'store' ? md5 : hiddenEtag(secret, md5)),
+  }
+}

@@ -1,0 +1,35 @@
+/** When anything was last written where locks may lie. For a mark of the lock clock that is not there any more: see `lock-clock`. */
+import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { buckets, contentsOfBucket } from '../records/keyspace.ts'
+import { bucketCodec, versionCodec } from '../records/record-codecs.ts'
+import type { Store } from './store.ts'
+
+const pageEntries = 1000
+
+/** Milliseconds since the epoch; `undefined`: no bucket with Object Lock holds anything. Reads all that such buckets hold. */
+export async function lastLockedWrite(store: Pick<Store, 'kv'>): Promise<number | undefined> {
+  let newest: number | undefined
+  for await (const { name, objectLock } of decoded(store, buckets, bucketCodec.decode)) {
+    if (objectLock === undefined) continue
+    for (const range of contentsOfBucket(name)) {
+      for await (const { modifiedMs } of decoded(store, range, versionCodec.decodeListed)) {
+        newest = Math.max(newest ?? modifiedMs, modifiedMs)
+      }
+    }
+  }
+  return newest
+}
+
+async function* decoded<T>(
+  { kv }: Pick<Store, 'kv'>,
+  { start, end }: KeyRange,
+  decode: (key: Buffer, value: Buffer) => T,
+): AsyncGenerator<T> {
+  for (let from = start; ; ) {
+    const page = await kv.range({ start: from, end, limit: pageEntries })
+    for (const { key, value } of page) yield decode(key, value)
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageEntries) return
+    from = keyAfter(last.key)
+  }
+}

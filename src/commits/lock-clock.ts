@@ -1,0 +1,75 @@
+/**
+ * The time that Object Lock is judged by. It follows the machine's clock, but keeps a high-water mark: a clock set back neither lengthens nor
+ * shortens a lock, and a clock set ahead, at once or in many steps, frees none until an operator confirms it. How far it goes on: `lock-time`.
+ */
+import { limits } from '../limits.ts'
+import { lockClockKey } from '../records/keyspace.ts'
+import { lockClockCodec } from '../records/record-codecs.ts'
+import type { LockClockRecord } from '../records/records.ts'
+import { type ClockReading, confirmedMark, firstMark, nextMark } from '../rules/lock-time.ts'
+import { commitDecision } from './commit.ts'
+import { lastLockedWrite } from './last-locked-write.ts'
+import type { Store } from './store.ts'
+import { requireWholeMetadata } from './whole-metadata.ts'
+
+type Metadata = Pick<Store, 'kv' | 'clock'>
+
+/** The time to judge locks by, in milliseconds since the epoch. */
+export async function lockNow(store: Metadata): Promise<number> {
+  const [entry] = await store.kv.get([lockClockKey])
+  if (entry === undefined) return (await changeMark(store, nextMark)).mark.trustedMs
+  return nextMark(lockClockCodec.decode(entry.key, entry.value), reading(store)).trustedMs
+}
+
+/** Called now and then while the server runs, so that what it has measured outlives it. */
+export async function advanceLockClock(store: Metadata): Promise<void> {
+  await changeMark(store, nextMark)
+}
+
+export interface LockClockState {
+  trustedMs: number
+  machineMs: number
+  /** The machine's clock is too far ahead to be believed; locks wait for `confirmLockClock`. */
+  awaitsConfirmation: boolean
+}
+
+export async function lockClockState(store: Metadata): Promise<LockClockState> {
+  const trustedMs = await lockNow(store)
+  const machineMs = store.clock.now()
+  return { trustedMs, machineMs, awaitsConfirmation: machineMs - trustedMs > limits.lockClockLagMs }
+}
+
+/** An operator vouches for the machine's clock. It never goes back. */
+export async function confirmLockClock(store: Metadata): Promise<LockClockState> {
+  const { mark, now } = await changeMark(store, confirmedMark)
+  return { trustedMs: mark.trustedMs, machineMs: now.machineMs, awaitsConfirmation: false }
+}
+
+/** Taken after the mark is read: a mark is never of a later time than what is compared with it. */
+function reading({ clock }: Metadata): ClockReading {
+  return { machineMs: clock.now(), uptime: clock.uptime() }
+}
+
+async function changeMark(
+  store: Metadata,
+  change: (known: LockClockRecord, now: ClockReading) => LockClockRecord,
+): Promise<{ mark: LockClockRecord; now: ClockReading }> {
+  return commitDecision(store, async () => {
+    const [entry] = await store.kv.get([lockClockKey])
+    // Where there was one, a new one must not believe whatever the machine's clock says.
+    if (entry === undefined) await requireWholeMetadata(store)
+    const lastWriteMs = entry === undefined ? await lastLockedWrite(store) : undefined
+    const now = reading(store)
+    const known = entry === undefined ? firstMark(now, lastWriteMs) : lockClockCodec.decode(entry.key, entry.value)
+    const next = change(known, now)
+    return {
+      result: { mark: next, now },
+      commit: {
+        checks: [
+          entry === undefined ? { key: lockClockKey, absent: true } : { key: lockClockKey, version: entry.version },
+        ],
+        puts: [{ key: lockClockKey, value: lockClockCodec.encode(lockClockKey, next) }],
+      },
+    }
+  })
+}

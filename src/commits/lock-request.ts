@@ -1,0 +1,25 @@
+/** What a client asks of Object Lock when it writes or changes a version: whether its bucket allows it at all. */
+import { S3Error } from '../errors.ts'
+import type { BucketRecord, ObjectAttributes } from '../records/records.ts'
+import { checkRetentionDate } from '../rules/retention.ts'
+import { lockNow } from './lock-clock.ts'
+import type { Store } from './store.ts'
+
+/** Throws InvalidRequest when the bucket has no Object Lock, InvalidArgument when the date has passed. */
+export async function checkLockRequest(
+  store: Store,
+  bucket: BucketRecord,
+  { retention, legalHold }: Pick<ObjectAttributes, 'retention' | 'legalHold'>,
+): Promise<void> {
+  if (retention === undefined && legalHold === undefined) return
+  requireObjectLock(bucket)
+  if (retention !== undefined) checkRetentionDate(retention, await lockNow(store))
+}
+
+export function requireObjectLock({ name, objectLock }: BucketRecord): void {
+  if (objectLock !== undefined) return
+  throw new S3Error('InvalidRequest', {
+    message: 'Bucket is missing Object Lock Configuration',
+    details: { BucketName: name },
+  })
+}

@@ -1,0 +1,58 @@
+/** A bucket as one request may use it. Every way to a bucket's record leads through `admit`, so that no path forgets the permission. */
+import { S3Error } from '../errors.ts'
+import type { Entry, RangeQuery } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { bucketKey } from '../records/keyspace.ts'
+import { bucketCodec } from '../records/record-codecs.ts'
+import type { BucketRecord, VersioningState } from '../records/records.ts'
+import type { Store } from './store.ts'
+
+export interface BucketScope {
+  name: string
+  /** Throws AccessDenied unless the request may do what it asks in this bucket. */
+  admit(bucket: BucketRecord): void
+}
+
+/** A bucket's record, and the version that a commit checks. */
+export interface FoundBucket {
+  record: BucketRecord
+  version: number
+}
+
+/** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */
+export function admitted(scope: BucketScope, entry: Entry | undefined): FoundBucket {
+  if (entry === undefined) throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
+  const record = decodedBucket(scope.name, entry)
+  scope.admit(record)
+  return { record, version: entry.version }
+}
+
+/** The bucket of a listing, and what the queries find, in one round trip. Throws as `admitted` does. */
+export async function viewInBucket<T>(
+  { kv }: Store,
+  scope: BucketScope,
+  queries: readonly RangeQuery[],
+  read: (entry: Entry, query: number) => T,
+): Promise<{ bucket: BucketRecord; found: T[][] }> {
+  const { entries, found } = await kv.view([bucketKey(scope.name)], queries, read)
+  return { bucket: admitted(scope, entries[0]).record, found }
+}
+
+/** By name, as decoded last: nearly every request needs its bucket. Equal bytes under an equal key are the same record, of whichever store. */
+const remembered = new Map<string, { value: Buffer; record: BucketRecord }>()
+
+/** As the bucket was when it was last read; it may be another by now. */
+export const lastVersioning = (name: string): VersioningState | undefined => remembered.get(name)?.record.versioning
+
+export function isUnversioned(name: string, entry: Entry | undefined): boolean {
+  return entry === undefined || decodedBucket(name, entry).versioning === 'unversioned'
+}
+
+function decodedBucket(name: string, { key, value }: Entry): BucketRecord {
+  const known = remembered.get(name)
+  if (known !== undefined && (known.value === value || known.value.equals(value))) return known.record
+  const record = Object.freeze(bucketCodec.decode(key, value))
+  if (remembered.size >= limits.bucketRecordsRememberedMax) remembered.clear()
+  remembered.set(name, { value, record })
+  return record
+}

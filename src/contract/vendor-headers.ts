@@ -1,0 +1,62 @@
+/** What becomes of a vendor header that an operation does not declare. Data and one rule over it; names have no prefix and are in lower case. */
+
+/**
+ * Families of names that guarantee something. A name in one of them that nobody knows is refused, because it may be a known name with a typing error:
+ * dropped, it would be a lost lock or a lost condition.
+ */
+const guaranteeFamilies: readonly string[] = [
+  'acl',
+  'bucket-object-lock',
+  'bypass-',
+  'checksum-',
+  'copy-source',
+  'expected-',
+  'grant-',
+  'if-',
+  'object-if-',
+  'object-lock',
+  'rename-source',
+  'sdk-checksum-',
+  'server-side-encryption',
+  'source-expected-',
+  'tagging',
+]
+
+/** Names outside of those families by which S3 is asked for something. Only an operation that declares such a name can do it. */
+const guarantees: ReadonlySet<string> = new Set([
+  'bucket-namespace',
+  'client-token',
+  'confirm-remove-self-bucket-access',
+  'create-session-mode',
+  // Metadata without a name: there is nothing to keep it under.
+  'meta-',
+  'mfa',
+  'mp-object-size',
+  'object-annotation-directive',
+  'object-ownership',
+  'object-size',
+  'object-version-id',
+  's3session-token',
+  'skip-destination-validation',
+  'storage-class',
+  'transition-default-minimum-object-size',
+  'website-redirect-location',
+  'write-offset-bytes',
+])
+
+/** S3's own names that clients send with operations where they can mean nothing, and why. They pass there, whatever family they are of. */
+export const meaninglessElsewhere: ReadonlyMap<string, string> = new Map([
+  ['checksum-mode', 'It asks for checksums in the answer, which only answers about objects can hold.'],
+  ['max-parts', 'It bounds a list, which only some answers hold.'],
+  ['metadata-directive', 'It says which metadata a copy gets. Nothing is copied where there is no source.'],
+  ['object-attributes', 'It picks elements of an answer that only one operation gives.'],
+  ['optional-object-attributes', 'It asks a listing for more, and this answer is no listing.'],
+  ['part-number-marker', 'It says where a list goes on, which only some answers hold.'],
+  ['request-payer', 'Every request here is paid for by the owner of the bucket.'],
+])
+
+/** Whether a header that the operation does not declare must be refused by name. All others pass: they ask for nothing. */
+export function asksForGuarantee(name: string): boolean {
+  if (meaninglessElsewhere.has(name)) return false
+  return guarantees.has(name) || guaranteeFamilies.some((family) => name.startsWith(family))
+}

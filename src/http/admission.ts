@@ -1,0 +1,37 @@
+/** How a request says who sent it, and which requests without a signature an operation admits. */
+import { claimsSignature } from '../auth/verify.ts'
+import type { Authentication } from '../contract/operation.ts'
+import { S3Error } from '../errors.ts'
+import type { RequestHead } from './request-head.ts'
+
+export type Proof = 'signature' | 'form' | 'none'
+
+const unsignedProofs: Record<Authentication, Proof | undefined> = {
+  signed: undefined,
+  'anonymous allowed': 'none',
+  form: 'form',
+}
+
+/** Throws InvalidURI when the query can't be read. */
+export function proofOf(head: RequestHead): Proof {
+  // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
+  if (head.method === 'OPTIONS') return 'none'
+  if (isFormPost(head)) return 'form'
+  return claimsSignature(head.names, head.rawQuery) ? 'signature' : 'none'
+}
+
+/** A browser's form holds its own signature, so there is none in headers or query. */
+function isFormPost({ method, names, rawHeaders, rawQuery }: RequestHead): boolean {
+  if (method !== 'POST' || rawQuery !== '' || names.includes('authorization')) return false
+  const contentType = rawHeaders[2 * names.indexOf('content-type') + 1]
+  return names.includes('content-type') && /^multipart\/form-data\b/i.test(contentType ?? '')
+}
+
+export function admits(authentication: Authentication, proof: Proof): boolean {
+  return unsignedProofs[authentication] === proof
+}
+
+/** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */
+export function refusalOfUnsigned({ method }: RequestHead): S3Error {
+  return new S3Error(method === 'OPTIONS' ? 'AccessForbidden' : 'AccessDenied')
+}

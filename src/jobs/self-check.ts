@@ -1,0 +1,64 @@
+/** When all metadata is checked: soon after each start, once in a while, and when a job needs to know. */
+import { setMaxListeners } from 'node:events'
+import type { Store } from '../commits/store.ts'
+import { limits } from '../limits.ts'
+import { openPace } from './pace.ts'
+
+export interface SelfCheckOptions {
+  store: Store
+  /** Absent: as fast as it goes. */
+  scrubBytesPerSecond?: number | undefined
+  monotonicMs(): number
+  warn?(message: string): void
+}
+
+export class SelfCheck {
+  readonly #options: SelfCheckOptions
+  readonly #stopping = new AbortController()
+  #lastMs: number | undefined
+
+  constructor(options: SelfCheckOptions) {
+    this.#options = options
+    // Each page that is being read waits on it.
+    setMaxListeners(0, this.#stopping.signal)
+  }
+
+  async runIfDue(): Promise<void> {
+    const everyMs = (await this.found()) === undefined ? limits.selfCheckIntervalMs : limits.selfCheckAgainMs
+    const { monotonicMs } = this.#options
+    if (this.#lastMs === undefined || monotonicMs() - this.#lastMs >= everyMs) await this.run()
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error('the process ends'))
+  }
+
+  /** Whether a run failed because it was stopped. */
+  isCutOff(error: unknown): boolean {
+    return this.#stopping.signal.aborted && error === this.#stopping.signal.reason
+  }
+
+  /** What is wrong with the metadata, as far as the last check could tell. */
+  async found(): Promise<string | undefined> {
+    const { integrity } = this.#options.store.kv
+    const damage = await integrity.damage()
+    if (damage !== undefined) return damage
+    const records = (await integrity.lastCheck())?.damagedRecords ?? 0
+    return records === 0 ? undefined : `${records} records are not what was written`
+  }
+
+  async run(): Promise<void> {
+    const { store, scrubBytesPerSecond = Number.POSITIVE_INFINITY, monotonicMs, warn = () => {} } = this.#options
+    const pace = openPace(scrubBytesPerSecond)
+    const { damagedRecords, damagedKeys } = await store.kv.integrity.check({
+      pace: (bytes) => pace.take(bytes, this.#stopping.signal),
+    })
+    this.#lastMs = monotonicMs()
+    // The engine itself tells of more than that.
+    if (damagedRecords > 0) {
+      warn(
+        `${damagedRecords} records of the metadata are damaged, among them ${damagedKeys.slice(0, 3).join(', ')}: nothing is reclaimed. Restore a backup, or run holdfast recover`,
+      )
+    }
+  }
+}

@@ -1,0 +1,7 @@
+/** What is thrown when the metadata file is not what was written. */
+export class MetadataDamaged extends Error {
+  constructor(what: string) {
+    super(what)
+    this.name = 'MetadataDamaged'
+  }
+}

@@ -1,0 +1,22 @@
+/** Entries as lmdb-js shows them, in memory that it reuses, and as they are given away. */
+import type { Entry, Key } from './kv.ts'
+import { ownCopy } from './lent-memory.ts'
+
+export interface Lent {
+  key: Key
+  value: Buffer
+  version?: number
+}
+
+export const lentEntry = (found: Lent): Entry => ({ key: found.key, value: found.value, version: versionOf(found) })
+
+export const ownEntry = (found: Lent): Entry => ({
+  key: ownCopy(found.key),
+  value: ownCopy(found.value),
+  version: versionOf(found),
+})
+
+export function versionOf(found: { version?: number }): number {
+  if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
+  return found.version
+}

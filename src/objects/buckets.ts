@@ -1,0 +1,211 @@
+/** Buckets: making, finding, listing, changing and removing their records. */
+import { randomId } from '../clock.ts'
+import { commitDecision, garbagePut } from '../commits/commit.ts'
+import { admitted, type BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { requireWholeMetadata } from '../commits/whole-metadata.ts'
+import { S3Error } from '../errors.ts'
+import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import {
+  bucketKey,
+  contentsOfBucket,
+  noValue,
+  openUploads,
+  ownedBucketKey,
+  ownedBucketName,
+  ownedBuckets,
+} from '../records/keyspace.ts'
+import { bucketCodec } from '../records/record-codecs.ts'
+import type { BucketRecord, ObjectLock, Tag } from '../records/records.ts'
+
+export interface NewBucket {
+  name: string
+  owner: string
+  /** As the client gave it. */
+  locationConstraint: string | undefined
+  /** The location that it means. */
+  location: string
+  tags?: readonly Tag[]
+  /** Object Lock turns versioning on. */
+  objectLock: ObjectLock | undefined
+}
+
+/** A bucket's record is the last of it to go: where there is more of it, the record is lost. */
+function bucketHidden(name: string): S3Error {
+  return new S3Error('ServiceUnavailable', {
+    message: 'The metadata is damaged: it holds what belongs to this bucket, but not the bucket. Run holdfast scrub.',
+    details: { BucketName: name },
+  })
+}
+
+/**
+ * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists; ServiceUnavailable when the metadata is damaged. With `repeatable`, who owns a bucket may
+ * ask for the same again, and is given it as it is.
+ */
+export async function createBucket(
+  store: Store,
+  bucket: NewBucket,
+  { repeatable = false }: { repeatable?: boolean } = {},
+): Promise<BucketRecord> {
+  const key = bucketKey(bucket.name)
+  const ownedKey = ownedBucketKey(bucket.owner, bucket.name)
+  return commitDecision(store, async () => {
+    const [entry, owned] = await store.kv.get([key, ownedKey])
+    if (entry !== undefined) {
+      const existing = bucketCodec.decode(key, entry.value)
+      const isOwn = existing.owner === bucket.owner
+      if (isOwn && repeatable && isAsAsked(existing, bucket)) return { result: existing, commit: {} }
+      throw new S3Error(isOwn ? 'BucketAlreadyOwnedByYou' : 'BucketAlreadyExists', {
+        details: { BucketName: bucket.name },
+      })
+    }
+    if (owned !== undefined) throw bucketHidden(bucket.name)
+    for (const range of contentsOfBucket(bucket.name)) {
+      if (await holdsAny(store, range)) throw bucketHidden(bucket.name)
+    }
+    const record: BucketRecord = {
+      tags: [],
+      ...bucket,
+      id: randomId(store.clock),
+      createdMs: store.clock.now(),
+      versioning: bucket.objectLock === undefined ? 'unversioned' : 'enabled',
+    }
+    return {
+      result: record,
+      commit: {
+        grows: true,
+        checks: [{ key, absent: true }],
+        puts: [
+          { key, value: bucketCodec.encode(key, record) },
+          { key: ownedKey, value: noValue },
+        ],
+      },
+    }
+  })
+}
+
+/**
+ * Whether a bucket is what a request for a new one asks for. What was configured since is no matter of the request, but Object Lock is, either way:
+ * who asks for a bucket without it must not be told that he has one, when nothing that he writes may ever go again.
+ */
+export function isAsAsked(existing: BucketRecord, asked: NewBucket): boolean {
+  return (
+    (existing.locationConstraint ?? '') === (asked.locationConstraint ?? '') &&
+    (existing.objectLock === undefined) === (asked.objectLock === undefined) &&
+    (asked.tags === undefined || asked.tags.length === 0 || sameTags(existing.tags, asked.tags))
+  )
+}
+
+function sameTags(some: readonly Tag[], others: readonly Tag[]): boolean {
+  const values = new Map(others.map(({ key, value }) => [key, value]))
+  return some.length === others.length && some.every(({ key, value }) => values.get(key) === value)
+}
+
+/** Throws NoSuchBucket, or what the scope throws. */
+export async function findBucket(store: Store, scope: BucketScope): Promise<BucketRecord> {
+  const [entry] = await store.kv.get([bucketKey(scope.name)])
+  return admitted(scope, entry).record
+}
+
+/** Replaces a bucket's record by what `change` makes of it. */
+export async function changeBucket(
+  store: Store,
+  scope: BucketScope,
+  change: (bucket: BucketRecord) => BucketRecord,
+): Promise<void> {
+  const key = bucketKey(scope.name)
+  await commitDecision(store, async () => {
+    const [entry] = await store.kv.get([key])
+    const { record, version } = admitted(scope, entry)
+    const value = bucketCodec.encode(key, change(record))
+    return { result: undefined, commit: { checks: [{ key, version }], puts: [{ key, value }] } }
+  })
+}
+
+/** From now on new blobs go to `location`; those that are there are `moving` until `endMove`. Resolves with the record as it is then. */
+export async function beginMove(store: Store, name: string, location: string): Promise<BucketRecord> {
+  await changeBucket(store, ofOperator(name), (bucket) => {
+    const constraint = bucket.location === location ? bucket.locationConstraint : location
+    return { ...bucket, location, locationConstraint: constraint, moving: true }
+  })
+  return findBucket(store, ofOperator(name))
+}
+
+/** Nothing more is to be moved. Throws NoSuchBucket. */
+export async function endMove(store: Store, { name, id, location }: BucketRecord): Promise<void> {
+  await changeBucket(store, ofOperator(name), (bucket) =>
+    bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
+  )
+}
+
+const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })
+
+/**
+ * Removes a bucket that holds nothing: no object, no version, no delete marker. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
+ * as that would need the bucket, and their parts are reclaimed. Throws BucketNotEmpty.
+ */
+export async function deleteBucket(store: Store, scope: BucketScope): Promise<void> {
+  const key = bucketKey(scope.name)
+  const contents = contentsOfBucket(scope.name)
+  let wasChecked = false
+  await commitDecision(store, async () => {
+    const [entry] = await store.kv.get([key])
+    const { record, version } = admitted(scope, entry)
+    for (const range of contents) {
+      if (await holdsAny(store, range)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
+    }
+    // Where a lock may lie, to see none is not enough.
+    if (record.objectLock !== undefined && !wasChecked) {
+      await requireWholeMetadata(store)
+      wasChecked = true
+    }
+    const open = openUploads(record.id)
+    const [anyUpload] = await store.kv.range({ ...open, limit: 1 })
+    return {
+      result: undefined,
+      commit: {
+        checks: [
+          { key, version },
+          ...contents.map(({ start, end }) => ({ emptyFrom: start, emptyTo: end })),
+          // An upload that begins meanwhile must not escape the garbage record.
+          ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
+        ],
+        deletes: [key, ownedBucketKey(record.owner, record.name)],
+        puts: anyUpload === undefined ? [] : [garbagePut(store, { kind: 'bucket', bucketId: record.id })],
+      },
+    }
+  })
+}
+
+/** Seen from either end: what hides a range from one may show it from the other. */
+async function holdsAny({ kv }: Store, range: KeyRange): Promise<boolean> {
+  const ends = await Promise.all([false, true].map((reverse) => kv.range({ ...range, reverse, limit: 1 })))
+  return ends.some((entries) => entries.length > 0)
+}
+
+export interface BucketPage {
+  buckets: BucketRecord[]
+  /** Name of the last bucket of a page that is not the last one. */
+  next: string | undefined
+}
+
+/** An account's buckets in order of name. */
+export async function listBuckets(
+  store: Store,
+  query: { owner: string; prefix: string; afterName: string | undefined; max: number },
+): Promise<BucketPage> {
+  const all = ownedBuckets(query.owner, query.prefix)
+  const start = query.afterName === undefined ? all.start : keyAfter(ownedBucketKey(query.owner, query.afterName))
+  const index = await store.kv.range({
+    start: Buffer.compare(start, all.start) > 0 ? start : all.start,
+    end: all.end,
+    limit: query.max + 1,
+  })
+  const names = index.slice(0, query.max).map((entry) => ownedBucketName(entry.key))
+  const entries = await store.kv.get(names.map(bucketKey))
+  return {
+    // A bucket that went between the two reads is left out.
+    buckets: entries.flatMap((entry) => (entry === undefined ? [] : [bucketCodec.decode(entry.key, entry.value)])),
+    next: index.length > query.max ? names.at(-1) : undefined,
+  }
+}

@@ -1,0 +1,311 @@
+/** Completes a multipart upload: a small note of its parts, for recovery, and then one commit. The parts stay where they are, and the object's record refers to them. */
+import { digestsReady } from '../checksums/checksums.ts'
+import { commitDecision, type Decision, garbagePut, inTurnOfKey } from '../commits/commit.ts'
+import { checkSaidAgain, type EncryptionRequest, uploadKeyOf } from '../commits/encryption.ts'
+import { type KeyHistory, readHistory } from '../commits/key-history.ts'
+import { placeObject } from '../commits/new-version.ts'
+import type { BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { S3Error } from '../errors.ts'
+import type { Check, Commit } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { openUploadKey, partKey, partsOf, uploadKey } from '../records/keyspace.ts'
+import { uploadCodec } from '../records/record-codecs.ts'
+import type { Checksum, CompletedUpload, Encryption, OpenUpload } from '../records/records.ts'
+import { multipartChecksum, multipartEtag } from '../rules/multipart-checksum.ts'
+import { checkWrite, conditionally, unquote, type WriteConditions } from '../rules/preconditions.ts'
+import { type VersionInBucket, writtenVersionId } from '../rules/versions.ts'
+import { type CompletionNote, type UnnotedRecord, writeNote } from './completion-note.ts'
+import { removeIfRefused } from './incoming-data.ts'
+import { toRuns } from './object-parts.ts'
+import { readAllParts, type StoredPart } from './upload-parts.ts'
+import { type FoundUpload, findUpload, type UploadAddress } from './uploads.ts'
+
+export interface ListedPart {
+  number: number
+  etag: string
+  /** As the client lists it. */
+  checksum: Pick<Checksum, 'algorithm' | 'value'> | undefined
+}
+
+export interface Completion extends UploadAddress {
+  /** In ascending order of number; at least one. */
+  parts: readonly ListedPart[]
+  conditions: WriteConditions
+  /** S3 lets clients send it again; when they do, it must be the upload's. */
+  encryption?: EncryptionRequest | undefined
+  /** What the client expects of the whole object. */
+  expected: {
+    checksum?: Pick<Checksum, 'algorithm' | 'value'> | undefined
+    type?: Checksum['type'] | undefined
+    size?: number | undefined
+  }
+}
+
+export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'checksum' | 'encryption'>
+
+/**
+ * Makes the object, in one commit. Repeating a Complete that succeeded gives the same result again.
+ * Throws NoSuchUpload, InvalidPart, InvalidPartOrder, InvalidRequest, EntityTooSmall, EntityTooLarge, BadDigest, PreconditionFailed,
+ * ConditionalRequestConflict.
+ */
+export async function completeUpload(
+  store: Store,
+  scope: BucketScope,
+  completion: Completion,
+): Promise<CompletionResult> {
+  const complete = (): Promise<CompletionResult> => completeInTurn(store, scope, completion)
+  return conditionally(completion.conditions, () => inTurnOfKey(store, scope.name, completion.key, complete))
+}
+
+async function completeInTurn(store: Store, scope: BucketScope, completion: Completion): Promise<CompletionResult> {
+  const before = await readCompletion(store, scope, completion)
+  if (before.state === 'completed') return before
+  const note = await writeNote(store, before.history, before.record, before.chosen)
+  try {
+    const { completed, isNoted } = await commitDecision(store, async (attempt) => {
+      const now = attempt === 0 ? before : await readCompletion(store, scope, completion)
+      if (now.state === 'completed') return { result: { completed: now, isNoted: false }, commit: {} }
+      return decideCompletion(store, now, note)
+    })
+    // Another Complete came first, and has a note of its own.
+    if (!isNoted) await store.blobs.remove([note.manifest])
+    return completed
+  } catch (error) {
+    await removeIfRefused(store, note.manifest, error)
+    throw error
+  }
+}
+
+/** A completion that nothing is wrong with, and what that was found by. */
+interface ReadyCompletion {
+  state: 'ready'
+  found: FoundUpload
+  upload: OpenUpload
+  history: KeyHistory
+  stored: ReadonlyMap<number, StoredPart>
+  chosen: readonly StoredPart[]
+  record: UnnotedRecord
+}
+
+/** Everything that can be wrong with a completion is found here. */
+async function readCompletion(
+  store: Store,
+  scope: BucketScope,
+  completion: Completion,
+): Promise<ReadyCompletion | CompletedUpload> {
+  const found = await findUpload(store, scope, completion)
+  const { record: upload } = found
+  checkSaidAgain(upload.encryption, completion.encryption)
+  if (upload.state === 'completed') return upload
+  if (completion.encryption?.by === 'customer') uploadKeyOf(store, upload, completion, completion.encryption)
+  const history = await readHistory(store, scope, completion)
+  checkWrite(completion.conditions, history.versions.current)
+  const stored = await readAllParts(store, completion.uploadId)
+  const chosen = chooseParts(completion.parts, stored, upload)
+  const checksum = objectChecksum(store, upload)
+  if (checksum !== undefined) await digestsReady([checksum.algorithm])
+  const record = assemble(upload, completion, chosen, checksum)
+  return { state: 'ready', found, upload, history, stored, chosen, record }
+}
+
+async function decideCompletion(
+  store: Store,
+  ready: ReadyCompletion,
+  { manifest, versionRandom, stamped }: CompletionNote,
+): Promise<Decision<{ completed: CompletedUpload; isNoted: boolean }>> {
+  const { upload, history, record } = ready
+  const data = { ...record.data, note: manifest }
+  const placed = await placeObject(store, history, { ...record, data, versionRandom, stamped })
+  const completed = completedUpload(upload, { bucket: history.bucket.record, record: placed.object })
+  const commit = completeCommit(store, ready, placed.commit, completed)
+  return { result: { completed, isNoted: true }, commit }
+}
+
+/** The stored parts that the client lists, in order. Everything that can be wrong with the list is found here. Pure. */
+export function chooseParts(
+  listed: readonly ListedPart[],
+  stored: ReadonlyMap<number, StoredPart>,
+  upload: Pick<OpenUpload, 'checksum'>,
+): StoredPart[] {
+  checkOrder(listed)
+  const chosen: StoredPart[] = []
+  let size = 0
+  for (const [i, wanted] of listed.entries()) {
+    const { number, etag } = wanted
+    const part = stored.get(number)
+    if (part === undefined || unquote(etag.trim()) !== part.record.etag) throw invalidPart(wanted)
+    checkListedChecksum(wanted, part, upload)
+    if (upload.checksum?.type === 'COMPOSITE' && number !== i + 1) {
+      // S3 documents: with composite checksums, part numbers must be consecutive from 1.
+      throw new S3Error('InvalidPartOrder', { message: 'Part numbers must be consecutive and begin with 1.' })
+    }
+    if (i < listed.length - 1 && part.record.size < limits.partBytesMin) {
+      throw new S3Error('EntityTooSmall', {
+        details: {
+          ETag: etag,
+          PartNumber: String(number),
+          ProposedSize: String(part.record.size),
+          MinSizeAllowed: String(limits.partBytesMin),
+        },
+      })
+    }
+    size += part.record.size
+    chosen.push(part)
+  }
+  if (size > limits.objectBytesMax) {
+    throw new S3Error('EntityTooLarge', {
+      details: { ProposedSize: String(size), MaxSizeAllowed: String(limits.objectBytesMax) },
+    })
+  }
+  return chosen
+}
+
+/** Before any part is looked at: what is wrong with a list in the wrong order can't be said of its parts. */
+function checkOrder(listed: readonly ListedPart[]): void {
+  for (const [i, { number }] of listed.entries()) {
+    const before = listed[i - 1]
+    if (before !== undefined && before.number >= number) throw new S3Error('InvalidPartOrder')
+  }
+}
+
+/** A composite is made of checksums that the client lists; of the full object's, it may list those of the parts. */
+function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<OpenUpload, 'checksum'>): void {
+  const { number, checksum } = listed
+  if (checksum === undefined) {
+    if (upload.checksum?.type !== 'COMPOSITE') return
+    throw new S3Error('InvalidRequest', {
+      message: `The upload was created using a ${upload.checksum.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,
+    })
+  }
+  if (upload.checksum !== undefined && upload.checksum.algorithm !== checksum.algorithm) {
+    throw new S3Error('BadDigest', {
+      message: `The ${checksum.algorithm.toLowerCase()} you specified for part ${number} did not match what we received.`,
+    })
+  }
+  const { checksum: kept } = part.record
+  if (kept?.algorithm !== checksum.algorithm || kept.value !== checksum.value) throw invalidPart(listed)
+}
+
+const invalidPart = ({ number, etag }: ListedPart): S3Error =>
+  new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
+
+/** What the object's is to be. Where the upload asked for none, every part may have the default all the same. */
+function objectChecksum(
+  { defaultChecksum: algorithm }: Store,
+  { checksum }: OpenUpload,
+): OpenUpload['checksum'] | undefined {
+  return checksum ?? (algorithm && { algorithm, type: 'FULL_OBJECT' })
+}
+
+function assemble(
+  upload: OpenUpload,
+  completion: Completion,
+  chosen: readonly StoredPart[],
+  wanted: OpenUpload['checksum'],
+): UnnotedRecord {
+  const parts = chosen.map((part) => part.record)
+  const { encryption } = upload
+  const size = parts.reduce((sum, part) => sum + part.size, 0)
+  const checksum = multipartChecksum(wanted, parts)
+  checkExpected(completion.expected, { checksum, type: upload.checksum?.type ?? checksum?.type, size })
+  return {
+    headers: upload.headers,
+    metadata: upload.metadata,
+    tags: upload.tags,
+    retention: upload.retention,
+    legalHold: upload.legalHold,
+    storageClass: upload.storageClass,
+    websiteRedirectLocation: upload.websiteRedirectLocation,
+    size,
+    etag: multipartEtag(parts),
+    checksum,
+    data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
+    // Bound to the upload, under whose id the parts stay.
+    encryptionAt: encryption && (() => encryption),
+  }
+}
+
+function checkExpected(
+  expected: Completion['expected'],
+  actual: { checksum: Checksum | undefined; type: Checksum['type'] | undefined; size: number },
+): void {
+  if (expected.size !== undefined && expected.size !== actual.size) {
+    throw new S3Error('InvalidRequest', {
+      message: `The provided 'mp-object-size' header value ${expected.size} does not match what was computed: ${actual.size}`,
+    })
+  }
+  if (expected.type !== undefined && expected.type !== actual.type) {
+    throw new S3Error('InvalidRequest', {
+      message: `The upload was created using the ${actual.type ?? 'no'} checksum type. The complete request must use the same checksum type.`,
+    })
+  }
+  if (expected.checksum === undefined) return
+  const { algorithm, value } = expected.checksum
+  const known = actual.checksum?.algorithm === algorithm ? actual.checksum.value : undefined
+  // A composite may be given with or without the number of parts behind it.
+  if (known !== value && known?.split('-')[0] !== value)
+    throw new S3Error('BadDigest', {
+      message: `The ${algorithm} you specified did not match the calculated checksum.`,
+    })
+}
+
+function completedUpload(upload: OpenUpload, version: VersionInBucket): CompletedUpload {
+  const { record } = version
+  return {
+    state: 'completed',
+    bucketId: upload.bucketId,
+    key: upload.key,
+    completedMs: record.modifiedMs,
+    etag: record.etag,
+    versionId: writtenVersionId(record.versionId),
+    checksum: record.checksum,
+    encryption: shownEncryption(record.encryption),
+  }
+}
+
+function shownEncryption(encryption: Encryption | undefined): CompletedUpload['encryption'] {
+  if (encryption === undefined) return undefined
+  const { wrappedKey: _, ...shown } = encryption
+  return shown
+}
+
+/** Object, upload state and the fate of every part change together; the upload's parts must still be the ones that were read, and no others. */
+function completeCommit(
+  store: Store,
+  { found: { uploadId, version }, upload, stored, chosen }: ReadyCompletion,
+  placing: Commit,
+  result: CompletedUpload,
+): Commit {
+  const key = uploadKey(uploadId)
+  const kept = new Set(chosen)
+  const left = [...stored.values()].filter((part) => !kept.has(part))
+  return {
+    checks: [...(placing.checks ?? []), { key, version }, ...partChecks(uploadId, stored.values())],
+    puts: [
+      ...(placing.puts ?? []),
+      { key, value: uploadCodec.encode(key, result) },
+      ...left.map(({ record: { manifest, number } }) =>
+        garbagePut(store, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
+      ),
+    ],
+    deletes: [
+      ...(placing.deletes ?? []),
+      openUploadKey(upload.bucketId, upload.key, uploadId),
+      ...left.map((part) => partKey(uploadId, part.record.number)),
+    ],
+  }
+}
+
+/** Each of the parts is the one that was read, and between them there is none: a part that came too late would be nobody's. */
+function* partChecks(uploadId: string, parts: Iterable<StoredPart>): Generator<Check> {
+  const all = partsOf(uploadId)
+  let start = all.start
+  for (const { record, version } of parts) {
+    const key = partKey(uploadId, record.number)
+    if (Buffer.compare(start, key) < 0) yield { emptyFrom: start, emptyTo: key }
+    yield { key, version }
+    start = partKey(uploadId, record.number + 1)
+  }
+  yield { emptyFrom: start, emptyTo: all.end }
+}

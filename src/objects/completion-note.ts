@@ -1,0 +1,44 @@
+/** The note of a completed upload: a small blob that tells which parts are the object, and what it is, so that shards alone give it back (ADR 0021). */
+
+import type { Manifest } from '../blobs/blobs.ts'
+import { bytesSource } from '../byte-source.ts'
+import type { KeyHistory } from '../commits/key-history.ts'
+import { expectVersion, type NewRecord } from '../commits/new-version.ts'
+import type { Store } from '../commits/store.ts'
+import { describeCompletion } from '../records/descriptions.ts'
+import type { PartRecord } from '../records/records.ts'
+import { DigestedPayload, writeBlob } from './incoming-data.ts'
+
+/** Before it is known what its note tells. */
+export type UnnotedRecord = Omit<NewRecord, 'data' | 'versionRandom' | 'stamped'> & {
+  data: Extract<NewRecord['data'], { kind: 'parts' }>
+}
+
+/** What the note's bytes say of each part. */
+export type NotedPart = Pick<PartRecord, 'number' | 'size' | 'etag'>
+
+/** What the record of the object takes over from its note. */
+export interface CompletionNote extends Pick<NewRecord, 'versionRandom' | 'stamped'> {
+  manifest: Manifest
+}
+
+/** Throws what `writeBlob` throws. */
+export async function writeNote(
+  store: Store,
+  history: KeyHistory,
+  record: UnnotedRecord,
+  parts: readonly { record: PartRecord }[],
+): Promise<CompletionNote> {
+  const bucket = history.bucket.record
+  const { data, encryptionAt, ...object } = record
+  const { random, stampedAt, encryption, ...name } = await expectVersion(store, history, record)
+  const noted: NotedPart[] = parts.map(({ record: { number, size, etag } }) => ({ number, size, etag }))
+  const body = bytesSource(Buffer.from(JSON.stringify(noted)))
+  const payload = new DigestedPayload(store, { body }, undefined)
+  const manifest = await writeBlob(store, bucket.location, payload, ({ receivedMs }) => {
+    const retention = object.retention ?? stampedAt(receivedMs)?.retention
+    const told = { ...object, retention, encryption }
+    return describeCompletion(bucket, { ...name, uploadId: data.uploadId }, told, receivedMs)
+  })
+  return { manifest, versionRandom: random, stamped: stampedAt(payload.received.receivedMs) }
+}

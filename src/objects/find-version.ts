@@ -1,0 +1,92 @@
+/** Finds the version of a key that a request means, in as few round trips as its bucket allows. */
+
+import { requireAbsent } from '../commits/proven-absence.ts'
+import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { S3Error } from '../errors.ts'
+import type { Entry } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
+import type { DeleteMarker, ObjectRecord, VersionRecord } from '../records/records.ts'
+import { nullVersionId, sequenceOf } from '../records/version-id.ts'
+
+export interface FoundVersion {
+  bucket: FoundBucket
+  record: ObjectRecord
+  /** Where the record lies: under `objectKey`, or in the history. */
+  entry: Entry
+}
+
+/**
+ * The object of this version, or the current one. Throws NoSuchBucket, NoSuchKey, NoSuchVersion, what the scope throws, and MethodNotAllowed
+ * when the version named is a delete marker.
+ */
+export function findVersion(
+  store: Store,
+  scope: BucketScope,
+  key: string,
+  versionId: string | undefined,
+): Promise<FoundVersion> {
+  return versionId === undefined ? findCurrent(store, scope, key) : findNamed(store, scope, key, versionId)
+}
+
+async function findCurrent(store: Store, scope: BucketScope, key: string): Promise<FoundVersion> {
+  const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
+  const bucket = admitted(scope, bucketEntry)
+  if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
+  await requireAbsent(store, objectKey(scope.name, key))
+  const newest = bucket.record.versioning === 'unversioned' ? undefined : await newestOfHistory(store, scope.name, key)
+  throw new S3Error('NoSuchKey', {
+    details: { Key: key },
+    vendorHeaders: newest?.kind === 'marker' ? { 'delete-marker': 'true', 'version-id': newest.versionId } : {},
+  })
+}
+
+/** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
+async function newestOfHistory(store: Store, bucket: string, key: string): Promise<VersionRecord | undefined> {
+  const [entry] = await store.kv.range({ ...historyOf(bucket, key), limit: 1 })
+  return entry && versionCodec.decode(entry.key, entry.value)
+}
+
+async function findNamed(store: Store, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
+  const isNull = versionId === nullVersionId
+  const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
+  for (let attempt = 1; ; attempt++) {
+    const [bucketEntry, currentEntry, otherEntry] = await store.kv.get([
+      bucketKey(scope.name),
+      objectKey(scope.name, key),
+      other,
+    ])
+    const bucket = admitted(scope, bucketEntry)
+    const pointer = isNull ? otherEntry : undefined
+    const older = pointer === undefined ? otherEntry : await behindPointer(store, scope.name, key, pointer)
+    for (const entry of [currentEntry, older]) {
+      if (entry === undefined) continue
+      const record = versionCodec.decode(entry.key, entry.value)
+      if (record.versionId !== versionId) continue
+      if (record.kind === 'marker') throw isMarker(record)
+      return { bucket, entry, record }
+    }
+    // A pointer that leads nowhere: the null version moved between the two reads.
+    if (pointer === undefined || attempt === limits.commitRetriesMax) {
+      if (currentEntry === undefined) await requireAbsent(store, objectKey(scope.name, key))
+      if (otherEntry === undefined) await requireAbsent(store, other)
+      throw new S3Error('NoSuchVersion', { details: { Key: key, VersionId: versionId } })
+    }
+  }
+}
+
+async function behindPointer(store: Store, bucket: string, key: string, pointer: Entry): Promise<Entry | undefined> {
+  const { sequence } = nullVersionCodec.decode(pointer.key, pointer.value)
+  const [entry] = await store.kv.get([historyKey(bucket, key, sequence)])
+  return entry
+}
+
+function isMarker(marker: DeleteMarker): S3Error {
+  return new S3Error('MethodNotAllowed', {
+    headers: { Allow: 'DELETE', 'Last-Modified': new Date(marker.modifiedMs).toUTCString() },
+    vendorHeaders: { 'delete-marker': 'true', 'version-id': marker.versionId },
+    details: { ResourceType: 'DeleteMarker' },
+  })
+}

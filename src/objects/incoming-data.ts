@@ -1,0 +1,216 @@
+/** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
+
+import type { Manifest } from '../blobs/blobs.ts'
+import type { ByteSink, ByteSource, ClaimedSource } from '../byte-source.ts'
+import {
+  type ChecksumAlgorithm,
+  checksumFields,
+  createDigest,
+  digestingSource,
+  digestOf,
+  digestsReady,
+  isBase64Of,
+} from '../checksums/checksums.ts'
+import type { BlobEncryption } from '../commits/encryption.ts'
+import type { Store } from '../commits/store.ts'
+import { encrypting } from '../encryption/segments.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { descriptionBytes } from '../records/description-bytes.ts'
+import type { BlobDescription, Digested } from '../records/descriptions.ts'
+import { StoreFull, StoreOut, StoreReadOnly } from '../stores/shard-store.ts'
+import type { WorkOrder } from '../threads/byte-work.ts'
+import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
+
+/** A checksum to compute over the data. */
+export interface ChecksumDemand {
+  algorithm: ChecksumAlgorithm
+  /** What the client says it is, in base64; asked once the data has been read, as it may follow the data. `undefined`: it didn't say. */
+  expected(): string | undefined
+}
+
+export interface IncomingData {
+  body: ClaimedSource
+  /** Base64. */
+  contentMd5?: string | undefined
+  checksum?: ChecksumDemand | undefined
+}
+
+/** What is known of a body once all of it has been read and verified. */
+export interface Received extends Digested {
+  /** When its last byte was there, in milliseconds since the epoch. */
+  receivedMs: number
+}
+
+/** A body as its blob holds it: held to what the client said of it, sealed where it is encrypted, and with its digests once it has been read. */
+export class DigestedPayload implements ByteSource {
+  readonly size: number
+  readonly #store: Store
+  readonly #data: IncomingData
+  readonly #encryption: BlobEncryption | undefined
+  readonly #worked: WorkedSource
+  #received: Received | undefined
+
+  constructor(store: Store, sent: IncomingData, encryption: BlobEncryption | undefined) {
+    this.#store = store
+    this.#data = { ...sent, checksum: sent.checksum ?? defaultDemand(store) }
+    this.#encryption = encryption
+    this.#worked = digestingAndSealing(store, this.#data, encryption?.key)
+    this.size = this.#worked.size
+  }
+
+  /** Throws until all bytes have been read. */
+  get received(): Received {
+    if (this.#received === undefined) throw new Error('digests were asked for before the payload had been read')
+    return this.#received
+  }
+
+  /** Rejects with BadDigest, InvalidRequest, and what the body rejects with. */
+  async drain(sink: ByteSink): Promise<void> {
+    await this.#worked.drain(sink)
+    this.#received = this.#verified()
+  }
+
+  async read(): Promise<Buffer> {
+    const bytes = await this.#worked.read()
+    this.#received = this.#verified()
+    return bytes
+  }
+
+  cancel(): void {
+    this.#worked.cancel()
+  }
+
+  #verified(): Received {
+    const { contentMd5, checksum: demand } = this.#data
+    const [md5, other] = this.#worked.digests()
+    if (md5 === undefined) throw new Error('the MD5 was not computed')
+    if (contentMd5 !== undefined && md5.toString('base64') !== contentMd5) throw new S3Error('BadDigest')
+    const plainEtag = md5.toString('hex')
+    const etag = this.#encryption?.etagOf(plainEtag) ?? plainEtag
+    const checksum = demand && verifiedChecksum(demand, demand.algorithm === 'MD5' ? md5 : other)
+    return { etag, checksum, receivedMs: this.#store.clock.now() }
+  }
+}
+
+/**
+ * Writes a blob. `describe` is a pure function: each shard may ask it, once all bytes have been read and verified.
+ * Throws what the payload rejects with, and ServiceUnavailable when the stores are full; nothing is kept then.
+ */
+export async function writeBlob(
+  store: Store,
+  location: string,
+  payload: DigestedPayload,
+  describe: (received: Received) => BlobDescription,
+): Promise<Manifest> {
+  try {
+    return await store.blobs.write(location, { payload, describe: () => descriptionBytes(describe(payload.received)) })
+  } catch (error) {
+    const message = refusalOf(error)
+    throw message === undefined ? error : new S3Error('ServiceUnavailable', { message, cause: error })
+  }
+}
+
+/**
+ * Of a blob whose commit failed with `error`: removes it when the commit was decided against. After any other failure the commit may have happened,
+ * so the blob stays; if it is an orphan, reclaim finds it.
+ */
+export async function removeIfRefused(store: Store, manifest: Manifest, error: unknown): Promise<void> {
+  if (error instanceof S3Error) await store.blobs.remove([manifest])
+}
+
+function defaultDemand({ defaultChecksum: algorithm }: Store): ChecksumDemand | undefined {
+  return algorithm && { algorithm, expected: () => undefined }
+}
+
+/** What a client is told whose data the storage does not take; `undefined` of any other error. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof StoreFull) return 'The storage has no room left for new data. Deleting still works.'
+  if (error instanceof StoreReadOnly || error instanceof StoreOut) return 'The storage takes no new data now.'
+  return undefined
+}
+
+/**
+ * Gives the MD5, then what else is demanded, as digests. Small bodies are worked on here: to hand them over to a thread would cost more. With a
+ * large one the thread also computes the SHA-256 that was claimed of it.
+ */
+function digestingAndSealing(
+  { threads }: Store,
+  { body, checksum }: IncomingData,
+  key: Buffer | undefined,
+): WorkedSource {
+  const md5Alone = checksum === undefined || checksum.algorithm === 'MD5'
+  const digests: WorkOrder['digests'] = md5Alone ? ['MD5'] : ['MD5', checksum.algorithm]
+  if (body.size > limits.workInlineBytesMax) {
+    const order = { digests, cipher: key && { kind: 'seal' as const, key, size: body.size } }
+    return body.unchecked === undefined
+      ? workedSource(threads, body, order)
+      : checkedSource(threads, body.unchecked, order)
+  }
+  const digesting = new DigestedBody(body, digests)
+  const sealed = key === undefined ? digesting : encrypting(digesting, key)
+  return {
+    size: sealed.size,
+    drain: (sink) => sealed.drain(sink),
+    read: () => sealed.read(),
+    cancel: () => sealed.cancel(),
+    digests: () => digesting.digests(),
+  }
+}
+
+/** A small body: read in one piece nearly always. */
+class DigestedBody implements ByteSource {
+  readonly size: number
+  readonly #body: ByteSource
+  readonly #algorithms: WorkOrder['digests']
+  #digests: readonly Buffer[] = []
+
+  constructor(body: ByteSource, algorithms: WorkOrder['digests']) {
+    this.size = body.size
+    this.#body = body
+    this.#algorithms = algorithms
+  }
+
+  digests(): readonly Buffer[] {
+    return this.#digests
+  }
+
+  async drain(sink: ByteSink): Promise<void> {
+    const loading = digestsReady(this.#algorithms)
+    if (loading !== undefined) await loading
+    const digests = this.#algorithms.map(createDigest)
+    await digestingSource(this.#body, digests).drain(sink)
+    this.#digests = digests.map((digest) => digest.digest())
+  }
+
+  async read(): Promise<Buffer> {
+    const bytes = await this.#body.read()
+    const loading = digestsReady(this.#algorithms)
+    if (loading !== undefined) await loading
+    this.#digests = this.#algorithms.map((algorithm) => digestOf(algorithm, bytes))
+    return bytes
+  }
+
+  cancel(): void {
+    this.#body.cancel()
+  }
+}
+
+function verifiedChecksum(demand: ChecksumDemand, computed: Buffer | undefined): Digested['checksum'] {
+  const { algorithm } = demand
+  if (computed === undefined) throw new Error(`the ${algorithm} was not computed`)
+  const value = computed.toString('base64')
+  checkExpected(algorithm, demand.expected(), value)
+  return { algorithm, value }
+}
+
+function checkExpected(algorithm: ChecksumAlgorithm, expected: string | undefined, computed: string): void {
+  if (expected === undefined || expected === computed) return
+  const { header, bytes } = checksumFields[algorithm]
+  if (!isBase64Of(bytes, expected)) {
+    throw new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
+  }
+  throw new S3Error('BadDigest', {
+    message: `The ${algorithm} you specified did not match the calculated checksum.`,
+  })
+}

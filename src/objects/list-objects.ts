@@ -1,0 +1,50 @@
+/** Reads one page of a bucket's keys: from the index, no more than the page shows. */
+
+import { type BucketScope, viewInBucket } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import type { Key, RangeQuery } from '../kv/kv.ts'
+import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
+import { ObjectKeys } from '../records/keyspace.ts'
+import { objectCodec } from '../records/record-codecs.ts'
+import type { BucketRecord, ListedObject } from '../records/records.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, type Page, type PageStart, pageOf } from '../rules/listing.ts'
+
+export interface ObjectQuery extends ListingQuery {
+  start: PageStart | undefined
+}
+
+export interface ListedKey {
+  key: string
+  object: ListedObject
+}
+
+/** One page of a bucket's current objects. Throws NoSuchBucket, or what the scope throws. */
+export async function listObjects(
+  store: Store,
+  scope: BucketScope,
+  query: ObjectQuery,
+): Promise<{ bucket: BucketRecord; page: Page<ListedKey> }> {
+  const keys = new ObjectKeys(scope.name)
+  const range = keys.startingWith(query.prefix)
+  const index: RangeQuery = {
+    start: later(range.start, startOf(keys, query.start)),
+    end: range.end,
+    limit: findsMax(query),
+    fold: keys.fold(query),
+  }
+  const { prefix, delimiter } = query
+  const queries = query.max === 0 ? [] : [index]
+  const {
+    bucket,
+    found: [found = []],
+  } = await viewInBucket(store, scope, queries, ({ key, value }): Line<ListedKey> => {
+    const text = keys.unpack(key)
+    return groupOf(text, prefix, delimiter) ?? { key: text, object: objectCodec.decodeListed(key, value) }
+  })
+  return { bucket, page: pageOf(query, found) }
+}
+
+function startOf(keys: ObjectKeys, start: PageStart | undefined): Key | undefined {
+  if (start === undefined) return undefined
+  return 'afterKey' in start ? keyAfter(keys.pack(start.afterKey)) : endOfPrefix(keys.pack(start.afterGroup))
+}

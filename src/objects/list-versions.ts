@@ -1,0 +1,195 @@
+/** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
+
+import { type BucketScope, viewInBucket } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import type { Key, RangeQuery } from '../kv/kv.ts'
+import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import { HistoryKeys, historyKey, historyOf, nullVersionKey, ObjectKeys, objectKey } from '../records/keyspace.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
+import type { BucketRecord, DeleteMarker, ListedObject } from '../records/records.ts'
+import { nullVersionId, sequenceOf } from '../records/version-id.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, pageOf, startBehind } from '../rules/listing.ts'
+import { compareUtf8 } from '../rules/utf8-order.ts'
+
+export interface ListedVersion {
+  key: string
+  latest: boolean
+  version: ListedObject | DeleteMarker
+}
+
+export interface VersionQuery extends ListingQuery {
+  /** Versions of keys behind this one; with `versionIdMarker` also those of this key that are older. */
+  keyMarker: string | undefined
+  versionIdMarker: string | undefined
+}
+
+export interface VersionPage {
+  entries: ListedVersion[]
+  groups: string[]
+  /** Markers of the next page; `undefined` when this is the last. */
+  next: { keyMarker: string; versionIdMarker: string | undefined } | undefined
+}
+
+/** Throws NoSuchBucket, or what the scope throws. */
+export async function listVersions(
+  store: Store,
+  scope: BucketScope,
+  query: VersionQuery,
+): Promise<{ bucket: BucketRecord; page: VersionPage }> {
+  const indexes = { objects: new ObjectKeys(scope.name), history: new HistoryKeys(scope.name) }
+  const start = await startOf(store, scope.name, indexes, query)
+  const { bucket, found } = await read(store, scope, indexes, query, start)
+  const page = pageOf(query, merged(found))
+  const { entries, groups, next } = page
+  if (next === undefined || 'afterGroup' in next) {
+    return {
+      bucket,
+      page: { entries, groups, next: next && { keyMarker: next.afterGroup, versionIdMarker: undefined } },
+    }
+  }
+  const versionIdMarker = entries.at(-1)?.version.versionId
+  return { bucket, page: { entries, groups, next: { keyMarker: next.afterKey, versionIdMarker } } }
+}
+
+interface Indexes {
+  objects: ObjectKeys
+  history: HistoryKeys
+}
+
+interface Start {
+  objects: Key
+  history: Key
+  /** The key that the page goes on within, and behind which sequence. */
+  within: { object: RangeQuery; history: RangeQuery; sequence: number } | undefined
+}
+
+async function startOf(
+  store: Store,
+  bucket: string,
+  { objects, history }: Indexes,
+  query: VersionQuery,
+): Promise<Start | undefined> {
+  const { prefix, keyMarker, versionIdMarker } = query
+  if (keyMarker === undefined) return undefined
+  const start = startBehind(keyMarker, query)
+  if ('afterGroup' in start) {
+    const { afterGroup } = start
+    return {
+      objects: endOfPrefix(objects.pack(afterGroup)),
+      history: history.startingWith(afterGroup).end,
+      within: undefined,
+    }
+  }
+  const canHoldIt = keyMarker.startsWith(prefix) && Buffer.byteLength(keyMarker) <= limits.keyBytesMax
+  if (versionIdMarker === undefined || !canHoldIt) {
+    return { objects: keyAfter(objects.pack(keyMarker)), history: historyOf(bucket, keyMarker).end, within: undefined }
+  }
+  return startWithin(store, bucket, keyMarker, versionIdMarker)
+}
+
+async function startWithin(store: Store, bucket: string, key: string, versionId: string): Promise<Start> {
+  const object = objectKey(bucket, key)
+  const ofKey = historyOf(bucket, key)
+  const sequence = versionId === nullVersionId ? await nullSequence(store, bucket, key) : sequenceOf(versionId)
+  // A null version that has gone: nothing says what lay behind it, so the key is shown again rather than missed.
+  if (sequence === undefined) return { objects: object, history: ofKey.start, within: undefined }
+  return {
+    objects: keyAfter(object),
+    history: keyAfter(historyKey(bucket, key, sequence)),
+    within: {
+      object: { start: object, end: keyAfter(object), limit: 1 },
+      history: { ...ofKey, limit: 1 },
+      sequence,
+    },
+  }
+}
+
+async function nullSequence(store: Store, bucket: string, key: string): Promise<number | undefined> {
+  const [object, pointer] = await store.kv.get([objectKey(bucket, key), nullVersionKey(bucket, key)])
+  const current = object && objectCodec.decodeListed(object.key, object.value)
+  if (current?.versionId === nullVersionId) return current.sequence
+  return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
+}
+
+/** What was found of a key in one of the indexes: a version, or the group that it stands for. */
+interface FoundVersion {
+  key: string
+  line: Line<ListedObject | DeleteMarker>
+}
+
+/** What a page may show of each index, in order. */
+interface Found {
+  objects: readonly FoundVersion[]
+  history: readonly FoundVersion[]
+  /** A key whose newest version lies before the page. */
+  begunKey: string | undefined
+}
+
+/** From one snapshot: a version moves from one index to the other when a newer one is written, and back when that one is removed. */
+async function read(
+  store: Store,
+  scope: BucketScope,
+  { objects, history }: Indexes,
+  query: VersionQuery,
+  start: Start | undefined,
+): Promise<{ bucket: BucketRecord; found: Found }> {
+  const { prefix, delimiter } = query
+  const limit = findsMax(query)
+  const objectRange = objects.startingWith(prefix)
+  const historyRange = history.startingWith(prefix)
+  const within = start?.within
+  const {
+    bucket,
+    found: [foundObjects = [], foundHistory = [], ofKey = [], historyOfKey = []],
+  } = await viewInBucket(
+    store,
+    scope,
+    [
+      { ...objectRange, start: later(objectRange.start, start?.objects), limit, fold: objects.fold(query) },
+      { ...historyRange, start: later(historyRange.start, start?.history), limit, fold: history.fold(query) },
+      ...(within === undefined ? [] : [within.object, within.history]),
+    ],
+    ({ key, value }, place): FoundVersion => {
+      const text = place % 2 === 0 ? objects.unpack(key) : history.unpack(key)
+      // What a page shows as a group is not looked into.
+      const group = place < 2 ? groupOf(text, prefix, delimiter) : undefined
+      return { key: text, line: group ?? versionCodec.decodeListed(key, value) }
+    },
+  )
+  if (within === undefined) {
+    return { bucket, found: { objects: foundObjects, history: foundHistory, begunKey: undefined } }
+  }
+
+  const [newest] = [...ofKey, ...historyOfKey]
+  const isShown = newest !== undefined && typeof newest.line !== 'string' && newest.line.sequence >= within.sequence
+  // What was the newest has gone since. The one below, which has become it, has yet to be shown.
+  const restored = isShown ? [] : ofKey.map(({ key, line }) => ({ key, line: groupOf(key, prefix, delimiter) ?? line }))
+  return {
+    bucket,
+    found: {
+      objects: [...restored, ...foundObjects],
+      history: foundHistory,
+      begunKey: isShown ? newest.key : undefined,
+    },
+  }
+}
+
+/** The versions of both indexes in their order. Of one key, the current object comes before its history. */
+function* merged({ objects, history, begunKey }: Found): Generator<Line<ListedVersion>> {
+  let at = 0
+  let lastKey = begunKey
+  for (const older of history) {
+    for (let object = objects[at]; object && compareUtf8(object.key, older.key) <= 0; object = objects[++at]) {
+      yield lineOf(object, true)
+      lastKey = object.key
+    }
+    yield lineOf(older, older.key !== lastKey)
+    lastKey = older.key
+  }
+  for (const object of objects.slice(at)) yield lineOf(object, true)
+}
+
+function lineOf({ key, line }: FoundVersion, latest: boolean): Line<ListedVersion> {
+  return typeof line === 'string' ? line : { key, latest, version: line }
+}

@@ -1,0 +1,168 @@
+/** Objects made of parts: where each part lies in the object, and reading a range that spans parts. */
+import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { partBlob } from '../commits/encryption.ts'
+import type { Store } from '../commits/store.ts'
+import { blobKey } from '../encryption/object-key.ts'
+import type { Entry } from '../kv/kv.ts'
+import { keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import { partKey, partOf } from '../records/keyspace.ts'
+import { partCodec } from '../records/record-codecs.ts'
+import type { ObjectData, PartRun } from '../records/records.ts'
+import type { ByteRange } from '../rules/byte-range.ts'
+import { ShardMissing } from '../stores/shard-store.ts'
+import { openBlob } from './open-blob.ts'
+
+export interface PartPlace {
+  number: number
+  /** Where the part lies in the object. */
+  range: ByteRange
+}
+
+/** Folds parts in order into runs of equal size and consecutive numbers. */
+export function toRuns(parts: Iterable<{ number: number; size: number }>): PartRun[] {
+  const runs: PartRun[] = []
+  for (const { number, size } of parts) {
+    const run = runs.at(-1)
+    if (run !== undefined && run.size === size && run.first + run.count === number) run.count += 1
+    else runs.push({ first: number, count: 1, size })
+  }
+  return runs
+}
+
+export const partsCount = (runs: readonly PartRun[]): number => runs.reduce((sum, run) => sum + run.count, 0)
+
+/** The place of part `number`, or `undefined` when the object has no such part. */
+export function placeOfPart(runs: readonly PartRun[], number: number): PartPlace | undefined {
+  let start = 0
+  for (const { first, count, size } of runs) {
+    if (number >= first && number < first + count) {
+      const partStart = start + (number - first) * size
+      return { number, range: { start: partStart, end: partStart + size } }
+    }
+    start += count * size
+  }
+  return undefined
+}
+
+/** The parts that hold bytes of `range`, in order. */
+export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartPlace[] {
+  const places: PartPlace[] = []
+  let start = 0
+  for (const { first, count, size } of runs) {
+    const runEnd = start + count * size
+    if (size > 0 && start < range.end && runEnd > range.start) {
+      const from = Math.max(0, Math.floor((range.start - start) / size))
+      const to = Math.min(count, Math.ceil((range.end - start) / size))
+      for (let i = from; i < to; i++) {
+        places.push({ number: first + i, range: { start: start + i * size, end: start + (i + 1) * size } })
+      }
+    }
+    start = runEnd
+  }
+  return places
+}
+
+/** Opens a range of an object made of parts. The first part is open when it resolves; each next one is opened when its turn comes. */
+export async function openParts(
+  store: Store,
+  data: Extract<ObjectData, { kind: 'parts' }>,
+  range: ByteRange,
+  objectKey: Buffer | undefined,
+): Promise<ByteSource> {
+  const places = partsWithin(data.runs, range)
+  const [first, ...later] = places
+  if (first === undefined) throw new Error('an empty range has no parts')
+  const nextEntry = entriesInTurn(store, data.uploadId, places)
+  const open = async (place: PartPlace): Promise<ByteSource> =>
+    openPart(store, { uploadId: data.uploadId, place, entry: await nextEntry() }, range, objectKey)
+  let current = await open(first)
+  let cancelled = false
+
+  const drain = async (sink: ByteSink): Promise<void> => {
+    await current.drain(sink)
+    for (const place of later) {
+      const next = await open(place)
+      current = next
+      if (cancelled) {
+        next.cancel()
+        throw new Error('reading was cancelled')
+      }
+      await next.drain(sink)
+    }
+  }
+  return {
+    size: range.end - range.start,
+    drain,
+    read: async () => {
+      const chunks: Buffer[] = []
+      await drain((chunk) => {
+        chunks.push(Buffer.from(chunk))
+      })
+      return Buffer.concat(chunks)
+    },
+    cancel: () => {
+      cancelled = true
+      current.cancel()
+    },
+  }
+}
+
+/** Gives the entries of the parts one after the other; each round trip brings many. So an entry may be older than the call that gives it. */
+function entriesInTurn(store: Store, uploadId: string, places: readonly PartPlace[]): () => Promise<Entry | undefined> {
+  let at = 0
+  let countMax: number = limits.partEntriesFirst
+  let known = new Map<number, Entry>()
+  return async () => {
+    const ahead = places.slice(at, at + countMax)
+    const [next] = ahead
+    if (next === undefined) throw new Error('no part is left')
+    at += 1
+    if (!known.has(next.number)) {
+      known = await entriesOf(store, uploadId, ahead)
+      countMax = limits.partEntriesMax
+    }
+    return known.get(next.number)
+  }
+}
+
+/** By number. Where parts lie between that the object was not made of, those at the end may be left out, but never the first. */
+async function entriesOf({ kv }: Store, uploadId: string, places: readonly PartPlace[]): Promise<Map<number, Entry>> {
+  const keys = places.map(({ number }) => partKey(uploadId, number))
+  const [first] = keys
+  const last = keys.at(-1)
+  if (first === undefined || last === undefined) return new Map()
+  const entries =
+    keys.length === 1 ? await kv.get(keys) : await kv.range({ start: first, end: keyAfter(last), limit: keys.length })
+  return new Map(entries.flatMap((entry) => (entry === undefined ? [] : [[partOf(entry.key).number, entry]])))
+}
+
+async function openPart(
+  store: Store,
+  { uploadId, place, entry }: { uploadId: string; place: PartPlace; entry: Entry | undefined },
+  range: ByteRange,
+  objectKey: Buffer | undefined,
+): Promise<ByteSource> {
+  const wanted = {
+    start: Math.max(range.start, place.range.start) - place.range.start,
+    end: Math.min(range.end, place.range.end) - place.range.start,
+  }
+  const key = partKey(uploadId, place.number)
+  const openAt = async (found: Entry | undefined): Promise<ByteSource> => {
+    if (found === undefined) throw new ShardMissing(`part ${place.number} of ${uploadId}`)
+    const { manifest, size, salt = '' } = partCodec.decode(key, found.value)
+    return openBlob(store, manifest, wanted, {
+      owner: { kind: 'part', uploadId, number: place.number },
+      size,
+      key: objectKey && blobKey(objectKey, partBlob(place.number, salt)),
+    })
+  }
+  try {
+    return await openAt(entry)
+  } catch (error) {
+    // Compaction, a repair or a move may have put the part elsewhere between looking up and opening it.
+    const [fresh] = await store.kv.get([key])
+    if (error instanceof ShardMissing || fresh?.version !== entry?.version) return openAt(fresh)
+    throw error
+  }
+}

@@ -1,0 +1,87 @@
+/** Reads a version of a key: its record, and a verified range of its bytes. */
+import { type ByteSource, bytesSource } from '../byte-source.ts'
+import { bindingOf, type CustomerKey, objectKeyOf, wholeBlob } from '../commits/encryption.ts'
+import type { BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { blobKey } from '../encryption/object-key.ts'
+import type { ObjectRecord } from '../records/records.ts'
+import type { ByteRange } from '../rules/byte-range.ts'
+import type { VersionInBucket } from '../rules/versions.ts'
+import { ShardMissing } from '../stores/shard-store.ts'
+import type { VersionAddress } from './change-version.ts'
+import { type FoundVersion, findVersion } from './find-version.ts'
+import { openParts } from './object-parts.ts'
+import { openBlob } from './open-blob.ts'
+
+export interface OpenedObject<P> extends VersionInBucket {
+  /** What `plan` made of the record. */
+  planned: P
+  body: ByteSource
+}
+
+export interface ReadAddress extends VersionAddress {
+  /** Needed for, and only for, what was written with one. */
+  customerKey?: CustomerKey | undefined
+}
+
+const moveRetriesMax = 3
+
+export interface ReadableVersion extends FoundVersion {
+  /** Absent: not encrypted. */
+  objectKey: Buffer | undefined
+}
+
+/** A version, when the request brings what reading it takes. Throws what `findVersion` and `objectKeyOf` throw. */
+export async function findReadable(
+  store: Store,
+  scope: BucketScope,
+  { key, versionId, customerKey }: ReadAddress,
+): Promise<ReadableVersion> {
+  const found = await findVersion(store, scope, key, versionId)
+  const { bucket, record, entry } = found
+  // Nearly every object, and every request for one.
+  if (record.encryption === undefined && customerKey === undefined) {
+    return { bucket, record, entry, objectKey: undefined }
+  }
+  const binding = bindingOf(bucket.record.id, key, record)
+  return { bucket, record, entry, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
+}
+
+/**
+ * Opens what `plan` asks for of a version; `plan` throws to refuse (conditions, range). It may be asked again: when compaction moved the bytes
+ * between looking up and opening them, the record is read afresh. Throws what `findReadable` and `plan` throw.
+ */
+export async function openObject<P extends { range: ByteRange }>(
+  store: Store,
+  scope: BucketScope,
+  address: ReadAddress,
+  plan: (record: ObjectRecord) => P,
+): Promise<OpenedObject<P>> {
+  for (let attempt = 1; ; attempt++) {
+    const { bucket, record, objectKey } = await findReadable(store, scope, address)
+    const planned = plan(record)
+    try {
+      const body = await openData(store, { bucket: scope.name, key: address.key }, record, planned.range, objectKey)
+      return { bucket: bucket.record, record, planned, body }
+    } catch (error) {
+      if (!(error instanceof ShardMissing) || attempt === moveRetriesMax) throw error
+    }
+  }
+}
+
+function openData(
+  store: Store,
+  name: { bucket: string; key: string },
+  record: ObjectRecord,
+  range: ByteRange,
+  objectKey: Buffer | undefined,
+): Promise<ByteSource> {
+  if (range.end === range.start) return Promise.resolve(bytesSource(Buffer.alloc(0)))
+  const { data, size } = record
+  if (data.kind === 'parts') return openParts(store, data, range, objectKey)
+  return openBlob(store, data.manifest, range, {
+    owner: { kind: 'version', ...name, sequence: record.sequence },
+    size,
+    key: objectKey && blobKey(objectKey, wholeBlob),
+  })
+}

@@ -1,0 +1,178 @@
+/** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
+import { timeOrderedId } from '../clock.ts'
+import { commitDecision, garbagePut } from '../commits/commit.ts'
+import { type EncryptionRequest, encryptionFor, newObjectKey } from '../commits/encryption.ts'
+import { checkLockRequest } from '../commits/lock-request.ts'
+import { wrappingChecks } from '../commits/newest-wrapping.ts'
+import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { S3Error } from '../errors.ts'
+import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
+import { keyAfter, later } from '../kv/ordered-key.ts'
+import {
+  bucketKey,
+  noValue,
+  openUploadKey,
+  openUploadOf,
+  openUploadsFold,
+  openUploadsOfKey,
+  openUploadsStartingWith,
+  uploadKey,
+} from '../records/keyspace.ts'
+import { uploadCodec } from '../records/record-codecs.ts'
+import type { BucketRecord, OpenUpload, UploadRecord } from '../records/records.ts'
+import { findsMax, groupOf, type Line, type ListingQuery, type Page, pageOf, startBehind } from '../rules/listing.ts'
+
+export interface UploadAddress {
+  key: string
+  uploadId: string
+}
+
+export interface FoundUpload extends UploadAddress {
+  bucket: FoundBucket
+  record: UploadRecord
+  version: number
+}
+
+/** Clients may name anything, of any length; a key of the metadata store may be made of these only. */
+const madeId = /^[0-9a-f]{32}$/
+
+/** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */
+export async function findUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
+  const key = uploadKey(madeId.test(address.uploadId) ? address.uploadId : '')
+  const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), key])
+  const bucket = admitted(scope, bucketEntry)
+  const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)
+  if (entry === undefined || record?.bucketId !== bucket.record.id || record.key !== address.key) {
+    throw noSuchUpload(address.uploadId)
+  }
+  return { ...address, bucket, record, version: entry.version }
+}
+
+/** Throws NoSuchUpload also when the upload has been completed. */
+export async function findOpenUpload(
+  store: Store,
+  scope: BucketScope,
+  address: UploadAddress,
+): Promise<FoundUpload & { record: OpenUpload }> {
+  const found = await findUpload(store, scope, address)
+  const { record } = found
+  if (record.state !== 'open') throw noSuchUpload(address.uploadId)
+  return { ...found, record }
+}
+
+function noSuchUpload(uploadId: string): S3Error {
+  return new S3Error('NoSuchUpload', { details: { UploadId: uploadId } })
+}
+
+export interface NewUpload extends Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs' | 'encryption'> {
+  /** Absent: the bucket's default. */
+  encryption?: EncryptionRequest | undefined
+}
+
+export interface CreatedUpload {
+  uploadId: string
+  upload: OpenUpload
+}
+
+/** Throws NoSuchBucket, or what the scope throws. */
+export async function createUpload(store: Store, scope: BucketScope, upload: NewUpload): Promise<CreatedUpload> {
+  const uploadId = timeOrderedId(store.clock)
+  const key = uploadKey(uploadId)
+  return commitDecision(store, async () => {
+    const [entry] = await store.kv.get([bucketKey(scope.name)])
+    const bucket = admitted(scope, entry)
+    await checkLockRequest(store, bucket.record, upload)
+    const asked = encryptionFor(bucket.record, upload.encryption)
+    const record: OpenUpload = {
+      ...upload,
+      state: 'open',
+      bucketId: bucket.record.id,
+      initiatedMs: store.clock.now(),
+      encryption:
+        asked && newObjectKey(store, asked).wrap({ bucketId: bucket.record.id, key: upload.key, place: { uploadId } }),
+    }
+    return {
+      result: { uploadId, upload: record },
+      commit: {
+        grows: true,
+        checks: [{ key: bucketKey(scope.name), version: bucket.version }, ...wrappingChecks(store, record.encryption)],
+        puts: [
+          { key, value: uploadCodec.encode(key, record) },
+          { key: openUploadKey(bucket.record.id, upload.key, uploadId), value: noValue },
+        ],
+      },
+    }
+  })
+}
+
+/** Ends an upload and gives up its parts. Against a Complete at the same time, one of the two wins. Throws NoSuchUpload. */
+export async function abortUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<void> {
+  await commitDecision(store, async () => {
+    const upload = await findOpenUpload(store, scope, address)
+    return { result: undefined, commit: abortCommit(store, address.uploadId, upload.record, upload.version) }
+  })
+}
+
+/** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
+export function abortCommit(store: Store, uploadId: string, record: OpenUpload, version: number): Commit {
+  const key = uploadKey(uploadId)
+  return {
+    checks: [{ key, version }],
+    deletes: [key, openUploadKey(record.bucketId, record.key, uploadId)],
+    puts: [garbagePut(store, { kind: 'parts', uploadId })],
+  }
+}
+
+export interface ListedUpload extends UploadAddress {
+  upload: OpenUpload | undefined
+}
+
+export interface UploadQuery extends ListingQuery {
+  /** Uploads of keys behind this one; with `uploadIdMarker` also those of this key with a greater id. */
+  keyMarker: string | undefined
+  uploadIdMarker: string | undefined
+}
+
+/** One page of a bucket's open uploads, by key and then by time of initiation. */
+export async function listUploads(
+  store: Store,
+  scope: BucketScope,
+  query: UploadQuery,
+): Promise<{ bucket: BucketRecord; page: Page<ListedUpload> }> {
+  const [bucketEntry] = await store.kv.get([bucketKey(scope.name)])
+  const bucket = admitted(scope, bucketEntry).record
+  if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
+
+  const range = openUploadsStartingWith(bucket.id, query.prefix)
+  const index: RangeQuery = {
+    start: later(range.start, startOf(bucket.id, query)),
+    end: range.end,
+    limit: findsMax(query),
+    fold: openUploadsFold(bucket.id, query),
+  }
+  const {
+    found: [found = []],
+  } = await store.kv.view([], [index], (entry): Line<UploadAddress> => {
+    const address = openUploadOf(entry.key)
+    return groupOf(address.key, query.prefix, query.delimiter) ?? address
+  })
+  const page = pageOf(query, found)
+  const records = await store.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
+  const entries = page.entries.map((address, i) => {
+    const entry = records[i]
+    const upload = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
+    return { ...address, upload: upload?.state === 'open' ? upload : undefined }
+  })
+  return { bucket, page: { ...page, entries } }
+}
+
+function startOf(bucketId: string, query: UploadQuery): Key | undefined {
+  const { keyMarker, uploadIdMarker } = query
+  if (keyMarker === undefined) return undefined
+  const start = startBehind(keyMarker, query)
+  if ('afterGroup' in start) return openUploadsStartingWith(bucketId, start.afterGroup).end
+  return uploadIdMarker === undefined
+    ? openUploadsOfKey(bucketId, keyMarker).end
+    : keyAfter(openUploadKey(bucketId, keyMarker, uploadIdMarker))
+}

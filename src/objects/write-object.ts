@@ -1,0 +1,99 @@
+/** Writes a whole object: bytes first, then one commit that makes it the newest version of its key. */
+
+import type { Manifest } from '../blobs/blobs.ts'
+import {
+  blobEncryption,
+  type EncryptionRequest,
+  encryptionFor,
+  newObjectKey,
+  wholeBlob,
+} from '../commits/encryption.ts'
+import { readHistory } from '../commits/key-history.ts'
+import { checkLockRequest } from '../commits/lock-request.ts'
+import { commitObject, type ExpectedVersion, expectVersion, type NewRecord } from '../commits/new-version.ts'
+import type { BucketScope } from '../commits/scope.ts'
+import type { Store } from '../commits/store.ts'
+import { describeObject, type ObjectDescription } from '../records/descriptions.ts'
+import type { BucketRecord, ObjectAttributes } from '../records/records.ts'
+import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
+import type { VersionInBucket } from '../rules/versions.ts'
+import { DigestedPayload, type IncomingData, type Received, removeIfRefused, writeBlob } from './incoming-data.ts'
+
+export interface NewObject {
+  key: string
+  attributes: ObjectAttributes
+  data: IncomingData
+  conditions: WriteConditions
+  /** Absent: the bucket's default. */
+  encryption?: EncryptionRequest | undefined
+}
+
+/**
+ * Resolves with the new version when bytes and record are durable. Conditions are checked before the body is read, and again by the commit.
+ * Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict and what `writeBlob` throws.
+ */
+export async function writeObject(store: Store, scope: BucketScope, object: NewObject): Promise<VersionInBucket> {
+  const { key, attributes, conditions } = object
+  const before = await readHistory(store, scope, object)
+  const bucket = before.bucket.record
+  checkWrite(conditions, before.versions.current)
+  if (attributes.retention !== undefined || attributes.legalHold !== undefined) {
+    await checkLockRequest(store, bucket, attributes)
+  }
+
+  const asked = encryptionFor(bucket, object.encryption)
+  const objectKey = asked && newObjectKey(store, asked)
+  const encryptionAt =
+    objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
+  const expected = await expectVersion(store, before, { retention: attributes.retention, encryptionAt })
+  const payload = new DigestedPayload(store, object.data, objectKey && blobEncryption(objectKey, wholeBlob))
+  const manifest = await writeBlob(store, bucket.location, payload, (received) =>
+    describe(bucket, object, expected, received),
+  )
+  try {
+    const record = recordOf(object, expected, encryptionAt, payload.received, manifest)
+    return await commitObject(store, scope, before, record, conditions)
+  } catch (error) {
+    await removeIfRefused(store, manifest, error)
+    throw error
+  }
+}
+
+function describe(
+  bucket: BucketRecord,
+  { attributes, data }: NewObject,
+  { key, sequence, versionRandom, encryption, stampedAt }: ExpectedVersion,
+  received: Received,
+): ObjectDescription {
+  const { size } = data.body
+  const stamped = stampedAt(received.receivedMs)
+  const told = stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
+  const object = { key, sequence, versionRandom, attributes: told, size, encryption }
+  return describeObject(bucket, object, received, received.receivedMs)
+}
+
+function recordOf(
+  { attributes, data }: NewObject,
+  { random, stampedAt }: ExpectedVersion,
+  encryptionAt: NewRecord['encryptionAt'],
+  { etag, checksum, receivedMs }: Received,
+  manifest: Manifest,
+): NewRecord {
+  const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {
+    headers: attributes.headers,
+    metadata: attributes.metadata,
+    tags: attributes.tags,
+    retention: attributes.retention,
+    legalHold: attributes.legalHold,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
+    size: data.body.size,
+    etag,
+    checksum: checksum && { ...checksum, type: 'FULL_OBJECT' },
+    data: { kind: 'blob', manifest },
+    encryptionAt,
+    versionRandom: random,
+    stamped: stampedAt(receivedMs),
+  }
+  return record
+}

@@ -1,0 +1,38 @@
+/** Removes everything that clients stored. For tests: nothing is kept, and nothing can be undone. */
+
+import type { Store } from '../commits/store.ts'
+import { systemPrefix } from '../instance/sealed-record.ts'
+import type { Key, Kv } from '../kv/kv.ts'
+import { endOfPrefix } from '../kv/ordered-key.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
+
+const batchMax = 1000
+const firstKey = Buffer.alloc(0)
+/** No key starts with it: tables are named by letters. */
+const lastKey = Buffer.from([0xff])
+
+/** Metadata first: a request under way loses its bucket and fails cleanly, rather than finding a key whose data is gone. */
+export async function emptyStore({ kv, blobs }: Store): Promise<void> {
+  await deleteRange(kv, firstKey, systemPrefix)
+  await deleteRange(kv, endOfPrefix(systemPrefix), lastKey)
+  await Promise.all(blobs.stores.map(emptyShards))
+}
+
+async function deleteRange(kv: Kv, start: Key, end: Key): Promise<void> {
+  while (true) {
+    const entries = await kv.range({ start, end, limit: batchMax })
+    if (entries.length === 0) return
+    await kv.commit({ deletes: entries.map((entry) => entry.key) })
+  }
+}
+
+async function emptyShards(shards: ShardStore): Promise<void> {
+  let ids: string[] = []
+  for await (const { id } of shards.list()) {
+    ids.push(id)
+    if (ids.length < batchMax) continue
+    await shards.delete(ids)
+    ids = []
+  }
+  await shards.delete(ids)
+}

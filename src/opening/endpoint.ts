@@ -1,0 +1,151 @@
+/** The address that clients reach: the S3 port over a store, and what can go wrong in taking it. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Logger } from 'pino'
+import { type Account, openCredentials } from '../auth/credentials.ts'
+import type { LocationState } from '../blobs/blobs.ts'
+import { systemClock } from '../clock.ts'
+import type { Store } from '../commits/store.ts'
+import type { ListenAddress } from '../config/kinds.ts'
+import { type ClientSettings, descriptorsMax, portBounds } from '../http/port-bounds.ts'
+import type { RequestLog } from '../http/request-log.ts'
+import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { KeyPair } from '../http/tls-front.ts'
+import { operations } from '../operations/table.ts'
+
+export interface S3PortOptions extends Partial<ClientSettings> {
+  store: Store
+  accounts: readonly Account[]
+  domains: readonly string[]
+  region: string
+  /** Absent: plain HTTP. */
+  keyPair: KeyPair | undefined
+  allowCustomerKeysOverHttp: boolean
+  /** Of objects whose clients send none. */
+  defaultChecksum: 'none' | 'CRC64NVME'
+  sigv2: 'off' | 'presigned' | 'all'
+  log: Logger
+}
+
+export interface Endpoint {
+  /** For clients on this machine: a wildcard address is shown as the loopback one. */
+  url: string
+  port: number
+  /** New connections get this certificate. */
+  renewTls(pair: KeyPair): void
+  /** Applies to requests from now on. Throws when the accounts contradict each other; then the old ones stay. */
+  renewAccounts(accounts: readonly Account[]): void
+  /** Answers the requests under way. */
+  close(): Promise<void>
+}
+
+/** The address can't be listened on. The message says why. */
+export class ListenFailed extends Error {
+  constructor({ host, port }: ListenAddress, { code, message }: NodeJS.ErrnoException) {
+    const reasons: Record<string, string> = {
+      EADDRINUSE: 'another process listens there already',
+      EACCES: 'this user may not listen on that port',
+      EADDRNOTAVAIL: 'this machine does not have that address',
+      ENOTFOUND: 'that name has no address',
+    }
+    super(`cannot listen on ${bracketed(host)}:${port}: ${reasons[code ?? ''] ?? message}`)
+    this.name = 'ListenFailed'
+  }
+}
+
+/** Serves connections once told to listen, or given them. */
+export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
+  const { store, accounts, domains, region, keyPair, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
+  const bounds = portBounds(options, descriptorsMax())
+  let closing = false
+  const credentials = openCredentials(accounts)
+  const server = createHttpServer({
+    operations,
+    store: defaultChecksum === 'none' ? store : { ...store, defaultChecksum },
+    credentials,
+    domains,
+    region,
+    tls: keyPair,
+    allowCustomerKeysOverHttp,
+    sigv2,
+    clock: systemClock,
+    ready: (what) =>
+      !closing && (what === 'requests' || store.blobs.locations.every((location) => isReady(location, what))),
+    log: logRequests(log),
+    bounds,
+  })
+  const close = (): Promise<void> => {
+    closing = true
+    return server.close()
+  }
+  return { ...server, renewAccounts: credentials.replace, close }
+}
+
+/** Whether enough stores of a location are in use. Pure. */
+export function isReady(
+  {
+    stores,
+    writeAck,
+    copies,
+  }: Pick<LocationState, 'writeAck' | 'copies'> & {
+    stores: readonly Pick<LocationState['stores'][number], 'state'>[]
+  },
+  what: 'reads' | 'writes',
+): boolean {
+  if (what === 'writes') return stores.filter(({ state }) => state === 'up').length >= writeAck
+  return stores.filter(({ state }) => state === 'out').length < copies
+}
+
+/** Throws `ListenFailed`. */
+export async function openEndpoint(options: S3PortOptions & { listen: ListenAddress }): Promise<Endpoint> {
+  const { listen, keyPair } = options
+  const server = openS3Port(options)
+  try {
+    const { port } = await server.listen(listen.host, listen.port)
+    const { renewTls, renewAccounts, close } = server
+    return { url: urlOf(listen.host, port, keyPair), port, renewTls, renewAccounts, close }
+  } catch (error) {
+    throw error instanceof Error ? new ListenFailed(listen, error) : error
+  }
+}
+
+/** Call it before a first start makes anything, so that a failed one leaves nothing behind. Throws `ListenFailed`. */
+export async function refuseTakenAddress(address: ListenAddress): Promise<void> {
+  const server = createServer()
+  try {
+    server.listen(address)
+    await once(server, 'listening')
+  } catch (error) {
+    throw error instanceof Error ? new ListenFailed(address, error) : error
+  } finally {
+    server.close()
+  }
+}
+
+export function urlOf(host: string, port: number, keyPair: KeyPair | undefined): string {
+  const isWildcard = ['', '0.0.0.0', '::'].includes(host)
+  return `${keyPair === undefined ? 'http' : 'https'}://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+/**
+ * Which requests make a log line, and at what level: our failures always, the rest (refusals under overload too) only when asked for. Vendor headers without
+ * effect make a line at debug level, for whoever asks why a client's header did nothing.
+ */
+export function logRequests(log: Logger): (line: RequestLog) => void {
+  const logsAll = log.isLevelEnabled('info')
+  const logsIgnored = log.isLevelEnabled('debug')
+  return ({ ignoredHeaders, ...line }) => {
+    if (ignoredHeaders !== undefined && logsIgnored) {
+      const { requestId, operation } = line
+      log.debug({ requestId, operation, ignoredHeaders }, 'vendor headers without a meaning here were ignored')
+    }
+    if (line.error !== undefined) {
+      const { error, ...rest } = line
+      log.error({ ...rest, err: error }, 'a request failed unexpectedly')
+    } else if (line.status === 500) log.warn(line, 'a request failed')
+    else if (logsAll) log.info(line, 'request')
+  }
+}

@@ -1,0 +1,248 @@
+/** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
+
+import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { type ClosingStack, closingStack, opening } from '../closing-stack.ts'
+import { type KeysInUse, type Store, unsharedKeys } from '../commits/store.ts'
+import type { Placement } from '../config/locations.ts'
+import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
+import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
+import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
+import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from '../instance/instance-lock.ts'
+import { type KeyRingSources, openKeyRing } from '../instance/key-ring-file.ts'
+import { beginStart, readClaimant } from '../instance/metadata-id.ts'
+import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
+import type { Kv } from '../kv/kv.ts'
+import { memoryKv } from '../kv/memory.ts'
+import { openDirectoryStore } from '../stores/directory/directory-store.ts'
+import { memoryShardStore } from '../stores/memory.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
+import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
+import { openThreads } from '../threads/worker-threads.ts'
+import { openEngine } from './open-engine.ts'
+import { type OpenPlacement, openPlacement } from './open-placement.ts'
+
+export interface OpenStore {
+  store: Store
+  close(): Promise<void>
+}
+
+export interface OpenDataStore extends OpenStore {
+  directory: DataDirectory
+  /** What worker processes name to share the directory. */
+  instanceId: string
+}
+
+export interface DataStoreOptions {
+  path: string
+  /** Whether to make a data directory of a missing or empty one. */
+  create: boolean
+  keys: KeyRingSources
+  /** Stores and locations beside those in the data directory. Absent: none. */
+  placement?: Placement
+  /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
+  workerOf?: string
+  /** This process only reads. It becomes no owner, and there may be one. */
+  readOnly?: boolean
+  /** This process ends soon when another wants to be the owner: see `isOwnershipWanted`. */
+  yieldsOwnership?: boolean
+  /** The placement may differ from the one that the data directory knows. What both know is opened. Needs `readOnly`. */
+  dryRun?: boolean
+  /** An engine can't go on: the process, or what uses the store, must stop. */
+  onFatal(error: Error): void
+  /** Tells the operator about what is wrong and harms nobody yet. */
+  warn(message: string): void
+  /** Tells the operator what the process goes by. */
+  inform(message: string): void
+}
+
+const clock: Clock = systemClock
+
+/** A store that ends with the process. `kmsKeys`: names of keys for SSE-KMS, beside the default one. */
+export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
+  const kv = memoryKv()
+  const shards = memoryShardStore({ clock })
+  const opened = closingStack()
+  opened.add(() => kv.close())
+  opened.add(() => shards.close())
+  return { store: storeOver(kv, shards, unsharedKeys(madeKeyRing(kmsKeys)), opened), close: opened.close }
+}
+
+export interface OpenMetadata {
+  kv: Kv
+  clock: Clock
+  directory: DataDirectory
+  /** Whether a server runs on the data. */
+  isServed(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * The metadata alone, beside the process that owns the data directory if there is one. Records may be written: the engine puts the commits of all processes
+ * in order. Shards may not: an owner that starts takes what was written to stores by no process of its own for left behind, and ends it. Throws
+ * `DataDirectoryRefused`.
+ */
+export async function openMetadata({
+  path,
+  onFatal,
+  warn,
+}: Pick<DataStoreOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
+  const directory = await prepareDataDirectory(path, { create: false })
+  return opening(async (opened) => {
+    const kv = await openEngine({ path: directory.meta, onFatal, onDamage: warn })
+    opened.add(() => kv.close())
+    await refuseUnfinished(kv, directory.path)
+    return { kv, clock, directory, isServed: () => isOwned(kv), close: opened.close }
+  })
+}
+
+/** Throws `InstanceInUse`, `DataDirectoryRefused`. */
+export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore> {
+  return opening(async (opened) => {
+    const directory = await prepareDataDirectory(options.path, options)
+    const kv = await openEngine({
+      path: directory.meta,
+      onFatal: options.onFatal,
+      onDamage: options.warn,
+      takesOver: options.workerOf === undefined && options.readOnly !== true,
+    })
+    opened.add(() => kv.close())
+    const lock = await joined(kv, directory, options)
+    opened.add(() => lock.release())
+    await refuseUnfinished(kv, directory.path)
+    const owner = lock.owns
+    const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
+    const claims = owner ? (await beginStart(kv, clock, directory.path)).claims : undefined
+    const ownership = { claimant: async () => ({ ...(await readClaimant(kv)), claims }) }
+    const shards = await openDefaultStore(kv, directory, { ...options, owner, ownership })
+    opened.add(() => shards.close())
+    const placed = await openPlacement(
+      kv,
+      // Only a start that may make a data directory may make stores.
+      {
+        configured: options.placement ?? { stores: [], locations: [] },
+        owner,
+        ownership,
+        adopt: options.create || options.workerOf !== undefined,
+        dryRun: options.dryRun,
+        clock,
+        warn: options.warn,
+      },
+      opened,
+    )
+    const erasureCode = openErasureCodeOnce(options)
+    const serves = options.create || options.workerOf !== undefined
+    if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
+    if (owner) {
+      await kv.integrity.beginRun()
+      opened.add(() => kv.integrity.endRun())
+    }
+    return {
+      store: storeOver(kv, shards, ring, opened, { ...placed, erasureCode }),
+      directory,
+      instanceId: lock.id,
+      close: opened.close,
+    }
+  })
+}
+
+async function joined(
+  kv: Kv,
+  { path }: DataDirectory,
+  { workerOf, readOnly = false, yieldsOwnership = false }: DataStoreOptions,
+): Promise<InstanceLock & { owns: boolean }> {
+  if (readOnly) return { id: '', owns: false, release: async () => {} }
+  if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
+  return { ...(await acquireInstanceLock(kv, path, clock, { yieldsOwnership })), owns: true }
+}
+
+/** One for the whole process, so that its memory bounds all stripes under way. Opening it checks it: a server does that at start. */
+function openErasureCodeOnce({ inform }: DataStoreOptions): () => ErasureCode {
+  let opened: ErasureCode | undefined
+  return () => {
+    if (opened !== undefined) return opened
+    opened = openErasureCode()
+    inform(`erasure coding uses the kernel ${opened.kernelName}`)
+    // Older engines lack the fastest: no reason to be alarmed.
+    for (const { name, reason } of opened.rejectedKernels)
+      inform(`erasure coding can't use the kernel ${name}: ${reason}`)
+    return opened
+  }
+}
+
+interface Placed extends OpenPlacement {
+  erasureCode?: () => ErasureCode
+}
+
+const nothingPlaced: Placed = { locations: [], stores: [] }
+
+function storeOver(kv: Kv, shards: ShardStore, keys: KeysInUse, opened: ClosingStack, placed = nothingPlaced): Store {
+  const { locations, stores, ...coding } = placed
+  const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
+  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })
+  const threads = openThreads()
+  opened.add(() => threads.close())
+  return { kv, blobs, clock, keys, threads }
+}
+
+function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
+  return withKeysFor(keyRing([]), [storeKeyName, defaultKmsKeyName, ...kmsKeys], (bytes) =>
+    Buffer.from(clock.random(bytes)),
+  )
+}
+
+async function openDefaultStore(
+  kv: Kv,
+  directory: DataDirectory,
+  {
+    owner,
+    ownership,
+    onFatal,
+    warn,
+  }: Pick<DataStoreOptions, 'onFatal' | 'warn'> & { owner: boolean; ownership: Ownership },
+): Promise<ShardStore> {
+  const known = await knownDefaultStore(kv)
+  const shards = await openDirectoryStore({
+    path: directory.store,
+    clock,
+    create: known === undefined,
+    ownership: { ...ownership, ...(known === undefined ? { takes: 'empty' } : { knows: known }) },
+    firstOpener: owner,
+    onFatal,
+    warn,
+  }).catch((error: unknown) => {
+    throw error instanceof StoreRefused ? refusedDefault(directory, known, error) : error
+  })
+  try {
+    if (known === undefined) await adopt(kv, shards, directory)
+    return shards
+  } catch (error) {
+    await shards.close()
+    throw error
+  }
+}
+
+function refusedDefault({ path }: DataDirectory, known: string | undefined, { message }: StoreRefused): Error {
+  if (known === undefined)
+    return new DataDirectoryRefused(
+      path,
+      `holds data but no metadata. Run holdfast recover, or restore a backup (${message})`,
+    )
+  return new DataDirectoryRefused(
+    path,
+    `holds a store that its metadata may not use. Restore both from one backup (${message})`,
+  )
+}
+
+/** At first start the metadata learns its store, which must hold nothing yet. */
+async function adopt(kv: Kv, shards: ShardStore, directory: DataDirectory): Promise<void> {
+  for await (const _ of shards.list()) {
+    throw new DataDirectoryRefused(
+      directory.path,
+      'holds data but no metadata. Run `holdfast recover`, or `holdfast restore` with a backup',
+    )
+  }
+  if (!(await learnDefaultStore(kv, shards.storeId)))
+    throw new Error('another process changed the metadata of an owned data directory')
+}

@@ -1,0 +1,182 @@
+/** Opens every store that the configuration names, without metadata that would know them, and has the metadata rebuilt from what they hold. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { randomId, systemClock } from '../clock.ts'
+import { type ClosingStack, opening } from '../closing-stack.ts'
+import type { Placement, StoreSettings } from '../config/locations.ts'
+import { failureText } from '../file-failure.ts'
+import { replaceDefaultStore } from '../instance/default-store.ts'
+import { rememberKeys } from '../instance/key-ring-file.ts'
+import { keepPlacement, nextLocations, PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
+import type { RecoverReport, Recovery } from '../jobs/recover/context.ts'
+import { recoveryLocation } from '../jobs/recover/found-blobs.ts'
+import { emptyReport, recover } from '../jobs/recover/recover.ts'
+import { Staging } from '../jobs/recover/staging.ts'
+import type { Kv } from '../kv/kv.ts'
+import { openLmdb } from '../kv/lmdb.ts'
+import type { BucketRecord } from '../records/records.ts'
+import { openDirectoryStore } from '../stores/directory/directory-store.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
+import { type FilledMetadata, fillMetadata } from './fill-metadata.ts'
+import { requirePackages, storeOpener } from './open-stores.ts'
+
+export interface RecoveryOptions {
+  path: string
+  placement: Placement
+  /** Owns buckets whose owner nothing tells. */
+  owner: string
+  /** Data that nothing references and that is younger may be of a write under way when the snapshot was taken. */
+  graceMs: number
+  onFatal(error: Error): void
+  warn(message: string): void
+  advance: Recovery['advance']
+}
+
+export interface RecoveredMetadata extends RecoverReport {
+  storesRead: string[]
+  storesMissing: { name: string; reason: string }[]
+}
+
+interface FoundStores {
+  default: ShardStore
+  byName: ReadonlyMap<string, ShardStore>
+  missing: { name: string; reason: string }[]
+}
+
+/** Throws `DataDirectoryRefused`, `InstanceInUse`, `PlacementRefused`. Nothing on the stores is changed. */
+export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMetadata> {
+  const { path, onFatal } = options
+  return fillMetadata({ path, command: 'recover', onFatal }, (metadata) =>
+    opening(async (opened) => {
+      const stores = await openStores(metadata, options, opened)
+      const staging = await openStaging(metadata, options, opened)
+      const report = emptyReport()
+      await rebuild(metadata, stores, staging, options, report)
+      await opened.close()
+      return {
+        ...report,
+        storesRead: ['default', ...stores.byName.keys()],
+        storesMissing: stores.missing,
+      }
+    }),
+  )
+}
+
+async function rebuild(
+  { kv, isWanted }: FilledMetadata,
+  stores: FoundStores,
+  staging: Kv,
+  { placement, owner, graceMs, advance }: RecoveryOptions,
+  report: RecoverReport,
+): Promise<void> {
+  const locations: Location[] = [
+    { name: 'default', version: 1, scheme: 'replica', stores: [stores.default] },
+    ...placement.locations.map(
+      ({ name, policy }): Location => ({
+        ...policy,
+        name,
+        version: 1,
+        stores: policy.stores.flatMap((store) => stores.byName.get(store) ?? []),
+      }),
+    ),
+  ]
+  const blobs = openBlobs(locations, { otherStores: [...stores.byName.values()] })
+  const recovery: Recovery = {
+    kv,
+    clock: systemClock,
+    blobs,
+    stores: [stores.default, ...stores.byName.values()],
+    staging: new Staging(staging),
+    locations: blobs.locations.map(recoveryLocation),
+    graceMs,
+    takenMs: undefined,
+    report,
+    wrappedBy: new Set(),
+    advance,
+  }
+  const buckets = await recover(recovery, { isWanted, owner })
+  refuseUnknownLocations(buckets, placement)
+  await replaceDefaultStore(kv, stores.default.storeId)
+  await rememberKeys(kv, recovery.wrappedBy)
+  await rememberPlacement(kv, stores, placement)
+}
+
+/** The data directory's own, made if it is lost; and those of the configuration that are there. */
+async function openStores(
+  { directory, ownership }: FilledMetadata,
+  { placement, onFatal, warn }: RecoveryOptions,
+  opened: ClosingStack,
+): Promise<FoundStores> {
+  await requirePackages(placement.stores)
+  const inDirectory = await openDirectoryStore({
+    path: directory.store,
+    clock: systemClock,
+    create: true,
+    ownership,
+    firstOpener: true,
+    onFatal,
+    warn,
+  })
+  opened.add(() => inDirectory.close())
+  const byName = new Map<string, ShardStore>()
+  const missing: FoundStores['missing'] = []
+  for (const settings of placement.stores) {
+    const { name } = settings
+    try {
+      const store = await storeOpener(settings, { clock: systemClock, warn, ownership })({ first: true, onFatal })
+      opened.add(() => store.close())
+      refuseTwice(name, store, byName)
+      byName.set(name, store)
+    } catch (error) {
+      if (error instanceof PlacementRefused) throw error
+      missing.push({ name, reason: failureText(error) })
+    }
+  }
+  return { default: inDirectory, byName, missing }
+}
+
+function refuseTwice(name: string, { storeId }: ShardStore, byName: ReadonlyMap<string, ShardStore>): void {
+  const other = [...byName].find(([, store]) => store.storeId === storeId)
+  if (other === undefined) return
+  throw new PlacementRefused(`stores.${other[0]} and stores.${name} are one and the same store`)
+}
+
+/** Apart from the metadata, which would keep the room that it takes. */
+async function openStaging(
+  { directory }: FilledMetadata,
+  { onFatal }: RecoveryOptions,
+  opened: ClosingStack,
+): Promise<Kv> {
+  const path = join(directory.path, 'recovering')
+  await rm(path, { recursive: true, force: true })
+  opened.add(() => rm(path, { recursive: true, force: true }))
+  const kv = await openLmdb({ path, onFatal })
+  opened.add(() => kv.close())
+  return kv
+}
+
+/** What the snapshot remembers, with the stores as they are now. One that is missing and unknown gets an id that none has: it stays out until it is replaced. */
+async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, locations }: Placement): Promise<void> {
+  const { known, version } = await readKnownPlacement(kv)
+  const idOf = ({ name }: StoreSettings): string =>
+    byName.get(name)?.storeId ?? known.stores[name]?.storeId ?? randomId(systemClock)
+  const configured = Object.fromEntries(stores.map((settings) => [settings.name, { storeId: idOf(settings) }]))
+  await keepPlacement(
+    kv,
+    {
+      stores: { ...known.stores, ...configured },
+      locations: { ...known.locations, ...nextLocations(known.locations, locations) },
+    },
+    version,
+  )
+}
+
+function refuseUnknownLocations(buckets: ReadonlyMap<string, BucketRecord>, { locations }: Placement): void {
+  for (const { name, location } of buckets.values()) {
+    if (location === 'default' || locations.some((known) => known.name === location)) continue
+    throw new PlacementRefused(
+      `bucket ${name} keeps its data in the location ${location}, which the configuration lacks. Name the server's file with --config`,
+    )
+  }
+}

@@ -1,0 +1,74 @@
+/** Data that a server serves: opened, and looked after by the background jobs until it is closed. */
+import { opening } from '../closing-stack.ts'
+import type { Store } from '../commits/store.ts'
+import { startJobs } from '../jobs/runner.ts'
+import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
+import {
+  type DataStoreOptions,
+  type OpenDataStore,
+  type OpenStore,
+  openDataStore,
+  openMemoryStore,
+} from './open-data.ts'
+
+export interface ServedSettings extends TaskSettings {
+  reclaimIntervalMs: number
+  reclaimGraceMs: number
+  quarantineMs: number
+  abandonedUploadMs: number
+}
+
+export interface ServedLog {
+  info(message: string): void
+  warn(message: string): void
+  error(fields: { err: unknown }, message: string): void
+}
+
+/** Throws what `openDataStore` throws. */
+export function openServedData(
+  options: Omit<DataStoreOptions, 'warn' | 'inform'>,
+  settings: ServedSettings,
+  log: ServedLog,
+): Promise<OpenDataStore> {
+  return opening(async (opened) => {
+    const data = await openDataStore({
+      ...options,
+      warn: (message) => log.warn(message),
+      inform: (message) => log.info(message),
+    })
+    opened.add(data.close)
+    opened.add(startJobsOf(data.store, settings, log))
+    return { ...data, close: opened.close }
+  })
+}
+
+/** The same of a store that ends with the process. */
+export function openServedMemory(
+  kmsKeys: readonly string[],
+  settings: ServedSettings,
+  log: ServedLog,
+): Promise<OpenStore> {
+  return opening(async (opened) => {
+    const memory = openMemoryStore(kmsKeys)
+    opened.add(memory.close)
+    opened.add(startJobsOf(memory.store, settings, log))
+    return { store: memory.store, close: opened.close }
+  })
+}
+
+/** Gives what stops them. */
+function startJobsOf(store: Store, settings: ServedSettings, log: ServedLog): () => Promise<void> {
+  const jobs = startJobs({
+    store,
+    intervalMs: settings.reclaimIntervalMs,
+    graceMs: settings.reclaimGraceMs,
+    quarantineMs: settings.quarantineMs,
+    abandonedUploadMs: settings.abandonedUploadMs,
+    repairBytesPerSecond: settings.repairBytesPerSecond,
+    scrubBytesPerSecond: settings.scrubBytesPerSecond,
+    tasks: taskKinds(store, settings),
+    onError: (error) => log.error({ err: error }, 'a background job failed'),
+    warn: (message) => log.warn(message),
+  })
+  return () => jobs.stop()
+}

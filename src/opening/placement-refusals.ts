@@ -1,0 +1,29 @@
+/** Why a changed configuration of stores and locations is refused: at start, and in a plan before. Pure. */
+import { type LocationPolicy, lossesSurvived } from '../blobs/location-policy.ts'
+import type { BlobOwner } from '../records/keyspace.ts'
+
+const namesShown = 5
+
+/** `buckets`: those that are in it. */
+export function removedLocation(name: string, buckets: readonly string[]): string {
+  const more = buckets.length > namesShown ? ` and ${buckets.length - namesShown} more` : ''
+  return `[locations.${name}] was removed from the configuration, but it is the location of ${buckets.slice(0, namesShown).join(', ')}${more}. Put it back`
+}
+
+/** `example`: what some of its data is of. */
+export function removedStore(name: string, example: BlobOwner): string {
+  const owner = example.kind === 'version' ? `bucket ${example.bucket}` : 'a multipart upload'
+  return `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${owner}. Put it back`
+}
+
+/** With more stores out of use than may be lost, some data may lie in too few of the others. */
+export function unreadableLocation(
+  name: string,
+  policy: LocationPolicy,
+  out: readonly { name: string; reason: string }[],
+): string | undefined {
+  if (out.length <= lossesSurvived(policy)) return undefined
+  const shards = policy.scheme === 'replica' ? `${policy.copies} copies` : `${policy.data} + ${policy.parity} shards`
+  const reasons = out.map((store) => `${store.name}: ${store.reason}`)
+  return `location ${name} keeps ${shards}, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`
+}

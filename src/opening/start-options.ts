@@ -1,0 +1,49 @@
+/** Checks what an application gives `startServer`. Messages name the option and its value: nobody sees a command line that could. */
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { domains, type Kind, keyNames, region } from '../config/kinds.ts'
+import { checkBucketName } from '../operations/bucket-name.ts'
+
+interface CheckedOptions {
+  buckets?: readonly string[] | undefined
+  domains?: readonly string[] | undefined
+  region?: string | undefined
+  kmsKeys?: readonly string[] | undefined
+  port?: number | undefined
+}
+
+/** Throws `ConfigurationError`. */
+export function checkStartOptions(options: CheckedOptions): void {
+  for (const [i, name] of listed('buckets', options.buckets).entries()) checkBucket(`buckets[${i}]`, name)
+  checkTexts('domains', listed('domains', options.domains), domains)
+  checkTexts('kmsKeys', listed('kmsKeys', options.kmsKeys), keyNames)
+  if (options.region !== undefined) checkTexts('region', [options.region], region)
+  const { port = 0 } = options
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new ConfigurationError(`port: expects a whole number from 0 to 65535, not ${shown(port)}`)
+  }
+}
+
+function listed(name: string, value: readonly string[] = []): readonly string[] {
+  if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value
+  throw new ConfigurationError(`${name}: expects a list of texts, not ${shown(value)}`)
+}
+
+function checkTexts(name: string, texts: readonly string[], kind: Kind<unknown>): void {
+  try {
+    kind.parse(texts, '')
+  } catch (error) {
+    throw error instanceof ConfigurationError ? new ConfigurationError(`${name}: ${error.message}`) : error
+  }
+}
+
+function checkBucket(place: string, name: string): void {
+  try {
+    checkBucketName(name)
+  } catch {
+    throw new ConfigurationError(
+      `${place}: ${shown(name)} can't be the name of a bucket: 3 to 63 small letters, digits, hyphens and dots, as S3 allows them`,
+    )
+  }
+}
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? String(value)

@@ -1,0 +1,160 @@
+/** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
+import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
+import type {
+  BucketRecord,
+  Checksum,
+  Encryption,
+  ListedObject,
+  ObjectAttributes,
+  OpenUpload,
+  PiecesEnd,
+  UploadAttributes,
+} from './records.ts'
+
+export interface Digested {
+  /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
+  etag: string
+  /** Base64. */
+  checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
+}
+
+/** What the bucket was when the blob was written. Absent in what was written before shards told. */
+export type BucketState = Omit<BucketRecord, 'name' | 'id' | 'tags'>
+
+interface Described {
+  bucket: string
+  bucketId: string
+  bucketState?: BucketState
+  key: string
+  etag: string
+  writtenMs: number
+  /** Of what clients see. Absent in what was written before shards told. */
+  size?: number
+}
+
+interface DescribedVersion extends Described, ObjectAttributes {
+  /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
+  sequence: number
+  /** With its sequence, the version's id. Absent: a null version, or written before shards told. */
+  versionRandom?: string | undefined
+}
+
+/** Of a blob that is a whole object. */
+export interface ObjectDescription extends DescribedVersion {
+  kind: 'object'
+  checksum: Digested['checksum']
+  /** For the place that was expected. */
+  encryption: Encryption | undefined
+}
+
+/** Of the note of a completed upload: its blob lists the parts that the object is made of. */
+export interface CompletionDescription extends DescribedVersion {
+  kind: 'completion'
+  uploadId: string
+  checksum: Checksum | undefined
+  encryption: Encryption | undefined
+}
+
+/** Of a blob that is one part of an upload. */
+export interface PartDescription extends Described {
+  kind: 'part'
+  uploadId: string
+  partNumber: number
+  checksum: Digested['checksum']
+  encryption: Encryption | undefined
+  salt: string | undefined
+  /** What the object is to be. Absent in what was written before shards told. */
+  upload?: UploadAttributes
+}
+
+/** Of a piece of a metadata snapshot. */
+export interface SnapshotDescription {
+  kind: 'snapshot'
+  snapshotId: string
+  createdMs: number
+  /** From 0. */
+  piece: number
+  /** Of the last, which is empty: what all before it must be. */
+  end?: PiecesEnd | undefined
+}
+
+export type VersionDescription = ObjectDescription | CompletionDescription
+export type BlobDescription = VersionDescription | PartDescription | SnapshotDescription
+
+/** What is known of a version before its bytes are written. */
+export interface NewVersionName {
+  key: string
+  sequence: number
+  versionRandom: string | undefined
+}
+
+export function describeObject(
+  bucket: BucketRecord,
+  object: NewVersionName & { attributes: ObjectAttributes; size: number; encryption: Encryption | undefined },
+  digested: Digested,
+  writtenMs: number,
+): ObjectDescription {
+  const { key, sequence, versionRandom, size, encryption, attributes } = object
+  // Field by field, none left out: every PUT comes by here.
+  const description: { [Field in keyof Required<ObjectDescription>]: ObjectDescription[Field] } = {
+    kind: 'object',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucketStateOf(bucket),
+    key,
+    sequence,
+    versionRandom,
+    size,
+    encryption,
+    etag: digested.etag,
+    checksum: digested.checksum,
+    writtenMs,
+    headers: attributes.headers,
+    metadata: attributes.metadata,
+    tags: attributes.tags,
+    retention: attributes.retention,
+    legalHold: attributes.legalHold,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
+  }
+  return description
+}
+
+export function describeCompletion(
+  bucket: BucketRecord,
+  name: NewVersionName & { uploadId: string },
+  object: ObjectAttributes &
+    Pick<ListedObject, 'etag' | 'size'> &
+    Pick<CompletionDescription, 'checksum' | 'encryption'>,
+  writtenMs: number,
+): CompletionDescription {
+  return { kind: 'completion', ...ofBucket(bucket), ...name, ...object, writtenMs }
+}
+
+export function describePart(
+  bucket: BucketRecord,
+  part: Pick<PartDescription, 'key' | 'uploadId' | 'partNumber' | 'encryption' | 'salt'> & { size: number },
+  upload: OpenUpload,
+  digested: Digested,
+  writtenMs: number,
+): PartDescription {
+  const { state, bucketId, key, initiatedMs, encryption, ...attributes } = upload
+  const { etag, checksum } = digested
+  return { kind: 'part', ...ofBucket(bucket), ...part, upload: attributes, etag, checksum, writtenMs }
+}
+
+/** Records of buckets are remembered from request to request, and so is what is told of them. */
+const states = new WeakMap<BucketRecord, BucketState>()
+
+/** Without tags: they may be many, and are nobody's to lose bytes of each object for. */
+function bucketStateOf(bucket: BucketRecord): BucketState {
+  const known = states.get(bucket)
+  if (known !== undefined) return known
+  const { name, id, tags, ...state } = bucket
+  states.set(bucket, state)
+  return state
+}
+
+function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
+  return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucketStateOf(bucket) }
+}

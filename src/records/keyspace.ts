@@ -1,0 +1,229 @@
+/**
+ * Every key of the metadata store. The first element is the table:
+ *
+ *     b bucket                        BucketRecord
+ *     o owner bucket                  (empty)        buckets by owner, in order of name
+ *     c bucket | key                  ObjectRecord   the current version of each key that is not deleted
+ *     v bucket key sequence           VersionRecord  noncurrent versions and delete markers of a key, the newest first
+ *     n bucket | key                  NullVersionRecord  where in `v` the null version of a key lies, if it lies there
+ *     t                               LockClockRecord
+ *     u bucketId key uploadId         (empty)        open uploads of a bucket, in the order S3 lists them
+ *     i uploadId                      UploadRecord   in order of initiation, across buckets
+ *     p uploadId partNumber           PartRecord     parts, of open uploads and of objects made from them
+ *     g id                            GarbageRecord  in order of the time it became garbage
+ *     q id                            OrphanRecord   in quarantine, in order of the time they were found
+ *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
+ *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
+ *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots of which that is so
+ *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
+ *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
+ *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
+ *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
+ *
+ * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
+ */
+import type { Fold, Key } from '../kv/kv.ts'
+import {
+  endOfPrefix,
+  type KeyRange,
+  packKey,
+  packTail,
+  rangeOf,
+  rangeStartingWith,
+  textAt,
+  unpackKey,
+} from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+
+export const noValue: Buffer = Buffer.alloc(0)
+
+const ownersTable = 'o'.charCodeAt(0)
+const openUploadsTable = 'u'.charCodeAt(0)
+/** Whether it is a key of a table that has no values. */
+export const isIndexKey = (key: Key): boolean => key[1] === 0 && (key[0] === ownersTable || key[0] === openUploadsTable)
+
+export const buckets: KeyRange = rangeOf('b')
+const bucketKeys = new Map<string, Key>()
+
+/** Kept, because nearly every request needs its bucket. */
+export function bucketKey(name: string): Key {
+  const known = bucketKeys.get(name)
+  if (known !== undefined) return known
+  const key = packKey('b', name)
+  if (bucketKeys.size >= limits.bucketRecordsRememberedMax) bucketKeys.clear()
+  bucketKeys.set(name, key)
+  return key
+}
+
+export const ownedBucketKey = (owner: string, name: string): Key => packKey('o', owner, name)
+export const ownedBuckets = (owner: string, prefix: string): KeyRange => rangeStartingWith(['o', owner], prefix)
+export const ownedBucketName = (key: Key): string => unpackKey(key, ['string', 'string', 'string'])[2]
+
+// An object's key comes last and raw: nothing follows that would need it escaped.
+export const objectKey = (bucket: string, key: string): Key => packTail(['c', bucket], key)
+
+/** The keys of one bucket's objects, packed and unpacked. */
+export class ObjectKeys {
+  readonly #head: Key
+
+  constructor(bucket: string) {
+    this.#head = packKey('c', bucket)
+  }
+
+  /** All objects whose key starts with `prefix`. */
+  startingWith(prefix: string): KeyRange {
+    const start = this.pack(prefix)
+    return { start, end: endOfPrefix(start) }
+  }
+
+  pack(key: string): Key {
+    return Buffer.concat([this.#head, Buffer.from(key)])
+  }
+
+  unpack(key: Key): string {
+    return key.toString('utf8', this.#head.length)
+  }
+
+  fold(how: Folding): Fold | undefined {
+    return foldOf(this.#head, 'tail', how)
+  }
+}
+
+/** How a listing makes groups of keys. */
+interface Folding {
+  prefix: string
+  /** Empty: not at all. */
+  delimiter: string
+}
+
+function foldOf(head: Key, text: Fold['text'], { prefix, delimiter }: Folding): Fold | undefined {
+  if (delimiter === '') return undefined
+  return { head, text, from: Buffer.byteLength(prefix), delimiter: Buffer.from(delimiter) }
+}
+
+// Counted down, so that the newest comes first.
+const sequenceMax = 2 ** 48 - 1
+
+export const historyKey = (bucket: string, key: string, sequence: number): Key =>
+  packKey('v', bucket, key, sequenceMax - sequence)
+export const historyOf = (bucket: string, key: string): KeyRange => rangeOf('v', bucket, key)
+export const historyOfBucket = (bucket: string): KeyRange => rangeOf('v', bucket)
+/** Objects, versions and delete markers. */
+export const contentsOfBucket = (bucket: string): KeyRange[] => [
+  new ObjectKeys(bucket).startingWith(''),
+  historyOfBucket(bucket),
+]
+export const historyKeyOf = (packed: Key): string => unpackKey(packed, ['string', 'string', 'string', 'number'])[2]
+
+/** The keys of one bucket's history. */
+export class HistoryKeys {
+  readonly #head: Key
+  readonly #bucket: string
+
+  constructor(bucket: string) {
+    this.#head = packKey('v', bucket)
+    this.#bucket = bucket
+  }
+
+  startingWith(prefix: string): KeyRange {
+    return rangeStartingWith(['v', this.#bucket], prefix)
+  }
+
+  /** The object's key. */
+  unpack(key: Key): string {
+    return textAt(key, this.#head.length)
+  }
+
+  fold(how: Folding): Fold | undefined {
+    return foldOf(this.#head, 'element', how)
+  }
+}
+
+export const nullVersionKey = (bucket: string, key: string): Key => packTail(['n', bucket], key)
+
+export const nullVersionsOf = (bucket: string): KeyRange => rangeOf('n', bucket)
+
+export const lockClockKey: Key = packKey('t')
+
+export const openUploadKey = (bucketId: string, key: string, uploadId: string): Key =>
+  packKey('u', bucketId, key, uploadId)
+export const openUploads = (bucketId: string): KeyRange => rangeOf('u', bucketId)
+export const openUploadsOfKey = (bucketId: string, key: string): KeyRange => rangeOf('u', bucketId, key)
+export const openUploadsStartingWith = (bucketId: string, prefix: string): KeyRange =>
+  rangeStartingWith(['u', bucketId], prefix)
+export const openUploadsFold = (bucketId: string, how: Folding): Fold | undefined =>
+  foldOf(packKey('u', bucketId), 'element', how)
+export function openUploadOf(packed: Key): { key: string; uploadId: string } {
+  const [, , key, uploadId] = unpackKey(packed, ['string', 'string', 'string', 'string'])
+  return { key, uploadId }
+}
+
+export const uploadKey = (uploadId: string): Key => packKey('i', uploadId)
+export const uploads: KeyRange = rangeOf('i')
+export const uploadIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
+
+export const partKey = (uploadId: string, number: number): Key => packKey('p', uploadId, number)
+export const parts: KeyRange = rangeOf('p')
+export function partOf(packed: Key): { uploadId: string; number: number } {
+  const [, uploadId, number] = unpackKey(packed, ['string', 'string', 'number'])
+  return { uploadId, number }
+}
+export const partsOf = (uploadId: string): KeyRange => rangeOf('p', uploadId)
+
+export const garbageKey = (id: string): Key => packKey('g', id)
+export const garbage: KeyRange = rangeOf('g')
+export const garbageIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
+
+export const orphanKey = (id: string): Key => packKey('q', id)
+export const orphans: KeyRange = rangeOf('q')
+export const orphanIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
+
+/** What a blob is of. */
+export type BlobOwner =
+  | { kind: 'version'; bucket: string; key: string; sequence: number }
+  | { kind: 'part'; uploadId: string; number: number }
+  | { kind: 'snapshot'; id: string; piece: number }
+
+// No bucket has an empty name, and no upload's id a space.
+const snapshotMark = 'snapshot '
+export function repairKey(owner: BlobOwner): Key {
+  if (owner.kind === 'version') return packKey('r', owner.bucket, owner.key, owner.sequence)
+  if (owner.kind === 'part') return packKey('r', '', owner.uploadId, owner.number)
+  return packKey('r', '', snapshotMark + owner.id, owner.piece)
+}
+export const repairs: KeyRange = rangeOf('r')
+export function repairOwnerOf(packed: Key): BlobOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  if (bucket !== '') return { kind: 'version', bucket, key: name, sequence: number }
+  if (name.startsWith(snapshotMark)) return { kind: 'snapshot', id: name.slice(snapshotMark.length), piece: number }
+  return { kind: 'part', uploadId: name, number }
+}
+
+export const snapshotKey = (id: string, piece: number): Key => packKey('m', id, piece)
+export const snapshots: KeyRange = rangeOf('m')
+export function snapshotPieceOf(packed: Key): { id: string; piece: number } {
+  const [, id, piece] = unpackKey(packed, ['string', 'string', 'number'])
+  return { id, piece }
+}
+
+/** Whose blob belongs to a bucket. */
+export type MovableOwner = Extract<BlobOwner, { kind: 'version' | 'part' }>
+
+export const moveKey = (owner: MovableOwner): Key =>
+  owner.kind === 'version'
+    ? packKey('e', owner.bucket, owner.key, owner.sequence)
+    : packKey('e', '', owner.uploadId, owner.number)
+export const moves: KeyRange = rangeOf('e')
+export function moveOwnerOf(packed: Key): MovableOwner {
+  const [, bucket, name, number] = unpackKey(packed, ['string', 'string', 'string', 'number'])
+  return bucket === ''
+    ? { kind: 'part', uploadId: name, number }
+    : { kind: 'version', bucket, key: name, sequence: number }
+}
+
+export const taskKey = (kind: string, name: string): Key => packKey('k', kind, name)
+export const tasks: KeyRange = rangeOf('k')
+export function taskOf(packed: Key): { kind: string; name: string } {
+  const [, kind, name] = unpackKey(packed, ['string', 'string', 'string'])
+  return { kind, name }
+}

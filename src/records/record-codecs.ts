@@ -1,0 +1,221 @@
+/** How records of each kind become bytes. */
+import type { Key } from '../kv/kv.ts'
+import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
+import {
+  contentAt,
+  formatAt,
+  jsonCodec,
+  manifestCodec,
+  RecordDamaged,
+  seal,
+  secondFormat,
+  secondJsonCodec,
+  unseal,
+} from './record-format.ts'
+import {
+  type BucketRecord,
+  type DeleteMarker,
+  type FirstLockClockRecord,
+  type GarbageRecord,
+  type ListedObject,
+  type LockClockRecord,
+  type MoveRecord,
+  type NullVersionRecord,
+  type ObjectRecord,
+  type OrphanRecord,
+  type PartRecord,
+  type RepairRecord,
+  type SnapshotPieceRecord,
+  storageClasses,
+  storedChecksumAlgorithms,
+  type TaskRecord,
+  type UploadRecord,
+  type VersionName,
+  type VersionRecord,
+} from './records.ts'
+import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
+
+export const bucketCodec = jsonCodec<BucketRecord>()
+export const uploadCodec = jsonCodec<UploadRecord>()
+export const partCodec = manifestCodec<PartRecord>()
+export const garbageCodec = manifestCodec<GarbageRecord>()
+export const orphanCodec = jsonCodec<OrphanRecord>()
+export const repairCodec = jsonCodec<RepairRecord>()
+export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
+export const moveCodec = jsonCodec<MoveRecord>()
+export const taskCodec = jsonCodec<TaskRecord>()
+
+/** The first format says only the time: of no boot that is known, with all allowances whole. */
+export const lockClockCodec = secondJsonCodec<FirstLockClockRecord, LockClockRecord>(({ trustedMs }) => ({
+  trustedMs,
+  measured: { boot: '', ms: 0 },
+  stepsUsedMs: 0,
+  downtimeUsedMs: 0,
+}))
+export const nullVersionCodec = jsonCodec<NullVersionRecord>()
+
+// A version's record: a fixed part that listings read, then the rest (`object-rest`). A delete marker is the fixed part alone.
+const kindAt = contentAt
+const versionRandomAt = kindAt + 1
+const sequenceAt = versionRandomAt + versionRandomBytes
+const modifiedAt = sequenceAt + 6
+const sizeAt = modifiedAt + 8
+const etagAt = sizeAt + 8
+const partCountAt = etagAt + 16
+const checksumAt = partCountAt + 2
+const restAt = checksumAt + 1
+
+// Bits of the kind.
+const markerBit = 1
+const nullBit = 2
+/** Above them, four bits of an object's storage class: its place in the list of classes. Records from before there were classes have zero, STANDARD. */
+const storageClassShift = 2
+const storageClassMask = 0b1111
+
+/** Zero: none. Then two of each algorithm, by its place in the stored order. */
+const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
+  undefined,
+  ...storedChecksumAlgorithms.flatMap((algorithm) => [
+    { algorithm, type: 'FULL_OBJECT' as const },
+    { algorithm, type: 'COMPOSITE' as const },
+  ]),
+]
+
+function checksumCode(checksum: ListedObject['checksum']): number {
+  if (checksum === undefined) return 0
+  return checksumCodes.findIndex((known) => known?.algorithm === checksum.algorithm && known.type === checksum.type)
+}
+
+function encodeName(bytes: Buffer, record: VersionRecord): void {
+  const isNull = record.versionId === nullVersionId
+  bytes[kindAt] = (record.kind === 'marker' ? markerBit : 0) | (isNull ? nullBit : 0)
+  bytes.fill(0, versionRandomAt, sequenceAt)
+  if (!isNull) versionRandom(record.versionId).copy(bytes, versionRandomAt)
+  bytes.writeUIntLE(record.sequence, sequenceAt, 6)
+  bytes.writeDoubleLE(record.modifiedMs, modifiedAt)
+}
+
+function decodeName(bytes: Buffer): VersionName {
+  const sequence = bytes.readUIntLE(sequenceAt, 6)
+  return { sequence, versionId: decodeVersionId(bytes, sequence), modifiedMs: bytes.readDoubleLE(modifiedAt) }
+}
+
+function decodeVersionId(bytes: Buffer, sequence: number): string {
+  const isNull = ((bytes[kindAt] ?? 0) & nullBit) !== 0
+  return isNull ? nullVersionId : versionIdOf(sequence, bytes.subarray(versionRandomAt, sequenceAt))
+}
+
+function decodeStorageClass(key: Key, bytes: Buffer): ListedObject['storageClass'] {
+  const name = storageClasses[((bytes[kindAt] ?? 0) >> storageClassShift) & storageClassMask]
+  if (name === undefined) throw new RecordDamaged(key, 'unknown storage class')
+  return name === 'STANDARD' ? undefined : name
+}
+
+/** A code that is not known must not read as no checksum: a later version of this server may have written it. */
+function decodeChecksum(key: Key, bytes: Buffer): ListedObject['checksum'] {
+  const code = bytes[checksumAt] ?? 0
+  if (code >= checksumCodes.length) throw new RecordDamaged(key, `unknown checksum ${code}`)
+  return checksumCodes[code]
+}
+
+function decodeListedObject(key: Key, bytes: Buffer): ListedObject {
+  const parts = bytes.readUInt16LE(partCountAt)
+  const md5 = bytes.toString('hex', etagAt, etagAt + 16)
+  const sequence = bytes.readUIntLE(sequenceAt, 6)
+  return {
+    kind: 'object',
+    sequence,
+    versionId: decodeVersionId(bytes, sequence),
+    modifiedMs: bytes.readDoubleLE(modifiedAt),
+    size: bytes.readDoubleLE(sizeAt),
+    etag: parts === 0 ? md5 : `${md5}-${parts}`,
+    checksum: decodeChecksum(key, bytes),
+    storageClass: decodeStorageClass(key, bytes),
+  }
+}
+
+const isMarker = (bytes: Buffer): boolean => ((bytes[kindAt] ?? 0) & markerBit) !== 0
+
+export const versionCodec = {
+  encode(key: Key, record: VersionRecord): Buffer {
+    if (record.kind === 'marker') {
+      const bytes = Buffer.allocUnsafe(sizeAt)
+      encodeName(bytes, record)
+      return seal(key, bytes, secondFormat)
+    }
+    const rest: ObjectRest = {
+      headers: record.headers,
+      metadata: record.metadata,
+      tags: record.tags,
+      retention: record.retention,
+      legalHold: record.legalHold,
+      websiteRedirectLocation: record.websiteRedirectLocation,
+      data: record.data,
+      encryption: record.encryption,
+      checksumValue: record.checksum?.value,
+    }
+    const bytes = encodeRest(rest, record.size, restAt)
+    encodeName(bytes, record)
+    bytes[kindAt] =
+      (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
+    bytes.writeDoubleLE(record.size, sizeAt)
+    const [md5, parts] = record.etag.split('-')
+    bytes.write(md5 ?? '', etagAt, 16, 'hex')
+    bytes.writeUInt16LE(parts === undefined ? 0 : Number(parts), partCountAt)
+    bytes[checksumAt] = checksumCode(record.checksum)
+    return seal(key, bytes, secondFormat)
+  },
+
+  /** Only what a listing shows. */
+  decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
+    unseal(key, bytes, secondFormat)
+    return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
+  },
+
+  decode(key: Key, bytes: Buffer): VersionRecord {
+    const listed = versionCodec.decodeListed(key, bytes)
+    if (listed.kind === 'marker') return listed
+    const rest =
+      bytes[formatAt] === secondFormat
+        ? decodeRest(bytes, restAt, listed.size)
+        : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
+    const checksum =
+      listed.checksum === undefined || rest.checksumValue === undefined
+        ? undefined
+        : { ...listed.checksum, value: rest.checksumValue }
+    // Field by field: every GET comes by here, and to spread costs as much as to parse.
+    return {
+      kind: 'object',
+      sequence: listed.sequence,
+      versionId: listed.versionId,
+      modifiedMs: listed.modifiedMs,
+      size: listed.size,
+      etag: listed.etag,
+      storageClass: listed.storageClass,
+      checksum,
+      headers: rest.headers,
+      metadata: rest.metadata,
+      tags: rest.tags,
+      retention: rest.retention,
+      legalHold: rest.legalHold,
+      websiteRedirectLocation: rest.websiteRedirectLocation,
+      data: rest.data,
+      encryption: rest.encryption,
+    }
+  },
+}
+
+/** Records of objects alone: current versions are never markers. */
+export const objectCodec = {
+  encode: (key: Key, record: ObjectRecord): Buffer => versionCodec.encode(key, record),
+  decodeListed(key: Key, bytes: Buffer): ListedObject {
+    const listed = versionCodec.decodeListed(key, bytes)
+    if (listed.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
+    return listed
+  },
+  decode(key: Key, bytes: Buffer): ObjectRecord {
+    const record = versionCodec.decode(key, bytes)
+    if (record.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
+    return record
+  },
+}

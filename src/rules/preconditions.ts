@@ -1,0 +1,134 @@
+/** Whether a request's If-* conditions let it go on: RFC 9110 section 13 for reads, S3's conditional writes for writes. Pure. */
+import { S3Error } from '../errors.ts'
+
+export interface ReadConditions {
+  ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
+  ifModifiedSinceMs?: number | undefined
+  ifUnmodifiedSinceMs?: number | undefined
+}
+
+export interface WriteConditions {
+  ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
+}
+
+/** S3 has the latter two on directory buckets. */
+export interface DeleteConditions {
+  ifMatch?: string | undefined
+  /** In whole seconds: an HTTP date has no more. */
+  ifMatchLastModifiedMs?: number | undefined
+  ifMatchSize?: number | undefined
+}
+
+export interface Existing {
+  etag: string
+  modifiedMs: number
+}
+
+/** `"a", "b", c` -> whether one of them is `etag`, or the list is `*`. Compares strongly: `W/"a"` is never equal to anything. */
+export function etagListed(list: string, etag: string): boolean {
+  if (list.trim() === '*') return true
+  return list.split(',').some((item) => unquote(item.trim()) === etag)
+}
+
+/** The same, comparing weakly: for If-None-Match, as RFC 9110 section 13.1.2 says. */
+function etagListedWeakly(list: string, etag: string): boolean {
+  return etagListed(list.replace(/(^|,)(\s*)W\//g, '$1$2'), etag)
+}
+
+/** An entity tag as clients write it, with or without quotes. */
+export function unquote(etag: string): string {
+  return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
+}
+
+/** Runs a commit. That others kept getting in its way has a name of its own where the write was conditional: ConditionalRequestConflict. */
+export async function conditionally<T>(
+  { ifMatch, ifNoneMatch, ifMatchLastModifiedMs, ifMatchSize }: WriteConditions & DeleteConditions,
+  commit: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await commit()
+  } catch (error) {
+    const isConditional = [ifMatch, ifNoneMatch, ifMatchLastModifiedMs, ifMatchSize].some((said) => said !== undefined)
+    if (!isConditional || !(error instanceof S3Error) || error.code !== 'OperationAborted') throw error
+    throw new S3Error('ConditionalRequestConflict', { cause: error })
+  }
+}
+
+/** HTTP dates have whole seconds; a stored time within that second counts as not later. */
+const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000
+
+/** Throws PreconditionFailed, or NotModified with the headers that a 304 carries. */
+export function checkRead(conditions: ReadConditions, existing: Existing): void {
+  const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = conditions
+  const modified = wholeSecond(existing.modifiedMs)
+  if (ifMatch !== undefined) {
+    if (!etagListed(ifMatch, existing.etag)) throw failed('If-Match')
+  } else if (ifUnmodifiedSinceMs !== undefined && modified > ifUnmodifiedSinceMs) {
+    throw failed('If-Unmodified-Since')
+  }
+  if (ifNoneMatch !== undefined) {
+    if (etagListedWeakly(ifNoneMatch, existing.etag)) throw notModified(existing)
+  } else if (ifModifiedSinceMs !== undefined && modified <= ifModifiedSinceMs) {
+    throw notModified(existing)
+  }
+}
+
+/** For the source of a copy: every failed condition is PreconditionFailed, as S3 documents. */
+export function checkCopySource(conditions: ReadConditions, existing: Existing): void {
+  try {
+    checkRead(conditions, existing)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NotModified') throw failed('copy-source-if-none-match')
+    throw error
+  }
+}
+
+/** Throws PreconditionFailed, NoSuchKey (If-Match on nothing), or NotImplemented (If-None-Match with an entity tag). */
+export function checkWrite(conditions: WriteConditions, existing: Existing | undefined): void {
+  const { ifMatch, ifNoneMatch } = conditions
+  if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch.trim() !== '*') {
+      throw new S3Error('NotImplemented', {
+        message: 'If-None-Match on a write accepts * only.',
+        details: { Header: 'If-None-Match' },
+      })
+    }
+    if (existing !== undefined) throw failed('If-None-Match')
+  }
+  if (ifMatch !== undefined) {
+    if (existing === undefined) throw new S3Error('NoSuchKey')
+    if (!etagListed(ifMatch, existing.etag)) throw failed('If-Match')
+  }
+}
+
+/**
+ * For a delete. Throws PreconditionFailed, or NoSuchKey for If-Match on nothing. The other two hold where there is nothing: S3 documents that such a
+ * delete succeeds.
+ */
+export function checkDelete(
+  { ifMatch, ifMatchLastModifiedMs, ifMatchSize }: DeleteConditions,
+  existing: (Existing & { size: number }) | undefined,
+  key: string,
+): void {
+  if (existing === undefined) {
+    if (ifMatch !== undefined) throw new S3Error('NoSuchKey', { details: { Key: key } })
+    return
+  }
+  if (ifMatch !== undefined && !etagListed(ifMatch, existing.etag)) throw failed('If-Match')
+  if (ifMatchLastModifiedMs !== undefined && ifMatchLastModifiedMs !== wholeSecond(existing.modifiedMs)) {
+    throw failed('if-match-last-modified-time')
+  }
+  if (ifMatchSize !== undefined && ifMatchSize !== existing.size) throw failed('if-match-size')
+}
+
+function failed(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', { details: { Condition: condition } })
+}
+
+function notModified(existing: Existing): S3Error {
+  return new S3Error('NotModified', {
+    headers: { ETag: `"${existing.etag}"`, 'Last-Modified': new Date(existing.modifiedMs).toUTCString() },
+  })
+}

@@ -1,0 +1,128 @@
+/** The versions of a key, and how writing, deleting and removing change them, as AWS S3 documents it. Pure. */
+import type { Manifest } from '../blobs/blobs.ts'
+import type {
+  BucketRecord,
+  DeleteMarker,
+  ObjectData,
+  ObjectRecord,
+  VersioningState,
+  VersionRecord,
+} from '../records/records.ts'
+import { nullVersionId } from '../records/version-id.ts'
+
+/**
+ * Where the versions of a key lie. The current version, if it is an object, lies apart, so that a read is one lookup and a listing of objects never meets
+ * a delete marker. Everything else is history; when there is no current object, the newest of the history is a delete marker, or there is none.
+ */
+export interface KeyVersions {
+  current: ObjectRecord | undefined
+  /** The newest two of the history. */
+  newest: readonly VersionRecord[]
+  /** The null version, when it is in the history. */
+  nullVersion: VersionRecord | undefined
+}
+
+export interface VersionInBucket {
+  bucket: BucketRecord
+  record: ObjectRecord
+}
+
+/** What is different afterwards. */
+export interface VersionChange {
+  current: ObjectRecord | undefined
+  addToHistory: readonly VersionRecord[]
+  dropFromHistory: readonly VersionRecord[]
+  /** The sequence of the null version, when it is in the history afterwards. */
+  nullSequence: number | undefined
+  /** Versions that are gone for good. */
+  removed: readonly VersionRecord[]
+}
+
+export function nextSequence({ current, newest }: KeyVersions): number {
+  return (current?.sequence ?? newest[0]?.sequence ?? 0) + 1
+}
+
+/** Whether a new version in this bucket gets a name of its own, or is the null version and takes the place of the one before. */
+export function namesVersions(versioning: VersioningState): boolean {
+  return versioning === 'enabled'
+}
+
+/** `version`, with the next sequence, becomes the newest. Only a null version takes another's place: that of the null version before. */
+export function placeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
+  const { current, nullVersion } = versions
+  const replaces = version.versionId === nullVersionId
+  const replacesCurrent = replaces && current?.versionId === nullVersionId
+  const replacesOlder = replaces && nullVersion !== undefined
+
+  const addToHistory: VersionRecord[] = []
+  if (current !== undefined && !replacesCurrent) addToHistory.push(current)
+  if (version.kind === 'marker') addToHistory.push(version)
+  const removed: VersionRecord[] = []
+  if (current !== undefined && replacesCurrent) removed.push(current)
+  if (replacesOlder) removed.push(nullVersion)
+
+  return {
+    current: version.kind === 'object' ? version : undefined,
+    addToHistory,
+    dropFromHistory: replacesOlder ? [nullVersion] : [],
+    nullSequence: nullSequenceOf(addToHistory) ?? (replaces ? undefined : nullVersion?.sequence),
+    removed,
+  }
+}
+
+/** The current object goes and nothing is left in its place: DELETE in a bucket that was never versioned. */
+export function removeCurrent(versions: KeyVersions): VersionChange {
+  const removed = versions.current === undefined ? [] : [versions.current]
+  return { current: undefined, addToHistory: [], dropFromHistory: [], nullSequence: undefined, removed }
+}
+
+/** One version goes for good. When it was the newest, the one before it is current again, if it is an object. */
+export function removeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
+  const { current, newest, nullVersion } = versions
+  const isCurrent = version.sequence === current?.sequence
+  const isNewestMarker = current === undefined && version.sequence === newest[0]?.sequence
+  const successor = isCurrent ? newest[0] : isNewestMarker ? newest[1] : undefined
+  const restored = successor?.kind === 'object' ? successor : undefined
+
+  const dropFromHistory: VersionRecord[] = []
+  if (!isCurrent) dropFromHistory.push(version)
+  if (restored !== undefined) dropFromHistory.push(restored)
+  const nullLeaves =
+    nullVersion !== undefined && dropFromHistory.some(({ sequence }) => sequence === nullVersion.sequence)
+  return {
+    current: restored ?? (isCurrent ? undefined : current),
+    addToHistory: [],
+    dropFromHistory,
+    nullSequence: nullLeaves ? undefined : nullVersion?.sequence,
+    removed: [version],
+  }
+}
+
+function nullSequenceOf(records: readonly VersionRecord[]): number | undefined {
+  return records.find(({ versionId }) => versionId === nullVersionId)?.sequence
+}
+
+/** What a client is told of a version's name: nothing in a bucket that was never versioned. */
+export function shownVersionId({ bucket, record }: VersionInBucket): string | undefined {
+  return bucket.versioning === 'unversioned' ? undefined : record.versionId
+}
+
+/** What the writer of a version is told of its name: nothing when it is the null version, which no client needs to name. */
+export function writtenVersionId(versionId: string | undefined): string | undefined {
+  return versionId === nullVersionId ? undefined : versionId
+}
+
+/** The blob that a version itself references: its data, or the note of its parts. */
+export function ownBlob(data: ObjectData): Manifest | undefined {
+  return data.kind === 'blob' ? data.manifest : data.note
+}
+
+/** The same data with its own blob elsewhere. */
+export function withOwnBlob(data: ObjectData, manifest: Manifest): ObjectData {
+  return data.kind === 'blob' ? { kind: 'blob', manifest } : { ...data, note: manifest }
+}
+
+/** The newest version: an object, a delete marker, or none. */
+export function latestOf({ current, newest }: KeyVersions): ObjectRecord | DeleteMarker | undefined {
+  return current ?? newest[0]
+}

@@ -1,0 +1,47 @@
+/** What the parts of one open directory store share: the file system, the layout of its paths, time and sizes. */
+import type { Clock } from '../../clock.ts'
+import type { FileHandle, Fs } from '../fs.ts'
+import type { Ownership } from '../store-claim.ts'
+import type { DeleteRoom } from './delete-room.ts'
+import type { DirectorySync } from './directory-sync.ts'
+import type { FreeSpace } from './free-space.ts'
+import type { Layout } from './layout.ts'
+
+/** Sizes that tests shrink; a server takes them from `limits`. Files written with other sizes stay readable. */
+export interface DirectorySizes {
+  smallShardBytesMax: number
+  checksumBlockBytes: number
+  readChunkBytes: number
+  segmentBytesMax: number
+  segmentGrowBytes: number
+  segmentQueueBytesMax: number
+  batchFilesMax: number
+  batchIdleMs: number
+}
+
+export interface StoreContext {
+  readonly storeId: string
+  readonly fs: Fs
+  readonly layout: Layout
+  readonly directories: DirectorySync
+  readonly freeSpace: FreeSpace
+  readonly deleteRoom: DeleteRoom
+  readonly clock: Clock
+  readonly sizes: DirectorySizes
+  readonly ownership: Ownership | undefined
+  /** The start that the owner's file named when it was last judged. */
+  ownerSeen: string | undefined
+  /** Tells the operator about what is wrong and harms nobody yet. */
+  readonly warn: (message: string) => void
+}
+
+/** Creates an empty file. Its directory must still be synced. */
+export async function createEmpty(fs: Fs, path: string): Promise<void> {
+  const file = await fs.open(path, 'create')
+  await file.close()
+}
+
+/** Closes a file from which nothing more is expected: its data is safe already, or given up. */
+export async function closeQuietly(file: FileHandle): Promise<void> {
+  await file.close().catch(() => {})
+}

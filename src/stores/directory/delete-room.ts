@@ -1,0 +1,62 @@
+/**
+ * Room for deletes on a disk that is full to the last byte: a file of zeros, given up when a tombstone finds no room. Deleted records free room only once they are
+ * marked, and marking takes some.
+ */
+import { limits } from '../../limits.ts'
+import type { Fs } from '../fs.ts'
+import { isMissing, unlessMissing } from './failures.ts'
+import type { Layout } from './layout.ts'
+
+export class DeleteRoom {
+  readonly #fs: Fs
+  readonly #path: string
+  readonly #root: string
+  readonly #bytes: number
+  #isKept = false
+
+  constructor(fs: Fs, layout: Layout, bytes: number) {
+    this.#fs = fs
+    this.#path = layout.deleteRoom
+    this.#root = layout.root
+    this.#bytes = bytes
+  }
+
+  /** Makes it where there is room enough. Never rejects: the store can do without it. */
+  async keep(): Promise<void> {
+    if (this.#isKept) return
+    this.#isKept = true
+    try {
+      const found = await unlessMissing(this.#fs.stat(this.#path))
+      if (found?.size === this.#bytes) return
+      if ((await this.#fs.freeBytes(this.#root)) < limits.storeReserveBytes + this.#bytes) throw new Error('no room')
+      if (found !== undefined) await this.#fs.unlink(this.#path)
+      await this.#make()
+    } catch {
+      this.#isKept = false
+    }
+  }
+
+  /** Whether there was any to give up. */
+  async giveUp(): Promise<boolean> {
+    this.#isKept = false
+    try {
+      await this.#fs.unlink(this.#path)
+      return true
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+  }
+
+  /** What a crash leaves of it is made anew. */
+  async #make(): Promise<void> {
+    const file = await this.#fs.open(this.#path, 'create')
+    try {
+      await file.write([Buffer.alloc(this.#bytes)], 0)
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
+    await this.#fs.syncDirectory(this.#root)
+  }
+}

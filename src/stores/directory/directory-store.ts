@@ -1,0 +1,297 @@
+/** Opens a directory as a shard store: small shards in segments, large ones in files of their own (ADR 0003). Wires the parts. */
+import { resolve } from 'node:path'
+import type { ByteSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
+import type { Clock } from '../../clock.ts'
+import { limits } from '../../limits.ts'
+import type { Fs } from '../fs.ts'
+import { nodeFs } from '../node-fs.ts'
+import { checkedDescription } from '../shard-contract.ts'
+import {
+  type CompactResult,
+  type FoundShard,
+  type NewShard,
+  type ShardId,
+  ShardMissing,
+  type ShardRange,
+  type ShardStore,
+  StoreReadOnly,
+  type StoreUsage,
+  type UncheckedBatch,
+} from '../shard-store.ts'
+import type { Ownership } from '../store-claim.ts'
+import { pageBytes } from './alignment.ts'
+import { Batches, parseBatchId } from './batches.ts'
+import { Compaction, type CompactOptions } from './compaction.ts'
+import type { DirectorySizes, StoreContext } from './context.ts'
+import { DeleteRoom } from './delete-room.ts'
+import { DirectorySync } from './directory-sync.ts'
+import { unlessMissing, writeFailure } from './failures.ts'
+import { FreeSpace } from './free-space.ts'
+import { openIdentity, requireIdentity } from './identity.ts'
+import { LargeFiles } from './large-files.ts'
+import { Layout } from './layout.ts'
+import { SegmentLog } from './segment-log.ts'
+import { SegmentReads } from './segment-reads.ts'
+import { Segments } from './segments.ts'
+import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.ts'
+import { Tombstones } from './tombstones.ts'
+
+const sweepMs = 30_000
+/** Of what a segment grows by. */
+const deleteRoomShare = 8
+
+export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
+  path: string
+  clock: Clock
+  fs?: Fs
+  /** Make a store where the directory is absent or empty. Never over other data. */
+  create: boolean
+  /** Who opens it. Absent: whose it is is not asked. */
+  ownership?: Ownership | undefined
+  /**
+   * The caller holds the exclusive lock over the directory and no other process has the store open yet: whatever is marked
+   * as being written was left by processes that died.
+   */
+  firstOpener: boolean
+  /** The store can promise nothing any more: every later put and delete rejects. Called at most once. */
+  onFatal: (error: Error) => void
+  /** Something is wrong that an operator should know and that harms no request yet. */
+  warn?: (message: string) => void
+}
+
+export async function openDirectoryStore(options: DirectoryStoreOptions): Promise<ShardStore> {
+  const { clock, fs = nodeFs, create, firstOpener, onFatal, warn = () => {} } = options
+  const layout = new Layout(resolve(options.path))
+  const sizes = chosenSizes(options)
+  const { ownership } = options
+  const storeId = await openIdentity({ fs, layout, clock, create, ownership, warn })
+  const directories = new DirectorySync(fs, onFatal)
+  const freeSpace = new FreeSpace(fs, layout.root, clock)
+  const context: StoreContext = {
+    storeId,
+    fs,
+    layout,
+    directories,
+    freeSpace,
+    deleteRoom: new DeleteRoom(fs, layout, Math.ceil(sizes.segmentGrowBytes / deleteRoomShare)),
+    clock,
+    sizes,
+    ownership,
+    ownerSeen: undefined,
+    warn,
+  }
+  const batches = new Batches(context)
+  if (firstOpener) await batches.closeAbandoned()
+  return new DirectoryStore(storeId, context, batches)
+}
+
+function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
+  const sizes = {
+    smallShardBytesMax: options.smallShardBytesMax ?? limits.smallShardBytesMax,
+    checksumBlockBytes: options.checksumBlockBytes ?? limits.checksumBlockBytes,
+    readChunkBytes: options.readChunkBytes ?? limits.readChunkBytes,
+    segmentBytesMax: options.segmentBytesMax ?? limits.segmentBytesMax,
+    segmentGrowBytes: options.segmentGrowBytes ?? limits.segmentGrowBytes,
+    segmentQueueBytesMax: options.segmentQueueBytesMax ?? limits.segmentQueueBytesMax,
+    batchFilesMax: options.batchFilesMax ?? limits.batchFilesMax,
+    batchIdleMs: options.batchIdleMs ?? limits.batchIdleMs,
+  }
+  // Large files are written chunk by chunk, each a run of whole blocks on whole pages.
+  const { readChunkBytes, checksumBlockBytes } = sizes
+  if (readChunkBytes % checksumBlockBytes === 0 && readChunkBytes % pageBytes === 0) return sizes
+  throw new RangeError(`chunks of ${readChunkBytes} bytes are not whole blocks of ${checksumBlockBytes} on whole pages`)
+}
+
+class DirectoryStore implements ShardStore {
+  readonly storeId: string
+  readonly #context: StoreContext
+  readonly #batches: Batches
+  readonly #tombstones: Tombstones
+  readonly #segments: Segments
+  readonly #reads: SegmentReads
+  readonly #log: SegmentLog
+  readonly #files: LargeFiles
+  readonly #compaction: Compaction
+  readonly #sweeping: NodeJS.Timeout
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(storeId: string, context: StoreContext, batches: Batches) {
+    this.storeId = storeId
+    this.#context = context
+    this.#batches = batches
+    this.#tombstones = new Tombstones(context)
+    this.#segments = new Segments(context, this.#tombstones)
+    const { smallShardBytesMax, checksumBlockBytes } = context.sizes
+    // For what is read in one piece: a record, or the blocks of a small range, wherever it begins.
+    const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
+    this.#reads = new SegmentReads(context, chunks)
+    this.#log = new SegmentLog(context, batches)
+    this.#files = new LargeFiles(context, batches, chunks)
+    this.#compaction = new Compaction(context, {
+      batches,
+      tombstones: this.#tombstones,
+      segments: this.#segments,
+      reads: this.#reads,
+      files: this.#files,
+    })
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs).unref()
+  }
+
+  async put(shard: NewShard): Promise<ShardId> {
+    const { smallShardBytesMax } = this.#context.sizes
+    try {
+      return await this.#change(() =>
+        shard.payload.size <= smallShardBytesMax ? this.#putSmall(shard) : this.#files.put(shard),
+      )
+    } catch (error) {
+      shard.payload.cancel()
+      throw error
+    }
+  }
+
+  /** Not asynchronous itself: every read comes by here, and would wait some more turns of the microtask queue. */
+  get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    try {
+      const address = parseShardId(id)
+      return address.kind === 'file' ? this.#files.get(id, address, range) : this.#reads.get(id, address, range)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async description(id: ShardId): Promise<Buffer> {
+    const address = parseShardId(id)
+    return address.kind === 'file' ? this.#files.description(id, address) : this.#reads.description(id, address)
+  }
+
+  async delete(ids: readonly ShardId[]): Promise<void> {
+    const addresses = ids.flatMap(addressOf)
+    await this.#change(async () => {
+      // Both must have ended before the call does.
+      const done = await Promise.allSettled([
+        this.#tombstones.mark(addresses.filter((address) => address.kind === 'record')),
+        this.#files.delete(addresses.filter((address) => address.kind === 'file')),
+      ])
+      for (const result of done) if (result.status === 'rejected') throw result.reason
+    })
+  }
+
+  unchecked(): Promise<UncheckedBatch[]> {
+    return this.#batches.unchecked()
+  }
+
+  async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    if (batchId !== undefined) {
+      const batch = parseBatchId(batchId)
+      if (batch?.kind === 'segment') yield* this.#segments.live(batch.id)
+      if (batch?.kind === 'files') yield* this.#files.list(batch.id)
+      return
+    }
+    for (const segment of await this.#segments.names()) yield* this.#segments.live(segment)
+    for (const batch of await this.#files.batches()) yield* this.#files.list(batch)
+  }
+
+  async markChecked(batchId: string): Promise<void> {
+    const batch = parseBatchId(batchId)
+    const state = (await this.#batches.unchecked()).find(({ id }) => id === batchId)
+    if (batch === undefined || state === undefined) return
+    if (!state.closed) throw new Error(`batch ${batchId} is still being written`)
+    await this.#change(async () => {
+      await (batch.kind === 'segment' ? this.#segments.settle(batch.id) : this.#files.settle(batch.id))
+      await this.#batches.remove(batchId)
+    })
+  }
+
+  compact(options: CompactOptions): Promise<CompactResult> {
+    return this.#change(() => this.#compaction.run(options))
+  }
+
+  check(): Promise<void> {
+    return requireIdentity(this.#context)
+  }
+
+  async usage(): Promise<StoreUsage> {
+    const { fs, layout } = this.#context
+    let usedBytes = 0
+    for (const segment of await this.#segments.names()) usedBytes += await this.#fileBytes(layout.segment(segment))
+    for (const batch of await this.#files.batches()) {
+      for (const name of (await unlessMissing(fs.list(layout.batch(batch)))) ?? []) {
+        usedBytes += await this.#fileBytes(layout.file(batch, name))
+      }
+    }
+    const freeBytes = (await fs.freeBytes(layout.root)) - limits.storeReserveBytes
+    return { usedBytes, freeBytes: Math.max(0, freeBytes), readOnly: await this.#readOnly() }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearInterval(this.#sweeping)
+    await Promise.allSettled(this.#underWay)
+    await this.#log.close()
+    await this.#files.close()
+    this.#reads.close()
+  }
+
+  async #putSmall({ payload, describe }: NewShard): Promise<ShardId> {
+    const sampled = this.#context.freeSpace.requireRoom(payload.size)
+    if (sampled !== undefined) await sampled
+    const room = this.#log.room()
+    if (room !== undefined) await room
+    const bytes = await payload.read()
+    if (bytes.length !== payload.size)
+      throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
+    return this.#log.append(checkedDescription(describe()), bytes)
+  }
+
+  /** Runs what writes: refused once the store is closed or has failed, and waited for by `close`. */
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Error('the store is closed')
+    this.#context.directories.assertSound()
+    const done = work()
+    this.#underWay.add(done)
+    try {
+      return await done
+    } catch (error) {
+      throw writeFailure(error)
+    } finally {
+      this.#underWay.delete(done)
+    }
+  }
+
+  async #readOnly(): Promise<string | undefined> {
+    try {
+      await this.#context.fs.requireWritable(this.#context.layout.root)
+      return undefined
+    } catch (error) {
+      const failure = writeFailure(error)
+      if (failure instanceof StoreReadOnly) return failure.message
+      throw failure
+    }
+  }
+
+  async #fileBytes(path: string): Promise<number> {
+    return (await unlessMissing(this.#context.fs.stat(path)))?.size ?? 0
+  }
+
+  #sweep(): void {
+    const idleSinceMs = this.#context.clock.now() - this.#context.sizes.batchIdleMs
+    this.#reads.sweep()
+    this.#files.sweep()
+    Promise.all([this.#log.sealIdle(idleSinceMs), this.#files.endIdle(idleSinceMs)]).catch((error) => {
+      this.#context.warn(`an idle batch could not be ended: ${String(error)}`)
+    })
+  }
+}
+
+/** Ids that this store cannot have made name nothing to delete. */
+function addressOf(id: ShardId): (RecordAddress | FileAddress)[] {
+  try {
+    return [parseShardId(id)]
+  } catch (error) {
+    if (error instanceof ShardMissing) return []
+    throw error
+  }
+}

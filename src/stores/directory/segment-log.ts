@@ -1,0 +1,155 @@
+/** Group commit of small shards: puts that arrive while a group is being written and synced make the next group. */
+import { limits } from '../../limits.ts'
+import type { ShardId } from '../shard-store.ts'
+import type { Batches } from './batches.ts'
+import type { StoreContext } from './context.ts'
+import { storeFailure } from './failures.ts'
+import { SegmentFile } from './segment-file.ts'
+import { buildRecord, type UnplacedRecord } from './segment-record.ts'
+
+interface Waiting {
+  record: UnplacedRecord
+  resolve: (id: ShardId) => void
+  reject: (error: unknown) => void
+}
+
+export class SegmentLog {
+  readonly #context: StoreContext
+  readonly #batches: Batches
+  #queue: Waiting[] = []
+  #queuedBytes = 0
+  #waitingForRoom: (() => void)[] = []
+  #writing: Promise<void> | undefined
+  #segment: SegmentFile | undefined
+  /** The segment after this one, made ahead so that no group waits for it. */
+  #next: Promise<SegmentFile> | undefined
+  readonly #sealing = new Set<Promise<void>>()
+
+  constructor(context: StoreContext, batches: Batches) {
+    this.#context = context
+    this.#batches = batches
+  }
+
+  /** Gives a promise while too much is queued. To be awaited before a payload is read into memory: this is what slows clients down. */
+  room(): Promise<void> | void {
+    if (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) return this.#untilRoom()
+  }
+
+  async #untilRoom(): Promise<void> {
+    while (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) {
+      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
+    }
+  }
+
+  /** Resolves when the group that the record went with is durable. */
+  append(description: Buffer, payload: Buffer): Promise<ShardId> {
+    const record = buildRecord(description, payload, this.#context.sizes.checksumBlockBytes)
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ record, resolve, reject })
+      this.#queuedBytes += record.totalBytes
+      this.#writing ??= this.#writeGroups()
+    })
+  }
+
+  /** Seals the segment when nothing was written to it since `beforeMs`, so that its orphans can be told from what is under way. */
+  async sealIdle(beforeMs: number): Promise<void> {
+    if (this.#writing === undefined && this.#segment !== undefined && this.#segment.lastWriteMs < beforeMs)
+      this.#sealCurrent()
+    await Promise.all(this.#sealing)
+  }
+
+  async close(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+    this.#sealCurrent()
+    const next = await this.#next?.catch(() => undefined)
+    await next?.abandon()
+    await Promise.all(this.#sealing)
+  }
+
+  async #writeGroups(): Promise<void> {
+    while (this.#queue.length > 0) {
+      let group: Waiting[] = []
+      try {
+        const segment = await this.#segmentWithRoom()
+        group = this.#takeGroup(segment)
+        const ids = await segment.append(group.map(({ record }) => record))
+        for (const [index, { resolve }] of group.entries()) resolve(ids[index] ?? '')
+        this.#makeNextAhead(segment)
+      } catch (error) {
+        this.#rejectAll(group.length > 0 ? group : this.#takeAll(), error)
+        await this.#abandonCurrent()
+      }
+    }
+    // In the turn that found the queue empty: a record that came before a later turn would wait for ever.
+    this.#writing = undefined
+  }
+
+  async #segmentWithRoom(): Promise<SegmentFile> {
+    const first = this.#queue[0]
+    const full = first !== undefined && this.#segment?.hasRoomFor(first.record.totalBytes) === false
+    if (full && this.#segment !== undefined && this.#segment.usedBytes > 0) this.#sealCurrent()
+    if (this.#segment === undefined) {
+      const made = this.#next ?? SegmentFile.create(this.#context, this.#batches)
+      this.#next = undefined
+      this.#segment = await made
+      // Whatever lies in segments needs some to be deleted.
+      await this.#context.deleteRoom.keep()
+    }
+    return this.#segment
+  }
+
+  /** As many records, in their order, as one group and the segment take; at least one. */
+  #takeGroup(segment: SegmentFile): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const { record } of this.#queue) {
+      const total = bytes + record.totalBytes
+      if (count > 0 && (total > limits.segmentGroupBytesMax || !segment.hasRoomFor(total))) break
+      bytes = total
+      count++
+    }
+    return this.#take(count)
+  }
+
+  #takeAll(): Waiting[] {
+    return this.#take(this.#queue.length)
+  }
+
+  #take(count: number): Waiting[] {
+    const taken = this.#queue.slice(0, count)
+    this.#queue = this.#queue.slice(count)
+    for (const { record } of taken) this.#queuedBytes -= record.totalBytes
+    const woken = this.#waitingForRoom
+    this.#waitingForRoom = []
+    for (const wake of woken) wake()
+    return taken
+  }
+
+  #rejectAll(group: readonly Waiting[], error: unknown): void {
+    const failure = storeFailure(error)
+    for (const { reject } of group) reject(failure)
+  }
+
+  #sealCurrent(): void {
+    const segment = this.#segment
+    if (segment === undefined) return
+    this.#segment = undefined
+    const sealing = segment.seal().finally(() => this.#sealing.delete(sealing))
+    this.#sealing.add(sealing)
+  }
+
+  async #abandonCurrent(): Promise<void> {
+    const segment = this.#segment
+    this.#segment = undefined
+    await segment?.abandon()
+  }
+
+  #makeNextAhead(segment: SegmentFile): void {
+    if (this.#next !== undefined || segment.usedBytes < this.#context.sizes.segmentBytesMax / 2) return
+    const made = SegmentFile.create(this.#context, this.#batches)
+    this.#next = made
+    made.catch(() => {
+      if (this.#next === made) this.#next = undefined
+    })
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * A store that may fail without taking the service along: after errors it is left out, looked at again and again, and used once it is itself again.
+ * Everything asked of it while it is out is refused at once, with nothing tried.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ByteSource } from '../byte-source.ts'
+import type { Clock } from '../clock.ts'
+import { S3Error } from '../errors.ts'
+import { failureText } from '../file-failure.ts'
+import { limits } from '../limits.ts'
+import {
+  type CompactResult,
+  type FoundShard,
+  type NewShard,
+  ShardDamaged,
+  type ShardId,
+  type ShardRange,
+  type ShardStore,
+  StoreFull,
+  StoreOut,
+  StoreReadOnly,
+  type StoreUsage,
+  type UncheckedBatch,
+} from './shard-store.ts'
+
+export interface StoreCondition {
+  /** `full`: reads and deletes work. `read-only`: reads do. `out`: nothing does. */
+  state: 'up' | 'full' | 'read-only' | 'out'
+  reason: string | undefined
+}
+
+export interface GuardOptions {
+  name: string
+  /** What fails together with it. */
+  domain: string
+  /** The store that the metadata refers to; what is opened must be it. */
+  storeId: string
+  /** The same later on: another has been put in the place of one that is lost. */
+  knownStoreId?(): Promise<string | undefined>
+  /** `first`: no other process has it open. `storeId`: as above, or as it is known by now. `onFatal`: the opened store can promise nothing any more. */
+  open(how: { first: boolean; storeId: string; onFatal(error: Error): void }): Promise<ShardStore>
+  /** Whether the first opening is by the process that owns the store. */
+  firstOpener: boolean
+  clock: Clock
+  warn(message: string): void
+}
+
+/** Resolves also when the store can't be opened: then it is out. */
+export async function openGuardedStore(options: GuardOptions): Promise<GuardedStore> {
+  const guarded = new GuardedStore(options)
+  await guarded.start()
+  return guarded
+}
+
+export class GuardedStore implements ShardStore {
+  readonly name: string
+  readonly domain: string
+  #storeId: string
+  readonly #options: GuardOptions
+  readonly #probes: NodeJS.Timeout
+  #inner: ShardStore | undefined
+  /** Why it is out. */
+  #reason: string | undefined
+  /** After a failed sync it stays out for as long as this process lives. */
+  #isFinal = false
+  #errorsInARow = 0
+  /** Why it took no new data, and until when it is given none. */
+  #refusal: { state: 'full' | 'read-only'; reason: string; untilMs: number } | undefined
+  #looking: Promise<void> | undefined
+  #lookingNext: Promise<void> | undefined
+  /** Of what was taken out: writes under way end first, unless they hang. */
+  readonly #closing = new Set<Promise<void>>()
+  #closed = false
+
+  constructor(options: GuardOptions) {
+    this.#options = options
+    this.name = options.name
+    this.domain = options.domain
+    this.#storeId = options.storeId
+    this.#probes = setInterval(() => this.#lookRegularly(), limits.storeProbeMs).unref()
+  }
+
+  get storeId(): string {
+    return this.#storeId
+  }
+
+  start(): Promise<void> {
+    return this.#look(this.#options.firstOpener)
+  }
+
+  condition(): StoreCondition {
+    if (this.#reason !== undefined) return { state: 'out', reason: this.#reason }
+    const refusal = this.#refusal
+    if (refusal === undefined || this.#options.clock.now() >= refusal.untilMs) return { state: 'up', reason: undefined }
+    return { state: refusal.state, reason: refusal.reason }
+  }
+
+  /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
+  probe(): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    this.#looking ??= this.#look(false).finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  /** Where it is out: whether another store is to be in its place by now. Errors: those of `knownStoreId`. */
+  async follow(): Promise<void> {
+    if (this.#inner !== undefined) return
+    const known = await this.#options.knownStoreId?.()
+    if (known === undefined || known === this.#storeId) return
+    this.#options.warn(`store ${this.name} is a new one from now on`)
+    this.#storeId = known
+    this.#isFinal = false
+    this.#refusal = undefined
+  }
+
+  /** Takes note of an error of the store, and looks what it means. */
+  blame(error: unknown): void {
+    void this.#judge(error)
+  }
+
+  takeOut(error: unknown): void {
+    const reason = failureText(error)
+    if (this.#reason === undefined) this.#options.warn(`store ${this.name} is taken out of use: ${reason}`)
+    this.#reason ??= reason
+    const inner = this.#inner
+    this.#inner = undefined
+    if (inner === undefined) return
+    const closing = inner
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+
+  async put({ payload, describe }: NewShard): Promise<ShardId> {
+    let payloadFailed = false
+    const noting = noteFailure(payload, () => {
+      payloadFailed = true
+    })
+    try {
+      const id = await this.#required().put({ payload: noting, describe })
+      this.#errorsInARow = 0
+      this.#accepted()
+      return id
+    } catch (error) {
+      payload.cancel()
+      // Who comes again, or chooses another store, is not to meet one that is known to be gone.
+      if (!payloadFailed) await withinMs(this.#judge(error), limits.storeLookMsMax)
+      throw error
+    }
+  }
+
+  /** Who reads tells by `blame` what went wrong, now or half-way. */
+  async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    return this.#required().get(id, range)
+  }
+
+  description(id: ShardId): Promise<Buffer> {
+    return this.#ask((store) => store.description(id))
+  }
+
+  delete(ids: readonly ShardId[]): Promise<void> {
+    return this.#ask((store) => store.delete(ids))
+  }
+
+  unchecked(): Promise<UncheckedBatch[]> {
+    return this.#ask((store) => store.unchecked())
+  }
+
+  async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    yield* this.#required().list(batchId)
+  }
+
+  markChecked(batchId: string): Promise<void> {
+    return this.#ask((store) => store.markChecked(batchId))
+  }
+
+  compact(options: Parameters<ShardStore['compact']>[0]): Promise<CompactResult> {
+    return this.#ask((store) => store.compact(options))
+  }
+
+  async check(): Promise<void> {
+    await this.probe()
+    this.#required()
+  }
+
+  usage(): Promise<StoreUsage> {
+    return this.#ask((store) => store.usage())
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#probes)
+    await this.#looking
+    await this.#inner?.close()
+    await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
+  }
+
+  /** Resolves when the store has been looked at, if that was called for. Never rejects. */
+  async #judge(error: unknown): Promise<void> {
+    if (error instanceof StoreOut || error instanceof S3Error) return
+    if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
+    if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
+    // Where a shard is damaged, perhaps more is gone: it is no error of the store yet.
+    if (!(error instanceof ShardDamaged)) this.#errorsInARow++
+    if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
+    else await this.#lookAnew()
+  }
+
+  /** Said once, however long it lasts. */
+  #refused(state: 'full' | 'read-only', reason: string): void {
+    if (this.#refusal?.state !== state) this.#options.warn(`store ${this.name} takes no new data: ${reason}`)
+    this.#refusal = { state, reason, untilMs: this.#options.clock.now() + limits.storeFullMs }
+  }
+
+  #accepted(): void {
+    if (this.#refusal !== undefined) this.#options.warn(`store ${this.name} takes new data again`)
+    this.#refusal = undefined
+  }
+
+  #lookRegularly(): void {
+    this.#errorsInARow = 0
+    void this.probe()
+  }
+
+  /** One look, begun after the call, for all who ask meanwhile. */
+  #lookAnew(): Promise<void> {
+    if (this.#looking === undefined) return this.probe()
+    this.#lookingNext ??= this.#looking.then(() => {
+      this.#lookingNext = undefined
+      return this.probe()
+    })
+    return this.#lookingNext
+  }
+
+  async #look(first: boolean): Promise<void> {
+    try {
+      if (this.#inner === undefined) {
+        await this.follow()
+        if (this.#isFinal) return
+        this.#inner = await this.#open(first)
+      } else await this.#inner.check()
+      if (this.#reason === undefined) return
+      this.#options.warn(`store ${this.name} is back in use`)
+      this.#reason = undefined
+      this.#errorsInARow = 0
+    } catch (error) {
+      this.takeOut(error)
+    }
+  }
+
+  async #open(first: boolean): Promise<ShardStore> {
+    const { storeId } = this
+    const store = await this.#options.open({ first, storeId, onFatal: (error) => this.#end(error) })
+    if (store.storeId === storeId) return store
+    await store.close()
+    throw new Error('another store lies in its place')
+  }
+
+  #end(error: Error): void {
+    this.#isFinal = true
+    this.takeOut(error)
+  }
+
+  #required(): ShardStore {
+    if (this.#inner === undefined) throw new StoreOut(this.name, this.#reason ?? 'it is not open yet')
+    return this.#inner
+  }
+
+  async #ask<T>(question: (store: ShardStore) => Promise<T>): Promise<T> {
+    try {
+      return await question(this.#required())
+    } catch (error) {
+      this.blame(error)
+      throw error
+    }
+  }
+}
+
+async function withinMs(work: Promise<void>, ms: number): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([work, delay(ms, undefined, { signal: late.signal, ref: false }).catch(() => {})])
+  late.abort()
+}
+
+/** `payload`, telling its own failures from those of who reads it. */
+function noteFailure(payload: ByteSource, failed: () => void): ByteSource {
+  return {
+    size: payload.size,
+    async drain(sink) {
+      let sinkFailed = false
+      const watched = async (busy: Promise<void>): Promise<void> => {
+        try {
+          await busy
+        } catch (error) {
+          sinkFailed = true
+          throw error
+        }
+      }
+      try {
+        await payload.drain((chunk) => {
+          try {
+            const busy = sink(chunk)
+            return busy === undefined ? undefined : watched(busy)
+          } catch (error) {
+            sinkFailed = true
+            throw error
+          }
+        })
+      } catch (error) {
+        if (!sinkFailed) failed()
+        throw error
+      }
+    },
+    read: () =>
+      payload.read().catch((error) => {
+        failed()
+        throw error
+      }),
+    cancel: () => payload.cancel(),
+  }
+}

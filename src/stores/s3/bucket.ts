@@ -1,0 +1,287 @@
+/** The objects under one prefix of a bucket, over the AWS SDK: the only file that sends requests. Every request ends within a bound, whatever the endpoint does. */
+import { addAbortSignal, Readable } from 'node:stream'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { limits } from '../../limits.ts'
+import { endpointFailure, isMissingObject, isPresent, isUnsatisfiableRange, isUnsupported } from './failures.ts'
+import { loadSdk, type Sdk } from './sdk.ts'
+
+/** Where a store of type s3 lies. Credentials come from the SDK's standard chain. */
+export interface BucketPlace {
+  /** URL, without credentials. */
+  endpoint: string
+  bucket: string
+  /** Empty, or ends with a slash. */
+  prefix: string
+  region: string
+  /** The bucket is named in the path, and not in the host. */
+  pathStyle: boolean
+  /** Of the shared configuration and credentials files. Absent: what the environment says. */
+  profile?: string | undefined
+}
+
+export interface FoundObject {
+  /** Without the prefix. */
+  key: string
+  bytes: number
+}
+
+/** A part of an upload, as completing it wants to have it named. */
+export interface UploadedPart {
+  PartNumber: number
+  ETag: string | undefined
+  ChecksumCRC32: string | undefined
+}
+
+/** `absent`: there is no such object. `short`: it has no byte where the range begins. */
+export type Opened = { body: Readable } | 'absent' | 'short'
+
+const checksums = { ChecksumAlgorithm: 'CRC32' } as const
+
+/** Throws `SdkMissing`. Asks nothing of the endpoint. */
+export async function openBucket(place: BucketPlace): Promise<ShardBucket> {
+  return new ShardBucket(place, await loadSdk())
+}
+
+export class ShardBucket {
+  readonly #place: BucketPlace
+  readonly #sdk: Sdk
+  readonly #client: S3Client
+  #deletesMany = true
+  /** Of requests that are not answered yet. */
+  readonly #underWay = new Set<AbortController>()
+  #readers = 0
+  #isClosed = false
+
+  constructor(place: BucketPlace, sdk: Sdk) {
+    this.#place = place
+    this.#sdk = sdk
+    const sockets = { keepAlive: true, maxSockets: limits.remoteSocketsMax }
+    this.#client = new sdk.S3Client({
+      endpoint: place.endpoint,
+      region: place.region,
+      forcePathStyle: place.pathStyle,
+      ...(place.profile === undefined ? {} : { profile: place.profile }),
+      // Once more, for a connection that the endpoint closed as it was used again. More is for who has other stores to ask.
+      maxAttempts: 2,
+      // What is read is verified by checksums of our own, what is written by those that each request names.
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: limits.remoteConnectMs, httpAgent: sockets, httpsAgent: sockets },
+    })
+  }
+
+  /** For messages. */
+  get name(): string {
+    return `${this.#place.endpoint} ${this.#place.bucket}/${this.#place.prefix}`
+  }
+
+  /** Resolves when the endpoint has the object, verified by its checksum. */
+  async put(key: string, body: Buffer, withinMs?: number): Promise<void> {
+    const command = new this.#sdk.PutObjectCommand({ ...this.#object(key), ...checksums, Body: body })
+    await this.#send((signal) => this.#client.send(command, signal), withinMs)
+  }
+
+  /** Where there is such an object already, it stays. An endpoint without conditional writes overwrites it: who calls has looked before. */
+  async putAbsent(key: string, body: Buffer): Promise<void> {
+    const request = { ...this.#object(key), ...checksums, Body: body, IfNoneMatch: '*' }
+    try {
+      await this.#ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
+    } catch (error) {
+      if (isPresent(error)) return
+      if (!isUnsupported(error)) throw endpointFailure(error)
+      await this.put(key, body)
+    }
+  }
+
+  /** From a byte up to another, or the end. The bytes come as they are asked for; destroying them gives them up. */
+  async open(key: string, start: number, end?: number): Promise<Opened> {
+    const isWhole = start === 0 && end === undefined
+    const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`
+    const request = { ...this.#object(key), ...(isWhole ? {} : { Range }) }
+    const command = new this.#sdk.GetObjectCommand(request)
+    try {
+      // Once it is answered, who reads decides how long to wait.
+      const { Body, ContentRange } = await this.#ask((signal) => this.#client.send(command, signal))
+      if (!(Body instanceof Readable)) throw new Error('the answer has no body')
+      this.#readers++
+      Body.once('close', () => this.#endReader())
+      if (isWhole || ContentRange !== undefined) return { body: Body }
+      Body.destroy()
+      throw new Error('the endpoint ignores that a range is asked for')
+    } catch (error) {
+      if (isMissingObject(error)) return 'absent'
+      if (isUnsatisfiableRange(error)) return 'short'
+      throw endpointFailure(error)
+    }
+  }
+
+  /** The same in the place of the one that has this ETag. False: another is there by now. An endpoint without conditional writes replaces any. */
+  async replace(key: string, body: Buffer, etag: string | undefined): Promise<boolean> {
+    const request = { ...this.#object(key), ...checksums, Body: body, IfMatch: etag }
+    try {
+      await this.#ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
+    } catch (error) {
+      if (isPresent(error)) return false
+      if (!isUnsupported(error)) throw endpointFailure(error)
+      await this.put(key, body)
+    }
+    return true
+  }
+
+  /** All of a small object; `undefined`: there is none. */
+  async find(
+    key: string,
+    withinMs: number = limits.remoteAnswerMs,
+  ): Promise<{ bytes: Buffer; etag: string | undefined } | undefined> {
+    const command = new this.#sdk.GetObjectCommand(this.#object(key))
+    try {
+      return await this.#ask(async (signal) => {
+        const { Body, ETag: etag } = await this.#client.send(command, signal)
+        if (!(Body instanceof Readable)) throw new Error('the answer has no body')
+        return { bytes: Buffer.concat(await addAbortSignal(signal.abortSignal, Body).toArray()), etag }
+      }, withinMs)
+    } catch (error) {
+      if (isMissingObject(error)) return undefined
+      throw endpointFailure(error)
+    }
+  }
+
+  async startUpload(key: string): Promise<string> {
+    const command = new this.#sdk.CreateMultipartUploadCommand({ ...this.#object(key), ...checksums })
+    const { UploadId } = await this.#send((signal) => this.#client.send(command, signal))
+    if (UploadId === undefined) throw new Error('the endpoint began an upload without a name')
+    return UploadId
+  }
+
+  async putPart(key: string, upload: string, PartNumber: number, body: Buffer): Promise<UploadedPart> {
+    const request = { ...this.#object(key), ...checksums, UploadId: upload, PartNumber, Body: body }
+    const command = new this.#sdk.UploadPartCommand(request)
+    const { ETag, ChecksumCRC32 } = await this.#send((signal) => this.#client.send(command, signal))
+    return { PartNumber, ETag, ChecksumCRC32 }
+  }
+
+  async completeUpload(key: string, upload: string, parts: UploadedPart[]): Promise<void> {
+    const request = { ...this.#object(key), UploadId: upload, MultipartUpload: { Parts: parts } }
+    const command = new this.#sdk.CompleteMultipartUploadCommand(request)
+    await this.#send((signal) => this.#client.send(command, signal))
+  }
+
+  async abortUpload(key: string, upload: string): Promise<void> {
+    const command = new this.#sdk.AbortMultipartUploadCommand({ ...this.#object(key), UploadId: upload })
+    await this.#send((signal) => this.#client.send(command, signal), limits.remoteProbeMs)
+  }
+
+  /** Ends uploads that nobody will complete. An endpoint that can't list them is let be. */
+  async abortUploads(under: string): Promise<void> {
+    const { bucket, prefix } = this.#place
+    let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {}
+    for (;;) {
+      const command = new this.#sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + under, ...marker })
+      const page = await this.#ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
+        if (!isUnsupported(error)) throw endpointFailure(error)
+        return undefined
+      })
+      for (const { Key, UploadId } of page?.Uploads ?? []) {
+        if (Key?.startsWith(prefix + under) && UploadId !== undefined) {
+          await this.abortUpload(Key.slice(prefix.length), UploadId)
+        }
+      }
+      if (page?.IsTruncated !== true) return
+      marker = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+    }
+  }
+
+  /** Idempotent. */
+  async delete(keys: readonly string[]): Promise<void> {
+    for (let at = 0; at < keys.length; at += limits.deleteObjectsMax) {
+      const some = keys.slice(at, at + limits.deleteObjectsMax)
+      if (some.length > 1 && this.#deletesMany) this.#deletesMany = await this.#deleteMany(some)
+      if (some.length > 1 && this.#deletesMany) continue
+      for (let i = 0; i < some.length; i += limits.remoteRequestsAtOnce) {
+        await Promise.all(some.slice(i, i + limits.remoteRequestsAtOnce).map((key) => this.#deleteOne(key)))
+      }
+    }
+  }
+
+  /** In the order of their keys. */
+  async *list(under: string): AsyncGenerator<FoundObject> {
+    for await (const page of this.pages(under)) yield* page
+  }
+
+  /** The same, page by page. */
+  async *pages(under: string): AsyncGenerator<FoundObject[]> {
+    const { bucket, prefix } = this.#place
+    let token: string | undefined
+    do {
+      const request = { Bucket: bucket, Prefix: prefix + under, ContinuationToken: token }
+      const page = await this.#send((signal) => this.#client.send(new this.#sdk.ListObjectsV2Command(request), signal))
+      yield (page.Contents ?? []).flatMap(({ Key, Size }) =>
+        Key?.startsWith(prefix + under) ? [{ key: Key.slice(prefix.length), bytes: Size ?? 0 }] : [],
+      )
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined
+    } while (token !== undefined)
+  }
+
+  /** Fails all requests that are not answered yet: the endpoint is known to be away, and who waits for it may go on without. */
+  giveUp(): void {
+    for (const request of this.#underWay) request.abort()
+  }
+
+  /** What is being read may be read to its end. */
+  close(): void {
+    this.#isClosed = true
+    if (this.#readers === 0) this.#client.destroy()
+  }
+
+  #endReader(): void {
+    this.#readers--
+    if (this.#isClosed && this.#readers === 0) this.#client.destroy()
+  }
+
+  #object(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#place.bucket, Key: this.#place.prefix + key }
+  }
+
+  async #deleteOne(key: string): Promise<void> {
+    const command = new this.#sdk.DeleteObjectCommand(this.#object(key))
+    await this.#ask((signal) => this.#client.send(command, signal), limits.remoteProbeMs).catch((error: unknown) => {
+      if (!isMissingObject(error)) throw endpointFailure(error)
+    })
+  }
+
+  /** Answers whether the endpoint knows how. */
+  async #deleteMany(keys: readonly string[]): Promise<boolean> {
+    const Delete = { Objects: keys.map((key) => ({ Key: this.#place.prefix + key })), Quiet: true }
+    const command = new this.#sdk.DeleteObjectsCommand({ Bucket: this.#place.bucket, Delete, ...checksums })
+    const answer = await this.#ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
+      if (!isUnsupported(error)) throw endpointFailure(error)
+      return undefined
+    })
+    const failed = answer?.Errors?.find(({ Code }) => Code !== 'NoSuchKey')
+    if (failed !== undefined) throw new Error(`the endpoint did not delete an object: ${failed.Code} ${failed.Message}`)
+    return answer !== undefined
+  }
+
+  async #send<T>(request: (signal: Signal) => Promise<T>, withinMs?: number): Promise<T> {
+    return this.#ask(request, withinMs).catch((error: unknown) => {
+      throw endpointFailure(error)
+    })
+  }
+
+  /** Rejects with what the SDK rejects with. */
+  async #ask<T>(request: (signal: Signal) => Promise<T>, ms: number = limits.remoteAnswerMs): Promise<T> {
+    const abort = new AbortController()
+    const timer = setTimeout(() => abort.abort(), ms)
+    this.#underWay.add(abort)
+    try {
+      return await request({ abortSignal: abort.signal })
+    } finally {
+      clearTimeout(timer)
+      this.#underWay.delete(abort)
+    }
+  }
+}
+
+interface Signal {
+  abortSignal: AbortSignal
+}

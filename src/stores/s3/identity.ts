@@ -1,0 +1,150 @@
+/** The object that says which store lies under a prefix, and whose it is. A bucket that is missing, empty or another's is refused: to fill it anew would hide the loss. */
+import { type Clock, randomId } from '../../clock.ts'
+import { limits } from '../../limits.ts'
+import { StoreFull } from '../shard-store.ts'
+import { judgeStore, type Ownership, ownerOf, type StoreOwner, StoreRefused } from '../store-claim.ts'
+import type { ShardBucket } from './bucket.ts'
+
+const identityKey = 'holdfast-store.json'
+/** The first named no metadata: its `owner` is who made the store, and nothing that is compared. */
+const firstFormat = 1
+const format = 2
+const idPattern = /^[0-9a-f]{32}$/
+
+interface Identity {
+  storeId: string
+  createdAt: unknown
+  owner: StoreOwner | undefined
+  /** Of the object, for a claim to replace this and no other. */
+  etag: string | undefined
+}
+
+export interface Opening {
+  bucket: ShardBucket
+  clock: Clock
+  /** Make a store where nothing is yet. */
+  create: boolean
+  /** Absent: whose it is is not asked, and it is not claimed. */
+  ownership: Ownership | undefined
+  warn(message: string): void
+}
+
+/** The id of the store that is there, once it may be opened and is claimed. Throws `StoreRefused`. */
+export async function openIdentity(opening: Opening): Promise<string> {
+  const { bucket, create, ownership } = opening
+  for (let tries = 0; tries < limits.claimTriesMax; tries++) {
+    const found = await findIdentity(bucket)
+    if (found === undefined) {
+      if (!create) throw missingIdentity(bucket)
+      await createIdentity(opening)
+      continue
+    }
+    if (ownership === undefined) return found.storeId
+    const verdict = await judgeStore({ place: bucket.name, isEmpty: () => isEmpty(bucket), ...found }, ownership)
+    if (verdict === 'open' || (await claim(opening, found))) return found.storeId
+  }
+  throw new StoreRefused(`${bucket.name} is claimed by others again and again, or does not keep what is written to it`)
+}
+
+/** What was opened, and who owned it when it was last judged. */
+export class HeldIdentity {
+  readonly #bucket: ShardBucket
+  readonly #storeId: string
+  readonly #ownership: Ownership | undefined
+  #startSeen: string | undefined
+
+  constructor(bucket: ShardBucket, storeId: string, ownership: Ownership | undefined) {
+    this.#bucket = bucket
+    this.#storeId = storeId
+    this.#ownership = ownership
+  }
+
+  /** Throws when what was opened is no longer there, or claimed by others. */
+  async require(): Promise<void> {
+    const found = await findIdentity(this.#bucket)
+    if (found === undefined) throw missingIdentity(this.#bucket)
+    const { storeId, owner } = found
+    const place = this.#bucket.name
+    if (storeId !== this.#storeId) throw new Error(`${place} holds another store than before`)
+    if (this.#ownership === undefined || (owner !== undefined && owner.start === this.#startSeen)) return
+    const { claimant } = this.#ownership
+    await judgeStore({ place, storeId, owner, isEmpty: async () => false }, { claimant, knows: storeId })
+    this.#startSeen = owner?.start
+  }
+}
+
+function missingIdentity(bucket: ShardBucket): Error {
+  return new Error(`${bucket.name} holds no ${identityKey}: not a Holdfast store, or another bucket in its place`)
+}
+
+async function createIdentity({ bucket, clock, ownership }: Opening): Promise<void> {
+  await requireVacant(bucket)
+  const owner = (await ownership?.claimant())?.claims
+  const identity = { format, storeId: randomId(clock), createdAt: new Date(clock.now()).toISOString(), owner }
+  // Whoever came first has made it.
+  await bucket.putAbsent(identityKey, bytesOf(identity))
+}
+
+/** False: others came first. A store that is full is opened as it is. */
+async function claim({ bucket, clock, ownership, warn }: Opening, found: Identity): Promise<boolean> {
+  const owner = (await ownership?.claimant())?.claims
+  if (owner === undefined) return true
+  const { storeId, createdAt, etag } = found
+  const claimed = { format, storeId, createdAt, owner: { ...owner, claimedAt: new Date(clock.now()).toISOString() } }
+  try {
+    if (!(await bucket.replace(identityKey, bytesOf(claimed), etag))) return false
+  } catch (error) {
+    if (!(error instanceof StoreFull)) throw error
+    warn(`${bucket.name} could not be claimed: ${error.message}`)
+    return true
+  }
+  // An endpoint without conditional writes lets two replace it: the last one stays.
+  return (await findIdentity(bucket))?.owner?.start === owner.start
+}
+
+function bytesOf(identity: object): Buffer {
+  return Buffer.from(`${JSON.stringify(identity, undefined, 2)}\n`)
+}
+
+async function findIdentity(bucket: ShardBucket): Promise<Identity | undefined> {
+  const found = await bucket.find(identityKey, limits.remoteProbeMs)
+  if (found === undefined) return undefined
+  const place = `${bucket.name}${identityKey}`
+  let identity: unknown
+  try {
+    identity = JSON.parse(found.bytes.toString())
+  } catch (cause) {
+    throw new Error(`${place} is damaged: it is not JSON`, { cause })
+  }
+  if (typeof identity !== 'object' || identity === null || !('format' in identity) || !('storeId' in identity)) {
+    throw new Error(`${place} is damaged: it names no format and no storeId`)
+  }
+  if (identity.format !== firstFormat && identity.format !== format) {
+    throw new Error(`${place} has format ${String(identity.format)}; this version knows ${format}`)
+  }
+  const { storeId } = identity
+  if (typeof storeId !== 'string' || !idPattern.test(storeId))
+    throw new Error(`${place} is damaged: its storeId is not one`)
+  const owner = identity.format === format && 'owner' in identity ? ownerOf(identity.owner, place) : undefined
+  return {
+    storeId,
+    createdAt: 'createdAt' in identity ? identity.createdAt : undefined,
+    owner,
+    etag: found.etag,
+  }
+}
+
+async function isEmpty(bucket: ShardBucket): Promise<boolean> {
+  for await (const { key } of bucket.list('')) if (key !== identityKey) return false
+  return true
+}
+
+async function requireVacant(bucket: ShardBucket): Promise<void> {
+  for await (const { key } of bucket.list('')) {
+    // Another process of ours may just have made it.
+    if (key === identityKey) continue
+    throw new Error(
+      `${bucket.name} is not empty (${key}) and holds no ${identityKey}: no store is made over other data`,
+    )
+  }
+}

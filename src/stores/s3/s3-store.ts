@@ -1,0 +1,236 @@
+/** Opens a bucket of any S3-compatible endpoint as a shard store, each shard in an object of its own (ADR 0018). Wires the parts. */
+
+import { ByteBudget } from '../../byte-budget.ts'
+import { type ByteSource, bytesSource } from '../../byte-source.ts'
+import { ChunkPool } from '../../chunk-pool.ts'
+import { type Clock, timeOrderedId } from '../../clock.ts'
+import { limits } from '../../limits.ts'
+import { checkedDescription, checkRange } from '../shard-contract.ts'
+import {
+  type CompactResult,
+  type FoundShard,
+  type NewShard,
+  ShardDamaged,
+  type ShardId,
+  ShardMissing,
+  type ShardRange,
+  type ShardStore,
+  type StoreUsage,
+  type UncheckedBatch,
+} from '../shard-store.ts'
+import type { Ownership } from '../store-claim.ts'
+import { Batches, isBatchId, type LeftOpen } from './batches.ts'
+import { type BucketPlace, openBucket, type ShardBucket } from './bucket.ts'
+import { HeldIdentity, openIdentity } from './identity.ts'
+import {
+  batchPrefix,
+  buildFooter,
+  parseShardId,
+  parseShardKey,
+  type ShardName,
+  shardId,
+  shardKey,
+  shardsPrefix,
+} from './object-format.ts'
+import { openShard, readDescription } from './object-reader.ts'
+import { ObjectWriter, writerBytes } from './object-writer.ts'
+
+const sweepMs = 30_000
+
+/** Of all stores of this process together: what is being sent lies in memory. */
+const writing = new ByteBudget(limits.remoteWriteBytesMax)
+const chunks = new ChunkPool(limits.readChunkBytes)
+
+export interface S3StoreOptions {
+  place: BucketPlace
+  clock: Clock
+  /** Make a store where nothing is yet. */
+  create: boolean
+  /** Who opens it. Absent: whose it is is not asked. */
+  ownership?: Ownership | undefined
+  /** No other process has the store open yet: whatever is marked as being written was left by processes that died. */
+  firstOpener: boolean
+  /** Of earlier openings by this process. */
+  leftOpen?: LeftOpen
+  /** Something is wrong that an operator should know and that harms no request yet. */
+  warn?: (message: string) => void
+}
+
+/** Throws `SdkMissing`; other errors when the store can't be reached, or is not there. */
+export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> {
+  const { clock, create, ownership, firstOpener, leftOpen = new Map(), warn = () => {} } = options
+  const bucket = await openBucket(options.place)
+  try {
+    const storeId = await openIdentity({ bucket, clock, create, ownership, warn })
+    const identity = new HeldIdentity(bucket, storeId, ownership)
+    const batches = new Batches(bucket, clock, leftOpen, () => identity.require())
+    if (firstOpener) await batches.closeAbandoned()
+    return new S3Store(storeId, { bucket, batches, identity }, options)
+  } catch (error) {
+    bucket.close()
+    throw error
+  }
+}
+
+interface Parts {
+  bucket: ShardBucket
+  batches: Batches
+  identity: HeldIdentity
+}
+
+class S3Store implements ShardStore {
+  readonly storeId: string
+  readonly #bucket: ShardBucket
+  readonly #batches: Batches
+  readonly #identity: HeldIdentity
+  readonly #clock: Clock
+  readonly #warn: (message: string) => void
+  readonly #sweeping: NodeJS.Timeout
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(storeId: string, parts: Parts, { clock, warn = () => {} }: S3StoreOptions) {
+    this.storeId = storeId
+    this.#bucket = parts.bucket
+    this.#batches = parts.batches
+    this.#identity = parts.identity
+    this.#clock = clock
+    this.#warn = warn
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs).unref()
+  }
+
+  async put(shard: NewShard): Promise<ShardId> {
+    try {
+      const bytes = writerBytes(shard.payload.size)
+      return await this.#change(() => writing.spend(bytes, () => this.#write(shard), limits.remoteWriteWaitMs))
+    } catch (error) {
+      shard.payload.cancel()
+      throw error
+    }
+  }
+
+  async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    const name = parseShardId(id)
+    if (name === undefined) throw new ShardMissing(id)
+    checkRange(range, name.payloadBytes)
+    const source = await openShard(this.#bucket, name, range, chunks)
+    return source.size > limits.smallShardBytesMax ? source : bytesSource(await source.readSoon())
+  }
+
+  async description(id: ShardId): Promise<Buffer> {
+    const name = parseShardId(id)
+    if (name === undefined) throw new ShardMissing(id)
+    return readDescription(this.#bucket, name, chunks)
+  }
+
+  async delete(ids: readonly ShardId[]): Promise<void> {
+    // Ids that this store cannot have made name nothing to delete.
+    const keys = ids.flatMap((id) => parseShardId(id) ?? []).map(shardKey)
+    await this.#change(() => this.#bucket.delete(keys))
+  }
+
+  unchecked(): Promise<UncheckedBatch[]> {
+    return this.#batches.unchecked()
+  }
+
+  async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    if (batchId !== undefined && !isBatchId(batchId)) return
+    const under = batchId === undefined ? shardsPrefix : batchPrefix(batchId)
+    for await (const page of this.#bucket.pages(under)) {
+      const names = page.flatMap(({ key }) => parseShardKey(key) ?? [])
+      for (let at = 0; at < names.length; at += limits.remoteRequestsAtOnce) {
+        const some = await Promise.all(
+          names.slice(at, at + limits.remoteRequestsAtOnce).map((name) => this.#find(name)),
+        )
+        yield* some.flatMap((found) => found ?? [])
+      }
+    }
+  }
+
+  markChecked(batchId: string): Promise<void> {
+    return this.#change(() => this.#batches.markChecked(batchId))
+  }
+
+  /** Every shard is an object: room is won back as it is deleted. */
+  async compact(): Promise<CompactResult> {
+    return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.#identity.require()
+    } catch (error) {
+      this.#bucket.giveUp()
+      throw error
+    }
+  }
+
+  /** Unknown when there are so many objects that counting them would cost too many requests. What is free, S3 does not say. */
+  async usage(): Promise<StoreUsage> {
+    let usedBytes = 0
+    let pages = 0
+    for await (const page of this.#bucket.pages(shardsPrefix)) {
+      if (++pages > limits.remoteUsagePagesMax) return { usedBytes: undefined, freeBytes: undefined }
+      for (const { bytes } of page) usedBytes += bytes
+    }
+    return { usedBytes, freeBytes: undefined }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearInterval(this.#sweeping)
+    await Promise.allSettled(this.#underWay)
+    await this.#batches.endIdle(Number.POSITIVE_INFINITY).catch((error) => this.#warnOfOpenBatch(error))
+    this.#bucket.close()
+  }
+
+  async #write({ payload, describe }: NewShard): Promise<ShardId> {
+    const { batch, release } = await this.#batches.reserve()
+    const name = { batch, shard: timeOrderedId(this.#clock), payloadBytes: payload.size }
+    const writer = new ObjectWriter(this.#bucket, name)
+    try {
+      await payload.drain((chunk) => writer.write(chunk))
+      await writer.finish((seed) => buildFooter(checkedDescription(describe()), this.#clock.now(), seed))
+      return shardId(name)
+    } catch (error) {
+      await writer.abort()
+      throw error
+    } finally {
+      await release()
+    }
+  }
+
+  /** `undefined` for what is gone meanwhile, or damaged: nothing can be said of it. */
+  async #find(name: ShardName): Promise<FoundShard | undefined> {
+    try {
+      const description = await readDescription(this.#bucket, name, chunks)
+      return { id: shardId(name), description, payloadBytes: name.payloadBytes }
+    } catch (error) {
+      if (!(error instanceof ShardDamaged)) throw error
+      if (!(error instanceof ShardMissing)) this.#warn(error.message)
+      return undefined
+    }
+  }
+
+  /** Runs what writes: refused once the store is closed, and waited for by `close`. */
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Error('the store is closed')
+    const done = work()
+    this.#underWay.add(done)
+    try {
+      return await done
+    } finally {
+      this.#underWay.delete(done)
+    }
+  }
+
+  #sweep(): void {
+    const idleSinceMs = this.#clock.now() - limits.batchIdleMs
+    this.#batches.endIdle(idleSinceMs).catch((error) => this.#warnOfOpenBatch(error))
+  }
+
+  #warnOfOpenBatch(error: unknown): void {
+    this.#warn(`${this.#bucket.name}: an idle batch could not be ended yet: ${String(error)}`)
+  }
+}

@@ -1,0 +1,200 @@
+/** The key ring is changed while clients write: what they place is never left behind under a key that is retired. */
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeKeyRing, type KeyChange } from '../../src/cli/keys.ts'
+import { bindingOf, objectKeyOf } from '../../src/commits/encryption.ts'
+import type { Store } from '../../src/commits/store.ts'
+import { openKeyRing } from '../../src/instance/key-ring-file.ts'
+import { foundBucket } from '../../src/jobs/blob-reference.ts'
+import { everyEntry } from '../../src/jobs/every-entry.ts'
+import type { Commit, Key } from '../../src/kv/kv.ts'
+import { memoryKv } from '../../src/kv/memory.ts'
+import { changeBucket } from '../../src/objects/buckets.ts'
+import { setEncryption } from '../../src/objects/change-version.ts'
+import { deleteObject } from '../../src/objects/delete-object.ts'
+import {
+  historyKeyOf,
+  historyOf,
+  historyOfBucket,
+  ObjectKeys,
+  uploadIdOf,
+  uploads,
+} from '../../src/records/keyspace.ts'
+import { uploadCodec, versionCodec } from '../../src/records/record-codecs.ts'
+import { memoryShardStore } from '../../src/stores/memory.ts'
+import { type At, beginEncrypted, modeNames, putEncrypted, sendEncrypted } from '../objects/encrypted.ts'
+import { complete, makeBucket, scope, storeOver, type TestStore, WatchedKv } from '../objects/fixture.ts'
+import { type TemporaryDirectory, temporaryDirectory } from '../stores/directory/opened-store.ts'
+import { patternBytes, seededClock, seededRandom } from '../support/seeded.ts'
+
+const kmsKeys = ['invoices']
+const names = ['sse-s3', 'aws/s3', 'invoices']
+let directory: TemporaryDirectory
+let file: string
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  file = join(directory.path, 'keys')
+})
+afterEach(() => directory.remove())
+
+/** Answers late, by a number of turns that the seed decides, so that processes overtake each other anywhere. */
+class LateKv extends WatchedKv {
+  readonly #random: () => number
+  constructor(random: () => number) {
+    super(memoryKv())
+    this.#random = random
+  }
+  override async get(keys: readonly Key[]) {
+    await this.#pass()
+    return super.get(keys)
+  }
+  override async commit(commit: Commit) {
+    await this.#pass()
+    return super.commit(commit)
+  }
+  async #pass(): Promise<void> {
+    for (let turns = Math.floor(this.#random() * 8); turns > 0; turns--) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
+
+interface World {
+  made: TestStore
+  /** The store as another process opens it now. */
+  open(): Promise<Store>
+  change(change: KeyChange): Promise<unknown>
+}
+
+async function openWorld(random: () => number): Promise<World> {
+  const clock = seededClock(random)
+  const kv = new LateKv(random)
+  const sources = { keyRing: undefined, kmsKeys }
+  const over = storeOver(memoryShardStore({ clock }), clock)
+  const keys = await openKeyRing(kv, file, sources, { owner: true, clock })
+  const made = { ...over, kv, store: { ...over.store, kv, keys } }
+  await makeBucket(made)
+  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  return {
+    made,
+    open: async () => ({ ...made.store, keys: await openKeyRing(kv, file, sources, { owner: false, clock }) }),
+    change: (change) =>
+      changeKeyRing({ kv, clock, directory: { keyRing: file }, isServed: async () => true }, sources, change),
+  }
+}
+
+/** A client of one process: it writes, hides, removes and completes a few keys, so that versions move all the time. */
+async function write(made: TestStore, store: Store, random: () => number, times: number): Promise<void> {
+  const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)]
+  let open: { at: At; uploadId: string } | undefined
+  for (let i = 0; i < times; i++) {
+    const mode = pick(modeNames) ?? 'SSE-S3'
+    const at = { key: pick(['a', 'b']) ?? 'a', mode }
+    const what = random()
+    if (what < 0.3) await putEncrypted(store, at, patternBytes(i, 10))
+    else if (what < 0.5) await deleteObject(store, scope, { key: at.key })
+    else if (what < 0.8) {
+      const [newest] = await store.kv.range({ ...historyOf(scope.name, at.key), limit: 1 })
+      const version = newest && versionCodec.decode(newest.key, newest.value)
+      if (version !== undefined) await deleteObject(store, scope, { key: at.key, versionId: version.versionId })
+    } else if (open === undefined) open = { at, uploadId: await beginEncrypted(store, at) }
+    else {
+      const { uploadId } = open
+      const part = await sendEncrypted(store, open.at, uploadId, 1, patternBytes(i, 10))
+      await complete({ ...made, store }, { ...open.at, uploadId }, [part])
+      open = undefined
+    }
+  }
+}
+
+/** Whether the ring opens everything. Resolves with how much that was. */
+async function opened(store: Store): Promise<number> {
+  const objects = new ObjectKeys(scope.name)
+  const bucketId = (await foundBucket(store.kv, scope.name))?.record.id ?? ''
+  let count = 0
+  const customerKey = undefined
+  for (const [range, keyOf] of [
+    [objects.startingWith(''), (key: Key) => objects.unpack(key)],
+    [historyOfBucket(scope.name), historyKeyOf],
+  ] as const) {
+    for await (const { key, value } of everyEntry(store.kv, range)) {
+      const record = versionCodec.decode(key, value)
+      if (record.kind === 'marker' || record.encryption?.wrappedBy === undefined) continue
+      objectKeyOf(store, record.encryption, bindingOf(bucketId, keyOf(key), record), customerKey)
+      count++
+    }
+  }
+  for await (const { key, value } of everyEntry(store.kv, uploads)) {
+    const record = uploadCodec.decode(key, value)
+    if (record.state !== 'open' || record.encryption?.wrappedBy === undefined) continue
+    const place = { uploadId: uploadIdOf(key) }
+    objectKeyOf(store, record.encryption, { bucketId: record.bucketId, key: record.key, place }, customerKey)
+    count++
+  }
+  return count
+}
+
+describe('a ring that is changed beside clients', () => {
+  it.each(Array.from({ length: 12 }, (_, i) => [Number(process.env.HOLDFAST_SEED ?? Date.now() % 1e6) + i]))(
+    'keeps everything readable when each change retires the keys before (seed %i)',
+    async (seed) => {
+      const random = seededRandom(seed)
+      const world = await openWorld(random)
+      const processes = [world.made.store, await world.open(), await world.open()]
+      let writing = true
+      const rounds = names.concat(names).map((rotate) => async () => {
+        await world.change({ rotate })
+        await world.change({ retire: true })
+        const fresh = await world.open()
+        expect(fresh.keys.keys).toHaveLength(names.length)
+        return opened(fresh)
+      })
+      const changes = (async () => {
+        let read = 0
+        try {
+          for (const round of rounds) read += await round()
+        } finally {
+          writing = false
+        }
+        return read
+      })()
+      await Promise.all(
+        processes.map(async (store) => {
+          while (writing) await write(world.made, store, random, 5)
+        }),
+      )
+      expect(await changes).toBeGreaterThan(0)
+      await opened(await world.open())
+    },
+  )
+
+  it.each<[what: string, write: (store: Store) => Promise<unknown>]>([
+    ['an object', (store) => putEncrypted(store, { key: 'a', mode: 'SSE-S3' }, patternBytes(1, 10))],
+    ['an upload', (store) => beginEncrypted(store, { key: 'a', mode: 'SSE-S3' })],
+    ['another key of an object', (store) => setEncryption(store, scope, { key: 'old' }, { by: 'kms' })],
+  ])('is the one that wraps the key of %s, though the writer has decided by the one before', async (_what, work) => {
+    const { made, open, change } = await openWorld(seededRandom(1))
+    await putEncrypted(made.store, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
+    const store = await open()
+    made.kv.beforeNextCommit(async () => {
+      for (const rotate of names) await change({ rotate })
+      await change({ retire: true })
+    })
+    await work(store)
+    expect(await opened(await open())).toBeGreaterThan(0)
+  })
+
+  it('has one change at a time: of many that begin together none loses the key of another', async () => {
+    const world = await openWorld(seededRandom(1))
+    const before = world.made.store.keys.keys.length
+    const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => world.change({ rotate: 'sse-s3' })))
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ name: 'KeyRingBusy' })
+    }
+    const done = outcomes.filter(({ status }) => status === 'fulfilled')
+    expect((await world.open()).keys.keys).toHaveLength(before + done.length)
+    await world.change({ rotate: 'sse-s3' })
+    expect((await world.open()).keys.keys).toHaveLength(before + done.length + 1)
+  })
+})

@@ -1,0 +1,65 @@
+/** The package as others find it: by `import`, by `require`, by resolvers that know no `exports`, and by tools that read source maps. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as vm from 'node:vm'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const use = `startServer({ buckets: ['photos'] }).then(async (server) => {
+  console.log(server.endpoint.replace(/\\d+$/, ''), supportTable().length > 50)
+  await server.close()
+})`
+
+test.each([
+  ['require, in CommonJS', 'cjs', `const { startServer, supportTable } = require('holdfast')\n${use}`],
+  ['import, in a module', 'mjs', `import { startServer, supportTable } from 'holdfast'\n${use}`],
+])('is found by %s', async (_, extension, code) => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-package-'))
+  await mkdir(join(directory, 'node_modules'))
+  await symlink(root, join(directory, 'node_modules', 'holdfast'))
+  const file = join(directory, `use.${extension}`)
+  await writeFile(file, code)
+  expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe('http://127.0.0.1: true\n')
+  await rm(directory, { recursive: true })
+})
+
+test('needs no module system of a test runner: neither its require, nor its import, nor its process', () => {
+  const file = join(root, 'dist/src/index.cjs')
+  const require = (name: string): unknown => {
+    if (name === 'node:vm') return vm
+    throw new Error('a module can not be loaded here')
+  }
+  const names = ['exports', 'require', 'module', '__filename', 'process']
+  const load = vm.compileFunction(readFileSync(file, 'utf8'), names, { filename: file })
+  const module: { exports: Record<string, unknown> } = { exports: {} }
+  load(module.exports, require, module, file, {})
+  expect(module.exports.startServer).toBeTypeOf('function')
+})
+
+test('names its entry and its types at the top, for resolvers that read nothing else', () => {
+  const manifest = z.object({ main: z.string(), types: z.string() })
+  const { main, types } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  expect(existsSync(join(root, main)), main).toBe(true)
+  expect(readFileSync(join(root, types), 'utf8')).toContain('export declare function startServer')
+})
+
+test('holds no source map without its sources', () => {
+  const listing = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const [packed] = z.array(z.object({ files: z.array(z.object({ path: z.string() })) })).parse(JSON.parse(listing))
+  const maps = packed?.files.map(({ path }) => path).filter((path) => path.endsWith('.map')) ?? []
+  expect(maps.length).toBeGreaterThan(100)
+  const map = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string()).optional() })
+  const bare = maps.filter((path) => {
+    const { sources, sourcesContent = [] } = map.parse(JSON.parse(readFileSync(join(root, path), 'utf8')))
+    return sourcesContent.length !== sources.length
+  })
+  expect(bare).toEqual([])
+})

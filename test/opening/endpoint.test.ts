@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { isReady } from '../../src/opening/endpoint.ts'
+
+const stores = (...states: ('up' | 'out' | 'full')[]) => states.map((state) => ({ state }))
+
+test.each([
+  ['all in use', stores('up', 'up', 'up'), true, true],
+  ['one lost of three', stores('up', 'up', 'out'), true, true],
+  ['one full, one lost', stores('up', 'full', 'out'), true, false],
+  ['as many lost as there are copies', stores('up', 'out', 'out'), false, false],
+  ['all full', stores('full', 'full', 'full'), true, false],
+])('a location of two copies, written with two: %s', (_, of, reads, writes) => {
+  const location = { stores: of, copies: 2, writeAck: 2 }
+  expect([isReady(location, 'reads'), isReady(location, 'writes')]).toEqual([reads, writes])
+})

@@ -1,0 +1,432 @@
+/** Records as bytes: what is written is read, and whatever else lies there is noticed. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Key } from '../../src/kv/kv.ts'
+import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/records/keyspace.ts'
+import {
+  bucketCodec,
+  garbageCodec,
+  objectCodec,
+  partCodec,
+  uploadCodec,
+  versionCodec,
+} from '../../src/records/record-codecs.ts'
+import { RecordDamaged, seal } from '../../src/records/record-format.ts'
+import {
+  type BucketRecord,
+  type GarbageRecord,
+  type ObjectRecord,
+  type PartRecord,
+  storageClasses,
+  storedChecksumAlgorithms,
+  type UploadRecord,
+  type VersionRecord,
+} from '../../src/records/records.ts'
+import { nullVersionId, versionIdOf, versionRandomBytes } from '../../src/records/version-id.ts'
+
+const text = fc.string({ unit: 'binary', maxLength: 20 })
+const name = fc.string({ minLength: 1, maxLength: 20 })
+const time = fc.nat({ max: 8.64e15 })
+const size = fc.nat({ max: 50 * 2 ** 40 })
+const digest = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes).toString('hex'))
+const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(values, { nil: undefined })
+
+const etag = fc.oneof(
+  digest,
+  fc.tuple(digest, fc.integer({ min: 1, max: 10_000 })).map(([md5, parts]) => `${md5}-${parts}`),
+)
+const checksumKind = fc.record({
+  algorithm: fc.constantFrom(...storedChecksumAlgorithms),
+  type: fc.constantFrom('FULL_OBJECT', 'COMPOSITE'),
+})
+const checksum = optional(
+  fc.tuple(checksumKind, fc.base64String({ minLength: 4 })).map(([kind, value]) => ({ ...kind, value })),
+)
+const manifest = fc.record({
+  location: name,
+  locationVersion: fc.nat(),
+  scheme: fc.constant('replica' as const),
+  size,
+  shards: fc.array(fc.record({ storeId: name, id: name }), { maxLength: 3 }),
+})
+const storageClass = fc.constantFrom(...storageClasses).filter((name) => name !== 'STANDARD')
+const attributes = {
+  headers: fc.record({ contentType: optional(text), cacheControl: optional(text), expires: optional(text) }),
+  metadata: fc.dictionary(name, text),
+  tags: fc.array(fc.record({ key: name, value: text }), { maxLength: 3 }),
+  retention: optional(fc.record({ mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'), untilMs: time })),
+  legalHold: optional(fc.boolean()),
+  storageClass: optional(storageClass),
+  websiteRedirectLocation: optional(text),
+}
+const versionName = fc
+  .record({
+    sequence: fc.nat({ max: 2 ** 48 - 1 }),
+    random: optional(fc.uint8Array({ minLength: versionRandomBytes, maxLength: versionRandomBytes })),
+    modifiedMs: time,
+  })
+  .map(({ sequence, random, modifiedMs }) => ({
+    sequence,
+    versionId: random === undefined ? nullVersionId : versionIdOf(sequence, Buffer.from(random)),
+    modifiedMs,
+  }))
+const marker: fc.Arbitrary<VersionRecord> = versionName.map((named) => ({ kind: 'marker', ...named }))
+const contents = fc.record({
+  ...attributes,
+  size,
+  etag,
+  checksum,
+  data: fc.oneof(
+    fc.record({ kind: fc.constant('blob' as const), manifest }),
+    fc.record({
+      kind: fc.constant('parts' as const),
+      uploadId: name,
+      runs: fc.array(fc.record({ first: fc.nat(), count: fc.nat(), size }), { maxLength: 3 }),
+    }),
+  ),
+})
+/** As nearly all are: one shard that is the whole object, and little to say of it. */
+const commonContents = fc
+  .record({
+    size,
+    etag,
+    checksum,
+    headers: fc.record({ contentType: optional(text) }),
+    metadata: fc.constant({}),
+    tags: fc.constant([]),
+    shard: fc.record({ storeId: name, id: name }),
+    place: fc.record({ location: name, locationVersion: fc.nat() }),
+    uncommon: fc.oneof(fc.constant({}), fc.record(attributes)),
+  })
+  .map(({ shard, place, uncommon, ...rest }) => ({
+    ...rest,
+    ...uncommon,
+    data: {
+      kind: 'blob' as const,
+      manifest: { ...place, scheme: 'replica' as const, size: rest.size, shards: [shard] },
+    },
+  }))
+const object: fc.Arbitrary<ObjectRecord> = fc
+  .tuple(versionName, fc.oneof(contents, commonContents))
+  .map(([named, rest]) => ({ kind: 'object', ...named, ...rest }))
+const bucket: fc.Arbitrary<BucketRecord> = fc.record({
+  name,
+  id: name,
+  owner: name,
+  createdMs: time,
+  locationConstraint: optional(text),
+  location: name,
+  tags: attributes.tags,
+  versioning: fc.constantFrom('unversioned', 'enabled', 'suspended'),
+  objectLock: optional(
+    fc.record({
+      defaultRetention: optional(
+        fc.record({
+          mode: fc.constantFrom('GOVERNANCE', 'COMPLIANCE'),
+          period: fc.oneof(fc.record({ days: fc.nat() }), fc.record({ years: fc.nat() })),
+        }),
+      ),
+    }),
+  ),
+})
+const upload: fc.Arbitrary<UploadRecord> = fc.oneof(
+  fc.record({
+    ...attributes,
+    state: fc.constant('open' as const),
+    bucketId: name,
+    key: text,
+    initiatedMs: time,
+    checksum: optional(checksumKind),
+  }),
+  fc.record({
+    state: fc.constant('completed' as const),
+    bucketId: name,
+    key: text,
+    completedMs: time,
+    etag,
+    versionId: name,
+    checksum,
+  }),
+)
+const part: fc.Arbitrary<PartRecord> = fc.record({
+  number: fc.integer({ min: 1, max: 10_000 }),
+  size,
+  etag,
+  modifiedMs: time,
+  checksum,
+  manifest,
+})
+const garbage: fc.Arbitrary<GarbageRecord> = fc.oneof(
+  fc.record({ kind: fc.constant('blob' as const), manifest }),
+  fc.record({ kind: fc.constant('parts' as const), uploadId: name }),
+  fc.record({ kind: fc.constant('bucket' as const), bucketId: name }),
+)
+
+/** A codec with the kind of record removed, so that one row stands for each. */
+interface Row {
+  kind: string
+  keys: fc.Arbitrary<Key>
+  /** A record's bytes under `key`, and the record. */
+  written(key: Key): fc.Arbitrary<{ bytes: Buffer; record: unknown }>
+  decode(key: Key, bytes: Buffer): unknown
+}
+
+function row<T>(
+  kind: string,
+  codec: { encode(key: Key, record: T): Buffer; decode(key: Key, bytes: Buffer): T },
+  keys: fc.Arbitrary<Key>,
+  records: fc.Arbitrary<T>,
+): Row {
+  return {
+    kind,
+    keys,
+    written: (key) => records.map((record) => ({ record, bytes: codec.encode(key, record) })),
+    decode: codec.decode,
+  }
+}
+
+const rows = [
+  row(
+    'object',
+    objectCodec,
+    fc.tuple(name, fc.string({ minLength: 1 })).map(([of, key]) => objectKey(of, key)),
+    object,
+  ),
+  row(
+    'version',
+    versionCodec,
+    fc.tuple(name, fc.string({ minLength: 1 }), fc.nat()).map(([of, key, sequence]) => historyKey(of, key, sequence)),
+    fc.oneof(object, marker),
+  ),
+  row('bucket', bucketCodec, name.map(bucketKey), bucket),
+  row('upload', uploadCodec, name.map(uploadKey), upload),
+  row(
+    'part',
+    partCodec,
+    fc.tuple(name, fc.nat()).map(([id, number]) => partKey(id, number)),
+    part,
+  ),
+  row('garbage', garbageCodec, name.map(garbageKey), garbage),
+]
+
+const cases = ({ keys, written }: Row) => keys.chain((key) => written(key).map((given) => ({ key, ...given })))
+
+describe.each(rows)('the record of a $kind', (under) => {
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes, record }) => {
+        expect(under.decode(key, bytes)).toEqual(record)
+      }),
+    )
+  })
+
+  it('is refused after any flip of one bit', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes }) => {
+        for (let bit = 0; bit < bytes.length * 8; bit++) {
+          const flipped = Buffer.from(bytes)
+          flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+          expect(() => under.decode(key, flipped)).toThrow(RecordDamaged)
+        }
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it('is refused when cut short, or continued', () => {
+    fc.assert(
+      fc.property(cases(under), ({ key, bytes }) => {
+        for (let end = 0; end < bytes.length; end++) {
+          expect(() => under.decode(key, bytes.subarray(0, end))).toThrow(RecordDamaged)
+        }
+        expect(() => under.decode(key, Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow(RecordDamaged)
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it('is refused under the key of another', () => {
+    fc.assert(
+      fc.property(cases(under), under.keys, ({ key, bytes }, other) => {
+        fc.pre(!key.equals(other))
+        expect(() => under.decode(other, bytes)).toThrow(RecordDamaged)
+      }),
+    )
+  })
+})
+
+describe('what a listing reads of an object', () => {
+  const key = objectKey('bucket', 'key')
+
+  it('is what the whole record says', () => {
+    fc.assert(
+      fc.property(object, (record) => {
+        const { kind, versionId, sequence, size, modifiedMs, etag, checksum, storageClass } = record
+        expect(objectCodec.decodeListed(key, objectCodec.encode(key, record))).toEqual({
+          kind,
+          versionId,
+          sequence,
+          size,
+          modifiedMs,
+          etag,
+          checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
+          storageClass,
+        })
+      }),
+    )
+  })
+
+  it('is refused when it is damaged, also in what a listing does not show', () => {
+    const bytes = fc.sample(object, { numRuns: 1, seed: 1 }).map((record) => objectCodec.encode(key, record))[0]
+    if (bytes === undefined) throw new Error('no record')
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    expect(() => objectCodec.decodeListed(key, bytes)).toThrow(RecordDamaged)
+  })
+
+  it.each([
+    '00000000000000000000000000000000',
+    'ffffffffffffffffffffffffffffffff',
+    'ffffffffffffffffffffffffffffffff-1',
+    '0123456789abcdef0123456789abcdef-10000',
+  ])('keeps the entity tag %s', (etag) => {
+    const [record] = fc.sample(object, { numRuns: 1, seed: 2 })
+    if (record === undefined) throw new Error('no record')
+    const bytes = objectCodec.encode(key, { ...record, etag })
+    expect(objectCodec.decodeListed(key, bytes).etag).toBe(etag)
+    expect(objectCodec.decode(key, bytes).etag).toBe(etag)
+  })
+})
+
+describe('the storage class of a record', () => {
+  const key = objectKey('bucket', 'key')
+  const [record] = fc.sample(object, { numRuns: 1, seed: 3 })
+  const kindByte = 5
+
+  it('keeps its place in the byte of the kind for ever', () => {
+    if (record === undefined) throw new Error('no record')
+    const places = storageClasses.map((name) => {
+      const bytes = objectCodec.encode(key, { ...record, storageClass: name === 'STANDARD' ? undefined : name })
+      return `${name} ${((bytes[kindByte] ?? 0) >> 2) & 15}`
+    })
+    // What was written with these numbers must be read with them: only ever add to the end.
+    expect(places).toEqual([
+      'STANDARD 0',
+      'REDUCED_REDUNDANCY 1',
+      'STANDARD_IA 2',
+      'ONEZONE_IA 3',
+      'INTELLIGENT_TIERING 4',
+      'GLACIER 5',
+      'DEEP_ARCHIVE 6',
+      'OUTPOSTS 7',
+      'GLACIER_IR 8',
+      'SNOW 9',
+      'EXPRESS_ONEZONE 10',
+      'FSX_OPENZFS 11',
+      'FSX_ONTAP 12',
+    ])
+  })
+})
+
+/** As version 1 of the format wrote it under `objectKey('bucket', 'key')`. */
+const recordBeforeClasses =
+  'AWqh+voCAAAAAAAAAAAAAAEAAAAAAAAAgKptt3lCAAAAAAAAFEBdQUAqvEsqdrlxnZEQF8WSAAAAeyJoZWFkZXJzIjp7ImNvbnRlbnRUeXBlIjoidGV4dC9wbGFpbiJ9LCJtZXRhZGF0YSI6eyJjb2xvdXIiOiJyZWQifSwidGFncyI6W10sImRhdGEiOnsia2luZCI6ImJsb2IiLCJtYW5pZmVzdCI6eyJsb2NhdGlvbiI6ImRlZmF1bHQiLCJsb2NhdGlvblZlcnNpb24iOjEsInNjaGVtZSI6InJlcGxpY2EiLCJzaXplIjo1LCJzaGFyZHMiOlt7InN0b3JlSWQiOiJzIiwiaWQiOiJpIn1dfX19'
+
+it('an object’s record from before there were storage classes is read as of the standard one', () => {
+  const key = objectKey('bucket', 'key')
+  const bytes = Buffer.from(recordBeforeClasses, 'base64')
+  expect(objectCodec.decode(key, bytes)).toMatchObject({ size: 5, metadata: { colour: 'red' } })
+  expect(objectCodec.decodeListed(key, bytes).storageClass).toBeUndefined()
+})
+
+/** As version 2 of the format wrote it under `objectKey('bucket', 'key')`. */
+const recordOfFormat2 =
+  'AhU6+VICAAAAAAAAAAAAAAcAAAAAAAAAANZWqnlCAAAAAAAAsEABI0VniavN7wEjRWeJq83vAAADCggHBwcBAAAAdGV4dC9wbGFpbkFBQUFBQT09ZGVmYXVsdGEtc3RvcmVhLXNoYXJk'
+const commonRecord: ObjectRecord = {
+  kind: 'object',
+  sequence: 7,
+  versionId: nullVersionId,
+  modifiedMs: 1_763_712_000_000,
+  size: 4096,
+  etag: '0123456789abcdef0123456789abcdef',
+  checksum: { algorithm: 'CRC32C', value: 'AAAAAA==', type: 'FULL_OBJECT' },
+  headers: { contentType: 'text/plain' },
+  metadata: {},
+  tags: [],
+  data: {
+    kind: 'blob',
+    manifest: {
+      location: 'default',
+      locationVersion: 1,
+      scheme: 'replica',
+      size: 4096,
+      shards: [{ storeId: 'a-store', id: 'a-shard' }],
+    },
+  },
+}
+
+it('an object’s record of format 2 is read for ever as it was written', () => {
+  const key = objectKey('bucket', 'key')
+  expect(objectCodec.decode(key, Buffer.from(recordOfFormat2, 'base64'))).toEqual(commonRecord)
+  expect(objectCodec.encode(key, commonRecord).toString('base64')).toBe(recordOfFormat2)
+})
+
+it('each checksum has the number that records have held it by, and one without a meaning is an error, never no checksum', () => {
+  const key = objectKey('bucket', 'key')
+  const codeAt = Buffer.from(recordOfFormat2, 'base64').indexOf(Buffer.from([0, 0, 3, 0x0a])) + 2
+  const codes = storedChecksumAlgorithms.map((algorithm) => {
+    const checksum = { algorithm, value: 'AAAAAA==', type: 'COMPOSITE' } as const
+    return [algorithm, objectCodec.encode(key, { ...commonRecord, checksum })[codeAt]]
+  })
+  expect(codes).toEqual([
+    ['CRC32', 2],
+    ['CRC32C', 4],
+    ['CRC64NVME', 6],
+    ['SHA1', 8],
+    ['SHA256', 10],
+    ['MD5', 12],
+    ['SHA512', 14],
+    ['XXHASH64', 16],
+    ['XXHASH3', 18],
+    ['XXHASH128', 20],
+  ])
+  const unknown = Buffer.from(recordOfFormat2, 'base64')
+  unknown[codeAt] = 21
+  expect(() => objectCodec.decode(key, seal(key, unknown, 2))).toThrow('unknown checksum 21')
+  expect(() => objectCodec.decodeListed(key, unknown)).toThrow('unknown checksum 21')
+})
+
+it.each<[string, Partial<ObjectRecord>]>([
+  ['a type that is empty', { headers: { contentType: '' } }],
+  ['a type beyond Latin-1', { headers: { contentType: 'text/Ω' } }],
+  ['a type of more than 255 characters', { headers: { contentType: 'x'.repeat(256) } }],
+  ['no type', { headers: {} }],
+  ['a header beside the type', { headers: { contentType: 'text/plain', expires: 'never' } }],
+  ['a copy that lacks', { data: withManifest({ missing: 1 }) }],
+  ['a shard with an index', { data: withManifest({ shards: [{ storeId: 's', id: 'i', index: 0 }] }) }],
+  ['no shard', { data: withManifest({ shards: [] }) }],
+  ['a blob of another size than the object', { data: withManifest({ size: 4097 }) }],
+  ['a version of a location beyond 32 bits', { data: withManifest({ locationVersion: 2 ** 32 }) }],
+  ['metadata named as what every object has', { metadata: JSON.parse('{"__proto__":"x"}') }],
+])('the record of an object with %s is read as it was written', (_, over) => {
+  const key = objectKey('bucket', 'key')
+  const record = { ...commonRecord, ...over }
+  expect(objectCodec.decode(key, objectCodec.encode(key, record))).toEqual(record)
+})
+
+it('a common record takes less room than its JSON took', () => {
+  const key = objectKey('bucket', 'key')
+  const { data, headers } = commonRecord
+  expect(objectCodec.encode(key, commonRecord).length).toBeLessThan(JSON.stringify({ data, headers }).length)
+})
+
+function withManifest(over: object): ObjectRecord['data'] {
+  const manifest = { location: 'default', locationVersion: 1, scheme: 'replica' as const, size: 4096 }
+  return { kind: 'blob', manifest: { ...manifest, shards: [{ storeId: 's', id: 'i' }], ...over } }
+}
+
+it('a record of a format that this version does not know is refused by name', () => {
+  const key = garbageKey('g')
+  const bytes = garbageCodec.encode(key, { kind: 'bucket', bucketId: 'b' })
+  bytes[0] = 9
+  expect(() => garbageCodec.decode(key, bytes)).toThrow('unknown format 9')
+})

@@ -1,0 +1,117 @@
+/** Vendor headers that an operation does not declare: what guarantees something is refused by name, also when it is misspelled, and all others pass. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { meaninglessElsewhere } from '../../src/contract/vendor-headers.ts'
+import { operations } from '../../src/operations/table.ts'
+import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
+import { openWire, type Reply, type Wire } from '../support/wire-client.ts'
+import { mainKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { readXml } from '../support/wire-xml.ts'
+
+/** One typing error in each family that guarantees something, and what S3 defines outside of the families. */
+const guarantees = [
+  'acls',
+  'bucket-object-lock-enable',
+  'bypass-governance',
+  'checksum-sha3',
+  'copy-source-if-matches',
+  'copy-source-server-side-encryption-customer-keys',
+  'expected-bucket-owners',
+  'grant-write-all',
+  'if-match-etag',
+  'object-lock-retain-until',
+  'object-lock-retention',
+  'rename-source-if-matches',
+  'sdk-checksum-algorithms',
+  'server-side-encryption-kms-key',
+  'server-side-encryptions',
+  'source-expected-bucket-owners',
+  'tagging-directives',
+  'write-offset-bytes',
+] as const
+
+const harmless: Record<string, string> = {
+  // Every request of the AWS SDK for C++ carries these two.
+  'api-version': '2006-03-01',
+  'checksum-mode': 'enabled',
+  'made-up': 'x',
+  'request-payer': 'requester',
+}
+
+let server: WireServer
+beforeAll(async () => {
+  server = await startWireServer()
+})
+afterAll(async () => {
+  await server.close()
+  expect(server.unexpected).toEqual([])
+})
+
+const names = Object.keys(asks({ uploadId: '', etag: '' }))
+
+/** Vendor names that an operation reads. */
+const declaredBy = (operation: string): ReadonlySet<string> =>
+  new Set(
+    Object.values(operations.find(({ name }) => name === operation)?.input ?? {}).flatMap(({ in: place, name }) =>
+      place === 'vendor' ? [name.toLowerCase()] : [],
+    ),
+  )
+
+describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
+  let wire: Wire
+  let open: OpenUpload
+  beforeAll(() => {
+    wire = openWire(server.port, { prefix, hosting: 'path' })
+  })
+  afterAll(() => wire.close())
+  beforeEach(async () => {
+    await server.empty()
+    open = await prepareAsks(wire)
+  })
+  const logLine = (reply: Reply) => server.logged(reply.headers.get(`${prefix}request-id`) ?? '')
+
+  it.each(names)('%s refuses by name what guarantees something and is not its own', async (name) => {
+    const { succeeds: _, ...ask } = asks(open)[name] ?? { succeeds: 0, method: 'GET' }
+    for (const presigned of [false, true])
+      for (const guarantee of guarantees) {
+        const reply = await wire.ask({ ...ask, presigned, vendor: { ...ask.vendor, [guarantee]: 'x' } })
+        const { code, refused } = await logLine(reply)
+        const expected = { status: 501, code: 'NotImplemented', refused: prefix + guarantee }
+        expect({ status: reply.status, code, refused }).toEqual(expected)
+        if (reply.body.length > 0) expect(readXml(reply.body).value).toMatchObject({ NotImplemented: expected.refused })
+      }
+    await nothingChanged(wire, open)
+  })
+
+  it.each(names)('%s passes what asks for nothing, and says in its log line what that was', async (name) => {
+    const declared = declaredBy(name)
+    const meaningless = [...meaninglessElsewhere.keys()].filter((other) => !declared.has(other) && !(other in harmless))
+    const extra = { ...harmless, ...Object.fromEntries(meaningless.map((other) => [other, 'REPLACE'])) }
+    for (const presigned of [false, true]) {
+      await server.empty()
+      open = await prepareAsks(wire)
+      const { succeeds, code = '', ...ask } = asks(open)[name] ?? { succeeds: 0, method: 'GET' }
+      const reply = await wire.ask({ ...ask, presigned, vendor: { ...ask.vendor, ...extra } })
+      const line = await logLine(reply)
+      expect({ status: reply.status, code: line.code }, reply.body.toString()).toEqual({ status: succeeds, code })
+      const ignored = Object.keys(extra).filter((other) => !declared.has(other))
+      expect(line.ignoredHeaders?.toSorted()).toEqual(ignored.map((other) => prefix + other).sort())
+    }
+  })
+
+  it('tells in the log line of a bad signature which key was claimed, and never a secret', async () => {
+    const lineOf = async (accessKeyId: string) => {
+      const signedBy = { accessKeyId, secretAccessKey: 'canary-secret' }
+      const line = await logLine(await wire.ask({ method: 'GET', key: 'a', signedBy }))
+      return [line.code, line.accessKeyId, line.claimedAccessKeyId]
+    }
+    expect(await lineOf('AKMAIN')).toEqual(['SignatureDoesNotMatch', '', 'AKMAIN'])
+    expect(await lineOf('AKNOBODY')).toEqual(['InvalidAccessKeyId', '', 'AKNOBODY'])
+    // Whoever mixes up the two has sent us a secret.
+    expect(await lineOf(mainKey.secretAccessKey)).toEqual(['InvalidAccessKeyId', '', '(a secret access key)'])
+  })
+
+  it('keeps no metadata without a name', async () => {
+    const reply = await wire.ask({ method: 'PUT', key: 'a', body: 'x', vendor: { 'meta-': 'x' } })
+    expect([reply.status, (await logLine(reply)).refused]).toEqual([501, `${prefix}meta-`])
+  })
+})
