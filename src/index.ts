@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
 import { type ClosingStack, opening } from './closing-stack.ts'
-import type { Store } from './commits/store.ts'
+import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
 import { keyNames } from './config/kinds.ts'
@@ -94,12 +94,12 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     }
     const log = options.log ?? pino({ level: 'silent' })
     const settings = initialSettings(process.cwd())
-    const { store, credentialsFile } = await openStore(options, settings, log, onFatal, opened)
+    const { backend, credentialsFile } = await openStore(options, settings, log, onFatal, opened)
     const credentials = await credentialsOf(options, credentialsFile)
-    await makeBuckets(store, options.buckets ?? [])
+    await makeBuckets(backend, options.buckets ?? [])
     const region = options.region ?? settings.region
     const endpoint = await openEndpoint({
-      store,
+      backend,
       accounts: withRootKey(parseAccounts(options.accounts ?? []), credentials),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
@@ -120,8 +120,8 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       credentials,
       clientConfig: () => ({ endpoint: endpoint.url, region, credentials: { ...credentials }, forcePathStyle: true }),
       reset: async () => {
-        await emptyStore(store)
-        await makeBuckets(store, options.buckets ?? [])
+        await emptyStore(backend)
+        await makeBuckets(backend, options.buckets ?? [])
       },
       close: opened.close,
       [Symbol.asyncDispose]: opened.close,
@@ -135,16 +135,16 @@ async function openStore(
   log: Logger,
   onFatal: (error: Error) => void,
   opened: ClosingStack,
-): Promise<{ store: Store; credentialsFile?: string }> {
+): Promise<{ backend: Backend; credentialsFile?: string }> {
   const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
   if (data === undefined) {
     const memory = await openServedMemory(keys.kmsKeys, settings, log)
     opened.add(memory.close)
-    return { store: memory.store }
+    return { backend: memory.backend }
   }
   const kept = await openServedData({ path: resolve(data), create: true, keys, onFatal }, settings, log)
   opened.add(kept.close)
-  return { store: kept.store, credentialsFile: kept.directory.credentials }
+  return { backend: kept.backend, credentialsFile: kept.directory.credentials }
 }
 
 async function credentialsOf(options: StartOptions, file: string | undefined): Promise<AccessKey> {
@@ -154,7 +154,7 @@ async function credentialsOf(options: StartOptions, file: string | undefined): P
   return { accessKeyId, secretAccessKey }
 }
 
-async function makeBuckets(store: Store, names: readonly string[]): Promise<void> {
+async function makeBuckets(backend: Backend, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const bucket = {
       name,
@@ -164,7 +164,7 @@ async function makeBuckets(store: Store, names: readonly string[]): Promise<void
       objectLock: undefined,
     }
     try {
-      await createBucket(store, bucket)
+      await createBucket(backend, bucket)
     } catch (error) {
       if (!(error instanceof S3Error && error.code === 'BucketAlreadyOwnedByYou')) throw error
     }

@@ -3,7 +3,7 @@
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
 import { opening } from '../closing-stack.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { keptRootKey } from '../instance/root-key.ts'
@@ -12,7 +12,7 @@ import { exitOnFatal, type Log } from './log.ts'
 
 export interface Instance {
   id: string
-  store: Store
+  backend: Backend
   /** Absolute. */
   dataPath: string
   accounts: readonly Account[]
@@ -48,7 +48,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
     return {
       id: data.instanceId,
-      store: data.store,
+      backend: data.backend,
       dataPath: data.directory.path,
       accounts,
       shownKey,

@@ -1,6 +1,6 @@
 /** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with it; a server may run meanwhile. */
 
-import type { KeysInUse } from '../commits/store.ts'
+import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
 import type { DataDirectory } from '../instance/data-directory.ts'

@@ -36,7 +36,7 @@ export async function locations(invocation: Invocation): Promise<number> {
 }
 
 async function status(invocation: Invocation): Promise<number> {
-  const statuses = await withReadOnlyData(invocation, ({ store }) => locationStatuses(store))
+  const statuses = await withReadOnlyData(invocation, ({ backend }) => locationStatuses(backend))
   const health = worstHealth(statuses.map(healthOf))
   if (invocation.json) invocation.print(JSON.stringify({ event: 'locations', health, locations: statuses }))
   else for (const line of [`${health}: ${meanings[health]}`, ...statuses.flatMap(linesOf)]) invocation.print(line)
@@ -89,9 +89,9 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   if (invocation.extra.force !== true) await refuseUnfitPlace(settings, configuration.placement.stores)
-  const queued = await withReadOnlyData(invocation, async ({ store, directory }) => {
-    const claimant = await beginStart(store.kv, systemClock, directory.path)
-    return replaceStore(store, settings, {
+  const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
+    const claimant = await beginStart(backend.kv, systemClock, directory.path)
+    return replaceStore(backend, settings, {
       clock: systemClock,
       warn: notice,
       ownership: { claimant: async () => claimant },

@@ -23,8 +23,8 @@ export async function planLocations(invocation: Invocation): Promise<number> {
   const { json, print } = invocation
   const plan = await withDataForDryRun(invocation, async (data) => {
     const facts = await placementNow(invocation, data)
-    const census = await takeCensus(data.store.kv, locationsToBe(facts))
-    const statuses = await locationStatuses(data.store)
+    const census = await takeCensus(data.backend.kv, locationsToBe(facts))
+    const statuses = await locationStatuses(data.backend)
     const degraded = statuses.filter(({ degradedBlobs, lostBlobs }) => degradedBlobs + lostBlobs > 0)
     return planPlacement({ ...facts, census, degraded: new Set(degraded.map(({ name }) => name)) })
   })
@@ -39,7 +39,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
   const { configuration, json, print } = invocation
   requireLocation(configuration.placement.locations, to)
   const planned = await withDataForDryRun(invocation, async (data) => {
-    const { kv } = data.store
+    const { kv } = data.backend
     const bucket = (await foundBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
     const location = locationsToBe(await placementNow(invocation, data)).get(to)
@@ -57,28 +57,28 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
 
 async function placementNow(
   { configuration }: Invocation,
-  { store }: OpenDataStore,
+  { backend }: OpenDataStore,
 ): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
-  const { known } = await readKnownPlacement(store.kv)
+  const { known } = await readKnownPlacement(backend.kv)
   const configured = configuration.placement
   const stores = new Map<string, StoreNow & { storeId: string; domain: string }>()
-  const own = store.blobs.locations.find(({ name }) => name === ownName)?.stores[0]
+  const own = backend.blobs.locations.find(({ name }) => name === ownName)?.stores[0]
   if (own !== undefined)
     stores.set(ownName, { storeId: own.store.storeId, domain: own.domain, ...(await storeNow(own)) })
   for (const settings of configured.stores) {
     const storeId = known.stores[settings.name]?.storeId
     const { domain } = settings
-    if (storeId !== undefined) stores.set(settings.name, { storeId, domain, ...(await knownStore(store, storeId)) })
+    if (storeId !== undefined) stores.set(settings.name, { storeId, domain, ...(await knownStore(backend, storeId)) })
     else
       stores.set(settings.name, {
         domain,
-        ...(await newStore(settings, store.kv, { known: known.stores, configured: configured.stores })),
+        ...(await newStore(settings, backend.kv, { known: known.stores, configured: configured.stores })),
       })
   }
   return { known, configured, stores }
 }
 
-async function knownStore({ blobs }: OpenDataStore['store'], storeId: string): Promise<StoreNow> {
+async function knownStore({ blobs }: OpenDataStore['backend'], storeId: string): Promise<StoreNow> {
   const inLocation = blobs.locations.flatMap(({ stores }) => stores).find(({ store }) => store.storeId === storeId)
   if (inLocation !== undefined) return storeNow(inLocation)
   const inUse = blobs.stores.find((store) => store.storeId === storeId)

@@ -9,9 +9,9 @@ export async function reclaim(invocation: Invocation): Promise<number> {
   const { configuration, json, print } = invocation
   const progress = openProgress({ label: 'reclaim', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
-  const report = await withStoppedData(invocation, async ({ store }) => {
+  const report = await withStoppedData(invocation, async ({ backend }) => {
     const jobs = startJobs({
-      store,
+      backend,
       intervalMs: configuration.reclaimIntervalMs,
       graceMs: configuration.reclaimGraceMs,
       quarantineMs: configuration.quarantineMs,

@@ -36,11 +36,11 @@ async function byThisProcess(
   following: Following,
 ): Promise<TaskRecord | undefined> {
   try {
-    return await withYieldedData(invocation, async ({ store }) => {
-      await following.ask(store)
-      const runner = startTasks({ store, kinds: [{ ...kind, everyMs: undefined }], onError: () => {} })
+    return await withYieldedData(invocation, async ({ backend }) => {
+      await following.ask(backend)
+      const runner = startTasks({ backend, kinds: [{ ...kind, everyMs: undefined }], onError: () => {} })
       try {
-        return await following.follow(store.kv, async () => !(await isOwnershipWanted(store.kv)))
+        return await following.follow(backend.kv, async () => !(await isOwnershipWanted(backend.kv)))
       } finally {
         await runner.stop()
       }

@@ -63,14 +63,14 @@ async function startServing(
   keyPairFiles: KeyPairFiles | undefined,
   log: Log,
 ): Promise<Workers> {
-  const { store, id: instanceId, accounts } = instance
+  const { backend, id: instanceId, accounts } = instance
   if (configuration.workers > 1) {
     const onCrash = async (signal: string): Promise<void> => {
       log.warn(
         { signal },
         'a worker may have met damage in the metadata: nothing is written before it has been checked',
       )
-      await store.kv.integrity.distrust()
+      await backend.kv.integrity.distrust()
     }
     return startWorkers({
       configuration: { ...configuration, accounts: [...accounts] },
@@ -82,7 +82,7 @@ async function startServing(
   }
   // Connections of TLS take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
-  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, store, accounts, log })
+  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, accounts, log })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself fails by ending.
   const renew = ({ accounts: renewed }: Renewal): void => endpoint.renewAccounts(renewed)

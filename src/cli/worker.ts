@@ -74,7 +74,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    const port = openS3Port({ ...configuration, keyPair, store: data.store, log })
+    const port = openS3Port({ ...configuration, keyPair, backend: data.backend, log })
     opened.add(port.close)
     const renew = ({ accounts, logFile }: Renewal): void => {
       port.renewAccounts(accounts)

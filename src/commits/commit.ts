@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { garbageKey } from '../records/keyspace.ts'
 import { garbageCodec } from '../records/record-codecs.ts'
 import type { GarbageRecord } from '../records/records.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 import { inTurn, turnOfKey } from './turns.ts'
 
 export interface Decision<T> {
@@ -16,7 +16,7 @@ export interface Decision<T> {
 }
 
 /** Without `keys`: no check is of the key ring. */
-type Writing = Pick<Store, 'kv' | 'clock'> & Partial<Pick<Store, 'keys'>>
+type Writing = Pick<Backend, 'kv' | 'clock'> & Partial<Pick<Backend, 'keys'>>
 
 /** `attempt` counts from 0; from 1 on, what was read earlier is out of date. */
 export type Decide<T> = (attempt: number) => Promise<Decision<T>>
@@ -25,23 +25,28 @@ export type Decide<T> = (attempt: number) => Promise<Decision<T>>
  * `decide` reads what it needs and says what to write, guarded by checks on all it read. It runs again, on fresh reads, when a check fails.
  * Throws what `decide` throws; OperationAborted when others kept winning.
  */
-export async function commitDecision<T>(store: Writing, decide: Decide<T>): Promise<T> {
-  return commitFrom(0, store, decide)
+export async function commitDecision<T>(backend: Writing, decide: Decide<T>): Promise<T> {
+  return commitFrom(0, backend, decide)
 }
 
 /** The same for a change of one key: it waits for those that came before. What was read before it waited is not tried. */
-export async function commitKeyDecision<T>(store: Store, bucket: string, key: string, decide: Decide<T>): Promise<T> {
-  return inTurnOfKey(store, bucket, key, (waited) => commitFrom(waited ? 1 : 0, store, decide))
+export async function commitKeyDecision<T>(
+  backend: Backend,
+  bucket: string,
+  key: string,
+  decide: Decide<T>,
+): Promise<T> {
+  return inTurnOfKey(backend, bucket, key, (waited) => commitFrom(waited ? 1 : 0, backend, decide))
 }
 
 /** For a change of one key that does more than commit. `waited`: another came before. */
 export async function inTurnOfKey<T>(
-  store: Store,
+  backend: Backend,
   bucket: string,
   key: string,
   work: (waited: boolean) => Promise<T>,
 ): Promise<T> {
-  return inTurn(store, [turnOfKey(bucket, key)], work)
+  return inTurn(backend, [turnOfKey(bucket, key)], work)
 }
 
 async function commitFrom<T>(firstAttempt: number, { kv, keys, clock }: Writing, decide: Decide<T>): Promise<T> {
@@ -62,7 +67,7 @@ function backoffMs(clock: Clock, failed: number): number {
 }
 
 /** Records, in the same commit that drops the last reference, what may be reclaimed after the grace. */
-export function garbagePut(store: Pick<Store, 'clock'>, record: GarbageRecord): Put {
-  const key = garbageKey(timeOrderedId(store.clock))
+export function garbagePut(backend: Pick<Backend, 'clock'>, record: GarbageRecord): Put {
+  const key = garbageKey(timeOrderedId(backend.clock))
   return { key, value: garbageCodec.encode(key, record) }
 }

@@ -3,7 +3,7 @@ import { defaultKmsKeyName, type RingKey, storeKeyName } from '../encryption/key
 import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord, Encryption, ObjectData, OpenUpload } from '../records/records.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
 /** A key that the client holds: 32 bytes. */
 export interface CustomerKey {
@@ -45,7 +45,7 @@ export interface NewObjectKey {
 const nonceBytes = 12
 
 /** What wrapping needs of the store. */
-export type Wrapping = Pick<Store, 'keys' | 'clock'>
+export type Wrapping = Pick<Backend, 'keys' | 'clock'>
 
 /** What the request asks for, or else the bucket's default. Of a bucket key, the default also says what a request for SSE-KMS leaves open. */
 export function encryptionFor(
@@ -57,16 +57,16 @@ export function encryptionFor(
 }
 
 /** Throws KMS.NotFoundException when no key has the name asked for. */
-export function newObjectKey(store: Store, request: EncryptionRequest): NewObjectKey {
-  const secret = Buffer.from(store.clock.random(keyBytes))
+export function newObjectKey(backend: Backend, request: EncryptionRequest): NewObjectKey {
+  const secret = Buffer.from(backend.clock.random(keyBytes))
   const { by } = request
   const wrapped = (wrappingKey: Buffer, binding: KeyBinding, context?: string): string =>
-    wrapObjectKey(secret, wrappingKey, bindingText(binding, context), store.clock.random(nonceBytes))
+    wrapObjectKey(secret, wrappingKey, bindingText(binding, context), backend.clock.random(nonceBytes))
   if (by === 'customer') {
     const { customerKey } = request
     return { secret, by, wrap: (binding) => ({ by, wrappedKey: wrapped(customerKey.secret, binding) }) }
   }
-  const newest = (): RingKey => (by === 'store' ? storeKey(store) : kmsKey(store, request.kmsKeyId))
+  const newest = (): RingKey => (by === 'store' ? storeKey(backend) : kmsKey(backend, request.kmsKeyId))
   const asked = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
   // Asked for a key that there isn't, a request fails before its body is read.
   newest()
@@ -80,14 +80,14 @@ export function newObjectKey(store: Store, request: EncryptionRequest): NewObjec
   }
 }
 
-function storeKey({ keys }: Store): RingKey {
+function storeKey({ keys }: Backend): RingKey {
   const key = keys.newest(storeKeyName)
   if (key === undefined) throw new ObjectKeyLost(`the key ring has no key named ${storeKeyName}`)
   return key
 }
 
 /** The key that a client means. Throws KMS.NotFoundException. */
-export function kmsKey({ keys }: Store, kmsKeyId: string | undefined): RingKey {
+export function kmsKey({ keys }: Backend, kmsKeyId: string | undefined): RingKey {
   const name = kmsKeyId === undefined ? defaultKmsKeyName : kmsKeyName(kmsKeyId)
   // The key of SSE-S3 is nobody's to name.
   const key = name === storeKeyName ? undefined : keys.newest(name)
@@ -101,11 +101,11 @@ function kmsKeyName(kmsKeyId: string): string {
 }
 
 /** The same key, wrapped by the newest of its name. `undefined` when it is already. */
-export function rewrapped(store: Wrapping, encryption: Encryption, binding: KeyBinding): Encryption | undefined {
+export function rewrapped(backend: Wrapping, encryption: Encryption, binding: KeyBinding): Encryption | undefined {
   const before = encryption.wrappedBy
-  const newest = before && store.keys.newest(before.name)
+  const newest = before && backend.keys.newest(before.name)
   if (before === undefined || newest === undefined || newest.id === before.id) return undefined
-  return wrappedBy(store, newest, unwrapByRing(store, encryption, binding), encryption, binding)
+  return wrappedBy(backend, newest, unwrapByRing(backend, encryption, binding), encryption, binding)
 }
 
 /**
@@ -113,7 +113,7 @@ export function rewrapped(store: Wrapping, encryption: Encryption, binding: KeyB
  * KMS.NotFoundException.
  */
 export function rewrappedFor(
-  store: Store,
+  backend: Backend,
   encryption: Encryption | undefined,
   binding: KeyBinding,
   request: KmsRequest,
@@ -128,23 +128,23 @@ export function rewrappedFor(
       message: `${operation} doesn't support source objects with the encryption type DSSE-KMS or SSE-C. ${only}`,
     })
   }
-  const wrapping = kmsKey(store, request.kmsKeyId)
+  const wrapping = kmsKey(backend, request.kmsKeyId)
   return {
-    ...wrappedBy(store, wrapping, unwrapByRing(store, encryption, binding), encryption, binding),
+    ...wrappedBy(backend, wrapping, unwrapByRing(backend, encryption, binding), encryption, binding),
     by: 'kms',
     bucketKeyEnabled: request.bucketKeyEnabled,
   }
 }
 
 function wrappedBy(
-  store: Wrapping,
+  backend: Wrapping,
   { name, id, secret }: RingKey,
   objectSecret: Buffer,
   encryption: Encryption,
   binding: KeyBinding,
 ): Encryption {
   const text = bindingText(binding, encryption.context)
-  const wrappedKey = wrapObjectKey(objectSecret, secret, text, store.clock.random(nonceBytes))
+  const wrappedKey = wrapObjectKey(objectSecret, secret, text, backend.clock.random(nonceBytes))
   return { ...encryption, wrappedKey, wrappedBy: { name, id } }
 }
 
@@ -153,7 +153,7 @@ function wrappedBy(
  * nothing that it could open, AccessDenied when it is another one.
  */
 export function objectKeyOf(
-  store: Store,
+  backend: Backend,
   encryption: Encryption | undefined,
   binding: KeyBinding,
   customerKey: CustomerKey | undefined,
@@ -164,7 +164,7 @@ export function objectKeyOf(
         message: 'The encryption parameters are not applicable to this object.',
       })
     }
-    return encryption && unwrapByRing(store, encryption, binding)
+    return encryption && unwrapByRing(backend, encryption, binding)
   }
   if (customerKey === undefined) {
     throw new S3Error('InvalidRequest', {
@@ -182,7 +182,7 @@ export function objectKeyOf(
  * contradicts the upload, and when the customer's key is missing.
  */
 export function uploadKeyOf(
-  store: Store,
+  backend: Backend,
   { bucketId, encryption }: OpenUpload,
   { key, uploadId }: { key: string; uploadId: string },
   request: EncryptionRequest | undefined,
@@ -203,7 +203,7 @@ export function uploadKeyOf(
     })
   }
   try {
-    return objectKeyOf(store, encryption, { bucketId, key, place: { uploadId } }, customerKey)
+    return objectKeyOf(backend, encryption, { bucketId, key, place: { uploadId } }, customerKey)
   } catch (error) {
     if (error instanceof S3Error) throw anotherEncryption()
     throw error
@@ -242,9 +242,9 @@ export class ObjectKeyLost extends Error {
   }
 }
 
-function unwrapByRing(store: Wrapping, encryption: Encryption, binding: KeyBinding): Buffer {
+function unwrapByRing(backend: Wrapping, encryption: Encryption, binding: KeyBinding): Buffer {
   const { name = '', id = '' } = encryption.wrappedBy ?? {}
-  const ringKey = store.keys.find(name, id)
+  const ringKey = backend.keys.find(name, id)
   if (ringKey === undefined) throw new ObjectKeyLost(`the key ring lacks key ${id} of ${name}`)
   const secret = unwrapObjectKey(encryption.wrappedKey, ringKey.secret, bindingText(binding, encryption.context))
   if (secret === undefined) throw new ObjectKeyLost(`an object's key does not open with key ${id} of ${name}`)

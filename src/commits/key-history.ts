@@ -7,12 +7,12 @@ import type { GarbageRecord, ObjectRecord, VersionRecord } from '../records/reco
 import { nullVersionId, sequenceOf, versionIdOf } from '../records/version-id.ts'
 import { checkRemovable, type LockClaim } from '../rules/retention.ts'
 import { type KeyVersions, namesVersions, type VersionChange } from '../rules/versions.ts'
+import type { Backend } from './backend.ts'
 import { garbagePut } from './commit.ts'
 import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
 import { newestWrapping } from './newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastVersioning } from './scope.ts'
-import type { Store } from './store.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
 const newestRead = 2
@@ -42,15 +42,15 @@ export interface AskedKey {
 }
 
 /** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
-export async function readHistory(store: Store, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
-  const [admit] = await readHistories(store, scope.name, [asked])
+export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
+  const [admit] = await readHistories(backend, scope.name, [asked])
   if (admit === undefined) throw new Error('a key was asked for, and no history read')
   return admit(scope)
 }
 
 /** The histories of several keys of a bucket, read as one. Each is given to a scope of its own, and throws what that throws, or NoSuchBucket. */
 export async function readHistories(
-  { kv }: Store,
+  { kv }: Backend,
   bucket: string,
   asked: readonly AskedKey[],
 ): Promise<((scope: BucketScope) => KeyHistory)[]> {
@@ -129,7 +129,7 @@ function nullSequenceOf({ pointer }: ReadKey): number | undefined {
 
 /** Where null versions lie that are not among the newest of their keys. One more round trip, if there is any. */
 async function olderNullVersions(
-  kv: Store['kv'],
+  kv: Backend['kv'],
   bucket: string,
   read: readonly ReadKey[],
 ): Promise<ReadonlyMap<ReadKey, { key: Key; entry: Entry | undefined }>> {
@@ -199,11 +199,11 @@ export function newVersionId({ bucket }: KeyHistory, sequence: number, random: B
  * can be locked; a lock that lies there all the same never expires.
  */
 export async function lockClaim(
-  store: Store,
+  backend: Backend,
   { record }: FoundBucket,
   bypassGovernance: boolean,
   locked: readonly VersionRecord[],
-  now = () => lockNow(store),
+  now = () => lockNow(backend),
 ): Promise<LockClaim> {
   const asks =
     record.versioning !== 'unversioned' && locked.some((one) => one.kind === 'object' && one.retention !== undefined)
@@ -214,17 +214,17 @@ export async function lockClaim(
  * The commit of a change. No version leaves by any other way, so here, and only here, locks are asked: throws AccessDenied when one that goes is protected.
  * What goes becomes garbage in the same commit.
  */
-export function historyCommit(store: Store, history: KeyHistory, change: VersionChange, claim: LockClaim): Commit {
+export function historyCommit(backend: Backend, history: KeyHistory, change: VersionChange, claim: LockClaim): Commit {
   const { key, currentKey, bucket, versions } = history
   const { name } = bucket.record
   const gone = change.removed.filter((version) => version.kind === 'object')
   for (const version of gone) checkRemovable(version, claim)
 
   const puts: Put[] = gone.map((version) =>
-    garbagePut(store, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
+    garbagePut(backend, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
   )
   const deletes: Buffer[] = []
-  const wrapping = newestWrapping(store, bucket.record.id, key)
+  const wrapping = newestWrapping(backend, bucket.record.id, key)
   if (change.current === undefined) {
     if (versions.current !== undefined) deletes.push(currentKey)
   } else if (change.current !== versions.current) {

@@ -2,17 +2,17 @@
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { buckets, contentsOfBucket } from '../records/keyspace.ts'
 import { bucketCodec, versionCodec } from '../records/record-codecs.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
 const pageEntries = 1000
 
 /** Milliseconds since the epoch; `undefined`: no bucket with Object Lock holds anything. Reads all that such buckets hold. */
-export async function lastLockedWrite(store: Pick<Store, 'kv'>): Promise<number | undefined> {
+export async function lastLockedWrite(backend: Pick<Backend, 'kv'>): Promise<number | undefined> {
   let newest: number | undefined
-  for await (const { name, objectLock } of decoded(store, buckets, bucketCodec.decode)) {
+  for await (const { name, objectLock } of decoded(backend, buckets, bucketCodec.decode)) {
     if (objectLock === undefined) continue
     for (const range of contentsOfBucket(name)) {
-      for await (const { modifiedMs } of decoded(store, range, versionCodec.decodeListed)) {
+      for await (const { modifiedMs } of decoded(backend, range, versionCodec.decodeListed)) {
         newest = Math.max(newest ?? modifiedMs, modifiedMs)
       }
     }
@@ -21,7 +21,7 @@ export async function lastLockedWrite(store: Pick<Store, 'kv'>): Promise<number 
 }
 
 async function* decoded<T>(
-  { kv }: Pick<Store, 'kv'>,
+  { kv }: Pick<Backend, 'kv'>,
   { start, end }: KeyRange,
   decode: (key: Buffer, value: Buffer) => T,
 ): AsyncGenerator<T> {

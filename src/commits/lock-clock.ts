@@ -7,23 +7,23 @@ import { lockClockKey } from '../records/keyspace.ts'
 import { lockClockCodec } from '../records/record-codecs.ts'
 import type { LockClockRecord } from '../records/records.ts'
 import { type ClockReading, confirmedMark, firstMark, nextMark } from '../rules/lock-time.ts'
+import type { Backend } from './backend.ts'
 import { commitDecision } from './commit.ts'
 import { lastLockedWrite } from './last-locked-write.ts'
-import type { Store } from './store.ts'
 import { requireWholeMetadata } from './whole-metadata.ts'
 
-type Metadata = Pick<Store, 'kv' | 'clock'>
+type Metadata = Pick<Backend, 'kv' | 'clock'>
 
 /** The time to judge locks by, in milliseconds since the epoch. */
-export async function lockNow(store: Metadata): Promise<number> {
-  const [entry] = await store.kv.get([lockClockKey])
-  if (entry === undefined) return (await changeMark(store, nextMark)).mark.trustedMs
-  return nextMark(lockClockCodec.decode(entry.key, entry.value), reading(store)).trustedMs
+export async function lockNow(backend: Metadata): Promise<number> {
+  const [entry] = await backend.kv.get([lockClockKey])
+  if (entry === undefined) return (await changeMark(backend, nextMark)).mark.trustedMs
+  return nextMark(lockClockCodec.decode(entry.key, entry.value), reading(backend)).trustedMs
 }
 
 /** Called now and then while the server runs, so that what it has measured outlives it. */
-export async function advanceLockClock(store: Metadata): Promise<void> {
-  await changeMark(store, nextMark)
+export async function advanceLockClock(backend: Metadata): Promise<void> {
+  await changeMark(backend, nextMark)
 }
 
 export interface LockClockState {
@@ -33,15 +33,15 @@ export interface LockClockState {
   awaitsConfirmation: boolean
 }
 
-export async function lockClockState(store: Metadata): Promise<LockClockState> {
-  const trustedMs = await lockNow(store)
-  const machineMs = store.clock.now()
+export async function lockClockState(backend: Metadata): Promise<LockClockState> {
+  const trustedMs = await lockNow(backend)
+  const machineMs = backend.clock.now()
   return { trustedMs, machineMs, awaitsConfirmation: machineMs - trustedMs > limits.lockClockLagMs }
 }
 
 /** An operator vouches for the machine's clock. It never goes back. */
-export async function confirmLockClock(store: Metadata): Promise<LockClockState> {
-  const { mark, now } = await changeMark(store, confirmedMark)
+export async function confirmLockClock(backend: Metadata): Promise<LockClockState> {
+  const { mark, now } = await changeMark(backend, confirmedMark)
   return { trustedMs: mark.trustedMs, machineMs: now.machineMs, awaitsConfirmation: false }
 }
 
@@ -51,15 +51,15 @@ function reading({ clock }: Metadata): ClockReading {
 }
 
 async function changeMark(
-  store: Metadata,
+  backend: Metadata,
   change: (known: LockClockRecord, now: ClockReading) => LockClockRecord,
 ): Promise<{ mark: LockClockRecord; now: ClockReading }> {
-  return commitDecision(store, async () => {
-    const [entry] = await store.kv.get([lockClockKey])
+  return commitDecision(backend, async () => {
+    const [entry] = await backend.kv.get([lockClockKey])
     // Where there was one, a new one must not believe whatever the machine's clock says.
-    if (entry === undefined) await requireWholeMetadata(store)
-    const lastWriteMs = entry === undefined ? await lastLockedWrite(store) : undefined
-    const now = reading(store)
+    if (entry === undefined) await requireWholeMetadata(backend)
+    const lastWriteMs = entry === undefined ? await lastLockedWrite(backend) : undefined
+    const now = reading(backend)
     const known = entry === undefined ? firstMark(now, lastWriteMs) : lockClockCodec.decode(entry.key, entry.value)
     const next = change(known, now)
     return {

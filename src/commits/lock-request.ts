@@ -2,18 +2,18 @@
 import { S3Error } from '../errors.ts'
 import type { BucketRecord, ObjectAttributes } from '../records/records.ts'
 import { checkRetentionDate } from '../rules/retention.ts'
+import type { Backend } from './backend.ts'
 import { lockNow } from './lock-clock.ts'
-import type { Store } from './store.ts'
 
 /** Throws InvalidRequest when the bucket has no Object Lock, InvalidArgument when the date has passed. */
 export async function checkLockRequest(
-  store: Store,
+  backend: Backend,
   bucket: BucketRecord,
   { retention, legalHold }: Pick<ObjectAttributes, 'retention' | 'legalHold'>,
 ): Promise<void> {
   if (retention === undefined && legalHold === undefined) return
   requireObjectLock(bucket)
-  if (retention !== undefined) checkRetentionDate(retention, await lockNow(store))
+  if (retention !== undefined) checkRetentionDate(retention, await lockNow(backend))
 }
 
 export function requireObjectLock({ name, objectLock }: BucketRecord): void {

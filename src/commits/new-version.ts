@@ -13,12 +13,12 @@ import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { retentionFrom } from '../rules/retention.ts'
 import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from '../rules/versions.ts'
+import type { Backend } from './backend.ts'
 import { commitKeyDecision, type Decision } from './commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
 import { repairPuts } from './repair-queue.ts'
 import type { BucketScope, FoundBucket } from './scope.ts'
-import type { Store } from './store.ts'
 
 /** An object before its place among the versions is known. */
 export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
@@ -45,32 +45,32 @@ export interface ExpectedVersion extends NewVersionName {
 }
 
 export async function expectVersion(
-  store: Store,
+  backend: Backend,
   { key, bucket, versions }: KeyHistory,
   { retention, encryptionAt }: Pick<NewRecord, 'retention' | 'encryptionAt'>,
 ): Promise<ExpectedVersion> {
   const sequence = nextSequence(versions)
-  const random = store.clock.random(versionRandomBytes)
+  const random = backend.clock.random(versionRandomBytes)
   return {
     key,
     sequence,
     versionRandom: describedRandom(bucket.record, random),
     encryption: encryptionAt?.(sequence),
     random,
-    stampedAt: await retentionStamp(store, bucket.record, retention),
+    stampedAt: await retentionStamp(backend, bucket.record, retention),
   }
 }
 
 /** What a blob can tell of the lock that its version gets from the bucket: the clock is asked now, and counted on from there. */
 async function retentionStamp(
-  store: Store,
+  backend: Backend,
   { objectLock }: BucketRecord,
   asked: ObjectAttributes['retention'],
 ): Promise<ExpectedVersion['stampedAt']> {
   const rule = objectLock?.defaultRetention
   if (rule === undefined || asked !== undefined) return noStamp
-  const trustedMs = await lockNow(store)
-  const atMs = store.clock.now()
+  const trustedMs = await lockNow(backend)
+  const atMs = backend.clock.now()
   return (nowMs) => ({ rule, retention: retentionFrom(rule, trustedMs + Math.max(0, nowMs - atMs)) })
 }
 
@@ -81,37 +81,37 @@ const noStamp = (): undefined => undefined
  * A lock that the client didn't ask for is the bucket's default, stamped here. Throws PreconditionFailed, ConditionalRequestConflict.
  */
 export async function commitObject(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   before: KeyHistory,
   record: NewRecord,
   conditions: WriteConditions,
 ): Promise<VersionInBucket> {
   const decide = async (attempt: number): Promise<Decision<VersionInBucket>> => {
-    const history = attempt === 0 ? before : await readHistory(store, scope, before)
+    const history = attempt === 0 ? before : await readHistory(backend, scope, before)
     checkWrite(conditions, history.versions.current)
-    const placed = await placeObject(store, history, record)
+    const placed = await placeObject(backend, history, record)
     return { result: { bucket: history.bucket.record, record: placed.object }, commit: placed.commit }
   }
-  return conditionally(conditions, () => commitKeyDecision(store, scope.name, before.key, decide))
+  return conditionally(conditions, () => commitKeyDecision(backend, scope.name, before.key, decide))
 }
 
 /** The object with its place, and the commit that puts it there. */
-export async function placeObject(store: Store, history: KeyHistory, record: NewRecord) {
+export async function placeObject(backend: Backend, history: KeyHistory, record: NewRecord) {
   const sequence = nextSequence(history.versions)
   // Field by field, none left out: every PUT comes by here, and spreads cost more than all else that it does.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
     sequence,
     versionId: newVersionId(history, sequence, record.versionRandom),
-    modifiedMs: store.clock.now(),
+    modifiedMs: backend.clock.now(),
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
     headers: record.headers,
     metadata: record.metadata,
     tags: record.tags,
-    retention: record.retention ?? (await defaultRetention(store, history.bucket, record.stamped)),
+    retention: record.retention ?? (await defaultRetention(backend, history.bucket, record.stamped)),
     legalHold: record.legalHold,
     storageClass: record.storageClass,
     websiteRedirectLocation: record.websiteRedirectLocation,
@@ -119,34 +119,34 @@ export async function placeObject(store: Store, history: KeyHistory, record: New
     encryption: record.encryptionAt?.(sequence),
   }
   const change = placeVersion(history.versions, object)
-  const claim = await lockClaim(store, history.bucket, false, change.removed)
-  const commit = historyCommit(store, history, change, claim)
+  const claim = await lockClaim(backend, history.bucket, false, change.removed)
+  const commit = historyCommit(backend, history, change, claim)
   const blob = ownBlob(object.data)
   const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
-  const queued = blob === undefined ? [] : repairPuts(store, owner, blob)
+  const queued = blob === undefined ? [] : repairPuts(backend, owner, blob)
   return { object, commit: { ...commit, grows: true, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
 async function defaultRetention(
-  store: Store,
+  backend: Backend,
   { record }: FoundBucket,
   stamped: StampedRetention | undefined,
 ): Promise<ObjectAttributes['retention']> {
   const rule = record.objectLock?.defaultRetention
   if (rule !== undefined && JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stamped?.retention
-  return rule && retentionFrom(rule, await lockNow(store))
+  return rule && retentionFrom(rule, await lockNow(backend))
 }
 
 /** The delete marker with its place, and the commit that puts it there. */
-export async function placeMarker(store: Store, history: KeyHistory, now = () => lockNow(store)) {
+export async function placeMarker(backend: Backend, history: KeyHistory, now = () => lockNow(backend)) {
   const sequence = nextSequence(history.versions)
   const marker: DeleteMarker = {
     kind: 'marker',
     sequence,
-    versionId: newVersionId(history, sequence, store.clock.random(versionRandomBytes)),
-    modifiedMs: store.clock.now(),
+    versionId: newVersionId(history, sequence, backend.clock.random(versionRandomBytes)),
+    modifiedMs: backend.clock.now(),
   }
   const change = placeVersion(history.versions, marker)
-  const claim = await lockClaim(store, history.bucket, false, change.removed, now)
-  return { marker, commit: historyCommit(store, history, change, claim) }
+  const claim = await lockClaim(backend, history.bucket, false, change.removed, now)
+  return { marker, commit: historyCommit(backend, history, change, claim) }
 }

@@ -14,15 +14,15 @@ export interface NewestWrapping {
   readonly checks: readonly Check[]
 }
 
-export function newestWrapping(store: Wrapping, bucketId: string, key: string): NewestWrapping {
+export function newestWrapping(backend: Wrapping, bucketId: string, key: string): NewestWrapping {
   let checks: readonly Check[] = []
   return {
     newest: (version) => {
       if (version.kind === 'marker') return version
       const { encryption } = version
       if (encryption?.wrappedBy === undefined) return version
-      checks = store.keys.checks
-      const renewed = ifItOpens(() => rewrapped(store, encryption, bindingOf(bucketId, key, version)))
+      checks = backend.keys.checks
+      const renewed = ifItOpens(() => rewrapped(backend, encryption, bindingOf(bucketId, key, version)))
       return renewed === undefined ? version : { ...version, encryption: renewed }
     },
     get checks() {

@@ -7,10 +7,10 @@ import type { Entry, Key, Put } from '../kv/kv.ts'
 import { orphanIdOf, orphanKey } from '../records/keyspace.ts'
 import { orphanCodec } from '../records/record-codecs.ts'
 import type { OrphanRecord } from '../records/records.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
-export function orphanPut(store: Pick<Store, 'clock'>, record: OrphanRecord): Put {
-  const key = orphanKey(timeOrderedId(store.clock))
+export function orphanPut(backend: Pick<Backend, 'clock'>, record: OrphanRecord): Put {
+  const key = orphanKey(timeOrderedId(backend.clock))
   return { key, value: orphanCodec.encode(key, record) }
 }
 

@@ -7,7 +7,7 @@ import { S3Error } from '../errors.ts'
 import { type Entry, isClean, type Key } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { isWholeRecord } from '../records/whole-records.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
 const firstKey = Buffer.alloc(0)
 /** No key of ours starts with it. */
@@ -19,16 +19,16 @@ const systemTable = 's'.charCodeAt(0)
 const looksMax = 3
 
 /** Throws ServiceUnavailable when the neighbours of `key` contradict that it is not there. */
-export async function requireAbsent(store: Store, key: Key): Promise<void> {
-  for (let looks = 0; looks < looksMax; looks++) if (await looksAbsent(store, key)) return
-  await reportDamage(store)
+export async function requireAbsent(backend: Backend, key: Key): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks++) if (await looksAbsent(backend, key)) return
+  await reportDamage(backend)
   throw new S3Error('ServiceUnavailable', {
     message: 'The metadata is damaged where this would be found. Run holdfast scrub.',
     headers: { 'Retry-After': String(limits.retryAfterSeconds) },
   })
 }
 
-async function looksAbsent({ kv }: Store, key: Key): Promise<boolean> {
+async function looksAbsent({ kv }: Backend, key: Key): Promise<boolean> {
   const {
     found: [[before] = [], [after] = []],
   } = await kv.view(
@@ -47,7 +47,7 @@ async function looksAbsent({ kv }: Store, key: Key): Promise<boolean> {
 }
 
 /** What is wrong, and how much of it, a check finds out, which tells the operator. Once: clients may ask for what is damaged as often as they like. */
-async function reportDamage({ kv: { integrity } }: Store): Promise<void> {
+async function reportDamage({ kv: { integrity } }: Backend): Promise<void> {
   const last = await integrity.lastCheck()
   if (last === undefined || isClean(last)) integrity.check().catch(() => {})
 }

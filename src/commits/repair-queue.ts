@@ -4,35 +4,35 @@ import type { Manifest } from '../blobs/blobs.ts'
 import type { Put } from '../kv/kv.ts'
 import { type BlobOwner, repairKey } from '../records/keyspace.ts'
 import { repairCodec } from '../records/record-codecs.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
 /** What belongs into the commit that makes `owner` reference `manifest`. */
-export function repairPuts(store: Store, owner: BlobOwner, manifest: Manifest): Put[] {
-  return manifest.missing === undefined ? [] : [repairPut(store, owner)]
+export function repairPuts(backend: Backend, owner: BlobOwner, manifest: Manifest): Put[] {
+  return manifest.missing === undefined ? [] : [repairPut(backend, owner)]
 }
 
-export function repairPut(store: Pick<Store, 'clock'>, owner: BlobOwner): Put {
+export function repairPut(backend: Pick<Backend, 'clock'>, owner: BlobOwner): Put {
   const key = repairKey(owner)
-  return { key, value: repairCodec.encode(key, { queuedMs: store.clock.now() }) }
+  return { key, value: repairCodec.encode(key, { queuedMs: backend.clock.now() }) }
 }
 
 /** Called while a read goes on, it queues the blob once. The read is served from another copy; should the queue fail, the next read tries again. */
-export function reportingDamage(store: Store, owner: BlobOwner): () => void {
+export function reportingDamage(backend: Backend, owner: BlobOwner): () => void {
   let reported = false
   return () => {
     if (reported) return
     reported = true
-    queueRepair(store, owner).catch(() => {})
+    queueRepair(backend, owner).catch(() => {})
   }
 }
 
-async function queueRepair(store: Store, owner: BlobOwner): Promise<void> {
-  const put = repairPut(store, owner)
+async function queueRepair(backend: Backend, owner: BlobOwner): Promise<void> {
+  const put = repairPut(backend, owner)
   const { key } = put
-  if (await store.kv.commit({ checks: [{ key, absent: true }], puts: [put] })) return
-  const [queued] = await store.kv.get([key])
+  if (await backend.kv.commit({ checks: [{ key, absent: true }], puts: [put] })) return
+  const [queued] = await backend.kv.get([key])
   // What is known to be lost is looked at in its own time, however often somebody asks for it.
   if (queued !== undefined && repairCodec.decode(key, queued.value).lost !== undefined) return
   // Written again, so that a repair that is under way looks at it again.
-  await store.kv.commit({ puts: [put] })
+  await backend.kv.commit({ puts: [put] })
 }

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import { bucketCodec } from '../records/record-codecs.ts'
 import type { BucketRecord, VersioningState } from '../records/records.ts'
-import type { Store } from './store.ts'
+import type { Backend } from './backend.ts'
 
 export interface BucketScope {
   name: string
@@ -29,7 +29,7 @@ export function admitted(scope: BucketScope, entry: Entry | undefined): FoundBuc
 
 /** The bucket of a listing, and what the queries find, in one round trip. Throws as `admitted` does. */
 export async function viewInBucket<T>(
-  { kv }: Store,
+  { kv }: Backend,
   scope: BucketScope,
   queries: readonly RangeQuery[],
   read: (entry: Entry, query: number) => T,

@@ -32,7 +32,7 @@ import { SlowAnswer } from './slow-answer.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
-  store: OperationContext['store']
+  backend: OperationContext['backend']
   credentials: Credentials
   /** In which forms signatures of version 2 are taken. */
   sigv2: Version2Rules['taken']
@@ -176,10 +176,10 @@ export class Pipeline {
     head: RequestHead,
     { parsed: { address, vendorValues }, verified: { principal, presigned } }: Asked,
   ): OperationRequest {
-    const { store, region } = this.#options
+    const { backend, region } = this.#options
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
-      store,
+      backend,
       principal,
       presigned,
       requestId: exchange.requestId,

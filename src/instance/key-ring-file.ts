@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
-import type { KeysInUse } from '../commits/store.ts'
+import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import {
   defaultKmsKeyName,

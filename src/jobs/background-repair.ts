@@ -1,12 +1,12 @@
 /** Repair as a background job: at its rate, one run at a time. A long one goes on while the other jobs have their turns, for room must be won back meanwhile. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { openPace } from './pace.ts'
 import { type RepairOutcome, type RepairReport, repairBlobs } from './repair.ts'
 
 export interface BackgroundRepairOptions {
-  store: Store
+  backend: Backend
   /** Absent: no limit. */
   bytesPerSecond: number | undefined
   onError(error: unknown): void
@@ -15,7 +15,7 @@ export interface BackgroundRepairOptions {
 }
 
 export class BackgroundRepair {
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #onError: (error: unknown) => void
   readonly #did: (outcome: RepairOutcome) => void
   readonly #stopping = new AbortController()
@@ -23,8 +23,8 @@ export class BackgroundRepair {
   #running: Promise<RepairReport> | undefined
   #isWaitedFor = false
 
-  constructor({ store, bytesPerSecond, onError, did = () => {} }: BackgroundRepairOptions) {
-    this.#store = store
+  constructor({ backend, bytesPerSecond, onError, did = () => {} }: BackgroundRepairOptions) {
+    this.#backend = backend
     this.#onError = onError
     this.#did = did
     const { signal } = this.#stopping
@@ -62,7 +62,7 @@ export class BackgroundRepair {
 
   async #begin(): Promise<RepairReport> {
     try {
-      const report = await repairBlobs(this.#store, { pace: this.#pace, did: async (outcome) => this.#did(outcome) })
+      const report = await repairBlobs(this.#backend, { pace: this.#pace, did: async (outcome) => this.#did(outcome) })
       if (report.lostBlobs > 0) {
         this.#onError(new Error(`${report.lostBlobs} blobs have too few shards left that can be read`))
       }

@@ -1,22 +1,22 @@
 /** Gives room back: has each store drop what is dead, moving what still lives there. A moved shard's reference is swapped by a checked commit. */
 
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
-import type { Store } from '../commits/store.ts'
 import type { CompactResult, FoundShard, ShardStore } from '../stores/shard-store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
 export async function compactStores(
-  store: Store,
+  backend: Backend,
   { graceMs, did }: { graceMs: number; did?(shards: number): void },
 ): Promise<CompactResult> {
   const move = async (shards: ShardStore, shard: FoundShard): Promise<boolean> => {
-    const isMoved = await moveShard(store, shards, shard)
+    const isMoved = await moveShard(backend, shards, shard)
     if (isMoved) did?.(1)
     return isMoved
   }
   const total: CompactResult = { removedBatches: 0, movedShards: 0, freedBytes: 0 }
-  await inEachStore(store, async (shards) => {
+  await inEachStore(backend, async (shards) => {
     const result = await shards.compact({ graceMs, move: (shard) => move(shards, shard) })
     total.removedBatches += result.removedBatches
     total.movedShards += result.movedShards
@@ -26,16 +26,16 @@ export async function compactStores(
 }
 
 /** False when the shard has no owner (garbage not yet reclaimed) or its owner changed meanwhile: then its batch stays for another run. */
-async function moveShard(store: Store, shards: ShardStore, shard: FoundShard): Promise<boolean> {
-  const owner = await findOwner(store, shards.storeId, shard)
+async function moveShard(backend: Backend, shards: ShardStore, shard: FoundShard): Promise<boolean> {
+  const owner = await findOwner(backend, shards.storeId, shard)
   if (owner === undefined || owner === 'foreign') return false
   const payload = await shards.get(shard.id, { start: 0, end: shard.payloadBytes })
   const newId = await shards.put({ payload, describe: () => shard.description })
   const { key, version } = owner.entry
   // The old shard becomes garbage in the same commit: after a crash it would otherwise live on without an owner, and its batch with it.
-  const swapped = await store.kv.commit({
+  const swapped = await backend.kv.commit({
     checks: [{ key, version }],
-    puts: [{ key, value: owner.withShardAt(newId) }, garbagePut(store, owner.garbage)],
+    puts: [{ key, value: owner.withShardAt(newId) }, garbagePut(backend, owner.garbage)],
   })
   if (!swapped) await shards.delete([newId])
   return swapped

@@ -1,6 +1,6 @@
 /** Ends uploads that nobody completed, and forgets the results of old ones that were. */
 import { timeOfId } from '../clock.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { abortCommit } from '../objects/uploads.ts'
@@ -9,25 +9,25 @@ import { uploadCodec } from '../records/record-codecs.ts'
 
 /** Uploads are kept in order of initiation, so this reads only those that are old enough. Resolves with the number of uploads ended. */
 export async function expireUploads(
-  store: Store,
+  backend: Backend,
   { abandonedUploadMs, did }: { abandonedUploadMs: number; did?(uploads: number): void },
 ): Promise<number> {
-  const expiredBefore = store.clock.now() - abandonedUploadMs
+  const expiredBefore = backend.clock.now() - abandonedUploadMs
   let expired = 0
   let { start } = uploads
   while (true) {
-    const batch = await store.kv.range({ start, end: uploads.end, limit: limits.reclaimBatch })
+    const batch = await backend.kv.range({ start, end: uploads.end, limit: limits.reclaimBatch })
     for (const { key, value, version } of batch) {
       const uploadId = uploadIdOf(key)
       if (timeOfId(uploadId) > expiredBefore) return expired
       const record = uploadCodec.decode(key, value)
       if (record.state === 'open') {
         // A Complete or another process that came first wins; the next run sees what it left.
-        if (!(await store.kv.commit(abortCommit(store, uploadId, record, version)))) continue
+        if (!(await backend.kv.commit(abortCommit(backend, uploadId, record, version)))) continue
         expired += 1
         did?.(1)
       } else if (record.completedMs <= expiredBefore) {
-        await store.kv.commit({ checks: [{ key: uploadKey(uploadId), version }], deletes: [key] })
+        await backend.kv.commit({ checks: [{ key: uploadKey(uploadId), version }], deletes: [key] })
       }
     }
     const last = batch.at(-1)

@@ -1,7 +1,7 @@
 /** Finds shards that a crash left without a reference. Only batches that no earlier search has cleared are walked, each of them once. */
 
+import type { Backend } from '../commits/backend.ts'
 import { orphanPut } from '../commits/orphans.ts'
-import type { Store } from '../commits/store.ts'
 import type { Put } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
@@ -10,16 +10,16 @@ import { findOwner } from './shard-owner.ts'
 
 /** Resolves with the number of orphans found; they go into quarantine. */
 export async function findOrphans(
-  store: Store,
+  backend: Backend,
   { graceMs, did }: { graceMs: number; did?(shards: number): void },
 ): Promise<number> {
-  const writtenBefore = store.clock.now() - graceMs
+  const writtenBefore = backend.clock.now() - graceMs
   let found = 0
-  await inEachStore(store, async (shards) => {
+  await inEachStore(backend, async (shards) => {
     for (const batch of await shards.unchecked()) {
       // A shard younger than the grace may belong to a request that has yet to commit.
       if (!batch.closed || batch.newestMs > writtenBefore) continue
-      found += await checkBatch(store, shards, batch.id, did)
+      found += await checkBatch(backend, shards, batch.id, did)
       await shards.markChecked(batch.id)
     }
   })
@@ -27,7 +27,7 @@ export async function findOrphans(
 }
 
 async function checkBatch(
-  store: Store,
+  backend: Backend,
   shards: ShardStore,
   batchId: string,
   did: ((shards: number) => void) | undefined,
@@ -35,15 +35,15 @@ async function checkBatch(
   let found = 0
   let orphans: Put[] = []
   const flush = async (): Promise<void> => {
-    if (orphans.length > 0) await store.kv.commit({ puts: orphans })
+    if (orphans.length > 0) await backend.kv.commit({ puts: orphans })
     found += orphans.length
     orphans = []
   }
   for await (const shard of shards.list(batchId)) {
     did?.(1)
-    if ((await findOwner(store, shards.storeId, shard)) !== undefined) continue
+    if ((await findOwner(backend, shards.storeId, shard)) !== undefined) continue
     orphans.push(
-      orphanPut(store, {
+      orphanPut(backend, {
         storeId: shards.storeId,
         id: shard.id,
         payloadBytes: shard.payloadBytes,

@@ -1,7 +1,7 @@
 /** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is moved there. Reads only. */
 
 import type { LocationState } from '../blobs/blobs.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { Kv } from '../kv/kv.ts'
 import { repairOwnerOf, repairs } from '../records/keyspace.ts'
 import { repairCodec } from '../records/record-codecs.ts'
@@ -32,11 +32,11 @@ export interface LocationStatus extends Omit<LocationState, 'stores'> {
   moves: MoveStatus[]
 }
 
-export async function locationStatuses(store: Store): Promise<LocationStatus[]> {
-  const queued = await queuedByLocation(store)
-  const moves = await movesByLocation(store)
+export async function locationStatuses(backend: Backend): Promise<LocationStatus[]> {
+  const queued = await queuedByLocation(backend)
+  const moves = await movesByLocation(backend)
   return Promise.all(
-    store.blobs.locations.map(async (location) => {
+    backend.blobs.locations.map(async (location) => {
       const stores = await Promise.all(
         location.stores.map(async (placed) => ({
           name: placed.name,
@@ -65,7 +65,7 @@ export async function locationStatuses(store: Store): Promise<LocationStatus[]> 
 type Queued = Pick<LocationStatus, 'degradedBlobs' | 'lostBlobs'>
 const nothingQueued: Queued = { degradedBlobs: 0, lostBlobs: 0 }
 
-async function queuedByLocation({ kv }: Store): Promise<Map<string, Queued>> {
+async function queuedByLocation({ kv }: Backend): Promise<Map<string, Queued>> {
   const byLocation = new Map<string, Queued>()
   for await (const { key, value } of everyEntry(kv, repairs)) {
     const reference = await findReference(kv, repairOwnerOf(key))
@@ -79,7 +79,7 @@ async function queuedByLocation({ kv }: Store): Promise<Map<string, Queued>> {
   return byLocation
 }
 
-async function movesByLocation({ kv }: Store): Promise<Map<string, MoveStatus[]>> {
+async function movesByLocation({ kv }: Backend): Promise<Map<string, MoveStatus[]>> {
   const byLocation = new Map<string, MoveStatus[]>()
   for (const task of await allTasks(kv)) {
     if (task.kind !== moveKind || !(await isUnfinished(kv, task))) continue

@@ -1,10 +1,10 @@
 /** Moves one blob to where its bucket's data belongs: copied first, swapped by a checked commit in which the old one becomes garbage. */
 
 import { BlobUnreadable, type Manifest, type Pace } from '../blobs/blobs.ts'
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
 import type { FoundBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
 import { type BlobOwner, bucketKey } from '../records/keyspace.ts'
 import type { BucketRecord } from '../records/records.ts'
@@ -26,23 +26,28 @@ const attemptsMax = 3
  * `bucket`: the owner's, as it was found; if it has gone, or got another location, nothing is done for it. Throws what writing to the location throws: `StoreFull`,
  * ServiceUnavailable. Nothing is lost then, and another run goes on.
  */
-export async function moveBlob(store: Store, bucket: BucketRecord, owner: BlobOwner, pace: Pace): Promise<MoveOutcome> {
+export async function moveBlob(
+  backend: Backend,
+  bucket: BucketRecord,
+  owner: BlobOwner,
+  pace: Pace,
+): Promise<MoveOutcome> {
   const { location } = bucket
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    if ((await unchangedBucket(store, bucket)) === undefined) return { state: 'gone' }
-    const reference = await findReference(store.kv, owner)
+    if ((await unchangedBucket(backend, bucket)) === undefined) return { state: 'gone' }
+    const reference = await findReference(backend.kv, owner)
     if (reference === undefined) return { state: 'gone' }
     const { manifest } = reference
-    const adopted = store.blobs.adopted(location, manifest)
+    const adopted = backend.blobs.adopted(location, manifest)
     if (adopted !== undefined) {
-      if (isOf(manifest, adopted) || (await swap(store, bucket, reference, adopted, false)))
+      if (isOf(manifest, adopted) || (await swap(backend, bucket, reference, adopted, false)))
         return { state: 'there', bytes: 0 }
       continue
     }
     try {
-      const made = await store.blobs.copy(manifest, location, pace)
-      if (await swap(store, bucket, reference, made, true)) return { state: 'there', bytes: manifest.size }
-      await store.blobs.remove([made])
+      const made = await backend.blobs.copy(manifest, location, pace)
+      if (await swap(backend, bucket, reference, made, true)) return { state: 'there', bytes: manifest.size }
+      await backend.blobs.remove([made])
     } catch (error) {
       if (!(error instanceof BlobUnreadable)) throw error
       // Compaction or another move may have taken it elsewhere meanwhile.
@@ -54,7 +59,7 @@ export async function moveBlob(store: Store, bucket: BucketRecord, owner: BlobOw
 
 /** `undefined` when it has gone, with or without another in its place, or got another location. */
 export async function unchangedBucket(
-  { kv }: Store,
+  { kv }: Backend,
   { name, id, location }: BucketRecord,
 ): Promise<FoundBucket | undefined> {
   const found = await foundBucket(kv, name)
@@ -75,27 +80,27 @@ const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): bool
 
 /** False when the record references another blob by now, or the bucket is not what it was. What else changes of it, such as its place, its tags and its locks, is kept. */
 async function swap(
-  store: Store,
+  backend: Backend,
   bucket: BucketRecord,
   { owner, manifest }: BlobReference,
   made: Manifest,
   isCopy: boolean,
 ): Promise<boolean> {
   for (;;) {
-    const now = await unchangedBucket(store, bucket)
+    const now = await unchangedBucket(backend, bucket)
     if (now === undefined) return false
-    const reference = await findReference(store.kv, owner)
+    const reference = await findReference(backend.kv, owner)
     if (reference === undefined || !isSameBlob(reference.manifest, manifest)) return false
     const { key, version } = reference.entry
-    const swapped = await store.kv.commit({
+    const swapped = await backend.kv.commit({
       checks: [
         { key, version },
         { key: bucketKey(bucket.name), version: now.version },
       ],
       puts: [
         { key, value: reference.withManifest(made) },
-        ...repairPuts(store, owner, made),
-        ...(isCopy ? [garbagePut(store, { kind: 'blob', manifest, owner })] : []),
+        ...repairPuts(backend, owner, made),
+        ...(isCopy ? [garbagePut(backend, { kind: 'blob', manifest, owner })] : []),
       ],
     })
     if (swapped) return true

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BlobUnreadable, Pace } from '../blobs/blobs.ts'
 import { type Demand, type Forecast, forecast, noDemand, withBlob } from '../blobs/forecast.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { beginMove, endMove } from '../objects/buckets.ts'
@@ -31,13 +31,13 @@ export interface MoveSettings {
 export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings = {}): TaskKind {
   return {
     kind: moveKind,
-    run: (store, task) => moveBucket(store, task, retryMs, openPace(Number.POSITIVE_INFINITY, clock)),
+    run: (backend, task) => moveBucket(backend, task, retryMs, openPace(Number.POSITIVE_INFINITY, clock)),
   }
 }
 
 /** Throws `TaskRefused`; what `moveBlob` throws. */
 async function moveBucket(
-  store: Store,
+  backend: Backend,
   task: RunningTask,
   retryMs: number,
   paces: ReturnType<typeof openPace>,
@@ -50,28 +50,28 @@ async function moveBucket(
   let bucket: BucketRecord
   do {
     const to = String(task.arguments.to)
-    const { bytes } = await foreseenMove(store, task.name, to)
+    const { bytes } = await foreseenMove(backend, task.name, to)
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
-    bucket = await beginMove(store, task.name, to)
+    bucket = await beginMove(backend, task.name, to)
     // Asked for another location meanwhile, it begins anew.
-    while (bucket.location === task.arguments.to && !(await patientSweep(store, bucket, task, pace, retryMs))) {
-      if ((await unchangedBucket(store, bucket)) === undefined) return
+    while (bucket.location === task.arguments.to && !(await patientSweep(backend, bucket, task, pace, retryMs))) {
+      if ((await unchangedBucket(backend, bucket)) === undefined) return
     }
   } while (bucket.location !== task.arguments.to)
-  await moveQueued(store, { pace })
-  await endMove(store, bucket).catch(unlessGone)
+  await moveQueued(backend, { pace })
+  await endMove(backend, bucket).catch(unlessGone)
 }
 
 /** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
-async function foreseenMove(store: Store, name: string, to: string): Promise<Forecast> {
-  const bucket = (await foundBucket(store.kv, name))?.record
+async function foreseenMove(backend: Backend, name: string, to: string): Promise<Forecast> {
+  const bucket = (await foundBucket(backend.kv, name))?.record
   if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
-  const location = store.blobs.locations.find((known) => known.name === to)
+  const location = backend.blobs.locations.find((known) => known.name === to)
   if (location === undefined) throw new TaskRefused(`there is no location ${to}`)
   let demand: Demand = noDemand
-  for await (const { reference } of walkBlobs(store.kv, bucket)) {
+  for await (const { reference } of walkBlobs(backend.kv, bucket)) {
     const { manifest } = reference
-    if (store.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
+    if (backend.blobs.adopted(to, manifest) === undefined) demand = withBlob(demand, location, manifest.size)
   }
   const stores = await Promise.all(
     location.stores.map(async (placed) => ({
@@ -87,7 +87,7 @@ async function foreseenMove(store: Store, name: string, to: string): Promise<For
 
 /** Stores may be away, or full, for a while. */
 async function patientSweep(
-  store: Store,
+  backend: Backend,
   bucket: BucketRecord,
   task: RunningTask,
   pace: Pace,
@@ -95,7 +95,7 @@ async function patientSweep(
 ): Promise<boolean> {
   for (let refusals = 0; ; refusals++) {
     try {
-      return await sweep(store, bucket, task, pace)
+      return await sweep(backend, bucket, task, pace)
     } catch (error) {
       const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeft && error.mayPass)
       if (!mayPass || refusals === limits.moveRetriesMax) throw error
@@ -105,12 +105,12 @@ async function patientSweep(
 }
 
 /** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
-async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
+async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
   const { location } = bucket
   const unreadable: BlobUnreadable[] = []
   let found = 0
   const move = async ({ reference }: WalkedBlob): Promise<void> => {
-    const outcome = await moveBlob(store, bucket, reference.owner, pace)
+    const outcome = await moveBlob(backend, bucket, reference.owner, pace)
     if (outcome.state === 'unreadable') unreadable.push(outcome.error)
     else found++
     const { done, total = 0, counts } = task.progress
@@ -122,10 +122,10 @@ async function sweep(store: Store, bucket: BucketRecord, task: RunningTask, pace
     })
   }
   const isElsewhere = ({ reference: { manifest } }: WalkedBlob): boolean => {
-    const there = store.blobs.adopted(location, manifest)
+    const there = backend.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await severalAtOnce(walkBlobs(store.kv, bucket), isElsewhere, async (blob) => {
+  await severalAtOnce(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
     // Asked for another location: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })

@@ -1,7 +1,7 @@
 /** Moves the blobs that a move of their bucket may have missed: see `store/move-queue`. */
 
 import type { Pace } from '../blobs/blobs.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { historyKey, type MovableOwner, moveOwnerOf, moves, objectKey, partOf, partsOf } from '../records/keyspace.ts'
 import { moveCodec, versionCodec } from '../records/record-codecs.ts'
@@ -11,28 +11,28 @@ import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
 /** Resolves with how many of the queue are where they belong. What can't be read, or written, now stays queued. */
 export async function moveQueued(
-  store: Store,
+  backend: Backend,
   { pace = async () => {}, did }: { pace?: Pace; did?(queued: number): void } = {},
 ): Promise<number> {
   let moved = 0
-  for await (const queued of everyEntry(store.kv, moves)) {
-    const isDone = await moveOne(store, queued, pace)
+  for await (const queued of everyEntry(backend.kv, moves)) {
+    const isDone = await moveOne(backend, queued, pace)
     if (!isDone) continue
     moved++
     did?.(1)
-    await store.kv.commit({ checks: [{ key: queued.key, version: queued.version }], deletes: [queued.key] })
+    await backend.kv.commit({ checks: [{ key: queued.key, version: queued.version }], deletes: [queued.key] })
   }
   return moved
 }
 
-async function moveOne(store: Store, queued: Entry, pace: Pace): Promise<boolean> {
+async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boolean> {
   const { bucket: name } = moveCodec.decode(queued.key, queued.value)
-  const bucket = await foundBucket(store.kv, name)
+  const bucket = await foundBucket(backend.kv, name)
   if (bucket === undefined) return true
   try {
     let isDone = true
-    for await (const owner of ownersOf(store.kv, moveOwnerOf(queued.key))) {
-      const { state } = await moveBlob(store, bucket.record, owner, pace)
+    for await (const owner of ownersOf(backend.kv, moveOwnerOf(queued.key))) {
+      const { state } = await moveBlob(backend, bucket.record, owner, pace)
       isDone &&= state === 'there' || state === 'gone'
     }
     return isDone

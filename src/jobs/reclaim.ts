@@ -2,8 +2,8 @@
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { timeOfId } from '../clock.ts'
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
-import type { Store } from '../commits/store.ts'
 import type { Entry, Put } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
@@ -22,14 +22,17 @@ export interface ReclaimOptions {
 }
 
 /** Resolves with the number of blobs removed. Garbage younger than the grace stays: a request that began before may still read it. */
-export async function reclaimGarbage(store: Store, { graceMs, onReferenced, did }: ReclaimOptions): Promise<number> {
-  const reclaimBefore = store.clock.now() - graceMs
+export async function reclaimGarbage(
+  backend: Backend,
+  { graceMs, onReferenced, did }: ReclaimOptions,
+): Promise<number> {
+  const reclaimBefore = backend.clock.now() - graceMs
   let removed = 0
   let { start } = garbage
   while (true) {
-    const batch = await store.kv.range({ start, end: garbage.end, limit: limits.reclaimBatch })
+    const batch = await backend.kv.range({ start, end: garbage.end, limit: limits.reclaimBatch })
     const due = batch.filter((entry) => timeOfId(garbageIdOf(entry.key)) <= reclaimBefore)
-    const removedNow = await reclaimBatch(store, due, onReferenced)
+    const removedNow = await reclaimBatch(backend, due, onReferenced)
     removed += removedNow
     did?.(removedNow)
     const last = due.at(-1)
@@ -39,56 +42,57 @@ export async function reclaimGarbage(store: Store, { graceMs, onReferenced, did 
 }
 
 async function reclaimBatch(
-  store: Store,
+  backend: Backend,
   batch: readonly Entry[],
   onReferenced: ReclaimOptions['onReferenced'],
 ): Promise<number> {
   const manifests: Manifest[] = []
   let removed = 0
   const records = batch.map(({ key, value }) => garbageCodec.decode(key, value))
-  const referenced = await Promise.all(records.map((record) => isStillReferenced(store.kv, record)))
+  const referenced = await Promise.all(records.map((record) => isStillReferenced(backend.kv, record)))
   for (const [i, record] of records.entries()) {
     if (referenced[i]) onReferenced?.(record)
     else if (record.kind === 'blob') manifests.push(record.manifest)
     else if (record.kind === 'parts') {
-      removed += await removeParts(store, record.uploadId)
+      removed += await removeParts(backend, record.uploadId)
       if (record.note !== undefined) manifests.push(record.note)
-    } else await abortUploadsOf(store, record.bucketId)
+    } else await abortUploadsOf(backend, record.bucketId)
   }
-  const left = await store.blobs.remove(manifests)
-  if (batch.length > 0) await store.kv.commit({ puts: asGarbage(store, left), deletes: batch.map(({ key }) => key) })
+  const left = await backend.blobs.remove(manifests)
+  if (batch.length > 0)
+    await backend.kv.commit({ puts: asGarbage(backend, left), deletes: batch.map(({ key }) => key) })
   return removed + manifests.length
 }
 
 /** What lies in stores that are out of use is garbage of its own, until they are back. */
-function asGarbage(store: Store, manifests: readonly Manifest[]): Put[] {
-  return manifests.map((manifest) => garbagePut(store, { kind: 'blob', manifest }))
+function asGarbage(backend: Backend, manifests: readonly Manifest[]): Put[] {
+  return manifests.map((manifest) => garbagePut(backend, { kind: 'blob', manifest }))
 }
 
-async function removeParts(store: Store, uploadId: string): Promise<number> {
+async function removeParts(backend: Backend, uploadId: string): Promise<number> {
   let removed = 0
   while (true) {
-    const parts = await store.kv.range({ ...partsOf(uploadId), limit: limits.reclaimBatch })
+    const parts = await backend.kv.range({ ...partsOf(uploadId), limit: limits.reclaimBatch })
     if (parts.length === 0) return removed
-    const left = await store.blobs.remove(parts.map((entry) => partCodec.decode(entry.key, entry.value).manifest))
-    await store.kv.commit({ puts: asGarbage(store, left), deletes: parts.map(({ key }) => key) })
+    const left = await backend.blobs.remove(parts.map((entry) => partCodec.decode(entry.key, entry.value).manifest))
+    await backend.kv.commit({ puts: asGarbage(backend, left), deletes: parts.map(({ key }) => key) })
     removed += parts.length
   }
 }
 
 /** Uploads that were open when their bucket went; nobody can reach them any more. Their parts become garbage of their own. */
-async function abortUploadsOf(store: Store, bucketId: string): Promise<void> {
+async function abortUploadsOf(backend: Backend, bucketId: string): Promise<void> {
   while (true) {
-    const open = await store.kv.range({ ...openUploads(bucketId), limit: limits.reclaimBatch })
+    const open = await backend.kv.range({ ...openUploads(bucketId), limit: limits.reclaimBatch })
     if (open.length === 0) return
     for (const { key } of open) {
       const { uploadId } = openUploadOf(key)
-      const [entry] = await store.kv.get([uploadKey(uploadId)])
+      const [entry] = await backend.kv.get([uploadKey(uploadId)])
       const record = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
       if (entry !== undefined && record?.state === 'open') {
-        await store.kv.commit(abortCommit(store, uploadId, record, entry.version))
+        await backend.kv.commit(abortCommit(backend, uploadId, record, entry.version))
       } else {
-        await store.kv.commit({ deletes: [key] })
+        await backend.kv.commit({ deletes: [key] })
       }
     }
   }

@@ -1,9 +1,9 @@
 /** Gives up orphans that have been in quarantine for long enough, once it is sure that nothing references them. */
 
 import type { Manifest } from '../blobs/blobs.ts'
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { type FoundOrphan, readOrphan } from '../commits/orphans.ts'
-import type { Store } from '../commits/store.ts'
 import { isClean, type Put } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
@@ -18,48 +18,48 @@ export interface ReleaseOptions {
 }
 
 /** Everything in quarantine, the oldest first. */
-export async function* quarantined(store: Pick<Store, 'kv'>): AsyncGenerator<FoundOrphan> {
-  for await (const entry of everyEntry(store.kv, orphans)) yield readOrphan(entry)
+export async function* quarantined(backend: Pick<Backend, 'kv'>): AsyncGenerator<FoundOrphan> {
+  for await (const entry of everyEntry(backend.kv, orphans)) yield readOrphan(entry)
 }
 
 /** Resolves with how many became garbage. Those that a record references after all are forgotten. */
-export async function releaseOrphans(store: Store, { quarantineMs, check }: ReleaseOptions): Promise<number> {
-  const before = store.clock.now() - quarantineMs
+export async function releaseOrphans(backend: Backend, { quarantineMs, check }: ReleaseOptions): Promise<number> {
+  const before = backend.clock.now() - quarantineMs
   let released = 0
   for (let { start } = orphans; ; ) {
-    const batch = (await store.kv.range({ start, end: orphans.end, limit: limits.reclaimBatch })).map(readOrphan)
+    const batch = (await backend.kv.range({ start, end: orphans.end, limit: limits.reclaimBatch })).map(readOrphan)
     const due = batch.filter(({ sinceMs }) => sinceMs <= before)
     const last = due.at(-1)
     if (last === undefined) return released
     // Ids sort by time, and versions by commits: the last is not always the newest.
     const newest = Math.max(...due.map(({ version }) => version))
-    if (!(await isCovered(store, newest))) await check()
-    if (!(await isCovered(store, newest))) return released
-    released += await release(store, due)
+    if (!(await isCovered(backend, newest))) await check()
+    if (!(await isCovered(backend, newest))) return released
+    released += await release(backend, due)
     if (due.length < limits.reclaimBatch) return released
     start = keyAfter(last.dbKey)
   }
 }
 
 /** Whether the last check began after what was committed as `version`, and found nothing. */
-async function isCovered({ kv }: Store, version: number): Promise<boolean> {
+async function isCovered({ kv }: Backend, version: number): Promise<boolean> {
   if ((await kv.integrity.damage()) !== undefined) return false
   const last = await kv.integrity.lastCheck()
   return last !== undefined && isClean(last) && version < last.coversBelow
 }
 
-async function release(store: Store, due: readonly FoundOrphan[]): Promise<number> {
+async function release(backend: Backend, due: readonly FoundOrphan[]): Promise<number> {
   const puts: Put[] = []
   const forgotten: FoundOrphan[] = []
   for (const orphan of due) {
-    const shards = store.blobs.stores.find(({ storeId }) => storeId === orphan.storeId)
+    const shards = backend.blobs.stores.find(({ storeId }) => storeId === orphan.storeId)
     // Until its store is back, nobody can ask the shard whose it is.
     if (shards === undefined) continue
     forgotten.push(orphan)
-    if (!(await isOwned(store, orphan))) puts.push(asGarbage(store, orphan))
+    if (!(await isOwned(backend, orphan))) puts.push(asGarbage(backend, orphan))
   }
   if (forgotten.length === 0) return 0
-  const applied = await store.kv.commit({
+  const applied = await backend.kv.commit({
     checks: forgotten.map(({ dbKey: key, version }) => ({ key, version })),
     puts,
     deletes: forgotten.map(({ dbKey }) => dbKey),
@@ -67,12 +67,12 @@ async function release(store: Store, due: readonly FoundOrphan[]): Promise<numbe
   return applied ? puts.length : 0
 }
 
-async function isOwned(store: Store, { storeId, id, payloadBytes, description }: FoundOrphan): Promise<boolean> {
+async function isOwned(backend: Backend, { storeId, id, payloadBytes, description }: FoundOrphan): Promise<boolean> {
   const shard = { id, payloadBytes, description: Buffer.from(description, 'base64') }
-  return (await findOwner(store, storeId, shard)) !== undefined
+  return (await findOwner(backend, storeId, shard)) !== undefined
 }
 
-function asGarbage(store: Store, { storeId, id, payloadBytes }: FoundOrphan): Put {
+function asGarbage(backend: Backend, { storeId, id, payloadBytes }: FoundOrphan): Put {
   const manifest: Manifest = {
     location: '',
     locationVersion: 0,
@@ -80,5 +80,5 @@ function asGarbage(store: Store, { storeId, id, payloadBytes }: FoundOrphan): Pu
     size: payloadBytes,
     shards: [{ storeId, id }],
   }
-  return garbagePut(store, { kind: 'blob', manifest })
+  return garbagePut(backend, { kind: 'blob', manifest })
 }

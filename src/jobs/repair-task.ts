@@ -1,6 +1,6 @@
 /** Repair as work that is asked for: all of the queue now, with what there is to do counted before. The background jobs repair in any case. */
 import { bytesOfShards } from '../blobs/blobs.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { repairOwnerOf, repairs } from '../records/keyspace.ts'
 import { findReference } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
@@ -14,14 +14,14 @@ export const repairKind = 'repair'
 export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefined }): TaskKind {
   return {
     kind: repairKind,
-    async run(store, task) {
+    async run(backend, task) {
       const pace = openPace(() => rateOf(task, bytesPerSecond))
       const counts = { repaired: 0, degraded: 0, lost: 0 }
       let done = 0
       /** Of the blob that is under way. */
       let [size, read, toRead] = [0, 0, 1]
-      await task.advance({ done, total: await queuedBytes(store), counts })
-      await repairBlobs(store, {
+      await task.advance({ done, total: await queuedBytes(backend), counts })
+      await repairBlobs(backend, {
         all: true,
         begins: ({ manifest }) => {
           size = manifest.size
@@ -46,7 +46,7 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
   }
 }
 
-async function queuedBytes({ kv }: Store): Promise<number> {
+async function queuedBytes({ kv }: Backend): Promise<number> {
   let bytes = 0
   for await (const { key } of everyEntry(kv, repairs)) {
     bytes += (await findReference(kv, repairOwnerOf(key)))?.manifest.size ?? 0

@@ -1,8 +1,8 @@
 /** Makes the copies that queued blobs lack: verifies those that are there, writes what is missing, and swaps the manifest by a checked commit. */
 
 import type { Looking, Manifest, ShardPlace } from '../blobs/blobs.ts'
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
-import type { Store } from '../commits/store.ts'
 import { inTurn } from '../commits/turns.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -31,16 +31,16 @@ export interface RepairOptions extends Pick<Looking, 'pace'> {
   did?(outcome: RepairOutcome, reference: BlobReference | undefined): Promise<void>
 }
 
-export async function repairBlobs(store: Store, options: RepairOptions = {}): Promise<RepairReport> {
+export async function repairBlobs(backend: Backend, options: RepairOptions = {}): Promise<RepairReport> {
   const report: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
-  for await (const { key, value } of everyEntry(store.kv, repairs)) {
+  for await (const { key, value } of everyEntry(backend.kv, repairs)) {
     const owner = repairOwnerOf(key)
-    const reference = await findReference(store.kv, owner)
+    const reference = await findReference(backend.kv, owner)
     if (reference !== undefined) options.begins?.(reference)
     const { lost } = repairCodec.decode(key, value)
-    const isKnown = lost !== undefined && store.clock.now() < lost.lookedMs + limits.lostLookMs
+    const isKnown = lost !== undefined && backend.clock.now() < lost.lookedMs + limits.lostLookMs
     const outcome =
-      isKnown && reference !== undefined && options.all !== true ? 'lost' : await repairBlob(store, owner, options)
+      isKnown && reference !== undefined && options.all !== true ? 'lost' : await repairBlob(backend, owner, options)
     if (outcome === 'whole') report.repairedBlobs++
     else if (outcome === 'lost') report.lostBlobs++
     else if (outcome === 'degraded') report.degradedBlobs++
@@ -55,35 +55,35 @@ export interface BlobRepair extends Pick<Looking, 'pace'> {
 }
 
 /** Repairs a queued blob, if nobody does so already: then it waits for what comes of it. */
-export function repairBlob(store: Store, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
+export function repairBlob(backend: Backend, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(store, [`repair ${key.toString('latin1')}`], async () => {
-    const [queued] = await store.kv.get([key])
-    const reference = await findReference(store.kv, owner)
+  return inTurn(backend, [`repair ${key.toString('latin1')}`], async () => {
+    const [queued] = await backend.kv.get([key])
+    const reference = await findReference(backend.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'
-    if (reference !== undefined) return restore(store, queued, reference, repair)
-    await store.kv.commit({ checks: [{ key, version: queued.version }], deletes: [key] })
+    if (reference !== undefined) return restore(backend, queued, reference, repair)
+    await backend.kv.commit({ checks: [{ key, version: queued.version }], deletes: [key] })
     return 'gone'
   })
 }
 
 async function restore(
-  store: Store,
+  backend: Backend,
   queued: Entry,
   reference: BlobReference,
   { pace, object }: BlobRepair,
 ): Promise<RepairOutcome> {
   const { manifest, entry } = reference
-  const restoration = await store.blobs.restore(manifest, {
+  const restoration = await backend.blobs.restore(manifest, {
     ...(pace === undefined ? {} : { pace }),
     isOfBlob: (description) => isDescriptionOf(reference, description),
   })
-  if (restoration.outcome === 'lost') return markLost(store, queued, reference, object)
+  if (restoration.outcome === 'lost') return markLost(backend, queued, reference, object)
   if (restoration.outcome === 'waiting') return 'degraded'
   const [made, replaced, whole] =
     restoration.outcome === 'whole' ? [[], [], true] : [restoration.made, restoration.replaced, restoration.whole]
   const done = whole ? [queued.key] : []
-  const swapped = await store.kv.commit({
+  const swapped = await backend.kv.commit({
     checks: [
       { key: entry.key, version: entry.version },
       { key: queued.key, version: queued.version },
@@ -91,19 +91,19 @@ async function restore(
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
       ...(replaced.length > 0
-        ? [garbagePut(store, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        ? [garbagePut(backend, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
         : []),
     ],
     deletes: done,
   })
   // Somebody changed the record, or reported the blob again: the next run looks at it afresh.
-  if (!swapped) await store.blobs.remove([only(manifest, made)])
+  if (!swapped) await backend.blobs.remove([only(manifest, made)])
   return swapped && whole ? 'whole' : 'degraded'
 }
 
 /** Set apart, so that it is reported and not read in vain again and again. Nothing of it is removed. */
 async function markLost(
-  store: Store,
+  backend: Backend,
   queued: Entry,
   reference: BlobReference,
   object: LostBlob['object'],
@@ -111,13 +111,13 @@ async function markLost(
   const { key, version } = queued
   const { entry } = reference
   const record = repairCodec.decode(key, queued.value)
-  const nowMs = store.clock.now()
+  const nowMs = backend.clock.now()
   const lost: LostBlob = {
     sinceMs: record.lost?.sinceMs ?? nowMs,
     lookedMs: nowMs,
     object: object ?? record.lost?.object ?? objectOf(reference),
   }
-  const marked = await store.kv.commit({
+  const marked = await backend.kv.commit({
     checks: [
       { key, version },
       { key: entry.key, version: entry.version },

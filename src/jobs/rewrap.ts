@@ -28,39 +28,39 @@ type Change = (entry: Entry) => { encryption: Encryption; changed: Buffer | unde
  * Beside clients that write: whatever they place is wrapped by the newest key (see `newest-wrapping`), so what this walk misses needs no wrapping.
  * Repeating it after a crash goes on. Throws `ObjectKeyLost` when a key does not open.
  */
-export async function rewrapKeys(store: Rewrapping): Promise<RewrapReport> {
+export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   const report = { encrypted: 0, rewrapped: 0 }
-  await change(store, uploads, changeUpload(store), report)
-  for await (const bucket of everyBucket(store.kv)) {
+  await change(backend, uploads, changeUpload(backend), report)
+  for await (const bucket of everyBucket(backend.kv)) {
     const objects = new ObjectKeys(bucket.name)
     await change(
-      store,
+      backend,
       objects.startingWith(''),
-      changeVersion(store, bucket, (key) => objects.unpack(key)),
+      changeVersion(backend, bucket, (key) => objects.unpack(key)),
       report,
     )
-    await change(store, historyOfBucket(bucket.name), changeVersion(store, bucket, historyKeyOf), report)
+    await change(backend, historyOfBucket(bucket.name), changeVersion(backend, bucket, historyKeyOf), report)
   }
   return report
 }
 
-function changeVersion(store: Wrapping, bucket: BucketRecord, objectKeyOf: (key: Buffer) => string): Change {
+function changeVersion(backend: Wrapping, bucket: BucketRecord, objectKeyOf: (key: Buffer) => string): Change {
   return ({ key, value }) => {
     const record = versionCodec.decode(key, value)
     if (record.kind === 'marker' || record.encryption === undefined) return undefined
     const { encryption } = record
-    const renewed = rewrapped(store, encryption, bindingOf(bucket.id, objectKeyOf(key), record))
+    const renewed = rewrapped(backend, encryption, bindingOf(bucket.id, objectKeyOf(key), record))
     return { encryption, changed: renewed && versionCodec.encode(key, { ...record, encryption: renewed }) }
   }
 }
 
-function changeUpload(store: Wrapping): Change {
+function changeUpload(backend: Wrapping): Change {
   return ({ key, value }) => {
     const record = uploadCodec.decode(key, value)
     if (record.state !== 'open' || record.encryption === undefined) return undefined
     const { encryption } = record
     const place = { uploadId: uploadIdOf(key) }
-    const renewed = rewrapped(store, encryption, { bucketId: record.bucketId, key: record.key, place })
+    const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, place })
     return { encryption, changed: renewed && uploadCodec.encode(key, { ...record, encryption: renewed }) }
   }
 }

@@ -1,7 +1,7 @@
 /** Runs the background jobs one after the other, again and again, in one process of an instance. */
 
+import type { Backend } from '../commits/backend.ts'
 import { advanceLockClock } from '../commits/lock-clock.ts'
-import type { Store } from '../commits/store.ts'
 import { limits } from '../limits.ts'
 import type { CompactResult } from '../stores/shard-store.ts'
 import { BackgroundRepair } from './background-repair.ts'
@@ -16,7 +16,7 @@ import { SelfCheck } from './self-check.ts'
 import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
-  store: Store
+  backend: Backend
   /** Time between the end of a run and the start of the next. */
   intervalMs: number
   /** Unreferenced data younger than this stays. Longer than any request takes. */
@@ -82,10 +82,10 @@ export function startJobs(options: JobsOptions): Jobs {
   const run = (repairPatienceMs?: number): Promise<JobsReport> => {
     const done = last.then(async () => {
       await selfCheck.runIfDue()
-      const metadataDamage = await options.store.kv.integrity.damage()
+      const metadataDamage = await options.backend.kv.integrity.damage()
       // Nothing can be written.
       if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
-      await advanceLockClock(options.store)
+      await advanceLockClock(options.backend)
       return runJobs(options, selfCheck, () => repair.run(repairPatienceMs))
     })
     last = done.catch(() => {})
@@ -130,29 +130,29 @@ const nothingDone: JobsReport = {
 }
 
 async function runJobs(
-  { store, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
+  { backend, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
   selfCheck: SelfCheck,
   repair: () => Promise<RepairReport | undefined>,
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
     // Records of which one is damaged may be what would keep the others' data.
-    const lateBlobsMoved = await moveQueued(store, { did: (count) => did('late', count) })
+    const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('late', count) })
     return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
   }
-  const expiredUploads = await expireUploads(store, { abandonedUploadMs, did: (count) => did('expired', count) })
-  const lateBlobsMoved = await moveQueued(store, { did: (count) => did('late', count) })
+  const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
+  const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('late', count) })
   const repaired = await repair()
   const reclaim = (): Promise<number> =>
-    reclaimGarbage(store, {
+    reclaimGarbage(backend, {
       graceMs,
       did: (count) => did('removed', count),
       onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
     })
   // What is known to be garbage goes first: the search would find it to be of nobody, and write it down again.
   const reclaimed = await reclaim()
-  const orphansFound = await findOrphans(store, { graceMs, did: (count) => did('searched', count) })
-  const orphansReleased = await releaseOrphans(store, { quarantineMs, check: () => selfCheck.run() })
+  const orphansFound = await findOrphans(backend, { graceMs, did: (count) => did('searched', count) })
+  const orphansReleased = await releaseOrphans(backend, { quarantineMs, check: () => selfCheck.run() })
   const blobsRemoved = reclaimed + (orphansReleased === 0 ? 0 : await reclaim())
   return {
     expiredUploads,
@@ -161,6 +161,6 @@ async function runJobs(
     orphansFound,
     orphansReleased,
     blobsRemoved,
-    ...(await compactStores(store, { graceMs, did: (count) => did('moved', count) })),
+    ...(await compactStores(backend, { graceMs, did: (count) => did('moved', count) })),
   }
 }

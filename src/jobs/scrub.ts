@@ -1,8 +1,8 @@
 /** Reads and verifies every shard of every blob, also those that no healthy read touches, and of metadata snapshots; and has repaired what is damaged or missing. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { bytesOfShards } from '../blobs/blobs.ts'
+import type { Backend } from '../commits/backend.ts'
 import { repairPut } from '../commits/repair-queue.ts'
-import type { Store } from '../commits/store.ts'
 import { limits } from '../limits.ts'
 import { repairKey } from '../records/keyspace.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
@@ -42,9 +42,9 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
     kind: scrubKind,
     everyMs,
     firstAfterMs: everyMs,
-    run: async (store, task) => {
+    run: async (backend, task) => {
       const pace = openPace(() => rateOf(task, bytesPerSecond), clock)
-      await new Scrub(store, task, pace).run()
+      await new Scrub(backend, task, pace).run()
     },
   }
 }
@@ -53,14 +53,14 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
 type Cursor = WalkPlace & { bytes: number }
 
 class Scrub {
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #task: RunningTask
   readonly #pace: Pace
   readonly #counts: ScrubCounts
   #bytes = 0
 
-  constructor(store: Store, task: RunningTask, pace: Pace) {
-    this.#store = store
+  constructor(backend: Backend, task: RunningTask, pace: Pace) {
+    this.#backend = backend
     this.#task = task
     this.#pace = pace
     this.#counts = {
@@ -79,7 +79,7 @@ class Scrub {
     const from = this.#task.cursor === undefined ? undefined : (JSON.parse(this.#task.cursor) as Cursor)
     this.#bytes = from?.bytes ?? 0
     if (from === undefined)
-      await this.#task.advance({ done: 0, total: await totalBytes(this.#store, this.#task.signal) })
+      await this.#task.advance({ done: 0, total: await totalBytes(this.#backend, this.#task.signal) })
     for await (const batch of this.#batches(from)) {
       await Promise.all(batch.map((blob) => this.#check(blob)))
       const last = batch.at(-1)
@@ -92,7 +92,7 @@ class Scrub {
   async *#batches(from: Cursor | undefined): AsyncGenerator<Walked[]> {
     let batch: Walked[] = []
     let bytes = 0
-    for await (const blob of walkAll(this.#store.kv, from)) {
+    for await (const blob of walkAll(this.#backend.kv, from)) {
       const size = bytesOnStores(blob.reference)
       if (batch.length === limits.scrubBlobsAtOnce || (batch.length > 0 && bytes + size > limits.scrubBytesAtOnce)) {
         yield batch
@@ -119,7 +119,7 @@ class Scrub {
     if (finding === 'damaged') this.#counts.damaged++
     // What is whole may be queued still, and even be taken for lost.
     else if (finding !== 'queued') return
-    const outcome = await repairBlob(this.#store, blob.reference.owner, {
+    const outcome = await repairBlob(this.#backend, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
       ...(blob.object === undefined ? {} : { object: blob.object }),
     })
@@ -130,7 +130,7 @@ class Scrub {
 
   /** Queues what is damaged in a commit that checks that the record still is what was looked at: else it is looked at again, where it is now. */
   async #inspect(found: BlobReference): Promise<'whole' | 'queued' | 'unreachable' | 'damaged' | 'gone'> {
-    const { kv, blobs } = this.#store
+    const { kv, blobs } = this.#backend
     for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
       const { owner, entry, manifest } = reference
       const looked = reference
@@ -145,7 +145,7 @@ class Scrub {
         return queued === undefined ? 'whole' : 'queued'
       }
       const { key, version } = entry
-      if (await kv.commit({ checks: [{ key, version }], puts: [repairPut(this.#store, owner)] })) return 'damaged'
+      if (await kv.commit({ checks: [{ key, version }], puts: [repairPut(this.#backend, owner)] })) return 'damaged'
       reference = await findReference(kv, owner)
     }
     return 'gone'
@@ -159,10 +159,10 @@ class Scrub {
 }
 
 /** Bytes of all shards, as the metadata has them. */
-async function totalBytes(store: Store, signal: AbortSignal): Promise<number> {
+async function totalBytes(backend: Backend, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let walked = 0
-  for await (const { reference } of walkAll(store.kv, undefined)) {
+  for await (const { reference } of walkAll(backend.kv, undefined)) {
     bytes += bytesOnStores(reference)
     // Metadata is read without a pause: requests have their turn in between.
     if (++walked % limits.reclaimBatch === 0) await turn()

@@ -1,11 +1,11 @@
 /** When all metadata is checked: soon after each start, once in a while, and when a job needs to know. */
 import { setMaxListeners } from 'node:events'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { limits } from '../limits.ts'
 import { openPace } from './pace.ts'
 
 export interface SelfCheckOptions {
-  store: Store
+  backend: Backend
   /** Absent: as fast as it goes. */
   scrubBytesPerSecond?: number | undefined
   monotonicMs(): number
@@ -40,7 +40,7 @@ export class SelfCheck {
 
   /** What is wrong with the metadata, as far as the last check could tell. */
   async found(): Promise<string | undefined> {
-    const { integrity } = this.#options.store.kv
+    const { integrity } = this.#options.backend.kv
     const damage = await integrity.damage()
     if (damage !== undefined) return damage
     const records = (await integrity.lastCheck())?.damagedRecords ?? 0
@@ -48,9 +48,9 @@ export class SelfCheck {
   }
 
   async run(): Promise<void> {
-    const { store, scrubBytesPerSecond = Number.POSITIVE_INFINITY, monotonicMs, warn = () => {} } = this.#options
+    const { backend, scrubBytesPerSecond = Number.POSITIVE_INFINITY, monotonicMs, warn = () => {} } = this.#options
     const pace = openPace(scrubBytesPerSecond)
-    const { damagedRecords, damagedKeys } = await store.kv.integrity.check({
+    const { damagedRecords, damagedKeys } = await backend.kv.integrity.check({
       pace: (bytes) => pace.take(bytes, this.#stopping.signal),
     })
     this.#lastMs = monotonicMs()

@@ -1,6 +1,6 @@
 /** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
 
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { Entry } from '../kv/kv.ts'
 import { readDescription } from '../records/description-bytes.ts'
 import type { VersionDescription } from '../records/descriptions.ts'
@@ -22,7 +22,7 @@ export interface ShardOwner {
  * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when it does not say whose it is: then it is kept, and left alone.
  */
 export async function findOwner(
-  store: Store,
+  backend: Backend,
   storeId: string,
   shard: FoundShard,
 ): Promise<ShardOwner | 'foreign' | undefined> {
@@ -30,44 +30,44 @@ export async function findOwner(
   if (description === undefined) return 'foreign'
   if (description.kind === 'part') {
     const { uploadId, partNumber } = description
-    return ownerNamed(store, storeId, shard.id, { kind: 'part', uploadId, number: partNumber })
+    return ownerNamed(backend, storeId, shard.id, { kind: 'part', uploadId, number: partNumber })
   }
   if (description.kind === 'snapshot') {
     const { snapshotId, piece } = description
-    return ownerNamed(store, storeId, shard.id, { kind: 'snapshot', id: snapshotId, piece })
+    return ownerNamed(backend, storeId, shard.id, { kind: 'snapshot', id: snapshotId, piece })
   }
   // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
   const { bucket, key, sequence } = description
   while (true) {
-    const likely = await store.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
+    const likely = await backend.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
     for (const entry of likely) {
       const owner = entry && owning(storeId, shard.id, referenceOfVersion(bucket, key, entry))
       if (owner !== undefined) return owner
     }
-    const found = await searchHistory(store, storeId, shard.id, description)
+    const found = await searchHistory(backend, storeId, shard.id, description)
     if (found !== undefined) return found
     // Versions move between the history and the current place: what was searched holds only if the current one stayed.
-    const [current] = await store.kv.get([objectKey(bucket, key)])
+    const [current] = await backend.kv.get([objectKey(bucket, key)])
     if (current?.version === likely[0]?.version) return undefined
   }
 }
 
 async function ownerNamed(
-  store: Store,
+  backend: Backend,
   storeId: string,
   id: ShardId,
   owner: BlobOwner,
 ): Promise<ShardOwner | undefined> {
-  return owning(storeId, id, await findReference(store.kv, owner))
+  return owning(storeId, id, await findReference(backend.kv, owner))
 }
 
 async function searchHistory(
-  store: Store,
+  backend: Backend,
   storeId: string,
   id: ShardId,
   { bucket, key }: VersionDescription,
 ): Promise<ShardOwner | undefined> {
-  for await (const entry of everyEntry(store.kv, historyOf(bucket, key))) {
+  for await (const entry of everyEntry(backend.kv, historyOf(bucket, key))) {
     const owner = owning(storeId, id, referenceOfVersion(bucket, key, entry))
     if (owner !== undefined) return owner
   }

@@ -3,9 +3,9 @@
 import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
 import { timeOrderedId } from '../clock.ts'
+import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
-import type { Store } from '../commits/store.ts'
 import { limits } from '../limits.ts'
 import { descriptionBytes } from '../records/description-bytes.ts'
 import type { SnapshotDescription } from '../records/descriptions.ts'
@@ -19,22 +19,22 @@ import type { RunningTask, TaskKind } from './task-runner.ts'
 /** The location in the data directory: what loses the metadata's disk loses it, too. */
 const inDataDirectory = 'default'
 
-export function hasSnapshotPlaces({ blobs }: Store): boolean {
+export function hasSnapshotPlaces({ blobs }: Backend): boolean {
   return blobs.locations.some(({ name }) => name !== inDataDirectory)
 }
 
 export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; kept: number }): TaskKind {
-  return { kind: 'snapshot', everyMs, run: (store, task) => makeSnapshot(store, task, kept) }
+  return { kind: 'snapshot', everyMs, run: (backend, task) => makeSnapshot(backend, task, kept) }
 }
 
 /** Begins anew when it is repeated: what an earlier run left unfinished goes first. */
-async function makeSnapshot(store: Store, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
-  await removeUnneeded(store, kept)
-  const createdMs = store.clock.now()
-  const targets = store.blobs.locations
+async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
+  await removeUnneeded(backend, kept)
+  const createdMs = backend.clock.now()
+  const targets = backend.blobs.locations
     .filter(({ name }) => name !== inDataDirectory)
-    .map(({ name }) => new SnapshotWriter(store, name, createdMs))
-  const snapshot = await store.kv.snapshot()
+    .map(({ name }) => new SnapshotWriter(backend, name, createdMs))
+  const snapshot = await backend.kv.snapshot()
   try {
     const pieces = piecesOf(snapshot)
     let done = 0
@@ -50,7 +50,7 @@ async function makeSnapshot(store: Store, task: Pick<RunningTask, 'advance'>, ke
   } finally {
     await snapshot.close()
   }
-  await removeUnneeded(store, kept)
+  await removeUnneeded(backend, kept)
   const failed = targets.filter(({ failure }) => failure !== undefined)
   if (failed[0] === undefined) return
   throw new Error(
@@ -65,14 +65,14 @@ async function makeSnapshot(store: Store, task: Pick<RunningTask, 'advance'>, ke
 class SnapshotWriter {
   readonly location: string
   failure: unknown
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #id: string
   readonly #createdMs: number
   #piece = 0
 
-  constructor(store: Store, location: string, createdMs: number) {
-    this.#store = store
-    this.#id = timeOrderedId(store.clock)
+  constructor(backend: Backend, location: string, createdMs: number) {
+    this.#backend = backend
+    this.#id = timeOrderedId(backend.clock)
     this.#createdMs = createdMs
     this.location = location
   }
@@ -90,15 +90,15 @@ class SnapshotWriter {
     const piece = this.#piece++
     const createdMs = this.#createdMs
     const description: SnapshotDescription = { kind: 'snapshot', snapshotId: this.#id, createdMs, piece, end }
-    const manifest = await this.#store.blobs.write(this.location, {
+    const manifest = await this.#backend.blobs.write(this.location, {
       payload: bytesSource(bytes),
       describe: () => descriptionBytes(description),
     })
     const key = snapshotKey(this.#id, piece)
-    await this.#store.kv.commit({
+    await this.#backend.kv.commit({
       puts: [
         { key, value: snapshotPieceCodec.encode(key, { createdMs, manifest, end }) },
-        ...repairPuts(this.#store, { kind: 'snapshot', id: this.#id, piece }, manifest),
+        ...repairPuts(this.#backend, { kind: 'snapshot', id: this.#id, piece }, manifest),
       ],
     })
   }
@@ -113,7 +113,7 @@ interface KeptSnapshot {
 }
 
 /** In the order of their time. A snapshot without its end is one that a crash or a failure left. */
-async function keptSnapshots({ kv }: Store): Promise<KeptSnapshot[]> {
+async function keptSnapshots({ kv }: Backend): Promise<KeptSnapshot[]> {
   const byId = new Map<string, KeptSnapshot>()
   for await (const { key, value, version } of everyEntry(kv, snapshots)) {
     const { id, piece } = snapshotPieceOf(key)
@@ -127,11 +127,11 @@ async function keptSnapshots({ kv }: Store): Promise<KeptSnapshot[]> {
 }
 
 /** Nobody else makes snapshots: what is not whole stays unfinished. Of whole ones each location keeps the newest. */
-async function removeUnneeded(store: Store, kept: number): Promise<void> {
-  const found = await keptSnapshots(store)
+async function removeUnneeded(backend: Backend, kept: number): Promise<void> {
+  const found = await keptSnapshots(backend)
   // Those of locations that are gone are nobody's to read.
   const needed = new Set(
-    store.blobs.locations.flatMap(({ name }) =>
+    backend.blobs.locations.flatMap(({ name }) =>
       found.filter((snapshot) => snapshot.location === name && snapshot.isWhole).slice(-kept),
     ),
   )
@@ -139,9 +139,9 @@ async function removeUnneeded(store: Store, kept: number): Promise<void> {
     for (let at = 0; at < pieces.length; at += limits.reclaimBatch) {
       const some = pieces.slice(at, at + limits.reclaimBatch)
       // Where a repair came between, the next run sees what it made.
-      await store.kv.commit({
+      await backend.kv.commit({
         checks: some.map(({ piece, version }) => ({ key: snapshotKey(id, piece), version })),
-        puts: some.map(({ manifest }) => garbagePut(store, { kind: 'blob', manifest })),
+        puts: some.map(({ manifest }) => garbagePut(backend, { kind: 'blob', manifest })),
         deletes: some.map(({ piece }) => snapshotKey(id, piece)),
       })
     }

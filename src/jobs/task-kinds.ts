@@ -1,5 +1,5 @@
 /** Every kind of long work that a server takes up. */
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
@@ -17,12 +17,12 @@ export interface TaskSettings {
   snapshotsKept: number
 }
 
-export function taskKinds(store: Store, settings: TaskSettings): TaskKind[] {
+export function taskKinds(backend: Backend, settings: TaskSettings): TaskKind[] {
   const { snapshotIntervalMs: everyMs, snapshotsKept: kept } = settings
   return [
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
     moveTask(),
-    ...(hasSnapshotPlaces(store) ? [snapshotTask({ everyMs, kept })] : []),
+    ...(hasSnapshotPlaces(backend) ? [snapshotTask({ everyMs, kept })] : []),
   ]
 }

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { limits } from '../limits.ts'
 import {
   allTasks,
@@ -36,7 +36,7 @@ export interface TaskKind {
   /** Time after which it is first asked for, where it never was. Absent: at once. */
   readonly firstAfterMs?: number | undefined
   /** Resolves when all is done. What it throws is the reason why it failed: `TaskRefused` where nobody is at fault but the request. Repeating it from a cursor that was given does no harm. */
-  run(store: Store, task: RunningTask): Promise<void>
+  run(backend: Backend, task: RunningTask): Promise<void>
 }
 
 /** A task, as it looks to who does it. */
@@ -53,7 +53,7 @@ export interface RunningTask {
 }
 
 export interface TaskRunnerOptions {
-  store: Store
+  backend: Backend
   kinds: readonly TaskKind[]
   onError(error: unknown): void
   /** Tells the operator in one line. */
@@ -67,12 +67,12 @@ export interface TaskRunner {
 }
 
 export function startTasks(options: TaskRunnerOptions): TaskRunner {
-  const { store, kinds, onError, warn = () => {}, pollMs = limits.taskPollMs } = options
+  const { backend, kinds, onError, warn = () => {}, pollMs = limits.taskPollMs } = options
   const running = new Map<string, { task: Running; ended: Promise<void> }>()
   const stopping = new AbortController()
 
   const start = (kind: TaskKind, found: FoundTask): void => {
-    const task = new Running(store, found, stopping.signal)
+    const task = new Running(backend, found, stopping.signal)
     const ended = task
       .run(kind, (error) => {
         if (error instanceof TaskRefused) warn(`${nameOf(found)} was refused: ${error.message}`)
@@ -83,19 +83,19 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
     running.set(kind.kind, { task, ended })
   }
   const look = async (): Promise<void> => {
-    const found = await allTasks(store.kv)
+    const found = await allTasks(backend.kv)
     if (stopping.signal.aborted) return
     for (const kind of kinds) {
       const ofKind = found.filter((task) => task.kind === kind.kind)
       const under = running.get(kind.kind)
       if (under !== undefined) under.task.learn(ofKind)
       else {
-        const next = nextOf(ofKind, store.clock.now())
+        const next = nextOf(ofKind, backend.clock.now())
         if (next !== undefined) start(kind, next)
-        else await askAgain(store, kind, ofKind)
+        else await askAgain(backend, kind, ofKind)
       }
     }
-    await forgetOld(store, kinds, found)
+    await forgetOld(backend, kinds, found)
   }
   const polling = (async () => {
     while (!stopping.signal.aborted) {
@@ -121,16 +121,20 @@ function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefin
     .toSorted((a, b) => order(a) - order(b))[0]
 }
 
-async function askAgain(store: Store, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
+async function askAgain(backend: Backend, task: TaskKind, found: readonly FoundTask[]): Promise<void> {
   const { kind, everyMs, firstAfterMs = 0 } = task
   if (everyMs === undefined) return
   const own = found.find(({ name }) => name === '')?.record
-  if (own !== undefined && (own.endedMs === undefined || store.clock.now() < own.endedMs + everyMs)) return
+  if (own !== undefined && (own.endedMs === undefined || backend.clock.now() < own.endedMs + everyMs)) return
   const afterMs = own === undefined ? firstAfterMs : 0
-  await requestTask(store, { kind, name: '', arguments: {}, afterMs })
+  await requestTask(backend, { kind, name: '', arguments: {}, afterMs })
 }
 
-async function forgetOld({ kv, clock }: Store, kinds: readonly TaskKind[], found: readonly FoundTask[]): Promise<void> {
+async function forgetOld(
+  { kv, clock }: Backend,
+  kinds: readonly TaskKind[],
+  found: readonly FoundTask[],
+): Promise<void> {
   for (const { kind, name, record, version } of found) {
     const isDue = isEnded(record) && (record.endedMs ?? 0) + limits.endedTaskKeptMs < clock.now()
     const isAskedAgain = name === '' && kinds.some((known) => known.kind === kind && known.everyMs !== undefined)
@@ -142,15 +146,15 @@ async function forgetOld({ kv, clock }: Store, kinds: readonly TaskKind[], found
 class Running implements RunningTask {
   readonly name: string
   readonly signal: AbortSignal
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #key: TaskName
   readonly #stopping: AbortSignal
   readonly #replaced = new AbortController()
   #record: TaskRecord
   #savedMs = performance.now()
 
-  constructor(store: Store, { kind, name, record }: FoundTask, stopping: AbortSignal) {
-    this.#store = store
+  constructor(backend: Backend, { kind, name, record }: FoundTask, stopping: AbortSignal) {
+    this.#backend = backend
     this.#key = { kind, name }
     this.#record = record
     this.#stopping = stopping
@@ -173,11 +177,11 @@ class Running implements RunningTask {
   }
 
   async run(kind: TaskKind, onError: (error: unknown) => void): Promise<void> {
-    const { clock } = this.#store
+    const { clock } = this.#backend
     await this.#save({ state: 'running', startedMs: this.#record.startedMs ?? clock.now() })
     if (this.signal.aborted) return
     try {
-      await kind.run(this.#store, this)
+      await kind.run(this.#backend, this)
       await this.#save({ state: 'done', endedMs: clock.now(), cursor: undefined })
     } catch (error) {
       if (this.#stopping.aborted) await this.#save({})
@@ -207,7 +211,7 @@ class Running implements RunningTask {
   }
 
   async #save(change: Partial<TaskRecord>): Promise<void> {
-    const { kv } = this.#store
+    const { kv } = this.#backend
     for (;;) {
       const found = await readTask(kv, this.#key)
       this.learn(found === undefined ? [] : [found])

@@ -1,8 +1,8 @@
 /** Buckets: making, finding, listing, changing and removing their records. */
 import { randomId } from '../clock.ts'
+import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
 import { admitted, type BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
@@ -43,14 +43,14 @@ function bucketHidden(name: string): S3Error {
  * ask for the same again, and is given it as it is.
  */
 export async function createBucket(
-  store: Store,
+  backend: Backend,
   bucket: NewBucket,
   { repeatable = false }: { repeatable?: boolean } = {},
 ): Promise<BucketRecord> {
   const key = bucketKey(bucket.name)
   const ownedKey = ownedBucketKey(bucket.owner, bucket.name)
-  return commitDecision(store, async () => {
-    const [entry, owned] = await store.kv.get([key, ownedKey])
+  return commitDecision(backend, async () => {
+    const [entry, owned] = await backend.kv.get([key, ownedKey])
     if (entry !== undefined) {
       const existing = bucketCodec.decode(key, entry.value)
       const isOwn = existing.owner === bucket.owner
@@ -61,13 +61,13 @@ export async function createBucket(
     }
     if (owned !== undefined) throw bucketHidden(bucket.name)
     for (const range of contentsOfBucket(bucket.name)) {
-      if (await holdsAny(store, range)) throw bucketHidden(bucket.name)
+      if (await holdsAny(backend, range)) throw bucketHidden(bucket.name)
     }
     const record: BucketRecord = {
       tags: [],
       ...bucket,
-      id: randomId(store.clock),
-      createdMs: store.clock.now(),
+      id: randomId(backend.clock),
+      createdMs: backend.clock.now(),
       versioning: bucket.objectLock === undefined ? 'unversioned' : 'enabled',
     }
     return {
@@ -102,20 +102,20 @@ function sameTags(some: readonly Tag[], others: readonly Tag[]): boolean {
 }
 
 /** Throws NoSuchBucket, or what the scope throws. */
-export async function findBucket(store: Store, scope: BucketScope): Promise<BucketRecord> {
-  const [entry] = await store.kv.get([bucketKey(scope.name)])
+export async function findBucket(backend: Backend, scope: BucketScope): Promise<BucketRecord> {
+  const [entry] = await backend.kv.get([bucketKey(scope.name)])
   return admitted(scope, entry).record
 }
 
 /** Replaces a bucket's record by what `change` makes of it. */
 export async function changeBucket(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   change: (bucket: BucketRecord) => BucketRecord,
 ): Promise<void> {
   const key = bucketKey(scope.name)
-  await commitDecision(store, async () => {
-    const [entry] = await store.kv.get([key])
+  await commitDecision(backend, async () => {
+    const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
     const value = bucketCodec.encode(key, change(record))
     return { result: undefined, commit: { checks: [{ key, version }], puts: [{ key, value }] } }
@@ -123,17 +123,17 @@ export async function changeBucket(
 }
 
 /** From now on new blobs go to `location`; those that are there are `moving` until `endMove`. Resolves with the record as it is then. */
-export async function beginMove(store: Store, name: string, location: string): Promise<BucketRecord> {
-  await changeBucket(store, ofOperator(name), (bucket) => {
+export async function beginMove(backend: Backend, name: string, location: string): Promise<BucketRecord> {
+  await changeBucket(backend, ofOperator(name), (bucket) => {
     const constraint = bucket.location === location ? bucket.locationConstraint : location
     return { ...bucket, location, locationConstraint: constraint, moving: true }
   })
-  return findBucket(store, ofOperator(name))
+  return findBucket(backend, ofOperator(name))
 }
 
 /** Nothing more is to be moved. Throws NoSuchBucket. */
-export async function endMove(store: Store, { name, id, location }: BucketRecord): Promise<void> {
-  await changeBucket(store, ofOperator(name), (bucket) =>
+export async function endMove(backend: Backend, { name, id, location }: BucketRecord): Promise<void> {
+  await changeBucket(backend, ofOperator(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
 }
@@ -144,23 +144,23 @@ const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })
  * Removes a bucket that holds nothing: no object, no version, no delete marker. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
  * as that would need the bucket, and their parts are reclaimed. Throws BucketNotEmpty.
  */
-export async function deleteBucket(store: Store, scope: BucketScope): Promise<void> {
+export async function deleteBucket(backend: Backend, scope: BucketScope): Promise<void> {
   const key = bucketKey(scope.name)
   const contents = contentsOfBucket(scope.name)
   let wasChecked = false
-  await commitDecision(store, async () => {
-    const [entry] = await store.kv.get([key])
+  await commitDecision(backend, async () => {
+    const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
     for (const range of contents) {
-      if (await holdsAny(store, range)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
+      if (await holdsAny(backend, range)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
     }
     // Where a lock may lie, to see none is not enough.
     if (record.objectLock !== undefined && !wasChecked) {
-      await requireWholeMetadata(store)
+      await requireWholeMetadata(backend)
       wasChecked = true
     }
     const open = openUploads(record.id)
-    const [anyUpload] = await store.kv.range({ ...open, limit: 1 })
+    const [anyUpload] = await backend.kv.range({ ...open, limit: 1 })
     return {
       result: undefined,
       commit: {
@@ -171,14 +171,14 @@ export async function deleteBucket(store: Store, scope: BucketScope): Promise<vo
           ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
         ],
         deletes: [key, ownedBucketKey(record.owner, record.name)],
-        puts: anyUpload === undefined ? [] : [garbagePut(store, { kind: 'bucket', bucketId: record.id })],
+        puts: anyUpload === undefined ? [] : [garbagePut(backend, { kind: 'bucket', bucketId: record.id })],
       },
     }
   })
 }
 
 /** Seen from either end: what hides a range from one may show it from the other. */
-async function holdsAny({ kv }: Store, range: KeyRange): Promise<boolean> {
+async function holdsAny({ kv }: Backend, range: KeyRange): Promise<boolean> {
   const ends = await Promise.all([false, true].map((reverse) => kv.range({ ...range, reverse, limit: 1 })))
   return ends.some((entries) => entries.length > 0)
 }
@@ -191,18 +191,18 @@ export interface BucketPage {
 
 /** An account's buckets in order of name. */
 export async function listBuckets(
-  store: Store,
+  backend: Backend,
   query: { owner: string; prefix: string; afterName: string | undefined; max: number },
 ): Promise<BucketPage> {
   const all = ownedBuckets(query.owner, query.prefix)
   const start = query.afterName === undefined ? all.start : keyAfter(ownedBucketKey(query.owner, query.afterName))
-  const index = await store.kv.range({
+  const index = await backend.kv.range({
     start: Buffer.compare(start, all.start) > 0 ? start : all.start,
     end: all.end,
     limit: query.max + 1,
   })
   const names = index.slice(0, query.max).map((entry) => ownedBucketName(entry.key))
-  const entries = await store.kv.get(names.map(bucketKey))
+  const entries = await backend.kv.get(names.map(bucketKey))
   return {
     // A bucket that went between the two reads is left out.
     buckets: entries.flatMap((entry) => (entry === undefined ? [] : [bucketCodec.decode(entry.key, entry.value)])),

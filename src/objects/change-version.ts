@@ -1,11 +1,12 @@
 /** Changes what may change of a version once it is written: tags, legal hold, retention, the wrapping of its key. Bytes and metadata never do. */
+
+import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
 import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encryption.ts'
 import { lockClaim } from '../commits/key-history.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { newestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import { objectCodec } from '../records/record-codecs.ts'
 import type { ObjectRecord, Retention, Tag } from '../records/records.ts'
@@ -21,23 +22,23 @@ export interface VersionAddress {
 
 /** Resolves with the version as changed. All of these throw what `findVersion` throws. */
 export async function setTags(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
   tags: readonly Tag[],
 ): Promise<VersionInBucket> {
   const grows = tags.length > 0
-  return changeVersion(store, scope, address, async (record) => ({ ...record, tags }), grows)
+  return changeVersion(backend, scope, address, async (record) => ({ ...record, tags }), grows)
 }
 
 /** Throws InvalidRequest when the bucket has no Object Lock. */
 export async function setLegalHold(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
   legalHold: boolean,
 ): Promise<VersionInBucket> {
-  return changeVersion(store, scope, address, async (record, { record: bucket }) => {
+  return changeVersion(backend, scope, address, async (record, { record: bucket }) => {
     requireObjectLock(bucket)
     return { ...record, legalHold }
   })
@@ -45,16 +46,16 @@ export async function setLegalHold(
 
 /** `undefined` takes the retention away. Throws InvalidRequest, InvalidArgument for a date that has passed, and AccessDenied when the retention in force forbids it. */
 export async function setRetention(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
   retention: Retention | undefined,
   bypassGovernance: boolean,
 ): Promise<VersionInBucket> {
-  return changeVersion(store, scope, address, async (record, bucket) => {
+  return changeVersion(backend, scope, address, async (record, bucket) => {
     requireObjectLock(bucket.record)
-    checkRetentionChange(record, retention, await lockClaim(store, bucket, bypassGovernance, [record]))
-    await checkLockRequest(store, bucket.record, { retention })
+    checkRetentionChange(record, retention, await lockClaim(backend, bucket, bypassGovernance, [record]))
+    await checkLockRequest(backend, bucket.record, { retention })
     return { ...record, retention }
   })
 }
@@ -64,35 +65,39 @@ export async function setRetention(
  * for an object that the server has no key of, and KMS.NotFoundException.
  */
 export async function setEncryption(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
   request: Extract<EncryptionRequest, { by: 'kms' }>,
 ): Promise<VersionInBucket> {
-  return changeVersion(store, scope, address, async (record, bucket) => {
-    checkRemovable(record, await lockClaim(store, bucket, false, [record]))
+  return changeVersion(backend, scope, address, async (record, bucket) => {
+    checkRemovable(record, await lockClaim(backend, bucket, false, [record]))
     const binding = bindingOf(bucket.record.id, address.key, record)
-    return { ...record, encryption: rewrappedFor(store, record.encryption, binding, request) }
+    return { ...record, encryption: rewrappedFor(backend, record.encryption, binding, request) }
   })
 }
 
 /** The version, for reading what Object Lock says of it. Throws InvalidRequest when its bucket has no Object Lock. */
-export async function findLockable(store: Store, scope: BucketScope, address: VersionAddress): Promise<ObjectRecord> {
-  const { bucket, record } = await findVersion(store, scope, address.key, address.versionId)
+export async function findLockable(
+  backend: Backend,
+  scope: BucketScope,
+  address: VersionAddress,
+): Promise<ObjectRecord> {
+  const { bucket, record } = await findVersion(backend, scope, address.key, address.versionId)
   requireObjectLock(bucket.record)
   return record
 }
 
 async function changeVersion(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   { key, versionId }: VersionAddress,
   change: (record: ObjectRecord, bucket: FoundBucket) => Promise<ObjectRecord>,
   grows = false,
 ): Promise<VersionInBucket> {
-  return commitKeyDecision(store, scope.name, key, async () => {
-    const { bucket, entry, record } = await findVersion(store, scope, key, versionId)
-    const wrapping = newestWrapping(store, bucket.record.id, key)
+  return commitKeyDecision(backend, scope.name, key, async () => {
+    const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
+    const wrapping = newestWrapping(backend, bucket.record.id, key)
     const changed = wrapping.newest(await change(record, bucket))
     return {
       result: { bucket: bucket.record, record: changed },

@@ -1,11 +1,11 @@
 /** Completes a multipart upload: a small note of its parts, for recovery, and then one commit. The parts stay where they are, and the object's record refers to them. */
 import { digestsReady } from '../checksums/checksums.ts'
+import type { Backend } from '../commits/backend.ts'
 import { commitDecision, type Decision, garbagePut, inTurnOfKey } from '../commits/commit.ts'
 import { checkSaidAgain, type EncryptionRequest, uploadKeyOf } from '../commits/encryption.ts'
 import { type KeyHistory, readHistory } from '../commits/key-history.ts'
 import { placeObject } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -50,29 +50,29 @@ export type CompletionResult = Pick<CompletedUpload, 'etag' | 'versionId' | 'che
  * ConditionalRequestConflict.
  */
 export async function completeUpload(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   completion: Completion,
 ): Promise<CompletionResult> {
-  const complete = (): Promise<CompletionResult> => completeInTurn(store, scope, completion)
-  return conditionally(completion.conditions, () => inTurnOfKey(store, scope.name, completion.key, complete))
+  const complete = (): Promise<CompletionResult> => completeInTurn(backend, scope, completion)
+  return conditionally(completion.conditions, () => inTurnOfKey(backend, scope.name, completion.key, complete))
 }
 
-async function completeInTurn(store: Store, scope: BucketScope, completion: Completion): Promise<CompletionResult> {
-  const before = await readCompletion(store, scope, completion)
+async function completeInTurn(backend: Backend, scope: BucketScope, completion: Completion): Promise<CompletionResult> {
+  const before = await readCompletion(backend, scope, completion)
   if (before.state === 'completed') return before
-  const note = await writeNote(store, before.history, before.record, before.chosen)
+  const note = await writeNote(backend, before.history, before.record, before.chosen)
   try {
-    const { completed, isNoted } = await commitDecision(store, async (attempt) => {
-      const now = attempt === 0 ? before : await readCompletion(store, scope, completion)
+    const { completed, isNoted } = await commitDecision(backend, async (attempt) => {
+      const now = attempt === 0 ? before : await readCompletion(backend, scope, completion)
       if (now.state === 'completed') return { result: { completed: now, isNoted: false }, commit: {} }
-      return decideCompletion(store, now, note)
+      return decideCompletion(backend, now, note)
     })
     // Another Complete came first, and has a note of its own.
-    if (!isNoted) await store.blobs.remove([note.manifest])
+    if (!isNoted) await backend.blobs.remove([note.manifest])
     return completed
   } catch (error) {
-    await removeIfRefused(store, note.manifest, error)
+    await removeIfRefused(backend, note.manifest, error)
     throw error
   }
 }
@@ -90,35 +90,35 @@ interface ReadyCompletion {
 
 /** Everything that can be wrong with a completion is found here. */
 async function readCompletion(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   completion: Completion,
 ): Promise<ReadyCompletion | CompletedUpload> {
-  const found = await findUpload(store, scope, completion)
+  const found = await findUpload(backend, scope, completion)
   const { record: upload } = found
   checkSaidAgain(upload.encryption, completion.encryption)
   if (upload.state === 'completed') return upload
-  if (completion.encryption?.by === 'customer') uploadKeyOf(store, upload, completion, completion.encryption)
-  const history = await readHistory(store, scope, completion)
+  if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
+  const history = await readHistory(backend, scope, completion)
   checkWrite(completion.conditions, history.versions.current)
-  const stored = await readAllParts(store, completion.uploadId)
+  const stored = await readAllParts(backend, completion.uploadId)
   const chosen = chooseParts(completion.parts, stored, upload)
-  const checksum = objectChecksum(store, upload)
+  const checksum = objectChecksum(backend, upload)
   if (checksum !== undefined) await digestsReady([checksum.algorithm])
   const record = assemble(upload, completion, chosen, checksum)
   return { state: 'ready', found, upload, history, stored, chosen, record }
 }
 
 async function decideCompletion(
-  store: Store,
+  backend: Backend,
   ready: ReadyCompletion,
   { manifest, versionRandom, stamped }: CompletionNote,
 ): Promise<Decision<{ completed: CompletedUpload; isNoted: boolean }>> {
   const { upload, history, record } = ready
   const data = { ...record.data, note: manifest }
-  const placed = await placeObject(store, history, { ...record, data, versionRandom, stamped })
+  const placed = await placeObject(backend, history, { ...record, data, versionRandom, stamped })
   const completed = completedUpload(upload, { bucket: history.bucket.record, record: placed.object })
-  const commit = completeCommit(store, ready, placed.commit, completed)
+  const commit = completeCommit(backend, ready, placed.commit, completed)
   return { result: { completed, isNoted: true }, commit }
 }
 
@@ -192,7 +192,7 @@ const invalidPart = ({ number, etag }: ListedPart): S3Error =>
 
 /** What the object's is to be. Where the upload asked for none, every part may have the default all the same. */
 function objectChecksum(
-  { defaultChecksum: algorithm }: Store,
+  { defaultChecksum: algorithm }: Backend,
   { checksum }: OpenUpload,
 ): OpenUpload['checksum'] | undefined {
   return checksum ?? (algorithm && { algorithm, type: 'FULL_OBJECT' })
@@ -272,7 +272,7 @@ function shownEncryption(encryption: Encryption | undefined): CompletedUpload['e
 
 /** Object, upload state and the fate of every part change together; the upload's parts must still be the ones that were read, and no others. */
 function completeCommit(
-  store: Store,
+  backend: Backend,
   { found: { uploadId, version }, upload, stored, chosen }: ReadyCompletion,
   placing: Commit,
   result: CompletedUpload,
@@ -286,7 +286,7 @@ function completeCommit(
       ...(placing.puts ?? []),
       { key, value: uploadCodec.encode(key, result) },
       ...left.map(({ record: { manifest, number } }) =>
-        garbagePut(store, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
+        garbagePut(backend, { kind: 'blob', manifest, owner: { kind: 'part', uploadId, number } }),
       ),
     ],
     deletes: [

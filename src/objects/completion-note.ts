@@ -2,9 +2,9 @@
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { KeyHistory } from '../commits/key-history.ts'
 import { expectVersion, type NewRecord } from '../commits/new-version.ts'
-import type { Store } from '../commits/store.ts'
 import { describeCompletion } from '../records/descriptions.ts'
 import type { PartRecord } from '../records/records.ts'
 import { DigestedPayload, writeBlob } from './incoming-data.ts'
@@ -24,18 +24,18 @@ export interface CompletionNote extends Pick<NewRecord, 'versionRandom' | 'stamp
 
 /** Throws what `writeBlob` throws. */
 export async function writeNote(
-  store: Store,
+  backend: Backend,
   history: KeyHistory,
   record: UnnotedRecord,
   parts: readonly { record: PartRecord }[],
 ): Promise<CompletionNote> {
   const bucket = history.bucket.record
   const { data, encryptionAt, ...object } = record
-  const { random, stampedAt, encryption, ...name } = await expectVersion(store, history, record)
+  const { random, stampedAt, encryption, ...name } = await expectVersion(backend, history, record)
   const noted: NotedPart[] = parts.map(({ record: { number, size, etag } }) => ({ number, size, etag }))
   const body = bytesSource(Buffer.from(JSON.stringify(noted)))
-  const payload = new DigestedPayload(store, { body }, undefined)
-  const manifest = await writeBlob(store, bucket.location, payload, ({ receivedMs }) => {
+  const payload = new DigestedPayload(backend, { body }, undefined)
+  const manifest = await writeBlob(backend, bucket.location, payload, ({ receivedMs }) => {
     const retention = object.retention ?? stampedAt(receivedMs)?.retention
     const told = { ...object, retention, encryption }
     return describeCompletion(bucket, { ...name, uploadId: data.uploadId }, told, receivedMs)

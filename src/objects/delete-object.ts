@@ -1,10 +1,11 @@
 /** Deletes: hides a key behind a delete marker, or removes a version for good. What goes for good is reclaimed later. */
+
+import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision, type Decision } from '../commits/commit.ts'
 import { historyCommit, type KeyHistory, lockClaim, readHistory, versionNamed } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import { placeMarker } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { checkDelete, conditionally, type DeleteConditions } from '../rules/preconditions.ts'
 import { removeCurrent, removeVersion } from '../rules/versions.ts'
 
@@ -28,39 +29,39 @@ export interface DeletionResult {
  * Deleting what is not there is no error. Throws NoSuchBucket, AccessDenied for a locked version; with conditions, PreconditionFailed and, with
  * `ifMatch`, NoSuchKey.
  */
-export async function deleteObject(store: Store, scope: BucketScope, deletion: Deletion): Promise<DeletionResult> {
+export async function deleteObject(backend: Backend, scope: BucketScope, deletion: Deletion): Promise<DeletionResult> {
   return conditionally(deletion, () =>
-    commitKeyDecision(store, scope.name, deletion.key, async () =>
-      decideDeletion(store, await readHistory(store, scope, deletion), deletion, () => lockNow(store)),
+    commitKeyDecision(backend, scope.name, deletion.key, async () =>
+      decideDeletion(backend, await readHistory(backend, scope, deletion), deletion, () => lockNow(backend)),
     ),
   )
 }
 
 /** `now`: the time that locks are judged by. */
 export async function decideDeletion(
-  store: Store,
+  backend: Backend,
   history: KeyHistory,
   deletion: Deletion,
   now: () => Promise<number>,
 ): Promise<Decision<DeletionResult>> {
   const { versions, bucket } = history
   checkDelete(deletion, versions.current, deletion.key)
-  if (deletion.versionId !== undefined) return removeNamed(store, history, deletion.versionId, deletion, now)
-  if (bucket.record.versioning === 'unversioned') return removeOnly(store, history)
-  const { marker, commit } = await placeMarker(store, history, now)
+  if (deletion.versionId !== undefined) return removeNamed(backend, history, deletion.versionId, deletion, now)
+  if (bucket.record.versioning === 'unversioned') return removeOnly(backend, history)
+  const { marker, commit } = await placeMarker(backend, history, now)
   return { result: { versionId: marker.versionId, deleteMarker: true }, commit }
 }
 
-async function removeOnly(store: Store, history: KeyHistory): Promise<Decision<DeletionResult>> {
+async function removeOnly(backend: Backend, history: KeyHistory): Promise<Decision<DeletionResult>> {
   const result = { versionId: undefined, deleteMarker: false }
   if (history.versions.current === undefined) return { result, commit: {} }
   const change = removeCurrent(history.versions)
-  const claim = await lockClaim(store, history.bucket, false, change.removed)
-  return { result, commit: historyCommit(store, history, change, claim) }
+  const claim = await lockClaim(backend, history.bucket, false, change.removed)
+  return { result, commit: historyCommit(backend, history, change, claim) }
 }
 
 async function removeNamed(
-  store: Store,
+  backend: Backend,
   history: KeyHistory,
   versionId: string,
   { bypassGovernance = false }: Deletion,
@@ -73,8 +74,8 @@ async function removeNamed(
   if (named === undefined)
     return { result: { versionId: shown, deleteMarker: false }, commit: { checks: history.checks } }
   const change = removeVersion(history.versions, named.version)
-  const claim = await lockClaim(store, history.bucket, bypassGovernance, change.removed, now)
-  const commit = historyCommit(store, history, change, claim)
+  const claim = await lockClaim(backend, history.bucket, bypassGovernance, change.removed, now)
+  const commit = historyCommit(backend, history, change, claim)
   return {
     result: { versionId: shown, deleteMarker: named.version.kind === 'marker' },
     commit: { ...commit, checks: [...(commit.checks ?? []), ...named.checks] },

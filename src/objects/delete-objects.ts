@@ -1,9 +1,10 @@
 /** Deletes many keys of a bucket: decides about all of them together and commits once. Each is answered for itself, as `deleteObject` would answer it. */
+
+import type { Backend } from '../commits/backend.ts'
 import type { Decision } from '../commits/commit.ts'
 import { readHistories } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { inTurn, turnOfKey } from '../commits/turns.ts'
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
@@ -19,13 +20,13 @@ export type DeletionOutcome = DeletionResult | S3Error
 
 /** The outcomes in the order of the deletions. Those of one key happen in that order. */
 export async function deleteObjects(
-  store: Store,
+  backend: Backend,
   bucket: string,
   deletions: readonly ScopedDeletion[],
 ): Promise<DeletionOutcome[]> {
   const outcomes = new Map<ScopedDeletion, DeletionOutcome>()
   for (const round of roundsOf(deletions)) {
-    const decided = await deleteEach(store, bucket, round)
+    const decided = await deleteEach(backend, bucket, round)
     for (const [i, deletion] of round.entries()) {
       const outcome = decided[i]
       if (outcome !== undefined) outcomes.set(deletion, outcome)
@@ -49,41 +50,42 @@ function roundsOf(deletions: readonly ScopedDeletion[]): ScopedDeletion[][] {
 }
 
 async function deleteEach(
-  store: Store,
+  backend: Backend,
   bucket: string,
   deletions: readonly ScopedDeletion[],
 ): Promise<DeletionOutcome[]> {
   const names = deletions.map(({ key }) => turnOfKey(bucket, key))
   const together =
-    deletions.length === 1 ? undefined : await inTurn(store, names, () => deleteTogether(store, bucket, deletions))
+    deletions.length === 1 ? undefined : await inTurn(backend, names, () => deleteTogether(backend, bucket, deletions))
   // Somebody else changed one of them: each tries again by itself, so that one busy key does not hold up the others.
   return (
-    together ?? Promise.all(deletions.map((deletion) => outcomeOf(() => deleteObject(store, deletion.scope, deletion))))
+    together ??
+    Promise.all(deletions.map((deletion) => outcomeOf(() => deleteObject(backend, deletion.scope, deletion))))
   )
 }
 
 /** Resolves with `undefined` when nothing was deleted, and each is to be tried by itself. */
 async function deleteTogether(
-  store: Store,
+  backend: Backend,
   bucket: string,
   deletions: readonly ScopedDeletion[],
 ): Promise<DeletionOutcome[] | undefined> {
   let asked: Promise<number> | undefined
   const now = (): Promise<number> => {
-    asked ??= lockNow(store)
+    asked ??= lockNow(backend)
     return asked
   }
-  const histories = await outcomeOf(() => readHistories(store, bucket, deletions))
+  const histories = await outcomeOf(() => readHistories(backend, bucket, deletions))
   if (histories instanceof S3Error) return deletions.map(() => histories)
   const decisions: (Decision<DeletionResult> | S3Error)[] = []
   for (const [i, deletion] of deletions.entries()) {
     const history = histories[i]
     if (history === undefined) throw new Error('a key was asked for, and no history read')
-    decisions.push(await outcomeOf(() => decideDeletion(store, history(deletion.scope), deletion, now)))
+    decisions.push(await outcomeOf(() => decideDeletion(backend, history(deletion.scope), deletion, now)))
   }
   const commit = joined(decisions.flatMap((decided) => (decided instanceof S3Error ? [] : [decided.commit])))
   if (bytesOf(commit) > limits.kvBatchBytesMax) return undefined
-  const applied = await outcomeOf(() => store.kv.commit(commit))
+  const applied = await outcomeOf(() => backend.kv.commit(commit))
   if (applied === false) return undefined
   return decisions.map((decided) => {
     if (decided instanceof S3Error) return decided

@@ -1,8 +1,8 @@
 /** Finds the version of a key that a request means, in as few round trips as its bucket allows. */
 
+import type { Backend } from '../commits/backend.ts'
 import { requireAbsent } from '../commits/proven-absence.ts'
 import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -23,20 +23,21 @@ export interface FoundVersion {
  * when the version named is a delete marker.
  */
 export function findVersion(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   key: string,
   versionId: string | undefined,
 ): Promise<FoundVersion> {
-  return versionId === undefined ? findCurrent(store, scope, key) : findNamed(store, scope, key, versionId)
+  return versionId === undefined ? findCurrent(backend, scope, key) : findNamed(backend, scope, key, versionId)
 }
 
-async function findCurrent(store: Store, scope: BucketScope, key: string): Promise<FoundVersion> {
-  const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
+async function findCurrent(backend: Backend, scope: BucketScope, key: string): Promise<FoundVersion> {
+  const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
   const bucket = admitted(scope, bucketEntry)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
-  await requireAbsent(store, objectKey(scope.name, key))
-  const newest = bucket.record.versioning === 'unversioned' ? undefined : await newestOfHistory(store, scope.name, key)
+  await requireAbsent(backend, objectKey(scope.name, key))
+  const newest =
+    bucket.record.versioning === 'unversioned' ? undefined : await newestOfHistory(backend, scope.name, key)
   throw new S3Error('NoSuchKey', {
     details: { Key: key },
     vendorHeaders: newest?.kind === 'marker' ? { 'delete-marker': 'true', 'version-id': newest.versionId } : {},
@@ -44,23 +45,23 @@ async function findCurrent(store: Store, scope: BucketScope, key: string): Promi
 }
 
 /** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
-async function newestOfHistory(store: Store, bucket: string, key: string): Promise<VersionRecord | undefined> {
-  const [entry] = await store.kv.range({ ...historyOf(bucket, key), limit: 1 })
+async function newestOfHistory(backend: Backend, bucket: string, key: string): Promise<VersionRecord | undefined> {
+  const [entry] = await backend.kv.range({ ...historyOf(bucket, key), limit: 1 })
   return entry && versionCodec.decode(entry.key, entry.value)
 }
 
-async function findNamed(store: Store, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
+async function findNamed(backend: Backend, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
   const isNull = versionId === nullVersionId
   const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
   for (let attempt = 1; ; attempt++) {
-    const [bucketEntry, currentEntry, otherEntry] = await store.kv.get([
+    const [bucketEntry, currentEntry, otherEntry] = await backend.kv.get([
       bucketKey(scope.name),
       objectKey(scope.name, key),
       other,
     ])
     const bucket = admitted(scope, bucketEntry)
     const pointer = isNull ? otherEntry : undefined
-    const older = pointer === undefined ? otherEntry : await behindPointer(store, scope.name, key, pointer)
+    const older = pointer === undefined ? otherEntry : await behindPointer(backend, scope.name, key, pointer)
     for (const entry of [currentEntry, older]) {
       if (entry === undefined) continue
       const record = versionCodec.decode(entry.key, entry.value)
@@ -70,16 +71,21 @@ async function findNamed(store: Store, scope: BucketScope, key: string, versionI
     }
     // A pointer that leads nowhere: the null version moved between the two reads.
     if (pointer === undefined || attempt === limits.commitRetriesMax) {
-      if (currentEntry === undefined) await requireAbsent(store, objectKey(scope.name, key))
-      if (otherEntry === undefined) await requireAbsent(store, other)
+      if (currentEntry === undefined) await requireAbsent(backend, objectKey(scope.name, key))
+      if (otherEntry === undefined) await requireAbsent(backend, other)
       throw new S3Error('NoSuchVersion', { details: { Key: key, VersionId: versionId } })
     }
   }
 }
 
-async function behindPointer(store: Store, bucket: string, key: string, pointer: Entry): Promise<Entry | undefined> {
+async function behindPointer(
+  backend: Backend,
+  bucket: string,
+  key: string,
+  pointer: Entry,
+): Promise<Entry | undefined> {
   const { sequence } = nullVersionCodec.decode(pointer.key, pointer.value)
-  const [entry] = await store.kv.get([historyKey(bucket, key, sequence)])
+  const [entry] = await backend.kv.get([historyKey(bucket, key, sequence)])
   return entry
 }
 

@@ -11,8 +11,8 @@ import {
   digestsReady,
   isBase64Of,
 } from '../checksums/checksums.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { BlobEncryption } from '../commits/encryption.ts'
-import type { Store } from '../commits/store.ts'
 import { encrypting } from '../encryption/segments.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -45,17 +45,17 @@ export interface Received extends Digested {
 /** A body as its blob holds it: held to what the client said of it, sealed where it is encrypted, and with its digests once it has been read. */
 export class DigestedPayload implements ByteSource {
   readonly size: number
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #data: IncomingData
   readonly #encryption: BlobEncryption | undefined
   readonly #worked: WorkedSource
   #received: Received | undefined
 
-  constructor(store: Store, sent: IncomingData, encryption: BlobEncryption | undefined) {
-    this.#store = store
-    this.#data = { ...sent, checksum: sent.checksum ?? defaultDemand(store) }
+  constructor(backend: Backend, sent: IncomingData, encryption: BlobEncryption | undefined) {
+    this.#backend = backend
+    this.#data = { ...sent, checksum: sent.checksum ?? defaultDemand(backend) }
     this.#encryption = encryption
-    this.#worked = digestingAndSealing(store, this.#data, encryption?.key)
+    this.#worked = digestingAndSealing(backend, this.#data, encryption?.key)
     this.size = this.#worked.size
   }
 
@@ -89,7 +89,7 @@ export class DigestedPayload implements ByteSource {
     const plainEtag = md5.toString('hex')
     const etag = this.#encryption?.etagOf(plainEtag) ?? plainEtag
     const checksum = demand && verifiedChecksum(demand, demand.algorithm === 'MD5' ? md5 : other)
-    return { etag, checksum, receivedMs: this.#store.clock.now() }
+    return { etag, checksum, receivedMs: this.#backend.clock.now() }
   }
 }
 
@@ -98,13 +98,16 @@ export class DigestedPayload implements ByteSource {
  * Throws what the payload rejects with, and ServiceUnavailable when the stores are full; nothing is kept then.
  */
 export async function writeBlob(
-  store: Store,
+  backend: Backend,
   location: string,
   payload: DigestedPayload,
   describe: (received: Received) => BlobDescription,
 ): Promise<Manifest> {
   try {
-    return await store.blobs.write(location, { payload, describe: () => descriptionBytes(describe(payload.received)) })
+    return await backend.blobs.write(location, {
+      payload,
+      describe: () => descriptionBytes(describe(payload.received)),
+    })
   } catch (error) {
     const message = refusalOf(error)
     throw message === undefined ? error : new S3Error('ServiceUnavailable', { message, cause: error })
@@ -115,11 +118,11 @@ export async function writeBlob(
  * Of a blob whose commit failed with `error`: removes it when the commit was decided against. After any other failure the commit may have happened,
  * so the blob stays; if it is an orphan, reclaim finds it.
  */
-export async function removeIfRefused(store: Store, manifest: Manifest, error: unknown): Promise<void> {
-  if (error instanceof S3Error) await store.blobs.remove([manifest])
+export async function removeIfRefused(backend: Backend, manifest: Manifest, error: unknown): Promise<void> {
+  if (error instanceof S3Error) await backend.blobs.remove([manifest])
 }
 
-function defaultDemand({ defaultChecksum: algorithm }: Store): ChecksumDemand | undefined {
+function defaultDemand({ defaultChecksum: algorithm }: Backend): ChecksumDemand | undefined {
   return algorithm && { algorithm, expected: () => undefined }
 }
 
@@ -135,7 +138,7 @@ function refusalOf(error: unknown): string | undefined {
  * large one the thread also computes the SHA-256 that was claimed of it.
  */
 function digestingAndSealing(
-  { threads }: Store,
+  { threads }: Backend,
   { body, checksum }: IncomingData,
   key: Buffer | undefined,
 ): WorkedSource {

@@ -1,7 +1,7 @@
 /** Reads one page of a bucket's keys: from the index, no more than the page shows. */
 
+import type { Backend } from '../commits/backend.ts'
 import { type BucketScope, viewInBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import { ObjectKeys } from '../records/keyspace.ts'
@@ -20,7 +20,7 @@ export interface ListedKey {
 
 /** One page of a bucket's current objects. Throws NoSuchBucket, or what the scope throws. */
 export async function listObjects(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   query: ObjectQuery,
 ): Promise<{ bucket: BucketRecord; page: Page<ListedKey> }> {
@@ -37,7 +37,7 @@ export async function listObjects(
   const {
     bucket,
     found: [found = []],
-  } = await viewInBucket(store, scope, queries, ({ key, value }): Line<ListedKey> => {
+  } = await viewInBucket(backend, scope, queries, ({ key, value }): Line<ListedKey> => {
     const text = keys.unpack(key)
     return groupOf(text, prefix, delimiter) ?? { key: text, object: objectCodec.decodeListed(key, value) }
   })

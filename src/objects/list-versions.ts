@@ -1,7 +1,7 @@
 /** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
 
+import type { Backend } from '../commits/backend.ts'
 import { type BucketScope, viewInBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
@@ -33,13 +33,13 @@ export interface VersionPage {
 
 /** Throws NoSuchBucket, or what the scope throws. */
 export async function listVersions(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   query: VersionQuery,
 ): Promise<{ bucket: BucketRecord; page: VersionPage }> {
   const indexes = { objects: new ObjectKeys(scope.name), history: new HistoryKeys(scope.name) }
-  const start = await startOf(store, scope.name, indexes, query)
-  const { bucket, found } = await read(store, scope, indexes, query, start)
+  const start = await startOf(backend, scope.name, indexes, query)
+  const { bucket, found } = await read(backend, scope, indexes, query, start)
   const page = pageOf(query, merged(found))
   const { entries, groups, next } = page
   if (next === undefined || 'afterGroup' in next) {
@@ -65,7 +65,7 @@ interface Start {
 }
 
 async function startOf(
-  store: Store,
+  backend: Backend,
   bucket: string,
   { objects, history }: Indexes,
   query: VersionQuery,
@@ -85,13 +85,13 @@ async function startOf(
   if (versionIdMarker === undefined || !canHoldIt) {
     return { objects: keyAfter(objects.pack(keyMarker)), history: historyOf(bucket, keyMarker).end, within: undefined }
   }
-  return startWithin(store, bucket, keyMarker, versionIdMarker)
+  return startWithin(backend, bucket, keyMarker, versionIdMarker)
 }
 
-async function startWithin(store: Store, bucket: string, key: string, versionId: string): Promise<Start> {
+async function startWithin(backend: Backend, bucket: string, key: string, versionId: string): Promise<Start> {
   const object = objectKey(bucket, key)
   const ofKey = historyOf(bucket, key)
-  const sequence = versionId === nullVersionId ? await nullSequence(store, bucket, key) : sequenceOf(versionId)
+  const sequence = versionId === nullVersionId ? await nullSequence(backend, bucket, key) : sequenceOf(versionId)
   // A null version that has gone: nothing says what lay behind it, so the key is shown again rather than missed.
   if (sequence === undefined) return { objects: object, history: ofKey.start, within: undefined }
   return {
@@ -105,8 +105,8 @@ async function startWithin(store: Store, bucket: string, key: string, versionId:
   }
 }
 
-async function nullSequence(store: Store, bucket: string, key: string): Promise<number | undefined> {
-  const [object, pointer] = await store.kv.get([objectKey(bucket, key), nullVersionKey(bucket, key)])
+async function nullSequence(backend: Backend, bucket: string, key: string): Promise<number | undefined> {
+  const [object, pointer] = await backend.kv.get([objectKey(bucket, key), nullVersionKey(bucket, key)])
   const current = object && objectCodec.decodeListed(object.key, object.value)
   if (current?.versionId === nullVersionId) return current.sequence
   return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
@@ -128,7 +128,7 @@ interface Found {
 
 /** From one snapshot: a version moves from one index to the other when a newer one is written, and back when that one is removed. */
 async function read(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   { objects, history }: Indexes,
   query: VersionQuery,
@@ -143,7 +143,7 @@ async function read(
     bucket,
     found: [foundObjects = [], foundHistory = [], ofKey = [], historyOfKey = []],
   } = await viewInBucket(
-    store,
+    backend,
     scope,
     [
       { ...objectRange, start: later(objectRange.start, start?.objects), limit, fold: objects.fold(query) },

@@ -1,7 +1,7 @@
 /** Objects made of parts: where each part lies in the object, and reading a range that spans parts. */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
+import type { Backend } from '../commits/backend.ts'
 import { partBlob } from '../commits/encryption.ts'
-import type { Store } from '../commits/store.ts'
 import { blobKey } from '../encryption/object-key.ts'
 import type { Entry } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
@@ -65,7 +65,7 @@ export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartPla
 
 /** Opens a range of an object made of parts. The first part is open when it resolves; each next one is opened when its turn comes. */
 export async function openParts(
-  store: Store,
+  backend: Backend,
   data: Extract<ObjectData, { kind: 'parts' }>,
   range: ByteRange,
   objectKey: Buffer | undefined,
@@ -73,9 +73,9 @@ export async function openParts(
   const places = partsWithin(data.runs, range)
   const [first, ...later] = places
   if (first === undefined) throw new Error('an empty range has no parts')
-  const nextEntry = entriesInTurn(store, data.uploadId, places)
+  const nextEntry = entriesInTurn(backend, data.uploadId, places)
   const open = async (place: PartPlace): Promise<ByteSource> =>
-    openPart(store, { uploadId: data.uploadId, place, entry: await nextEntry() }, range, objectKey)
+    openPart(backend, { uploadId: data.uploadId, place, entry: await nextEntry() }, range, objectKey)
   let current = await open(first)
   let cancelled = false
 
@@ -109,7 +109,11 @@ export async function openParts(
 }
 
 /** Gives the entries of the parts one after the other; each round trip brings many. So an entry may be older than the call that gives it. */
-function entriesInTurn(store: Store, uploadId: string, places: readonly PartPlace[]): () => Promise<Entry | undefined> {
+function entriesInTurn(
+  backend: Backend,
+  uploadId: string,
+  places: readonly PartPlace[],
+): () => Promise<Entry | undefined> {
   let at = 0
   let countMax: number = limits.partEntriesFirst
   let known = new Map<number, Entry>()
@@ -119,7 +123,7 @@ function entriesInTurn(store: Store, uploadId: string, places: readonly PartPlac
     if (next === undefined) throw new Error('no part is left')
     at += 1
     if (!known.has(next.number)) {
-      known = await entriesOf(store, uploadId, ahead)
+      known = await entriesOf(backend, uploadId, ahead)
       countMax = limits.partEntriesMax
     }
     return known.get(next.number)
@@ -127,7 +131,7 @@ function entriesInTurn(store: Store, uploadId: string, places: readonly PartPlac
 }
 
 /** By number. Where parts lie between that the object was not made of, those at the end may be left out, but never the first. */
-async function entriesOf({ kv }: Store, uploadId: string, places: readonly PartPlace[]): Promise<Map<number, Entry>> {
+async function entriesOf({ kv }: Backend, uploadId: string, places: readonly PartPlace[]): Promise<Map<number, Entry>> {
   const keys = places.map(({ number }) => partKey(uploadId, number))
   const [first] = keys
   const last = keys.at(-1)
@@ -138,7 +142,7 @@ async function entriesOf({ kv }: Store, uploadId: string, places: readonly PartP
 }
 
 async function openPart(
-  store: Store,
+  backend: Backend,
   { uploadId, place, entry }: { uploadId: string; place: PartPlace; entry: Entry | undefined },
   range: ByteRange,
   objectKey: Buffer | undefined,
@@ -151,7 +155,7 @@ async function openPart(
   const openAt = async (found: Entry | undefined): Promise<ByteSource> => {
     if (found === undefined) throw new ShardMissing(`part ${place.number} of ${uploadId}`)
     const { manifest, size, salt = '' } = partCodec.decode(key, found.value)
-    return openBlob(store, manifest, wanted, {
+    return openBlob(backend, manifest, wanted, {
       owner: { kind: 'part', uploadId, number: place.number },
       size,
       key: objectKey && blobKey(objectKey, partBlob(place.number, salt)),
@@ -161,7 +165,7 @@ async function openPart(
     return await openAt(entry)
   } catch (error) {
     // Compaction, a repair or a move may have put the part elsewhere between looking up and opening it.
-    const [fresh] = await store.kv.get([key])
+    const [fresh] = await backend.kv.get([key])
     if (error instanceof ShardMissing || fresh?.version !== entry?.version) return openAt(fresh)
     throw error
   }

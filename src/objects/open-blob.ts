@@ -2,8 +2,8 @@
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ByteSource } from '../byte-source.ts'
+import type { Backend } from '../commits/backend.ts'
 import { reportingDamage } from '../commits/repair-queue.ts'
-import type { Store } from '../commits/store.ts'
 import { decrypting, sealedRange } from '../encryption/segments.ts'
 import { limits } from '../limits.ts'
 import type { BlobOwner } from '../records/keyspace.ts'
@@ -12,24 +12,24 @@ import { workedSource } from '../threads/worked-source.ts'
 
 /** `owner`: what the blob is of. `size`: of the plaintext. `key`: of this blob; absent when it is not encrypted. Throws what `Blobs.read` throws. */
 export function openBlob(
-  store: Store,
+  backend: Backend,
   manifest: Manifest,
   range: ByteRange,
   { owner, size, key }: { owner: BlobOwner; size: number; key: Buffer | undefined },
 ): Promise<ByteSource> {
-  const damaged = reportingDamage(store, owner)
+  const damaged = reportingDamage(backend, owner)
   return key === undefined
-    ? store.blobs.read(manifest, range, damaged)
-    : openSealed(store, manifest, range, { size, key, damaged })
+    ? backend.blobs.read(manifest, range, damaged)
+    : openSealed(backend, manifest, range, { size, key, damaged })
 }
 
 async function openSealed(
-  store: Store,
+  backend: Backend,
   manifest: Manifest,
   range: ByteRange,
   { size, key, damaged }: { size: number; key: Buffer; damaged: () => void },
 ): Promise<ByteSource> {
-  const sealed = await store.blobs.read(manifest, sealedRange(range, size), damaged)
+  const sealed = await backend.blobs.read(manifest, sealedRange(range, size), damaged)
   if (sealed.size <= limits.workInlineBytesMax) return decrypting(sealed, key, range, size)
-  return workedSource(store.threads, sealed, { digests: [], cipher: { kind: 'open', key, size, range } })
+  return workedSource(backend.threads, sealed, { digests: [], cipher: { kind: 'open', key, size, range } })
 }

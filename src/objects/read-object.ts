@@ -1,8 +1,8 @@
 /** Reads a version of a key: its record, and a verified range of its bytes. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
+import type { Backend } from '../commits/backend.ts'
 import { bindingOf, type CustomerKey, objectKeyOf, wholeBlob } from '../commits/encryption.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { blobKey } from '../encryption/object-key.ts'
 import type { ObjectRecord } from '../records/records.ts'
 import type { ByteRange } from '../rules/byte-range.ts'
@@ -33,18 +33,18 @@ export interface ReadableVersion extends FoundVersion {
 
 /** A version, when the request brings what reading it takes. Throws what `findVersion` and `objectKeyOf` throw. */
 export async function findReadable(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   { key, versionId, customerKey }: ReadAddress,
 ): Promise<ReadableVersion> {
-  const found = await findVersion(store, scope, key, versionId)
+  const found = await findVersion(backend, scope, key, versionId)
   const { bucket, record, entry } = found
   // Nearly every object, and every request for one.
   if (record.encryption === undefined && customerKey === undefined) {
     return { bucket, record, entry, objectKey: undefined }
   }
   const binding = bindingOf(bucket.record.id, key, record)
-  return { bucket, record, entry, objectKey: objectKeyOf(store, record.encryption, binding, customerKey) }
+  return { bucket, record, entry, objectKey: objectKeyOf(backend, record.encryption, binding, customerKey) }
 }
 
 /**
@@ -52,16 +52,16 @@ export async function findReadable(
  * between looking up and opening them, the record is read afresh. Throws what `findReadable` and `plan` throw.
  */
 export async function openObject<P extends { range: ByteRange }>(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: ReadAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
   for (let attempt = 1; ; attempt++) {
-    const { bucket, record, objectKey } = await findReadable(store, scope, address)
+    const { bucket, record, objectKey } = await findReadable(backend, scope, address)
     const planned = plan(record)
     try {
-      const body = await openData(store, { bucket: scope.name, key: address.key }, record, planned.range, objectKey)
+      const body = await openData(backend, { bucket: scope.name, key: address.key }, record, planned.range, objectKey)
       return { bucket: bucket.record, record, planned, body }
     } catch (error) {
       if (!(error instanceof ShardMissing) || attempt === moveRetriesMax) throw error
@@ -70,7 +70,7 @@ export async function openObject<P extends { range: ByteRange }>(
 }
 
 function openData(
-  store: Store,
+  backend: Backend,
   name: { bucket: string; key: string },
   record: ObjectRecord,
   range: ByteRange,
@@ -78,8 +78,8 @@ function openData(
 ): Promise<ByteSource> {
   if (range.end === range.start) return Promise.resolve(bytesSource(Buffer.alloc(0)))
   const { data, size } = record
-  if (data.kind === 'parts') return openParts(store, data, range, objectKey)
-  return openBlob(store, data.manifest, range, {
+  if (data.kind === 'parts') return openParts(backend, data, range, objectKey)
+  return openBlob(backend, data.manifest, range, {
     owner: { kind: 'version', ...name, sequence: record.sequence },
     size,
     key: objectKey && blobKey(objectKey, wholeBlob),

@@ -1,5 +1,6 @@
 /** Parts of an open upload: writing, listing, and reading all of them for completion. */
 import { randomId } from '../clock.ts'
+import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
 import {
   type BlobEncryption,
@@ -11,7 +12,6 @@ import {
 import { movePutsOfPart } from '../commits/move-queue.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { describePart } from '../records/descriptions.ts'
@@ -35,33 +35,33 @@ export interface WrittenPart {
 }
 
 /** Resolves when the part is durable; it replaces an earlier part of its number. Throws NoSuchUpload and what `writeBlob` throws. */
-export async function writePart(store: Store, scope: BucketScope, part: NewPart): Promise<WrittenPart> {
-  const before = await findOpenUpload(store, scope, part)
+export async function writePart(backend: Backend, scope: BucketScope, part: NewPart): Promise<WrittenPart> {
+  const before = await findOpenUpload(backend, scope, part)
   const { record: upload } = before
   const { record: bucket } = before.bucket
   const { encryption } = upload
-  const salt = encryption && randomId(store.clock)
+  const salt = encryption && randomId(backend.clock)
   const data = part.data(upload)
   const { size } = data.body
   const named = { key: part.key, uploadId: part.uploadId, partNumber: part.number, size, encryption, salt }
-  const payload = new DigestedPayload(store, data, partEncryption(store, upload, part, salt))
-  const manifest = await writeBlob(store, bucket.location, payload, (received) =>
+  const payload = new DigestedPayload(backend, data, partEncryption(backend, upload, part, salt))
+  const manifest = await writeBlob(backend, bucket.location, payload, (received) =>
     describePart(bucket, named, upload, received, received.receivedMs),
   )
   try {
     const { etag, checksum: computed } = payload.received
     const checksum = computed && { ...computed, type: 'FULL_OBJECT' as const }
     const record = { number: part.number, size, etag, checksum, manifest, salt }
-    return { part: await commitPart(store, scope, before, record), encryption }
+    return { part: await commitPart(backend, scope, before, record), encryption }
   } catch (error) {
-    await removeIfRefused(store, manifest, error)
+    await removeIfRefused(backend, manifest, error)
     throw error
   }
 }
 
 /** Makes it the part of its number, while the upload is open. `before` serves the first attempt. */
 function commitPart(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   before: FoundUpload,
   part: Omit<PartRecord, 'modifiedMs'>,
@@ -70,18 +70,18 @@ function commitPart(
   const { number, manifest } = part
   const key = partKey(uploadId, number)
   const owner = { kind: 'part', uploadId, number } as const
-  return commitDecision(store, async (attempt) => {
-    const upload = attempt === 0 ? before : await findOpenUpload(store, scope, before)
-    const [replaced] = await store.kv.get([key])
-    const record: PartRecord = { ...part, modifiedMs: store.clock.now() }
+  return commitDecision(backend, async (attempt) => {
+    const upload = attempt === 0 ? before : await findOpenUpload(backend, scope, before)
+    const [replaced] = await backend.kv.get([key])
+    const record: PartRecord = { ...part, modifiedMs: backend.clock.now() }
     const puts = [
       { key, value: partCodec.encode(key, record) },
-      ...repairPuts(store, owner, manifest),
+      ...repairPuts(backend, owner, manifest),
       ...movePutsOfPart(upload.bucket.record, owner, manifest),
     ]
     if (replaced !== undefined) {
       const { manifest: old } = partCodec.decode(key, replaced.value)
-      puts.push(garbagePut(store, { kind: 'blob', manifest: old, owner }))
+      puts.push(garbagePut(backend, { kind: 'blob', manifest: old, owner }))
     }
     const checks = [
       { key: bucketKey(scope.name), version: upload.bucket.version },
@@ -93,13 +93,13 @@ function commitPart(
 }
 
 function partEncryption(
-  store: Store,
+  backend: Backend,
   record: OpenUpload,
   { key, uploadId, number, encryption: request }: NewPart,
   salt: string | undefined,
 ): BlobEncryption | undefined {
   const { encryption } = record
-  const secret = uploadKeyOf(store, record, { key, uploadId }, request)
+  const secret = uploadKeyOf(backend, record, { key, uploadId }, request)
   if (encryption === undefined || secret === undefined || salt === undefined) return undefined
   return blobEncryption({ secret, by: encryption.by }, partBlob(number, salt))
 }
@@ -111,14 +111,14 @@ export interface PartPage {
 
 /** Parts numbered above `afterNumber`, in order. Throws NoSuchUpload, InvalidRequest. */
 export async function listParts(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   query: UploadAddress & PartQuery & { encryption?: EncryptionRequest | undefined },
 ): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
-  const upload = await findOpenUpload(store, scope, query)
+  const upload = await findOpenUpload(backend, scope, query)
   // Not needed; when it comes, it must be the upload's.
-  if (query.encryption !== undefined) uploadKeyOf(store, upload.record, query, query.encryption)
-  return { upload, ...(await readPartPage(store, query.uploadId, query)) }
+  if (query.encryption !== undefined) uploadKeyOf(backend, upload.record, query, query.encryption)
+  return { upload, ...(await readPartPage(backend, query.uploadId, query)) }
 }
 
 export interface PartQuery {
@@ -127,10 +127,14 @@ export interface PartQuery {
 }
 
 /** A page of the parts under an upload's id: of an open upload, or of the object that it became. */
-export async function readPartPage(store: Store, uploadId: string, { afterNumber, max }: PartQuery): Promise<PartPage> {
+export async function readPartPage(
+  backend: Backend,
+  uploadId: string,
+  { afterNumber, max }: PartQuery,
+): Promise<PartPage> {
   const { end } = partsOf(uploadId)
   const start = keyAfter(partKey(uploadId, afterNumber))
-  const entries = await store.kv.range({ start, end, limit: max + 1 })
+  const entries = await backend.kv.range({ start, end, limit: max + 1 })
   return {
     parts: entries.slice(0, max).map((entry) => partCodec.decode(entry.key, entry.value)),
     truncated: entries.length > max,
@@ -138,9 +142,9 @@ export async function readPartPage(store: Store, uploadId: string, { afterNumber
 }
 
 /** One part under an upload's id. */
-export async function readPart(store: Store, uploadId: string, number: number): Promise<PartRecord | undefined> {
+export async function readPart(backend: Backend, uploadId: string, number: number): Promise<PartRecord | undefined> {
   const key = partKey(uploadId, number)
-  const [entry] = await store.kv.get([key])
+  const [entry] = await backend.kv.get([key])
   return entry && partCodec.decode(key, entry.value)
 }
 
@@ -150,10 +154,10 @@ export interface StoredPart {
 }
 
 /** Every part of an upload by number. */
-export async function readAllParts(store: Store, uploadId: string): Promise<Map<number, StoredPart>> {
+export async function readAllParts(backend: Backend, uploadId: string): Promise<Map<number, StoredPart>> {
   const parts = new Map<number, StoredPart>()
   const { start, end } = partsOf(uploadId)
-  for (const entry of await store.kv.range({ start, end, limit: limits.partNumberMax })) {
+  for (const entry of await backend.kv.range({ start, end, limit: limits.partNumberMax })) {
     const record = partCodec.decode(entry.key, entry.value)
     parts.set(record.number, { record, version: entry.version })
   }

@@ -1,11 +1,11 @@
 /** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
 import { timeOrderedId } from '../clock.ts'
+import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
 import { type EncryptionRequest, encryptionFor, newObjectKey } from '../commits/encryption.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
 import { wrappingChecks } from '../commits/newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { S3Error } from '../errors.ts'
 import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
@@ -38,9 +38,9 @@ export interface FoundUpload extends UploadAddress {
 const madeId = /^[0-9a-f]{32}$/
 
 /** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */
-export async function findUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
+export async function findUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
   const key = uploadKey(madeId.test(address.uploadId) ? address.uploadId : '')
-  const [bucketEntry, entry] = await store.kv.get([bucketKey(scope.name), key])
+  const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), key])
   const bucket = admitted(scope, bucketEntry)
   const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)
   if (entry === undefined || record?.bucketId !== bucket.record.id || record.key !== address.key) {
@@ -51,11 +51,11 @@ export async function findUpload(store: Store, scope: BucketScope, address: Uplo
 
 /** Throws NoSuchUpload also when the upload has been completed. */
 export async function findOpenUpload(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   address: UploadAddress,
 ): Promise<FoundUpload & { record: OpenUpload }> {
-  const found = await findUpload(store, scope, address)
+  const found = await findUpload(backend, scope, address)
   const { record } = found
   if (record.state !== 'open') throw noSuchUpload(address.uploadId)
   return { ...found, record }
@@ -76,27 +76,31 @@ export interface CreatedUpload {
 }
 
 /** Throws NoSuchBucket, or what the scope throws. */
-export async function createUpload(store: Store, scope: BucketScope, upload: NewUpload): Promise<CreatedUpload> {
-  const uploadId = timeOrderedId(store.clock)
+export async function createUpload(backend: Backend, scope: BucketScope, upload: NewUpload): Promise<CreatedUpload> {
+  const uploadId = timeOrderedId(backend.clock)
   const key = uploadKey(uploadId)
-  return commitDecision(store, async () => {
-    const [entry] = await store.kv.get([bucketKey(scope.name)])
+  return commitDecision(backend, async () => {
+    const [entry] = await backend.kv.get([bucketKey(scope.name)])
     const bucket = admitted(scope, entry)
-    await checkLockRequest(store, bucket.record, upload)
+    await checkLockRequest(backend, bucket.record, upload)
     const asked = encryptionFor(bucket.record, upload.encryption)
     const record: OpenUpload = {
       ...upload,
       state: 'open',
       bucketId: bucket.record.id,
-      initiatedMs: store.clock.now(),
+      initiatedMs: backend.clock.now(),
       encryption:
-        asked && newObjectKey(store, asked).wrap({ bucketId: bucket.record.id, key: upload.key, place: { uploadId } }),
+        asked &&
+        newObjectKey(backend, asked).wrap({ bucketId: bucket.record.id, key: upload.key, place: { uploadId } }),
     }
     return {
       result: { uploadId, upload: record },
       commit: {
         grows: true,
-        checks: [{ key: bucketKey(scope.name), version: bucket.version }, ...wrappingChecks(store, record.encryption)],
+        checks: [
+          { key: bucketKey(scope.name), version: bucket.version },
+          ...wrappingChecks(backend, record.encryption),
+        ],
         puts: [
           { key, value: uploadCodec.encode(key, record) },
           { key: openUploadKey(bucket.record.id, upload.key, uploadId), value: noValue },
@@ -107,20 +111,20 @@ export async function createUpload(store: Store, scope: BucketScope, upload: New
 }
 
 /** Ends an upload and gives up its parts. Against a Complete at the same time, one of the two wins. Throws NoSuchUpload. */
-export async function abortUpload(store: Store, scope: BucketScope, address: UploadAddress): Promise<void> {
-  await commitDecision(store, async () => {
-    const upload = await findOpenUpload(store, scope, address)
-    return { result: undefined, commit: abortCommit(store, address.uploadId, upload.record, upload.version) }
+export async function abortUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<void> {
+  await commitDecision(backend, async () => {
+    const upload = await findOpenUpload(backend, scope, address)
+    return { result: undefined, commit: abortCommit(backend, address.uploadId, upload.record, upload.version) }
   })
 }
 
 /** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
-export function abortCommit(store: Store, uploadId: string, record: OpenUpload, version: number): Commit {
+export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: number): Commit {
   const key = uploadKey(uploadId)
   return {
     checks: [{ key, version }],
     deletes: [key, openUploadKey(record.bucketId, record.key, uploadId)],
-    puts: [garbagePut(store, { kind: 'parts', uploadId })],
+    puts: [garbagePut(backend, { kind: 'parts', uploadId })],
   }
 }
 
@@ -136,11 +140,11 @@ export interface UploadQuery extends ListingQuery {
 
 /** One page of a bucket's open uploads, by key and then by time of initiation. */
 export async function listUploads(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   query: UploadQuery,
 ): Promise<{ bucket: BucketRecord; page: Page<ListedUpload> }> {
-  const [bucketEntry] = await store.kv.get([bucketKey(scope.name)])
+  const [bucketEntry] = await backend.kv.get([bucketKey(scope.name)])
   const bucket = admitted(scope, bucketEntry).record
   if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
 
@@ -153,12 +157,12 @@ export async function listUploads(
   }
   const {
     found: [found = []],
-  } = await store.kv.view([], [index], (entry): Line<UploadAddress> => {
+  } = await backend.kv.view([], [index], (entry): Line<UploadAddress> => {
     const address = openUploadOf(entry.key)
     return groupOf(address.key, query.prefix, query.delimiter) ?? address
   })
   const page = pageOf(query, found)
-  const records = await store.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
+  const records = await backend.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
   const entries = page.entries.map((address, i) => {
     const entry = records[i]
     const upload = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)

@@ -1,6 +1,7 @@
 /** Writes a whole object: bytes first, then one commit that makes it the newest version of its key. */
 
 import type { Manifest } from '../blobs/blobs.ts'
+import type { Backend } from '../commits/backend.ts'
 import {
   blobEncryption,
   type EncryptionRequest,
@@ -12,7 +13,6 @@ import { readHistory } from '../commits/key-history.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
 import { commitObject, type ExpectedVersion, expectVersion, type NewRecord } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { describeObject, type ObjectDescription } from '../records/descriptions.ts'
 import type { BucketRecord, ObjectAttributes } from '../records/records.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
@@ -32,29 +32,29 @@ export interface NewObject {
  * Resolves with the new version when bytes and record are durable. Conditions are checked before the body is read, and again by the commit.
  * Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict and what `writeBlob` throws.
  */
-export async function writeObject(store: Store, scope: BucketScope, object: NewObject): Promise<VersionInBucket> {
+export async function writeObject(backend: Backend, scope: BucketScope, object: NewObject): Promise<VersionInBucket> {
   const { key, attributes, conditions } = object
-  const before = await readHistory(store, scope, object)
+  const before = await readHistory(backend, scope, object)
   const bucket = before.bucket.record
   checkWrite(conditions, before.versions.current)
   if (attributes.retention !== undefined || attributes.legalHold !== undefined) {
-    await checkLockRequest(store, bucket, attributes)
+    await checkLockRequest(backend, bucket, attributes)
   }
 
   const asked = encryptionFor(bucket, object.encryption)
-  const objectKey = asked && newObjectKey(store, asked)
+  const objectKey = asked && newObjectKey(backend, asked)
   const encryptionAt =
     objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
-  const expected = await expectVersion(store, before, { retention: attributes.retention, encryptionAt })
-  const payload = new DigestedPayload(store, object.data, objectKey && blobEncryption(objectKey, wholeBlob))
-  const manifest = await writeBlob(store, bucket.location, payload, (received) =>
+  const expected = await expectVersion(backend, before, { retention: attributes.retention, encryptionAt })
+  const payload = new DigestedPayload(backend, object.data, objectKey && blobEncryption(objectKey, wholeBlob))
+  const manifest = await writeBlob(backend, bucket.location, payload, (received) =>
     describe(bucket, object, expected, received),
   )
   try {
     const record = recordOf(object, expected, encryptionAt, payload.received, manifest)
-    return await commitObject(store, scope, before, record, conditions)
+    return await commitObject(backend, scope, before, record, conditions)
   } catch (error) {
-    await removeIfRefused(store, manifest, error)
+    await removeIfRefused(backend, manifest, error)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 /** Removes everything that clients stored. For tests: nothing is kept, and nothing can be undone. */
 
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { systemPrefix } from '../instance/sealed-record.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { endOfPrefix } from '../kv/ordered-key.ts'
@@ -12,7 +12,7 @@ const firstKey = Buffer.alloc(0)
 const lastKey = Buffer.from([0xff])
 
 /** Metadata first: a request under way loses its bucket and fails cleanly, rather than finding a key whose data is gone. */
-export async function emptyStore({ kv, blobs }: Store): Promise<void> {
+export async function emptyStore({ kv, blobs }: Backend): Promise<void> {
   await deleteRange(kv, firstKey, systemPrefix)
   await deleteRange(kv, endOfPrefix(systemPrefix), lastKey)
   await Promise.all(blobs.stores.map(emptyShards))

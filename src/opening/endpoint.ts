@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { type Account, openCredentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
 import { systemClock } from '../clock.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { ListenAddress } from '../config/kinds.ts'
 import { type ClientSettings, descriptorsMax, portBounds } from '../http/port-bounds.ts'
 import type { RequestLog } from '../http/request-log.ts'
@@ -15,7 +15,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { operations } from '../operations/table.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
-  store: Store
+  backend: Backend
   accounts: readonly Account[]
   domains: readonly string[]
   region: string
@@ -56,13 +56,14 @@ export class ListenFailed extends Error {
 
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
-  const { store, accounts, domains, region, keyPair, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
+  const { backend, accounts, domains, region, keyPair, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } =
+    options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const credentials = openCredentials(accounts)
   const server = createHttpServer({
     operations,
-    store: defaultChecksum === 'none' ? store : { ...store, defaultChecksum },
+    backend: defaultChecksum === 'none' ? backend : { ...backend, defaultChecksum },
     credentials,
     domains,
     region,
@@ -71,7 +72,7 @@ export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 
     sigv2,
     clock: systemClock,
     ready: (what) =>
-      !closing && (what === 'requests' || store.blobs.locations.every((location) => isReady(location, what))),
+      !closing && (what === 'requests' || backend.blobs.locations.every((location) => isReady(location, what))),
     log: logRequests(log),
     bounds,
   })

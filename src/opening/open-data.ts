@@ -4,7 +4,7 @@ import { type Location, openBlobs } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { type ClosingStack, closingStack, opening } from '../closing-stack.ts'
-import { type KeysInUse, type Store, unsharedKeys } from '../commits/store.ts'
+import { type Backend, type KeysInUse, unsharedKeys } from '../commits/backend.ts'
 import type { Placement } from '../config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
@@ -24,7 +24,7 @@ import { openEngine } from './open-engine.ts'
 import { type OpenPlacement, openPlacement } from './open-placement.ts'
 
 export interface OpenStore {
-  store: Store
+  backend: Backend
   close(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
   const opened = closingStack()
   opened.add(() => kv.close())
   opened.add(() => shards.close())
-  return { store: storeOver(kv, shards, unsharedKeys(madeKeyRing(kmsKeys)), opened), close: opened.close }
+  return { backend: storeOver(kv, shards, unsharedKeys(madeKeyRing(kmsKeys)), opened), close: opened.close }
 }
 
 export interface OpenMetadata {
@@ -139,7 +139,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
       opened.add(() => kv.integrity.endRun())
     }
     return {
-      store: storeOver(kv, shards, ring, opened, { ...placed, erasureCode }),
+      backend: storeOver(kv, shards, ring, opened, { ...placed, erasureCode }),
       directory,
       instanceId: lock.id,
       close: opened.close,
@@ -177,7 +177,7 @@ interface Placed extends OpenPlacement {
 
 const nothingPlaced: Placed = { locations: [], stores: [] }
 
-function storeOver(kv: Kv, shards: ShardStore, keys: KeysInUse, opened: ClosingStack, placed = nothingPlaced): Store {
+function storeOver(kv: Kv, shards: ShardStore, keys: KeysInUse, opened: ClosingStack, placed = nothingPlaced): Backend {
   const { locations, stores, ...coding } = placed
   const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
   const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })

@@ -5,8 +5,8 @@
 
 import type { Location } from '../blobs/blobs.ts'
 import type { ClosingStack } from '../closing-stack.ts'
+import type { Backend } from '../commits/backend.ts'
 import { repairPut } from '../commits/repair-queue.ts'
-import type { Store } from '../commits/store.ts'
 import type { Placement, StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import {
@@ -139,7 +139,7 @@ async function nextPlacement(known: KnownPlacement, options: PlacementOptions): 
  * after a crash goes on. Servers that run take the new one up when they next look at the lost one.
  */
 export async function replaceStore(
-  { kv, blobs, clock }: Store,
+  { kv, blobs, clock }: Backend,
   settings: StoreSettings,
   making: Telling,
 ): Promise<number> {
@@ -156,7 +156,7 @@ export async function replaceStore(
 }
 
 /** Resolves with how many blobs that is. */
-async function queueWhatLayIn(lost: string, { kv, clock }: Pick<Store, 'kv' | 'clock'>): Promise<number> {
+async function queueWhatLayIn(lost: string, { kv, clock }: Pick<Backend, 'kv' | 'clock'>): Promise<number> {
   let queued = 0
   let puts: Put[] = []
   const flush = async (): Promise<void> => {

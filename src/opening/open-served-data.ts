@@ -1,6 +1,6 @@
 /** Data that a server serves: opened, and looked after by the background jobs until it is closed. */
 import { opening } from '../closing-stack.ts'
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
 import {
@@ -37,7 +37,7 @@ export function openServedData(
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    opened.add(startJobsOf(data.store, settings, log))
+    opened.add(startJobsOf(data.backend, settings, log))
     return { ...data, close: opened.close }
   })
 }
@@ -51,22 +51,22 @@ export function openServedMemory(
   return opening(async (opened) => {
     const memory = openMemoryStore(kmsKeys)
     opened.add(memory.close)
-    opened.add(startJobsOf(memory.store, settings, log))
-    return { store: memory.store, close: opened.close }
+    opened.add(startJobsOf(memory.backend, settings, log))
+    return { backend: memory.backend, close: opened.close }
   })
 }
 
 /** Gives what stops them. */
-function startJobsOf(store: Store, settings: ServedSettings, log: ServedLog): () => Promise<void> {
+function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog): () => Promise<void> {
   const jobs = startJobs({
-    store,
+    backend,
     intervalMs: settings.reclaimIntervalMs,
     graceMs: settings.reclaimGraceMs,
     quarantineMs: settings.quarantineMs,
     abandonedUploadMs: settings.abandonedUploadMs,
     repairBytesPerSecond: settings.repairBytesPerSecond,
     scrubBytesPerSecond: settings.scrubBytesPerSecond,
-    tasks: taskKinds(store, settings),
+    tasks: taskKinds(backend, settings),
     onError: (error) => log.error({ err: error }, 'a background job failed'),
     warn: (message) => log.warn(message),
   })

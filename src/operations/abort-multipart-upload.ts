@@ -20,8 +20,8 @@ export const abortMultipartUploadOperation = defineOperation({
   output: requestCharged,
   errors: ['NoSuchBucket', 'NoSuchUpload'],
 
-  async handle({ store, scope, key }, input) {
-    await abortUpload(store, scope, { key, uploadId: input.uploadId })
+  async handle({ backend, scope, key }, input) {
+    await abortUpload(backend, scope, { key, uploadId: input.uploadId })
     return {}
   },
 })

@@ -23,8 +23,8 @@ export const putBucketAclOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', ...policyErrors],
 
-  async handle({ store, scope, principal }, { body, acl }) {
-    await findBucket(store, scope)
+  async handle({ backend, scope, principal }, { body, acl }) {
+    await findBucket(backend, scope)
     checkChangesNothing(acl, body, principal)
     return {}
   },
@@ -42,8 +42,8 @@ export const getBucketAclOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope, principal }) {
-    await findBucket(store, scope)
+  async handle({ backend, scope, principal }) {
+    await findBucket(backend, scope)
     // Whoever is admitted to a bucket owns it.
     return { body: policyOf(principal) }
   },

@@ -30,14 +30,14 @@ export const putBucketEncryptionOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'InvalidArgument', 'KMS.NotFoundException'],
 
-  async handle({ store, scope }, { body }) {
+  async handle({ backend, scope }, { body }) {
     const [rule, ...more] = body.Rule
     const asked = rule?.ApplyServerSideEncryptionByDefault
     if (rule === undefined || more.length > 0 || asked === undefined) throw new S3Error('MalformedXML')
     const encryption = defaultEncryption(asked, rule.BucketKeyEnabled)
     // A key that is missing would refuse every write later.
-    if (encryption.by === 'kms') kmsKey(store, encryption.kmsKeyId)
-    await changeBucket(store, scope, (bucket) => ({ ...bucket, encryption }))
+    if (encryption.by === 'kms') kmsKey(backend, encryption.kmsKeyId)
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, encryption }))
     return {}
   },
 })
@@ -54,8 +54,8 @@ export const getBucketEncryptionOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'ServerSideEncryptionConfiguration', shape: configurationShape },
   errors: ['NoSuchBucket', 'ServerSideEncryptionConfigurationNotFoundError'],
 
-  async handle({ store, scope }) {
-    const { encryption } = await findBucket(store, scope)
+  async handle({ backend, scope }) {
+    const { encryption } = await findBucket(backend, scope)
     if (encryption === undefined) {
       throw new S3Error('ServerSideEncryptionConfigurationNotFoundError', { details: { BucketName: scope.name } })
     }
@@ -82,8 +82,8 @@ export const deleteBucketEncryptionOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope }) {
-    await changeBucket(store, scope, (bucket) => ({ ...bucket, encryption: undefined }))
+  async handle({ backend, scope }) {
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, encryption: undefined }))
     return {}
   },
 })

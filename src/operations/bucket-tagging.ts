@@ -18,9 +18,9 @@ export const putBucketTaggingOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
-  async handle({ store, scope }, { body }) {
+  async handle({ backend, scope }, { body }) {
     const tags = checkTags(toTags(body), 'bucket')
-    await changeBucket(store, scope, (bucket) => ({ ...bucket, tags }))
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, tags }))
     return {}
   },
 })
@@ -37,8 +37,8 @@ export const getBucketTaggingOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
   errors: ['NoSuchBucket', 'NoSuchTagSet'],
 
-  async handle({ store, scope, bucket: name }) {
-    const bucket = await findBucket(store, scope)
+  async handle({ backend, scope, bucket: name }) {
+    const bucket = await findBucket(backend, scope)
     if (bucket.tags.length === 0) throw new S3Error('NoSuchTagSet', { details: { BucketName: name } })
     return { body: toTaggingDocument(bucket.tags) }
   },
@@ -56,8 +56,8 @@ export const deleteBucketTaggingOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope }) {
-    await changeBucket(store, scope, (bucket) => ({ ...bucket, tags: [] }))
+  async handle({ backend, scope }) {
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, tags: [] }))
     return {}
   },
 })

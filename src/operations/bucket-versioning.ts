@@ -23,11 +23,11 @@ export const putBucketVersioningOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'InvalidBucketState', 'IllegalVersioningConfigurationException', 'MalformedXML'],
 
-  async handle({ store, scope }, { body }) {
+  async handle({ backend, scope }, { body }) {
     if (body.MfaDelete === 'Enabled') throw notImplemented('VersioningConfiguration/MfaDelete')
     if (body.Status === undefined) throw new S3Error('IllegalVersioningConfigurationException')
     const versioning = body.Status === 'Enabled' ? 'enabled' : 'suspended'
-    await changeBucket(store, scope, (bucket) => {
+    await changeBucket(backend, scope, (bucket) => {
       if (versioning === 'suspended' && bucket.objectLock !== undefined) {
         throw new S3Error('InvalidBucketState', {
           message: 'An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.',
@@ -53,8 +53,8 @@ export const getBucketVersioningOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'VersioningConfiguration', shape: versioningShape },
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope }) {
-    const { versioning } = await findBucket(store, scope)
+  async handle({ backend, scope }) {
+    const { versioning } = await findBucket(backend, scope)
     return { body: { Status: statusOf[versioning] } }
   },
 })

@@ -86,8 +86,8 @@ export const completeMultipartUploadOperation = defineOperation({
     'InvalidRequest',
   ],
 
-  async handle({ store, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
-    const result = await completeUpload(store, scope, {
+  async handle({ backend, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
+    const result = await completeUpload(backend, scope, {
       key,
       uploadId: input.uploadId,
       parts: listedParts(input.body.Part),

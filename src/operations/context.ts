@@ -1,11 +1,11 @@
 /** What a request is to an operation: what the protocol layer found out, and what `run` adds before a handler sees it. */
 import type { Principal } from '../auth/principal.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { operationsIn } from '../contract/operation.ts'
 
 export interface OperationRequest {
-  store: Store
+  backend: Backend
   principal: Principal
   requestId: string
   /** Signed by a URL's query rather than by headers. */

@@ -86,7 +86,7 @@ export const copyObjectOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
-  async handle({ store, scope, scopeOf, permit, bucket, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, scopeOf, permit, bucket, key, customerKeysMayTravel }, input) {
     const connection = { customerKeysMayTravel }
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
     const encryption = encryptionRequestOf(input, connection)
@@ -98,7 +98,7 @@ export const copyObjectOperation = defineOperation({
       })
     }
     const sourceScope = scopeOf(source.bucket, readPermission(source), input.sourceExpectedBucketOwner)
-    const opened = await openCopySource(store, sourceScope, source, (record) => {
+    const opened = await openCopySource(backend, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }
@@ -110,7 +110,7 @@ export const copyObjectOperation = defineOperation({
         permit('s3:PutObjectTagging')
       }
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
-      const version = await writeObject(store, scope, {
+      const version = await writeObject(backend, scope, {
         key,
         attributes: copiedAttributes(input, opened.record),
         data: {

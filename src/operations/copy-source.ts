@@ -1,7 +1,7 @@
 /** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
 
+import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import type { Store } from '../commits/store.ts'
 import { vendor } from '../contract/fields.ts'
 import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
@@ -65,13 +65,13 @@ export const readPermission = ({ versionId }: CopySource): string =>
 
 /** As `openObject`, but a delete marker named as the source is InvalidRequest, as AWS documents it. */
 export async function openCopySource<P extends { range: ByteRange }>(
-  store: Store,
+  backend: Backend,
   scope: BucketScope,
   source: CopySource & ReadAddress,
   plan: (record: ObjectRecord) => P,
 ): Promise<OpenedObject<P>> {
   try {
-    return await openObject(store, scope, source, plan)
+    return await openObject(backend, scope, source, plan)
   } catch (error) {
     if (!(error instanceof S3Error) || error.code !== 'MethodNotAllowed') throw error
     throw new S3Error('InvalidRequest', {

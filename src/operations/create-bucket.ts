@@ -60,16 +60,16 @@ export const createBucketOperation = defineOperation({
     'InvalidTag',
   ],
 
-  async handle({ store, principal, bucket, permit, region }, input) {
+  async handle({ backend, principal, bucket, permit, region }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
-    const location = resolveLocation(locationConstraint, (name) => store.blobs.hasLocation(name))
+    const location = resolveLocation(locationConstraint, (name) => backend.blobs.hasLocation(name))
     if (location === undefined) {
       throw invalidLocation(
         locationConstraint ?? '',
-        store.blobs.locations.map(({ name }) => name),
+        backend.blobs.locations.map(({ name }) => name),
       )
     }
     const tags = checkTags(input.body?.Tags === undefined ? [] : toTags({ TagSet: input.body.Tags }), 'bucket')
@@ -82,7 +82,7 @@ export const createBucketOperation = defineOperation({
       tags,
       objectLock: input.objectLockEnabled === true ? { defaultRetention: undefined } : undefined,
     }
-    await createBucket(store, asked, { repeatable: region === repeatableIn })
+    await createBucket(backend, asked, { repeatable: region === repeatableIn })
     return { location: `/${bucket}` }
   },
 })

@@ -60,7 +60,7 @@ export const createMultipartUploadOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
-  async handle({ store, scope, bucket, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, bucket, key, customerKeysMayTravel }, input) {
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {
@@ -68,7 +68,7 @@ export const createMultipartUploadOperation = defineOperation({
       })
     }
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
-    const { uploadId, upload } = await createUpload(store, scope, {
+    const { uploadId, upload } = await createUpload(backend, scope, {
       key,
       checksum,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),

@@ -13,8 +13,8 @@ export const deleteBucketOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'BucketNotEmpty'],
 
-  async handle({ store, scope }) {
-    await deleteBucket(store, scope)
+  async handle({ backend, scope }) {
+    await deleteBucket(backend, scope)
     return {}
   },
 })

@@ -38,8 +38,8 @@ export const deleteObjectOperation = defineOperation({
     'NoSuchVersion',
   ],
 
-  async handle({ store, scope, key, mayBypassGovernance }, input) {
-    const { versionId, deleteMarker } = await deleteObject(store, scope, {
+  async handle({ backend, scope, key, mayBypassGovernance }, input) {
+    const { versionId, deleteMarker } = await deleteObject(backend, scope, {
       key,
       versionId: input.versionId,
       ifMatch: input.ifMatch,

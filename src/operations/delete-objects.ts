@@ -66,9 +66,9 @@ export const deleteObjectsOperation = defineOperation({
   errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'MalformedXML'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
-    const { store, scope, mayBypassGovernance } = context
+    const { backend, scope, mayBypassGovernance } = context
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
-    await findBucket(store, scope)
+    await findBucket(backend, scope)
     const bypass = mayBypassGovernance(bypassGovernanceRetention)
     const scopeFor = (permission: string): BucketScope =>
       context.scopeOf(scope.name, permission, context.expectedBucketOwner)
@@ -77,7 +77,7 @@ export const deleteObjectsOperation = defineOperation({
     const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? ofCurrent : ofVersions)
     const named = body.Object.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))
     const deletions = named.flatMap((one) => (one instanceof S3Error ? [] : [one]))
-    const outcomes = (await deleteObjects(store, scope.name, deletions)).values()
+    const outcomes = (await deleteObjects(backend, scope.name, deletions)).values()
     const answers = body.Object.map((object, i) => {
       const refused = named[i]
       return answerOf(object, refused instanceof S3Error ? refused : outcomes.next().value)

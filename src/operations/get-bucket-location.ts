@@ -16,8 +16,8 @@ export const getBucketLocationOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'LocationConstraint', shape: string },
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope }) {
-    const bucket = await findBucket(store, scope)
+  async handle({ backend, scope }) {
+    const bucket = await findBucket(backend, scope)
     return { body: bucket.locationConstraint ?? '' }
   },
 })

@@ -1,4 +1,4 @@
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import { customerKey, encryptionOfRead } from '../contract/encryption-fields.ts'
 import { outHeader, required, vendor } from '../contract/fields.ts'
 import { deleteMarkerOut, ownership, requestCharged, versionId, versionIdOut } from '../contract/groups.ts'
@@ -83,10 +83,10 @@ export const getObjectAttributesOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed', 'InvalidArgument', 'InvalidRequest'],
 
-  async handle({ store, scope, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, customerKeysMayTravel }, input) {
     const { objectAttributes: asked, versionId } = input
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
-    const { bucket, record } = await findReadable(store, scope, { key, versionId, customerKey })
+    const { bucket, record } = await findReadable(backend, scope, { key, versionId, customerKey })
     const query = {
       afterNumber: Math.min(input.partNumberMarker ?? 0, limits.partNumberMax),
       max: Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax),
@@ -97,7 +97,7 @@ export const getObjectAttributesOperation = defineOperation({
       body: {
         ETag: asked.has('ETag') ? record.etag : undefined,
         Checksum: asked.has('Checksum') ? checksumElement(record.checksum) : undefined,
-        ObjectParts: asked.has('ObjectParts') ? await partsElement(store, record, query) : undefined,
+        ObjectParts: asked.has('ObjectParts') ? await partsElement(backend, record, query) : undefined,
         StorageClass: asked.has('StorageClass') ? shownStorageClass(record) : undefined,
         ObjectSize: asked.has('ObjectSize') ? record.size : undefined,
       },
@@ -112,11 +112,11 @@ function checksumElement(checksum: Checksum | undefined) {
 }
 
 /** How many parts the object was made of; and, where its checksum is made of theirs, a page of them. So S3 does it. */
-async function partsElement(store: Store, { data, checksum }: ObjectRecord, query: PartQuery) {
+async function partsElement(backend: Backend, { data, checksum }: ObjectRecord, query: PartQuery) {
   if (data.kind === 'blob') return undefined
   const PartsCount = partsCount(data.runs)
   if (checksum?.type !== 'COMPOSITE') return { PartsCount, Part: [] }
-  const { parts, truncated } = await readPartPage(store, data.uploadId, query)
+  const { parts, truncated } = await readPartPage(backend, data.uploadId, query)
   return {
     PartsCount,
     PartNumberMarker: query.afterNumber,

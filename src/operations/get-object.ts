@@ -27,14 +27,17 @@ export const getObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ store, scope, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, customerKeysMayTravel }, input) {
     const { versionId } = input
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
-    const { bucket, record, planned, body } = await openObject(store, scope, { key, versionId, customerKey }, (found) =>
-      planRead(input, found),
+    const { bucket, record, planned, body } = await openObject(
+      backend,
+      scope,
+      { key, versionId, customerKey },
+      (found) => planRead(input, found),
     )
     try {
-      const part = partChecksum(store, input, record)
+      const part = partChecksum(backend, input, record)
       return Object.assign(describeRead(input, { bucket, record }, planned, part && (await part)), { body })
     } catch (error) {
       body.cancel()

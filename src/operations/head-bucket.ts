@@ -20,8 +20,8 @@ export const headBucketOperation = defineOperation({
   },
   errors: ['NoSuchBucket'],
 
-  async handle({ store, scope, region }) {
-    const bucket = await findBucket(store, scope)
+  async handle({ backend, scope, region }) {
+    const bucket = await findBucket(backend, scope)
     // There are no access points that a name could be an alias of.
     return { bucketRegion: regionOf(bucket.locationConstraint, region), accessPointAlias: 'false' }
   },

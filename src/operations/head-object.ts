@@ -31,11 +31,11 @@ export const headObjectOperation = defineOperation({
     'MethodNotAllowed',
   ],
 
-  async handle({ store, scope, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, customerKeysMayTravel }, input) {
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
-    const { bucket, record } = await findReadable(store, scope, { key, versionId: input.versionId, customerKey })
+    const { bucket, record } = await findReadable(backend, scope, { key, versionId: input.versionId, customerKey })
     const planned = planRead(input, record)
-    const part = partChecksum(store, input, record)
+    const part = partChecksum(backend, input, record)
     return describeRead(input, { bucket: bucket.record, record }, planned, part && (await part))
   },
 })

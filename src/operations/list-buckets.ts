@@ -41,9 +41,9 @@ export const listBucketsOperation = defineOperation({
   },
   errors: ['InvalidArgument'],
 
-  async handle({ store, principal, region }, input) {
+  async handle({ backend, principal, region }, input) {
     const start = input.continuationToken === undefined ? undefined : readPageToken(input.continuationToken)
-    const page = await listBuckets(store, {
+    const page = await listBuckets(backend, {
       owner: principal.accountId,
       prefix: input.prefix ?? '',
       afterName: start !== undefined && 'afterKey' in start ? start.afterKey : undefined,

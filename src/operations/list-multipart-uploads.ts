@@ -58,10 +58,10 @@ export const listMultipartUploadsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ store, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, principal }, input) {
     const { prefix = '', delimiter = '', keyMarker = '', uploadIdMarker = '' } = input
     const max = Math.min(input.maxUploads ?? limits.listUploadsMax, limits.listUploadsMax)
-    const { page } = await listUploads(store, scope, {
+    const { page } = await listUploads(backend, scope, {
       prefix,
       delimiter,
       max,

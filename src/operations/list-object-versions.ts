@@ -72,7 +72,7 @@ export const listObjectVersionsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ store, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, principal }, input) {
     const { prefix = '', delimiter = '', keyMarker = '', versionIdMarker = '' } = input
     if (keyMarker === '' && versionIdMarker !== '') {
       throw invalidArgument(
@@ -82,7 +82,7 @@ export const listObjectVersionsOperation = defineOperation({
       )
     }
     const max = pageSize(input.maxKeys)
-    const { page } = await listVersions(store, scope, {
+    const { page } = await listVersions(backend, scope, {
       prefix,
       delimiter,
       max,

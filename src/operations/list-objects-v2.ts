@@ -49,10 +49,10 @@ export const listObjectsV2Operation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ store, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, principal }, input) {
     const { prefix = '', delimiter = '' } = input
     const max = pageSize(input.maxKeys)
-    const { page } = await listObjects(store, scope, { prefix, delimiter, max, start: startOf(input) })
+    const { page } = await listObjects(backend, scope, { prefix, delimiter, max, start: startOf(input) })
     const encode = textEncoder(input.encodingType)
     return {
       body: {

@@ -40,10 +40,10 @@ export const listObjectsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ store, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, principal }, input) {
     const { prefix = '', delimiter = '', marker = '' } = input
     const max = pageSize(input.maxKeys)
-    const { page } = await listObjects(store, scope, {
+    const { page } = await listObjects(backend, scope, {
       prefix,
       delimiter,
       max,

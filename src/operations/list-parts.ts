@@ -66,12 +66,18 @@ export const listPartsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument', 'InvalidRequest'],
 
-  async handle({ store, scope, bucket, key, principal, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, bucket, key, principal, customerKeysMayTravel }, input) {
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const encryption = customerKey && ({ by: 'customer', customerKey } as const)
     const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
     const marker = Math.min(input.partNumberMarker ?? 0, limits.partNumberMax)
-    const page = await listParts(store, scope, { key, uploadId: input.uploadId, afterNumber: marker, max, encryption })
+    const page = await listParts(backend, scope, {
+      key,
+      uploadId: input.uploadId,
+      afterNumber: marker,
+      max,
+      encryption,
+    })
     const owner = { ID: principal.accountId, DisplayName: principal.displayName }
     const { checksum } = page.upload.record
     return {

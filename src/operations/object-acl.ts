@@ -25,8 +25,8 @@ export const putObjectAclOperation = defineOperation({
   output: { versionId: versionIdOut, ...requestCharged },
   errors: [...errorsOfVersion, ...policyErrors],
 
-  async handle({ store, scope, key, principal }, { body, acl, versionId }) {
-    const { bucket, record } = await findVersion(store, scope, key, versionId)
+  async handle({ backend, scope, key, principal }, { body, acl, versionId }) {
+    const { bucket, record } = await findVersion(backend, scope, key, versionId)
     checkChangesNothing(acl, body, principal)
     return { versionId: shownVersionId({ bucket: bucket.record, record }) }
   },
@@ -45,8 +45,8 @@ export const getObjectAclOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: errorsOfVersion,
 
-  async handle({ store, scope, key, principal }, { versionId }) {
-    const { bucket, record } = await findVersion(store, scope, key, versionId)
+  async handle({ backend, scope, key, principal }, { versionId }) {
+    const { bucket, record } = await findVersion(backend, scope, key, versionId)
     return { versionId: shownVersionId({ bucket: bucket.record, record }), body: policyOf(principal) }
   },
 })

@@ -1,6 +1,6 @@
 /** What GetObject and HeadObject have in common: which bytes are meant, and the headers that describe them. */
 
-import type { Store } from '../commits/store.ts'
+import type { Backend } from '../commits/backend.ts'
 import type { encryptionOut } from '../contract/encryption-fields.ts'
 import type { EncodedFields } from '../contract/fields.ts'
 import type { objectHeaders } from '../contract/groups.ts'
@@ -61,12 +61,12 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
 
 /** The checksum of the part that is asked for by its number; `undefined` when none is asked for. It is kept apart from the object's record. */
 export function partChecksum(
-  store: Store,
+  backend: Backend,
   { checksumMode, partNumber }: ReadInputs,
   { data, checksum }: ObjectRecord,
 ): Promise<Checksum | undefined> | undefined {
   if (checksumMode === undefined || partNumber === undefined || data.kind === 'blob') return undefined
-  return readPart(store, data.uploadId, partNumber).then((part) => {
+  return readPart(backend, data.uploadId, partNumber).then((part) => {
     // The type says how the object's checksum is made of those of its parts.
     return part?.checksum && { ...part.checksum, type: checksum?.type ?? part.checksum.type }
   })

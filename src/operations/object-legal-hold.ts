@@ -26,8 +26,8 @@ export const putObjectLegalHoldOperation = defineOperation({
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'MalformedXML'],
 
-  async handle({ store, scope, key }, { body, versionId }) {
-    await setLegalHold(store, scope, { key, versionId }, body.Status === 'ON')
+  async handle({ backend, scope, key }, { body, versionId }) {
+    await setLegalHold(backend, scope, { key, versionId }, body.Status === 'ON')
     return {}
   },
 })
@@ -44,8 +44,8 @@ export const getObjectLegalHoldOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },
   errors: [...errorsOfVersion, 'InvalidRequest', 'NoSuchObjectLockConfiguration'],
 
-  async handle({ store, scope, key }, { versionId }) {
-    const { legalHold } = await findLockable(store, scope, { key, versionId })
+  async handle({ backend, scope, key }, { versionId }) {
+    const { legalHold } = await findLockable(backend, scope, { key, versionId })
     if (legalHold === undefined) throw new S3Error('NoSuchObjectLockConfiguration', { details: { Key: key } })
     return { body: { Status: legalHold ? ('ON' as const) : ('OFF' as const) } }
   },

@@ -46,11 +46,11 @@ export const putObjectLockConfigurationOperation = defineOperation({
   output: requestCharged,
   errors: ['NoSuchBucket', 'InvalidBucketState', 'InvalidArgument', 'MalformedXML'],
 
-  async handle({ store, scope }, { body }) {
+  async handle({ backend, scope }, { body }) {
     if (body.ObjectLockEnabled === undefined) throw new S3Error('MalformedXML')
     const rule = body.Rule
     const objectLock: ObjectLock = { defaultRetention: rule && toDefaultRetention(rule.DefaultRetention) }
-    await changeBucket(store, scope, (bucket) => {
+    await changeBucket(backend, scope, (bucket) => {
       if (bucket.versioning !== 'enabled') {
         throw new S3Error('InvalidBucketState', {
           message: "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration",
@@ -83,8 +83,8 @@ export const getObjectLockConfigurationOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'ObjectLockConfiguration', shape: configurationShape },
   errors: ['NoSuchBucket', 'ObjectLockConfigurationNotFoundError'],
 
-  async handle({ store, scope }) {
-    const { name, objectLock } = await findBucket(store, scope)
+  async handle({ backend, scope }) {
+    const { name, objectLock } = await findBucket(backend, scope)
     if (objectLock === undefined) {
       throw new S3Error('ObjectLockConfigurationNotFoundError', { details: { BucketName: name } })
     }

@@ -33,9 +33,9 @@ export const putObjectRetentionOperation = defineOperation({
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'InvalidArgument', 'MalformedXML', 'AccessDenied'],
 
-  async handle({ store, scope, key, mayBypassGovernance }, { body, versionId, bypassGovernanceRetention }) {
+  async handle({ backend, scope, key, mayBypassGovernance }, { body, versionId, bypassGovernanceRetention }) {
     const bypass = mayBypassGovernance(bypassGovernanceRetention)
-    await setRetention(store, scope, { key, versionId }, toRetention(body), bypass)
+    await setRetention(backend, scope, { key, versionId }, toRetention(body), bypass)
     return {}
   },
 })
@@ -65,8 +65,8 @@ export const getObjectRetentionOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },
   errors: [...errorsOfVersion, 'InvalidRequest', 'NoSuchObjectLockConfiguration'],
 
-  async handle({ store, scope, key }, { versionId }) {
-    const { retention } = await findLockable(store, scope, { key, versionId })
+  async handle({ backend, scope, key }, { versionId }) {
+    const { retention } = await findLockable(backend, scope, { key, versionId })
     if (retention === undefined) throw new S3Error('NoSuchObjectLockConfiguration', { details: { Key: key } })
     return { body: { Mode: retention.mode, RetainUntilDate: retention.untilMs } }
   },

@@ -20,8 +20,8 @@ export const putObjectTaggingOperation = defineOperation({
   output: { versionId: versionIdOut },
   errors: [...errorsOfVersion, 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
-  async handle({ store, scope, key }, { body, versionId }) {
-    const version = await setTags(store, scope, { key, versionId }, checkTags(toTags(body), 'object'))
+  async handle({ backend, scope, key }, { body, versionId }) {
+    const version = await setTags(backend, scope, { key, versionId }, checkTags(toTags(body), 'object'))
     return { versionId: shownVersionId(version) }
   },
 })
@@ -39,8 +39,8 @@ export const getObjectTaggingOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
   errors: errorsOfVersion,
 
-  async handle({ store, scope, key }, { versionId }) {
-    const { bucket, record } = await findVersion(store, scope, key, versionId)
+  async handle({ backend, scope, key }, { versionId }) {
+    const { bucket, record } = await findVersion(backend, scope, key, versionId)
     return { versionId: shownVersionId({ bucket: bucket.record, record }), body: toTaggingDocument(record.tags) }
   },
 })
@@ -58,8 +58,8 @@ export const deleteObjectTaggingOperation = defineOperation({
   output: { versionId: versionIdOut },
   errors: errorsOfVersion,
 
-  async handle({ store, scope, key }, { versionId }) {
-    const version = await setTags(store, scope, { key, versionId }, [])
+  async handle({ backend, scope, key }, { versionId }) {
+    const version = await setTags(backend, scope, { key, versionId }, [])
     return { versionId: shownVersionId(version) }
   },
 })

@@ -67,12 +67,12 @@ export const putObjectOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
-  async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.putBytesMax)
     const attributes = objectAttributes(input)
     const data = incomingData(input.body, input, presigned)
     requireDigest('Put Object', attributes, data)
-    const version = await writeObject(store, scope, {
+    const version = await writeObject(backend, scope, {
       key,
       attributes,
       data,

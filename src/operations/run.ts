@@ -40,7 +40,7 @@ export async function bucketFirst(
   // To one operation the bucket need not be there: it makes it.
   if (!operation.errors.includes('NoSuchBucket')) return error
   try {
-    await findBucket(request.store, permittedScope(operation, request, input))
+    await findBucket(request.backend, permittedScope(operation, request, input))
     return error
   } catch (instead) {
     return instead
@@ -89,7 +89,7 @@ class RequestScope implements BucketScope {
 
 /** Field by field, and what few handlers ask for made when they ask: every request comes by here. */
 class RequestContext implements OperationContext {
-  readonly store: OperationContext['store']
+  readonly backend: OperationContext['backend']
   readonly principal: Principal
   readonly requestId: string
   readonly presigned: boolean
@@ -102,7 +102,7 @@ class RequestContext implements OperationContext {
   readonly scope: BucketScope
 
   constructor(request: OperationRequest, scope: BucketScope) {
-    this.store = request.store
+    this.backend = request.backend
     this.principal = request.principal
     this.requestId = request.requestId
     this.presigned = request.presigned

@@ -34,8 +34,8 @@ export function answersAlways<S extends Shape>(
     outputBody: { kind: 'xml', root, shape: shape as Shape },
     errors: ['NoSuchBucket', ...errors],
 
-    async handle({ store, scope }) {
-      await findBucket(store, scope)
+    async handle({ backend, scope }) {
+      await findBucket(backend, scope)
       return { body }
     },
   })
@@ -56,8 +56,8 @@ export function findsNothing(
     output: {},
     errors: ['NoSuchBucket', code, ...errors],
 
-    async handle({ store, scope, bucket }) {
-      await findBucket(store, scope)
+    async handle({ backend, scope, bucket }) {
+      await findBucket(backend, scope)
       throw new S3Error(code, { details: { BucketName: bucket } })
     },
   })
@@ -74,8 +74,8 @@ export function removesNothing({ input, errors = [], ...named }: Named): Operati
     output: {},
     errors: ['NoSuchBucket', ...errors],
 
-    async handle({ store, scope }) {
-      await findBucket(store, scope)
+    async handle({ backend, scope }) {
+      await findBucket(backend, scope)
       return {}
     },
   })
@@ -97,8 +97,8 @@ export function acceptsOnly<S extends Shape>(
     output: {},
     errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest', 'NotImplemented', ...errors],
 
-    async handle({ store, scope }, { body }) {
-      await findBucket(store, scope)
+    async handle({ backend, scope }, { body }) {
+      await findBucket(backend, scope)
       check(body as Infer<S>)
       return {}
     },

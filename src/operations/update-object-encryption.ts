@@ -19,7 +19,7 @@ export const updateObjectEncryptionOperation = defineOperation({
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'AccessDenied', 'KMS.NotFoundException', 'MalformedXML'],
 
-  async handle({ store, scope, key }, { body, versionId }) {
+  async handle({ backend, scope, key }, { body, versionId }) {
     const asked = body['SSE-KMS']
     if (asked === undefined) {
       throw refusal(
@@ -28,7 +28,7 @@ export const updateObjectEncryptionOperation = defineOperation({
     }
     const kmsKeyId = keyArn(asked.KMSKeyArn)
     const bucketKeyEnabled = bucketKey(asked.BucketKeyEnabled)
-    await setEncryption(store, scope, { key, versionId }, { by: 'kms', kmsKeyId, bucketKeyEnabled })
+    await setEncryption(backend, scope, { key, versionId }, { by: 'kms', kmsKeyId, bucketKeyEnabled })
     return {}
   },
 })

@@ -57,20 +57,20 @@ export const uploadPartCopyOperation = defineOperation({
     'NoSuchVersion',
   ],
 
-  async handle({ store, scope, scopeOf, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, scopeOf, key, customerKeysMayTravel }, input) {
     const from = {
       ...parseCopySource(input.copySource),
       customerKey: sourceCustomerKeyOf(input, { customerKeysMayTravel }),
     }
     const sourceScope = scopeOf(from.bucket, readPermission(from), input.sourceExpectedBucketOwner)
-    const { body, ...source } = await openCopySource(store, sourceScope, from, (record) => {
+    const { body, ...source } = await openCopySource(backend, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)
       return { range }
     })
     try {
-      const { part, encryption } = await writePart(store, scope, {
+      const { part, encryption } = await writePart(backend, scope, {
         key,
         uploadId: input.uploadId,
         number: input.partNumber,

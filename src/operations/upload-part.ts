@@ -32,9 +32,9 @@ export const uploadPartOperation = defineOperation({
     'InvalidRequest',
   ],
 
-  async handle({ store, scope, key, presigned, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.partBytesMax)
-    const { part, encryption } = await writePart(store, scope, {
+    const { part, encryption } = await writePart(backend, scope, {
       key,
       uploadId: input.uploadId,
       number: input.partNumber,

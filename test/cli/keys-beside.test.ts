@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeKeyRing, type KeyChange } from '../../src/cli/keys.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { bindingOf, objectKeyOf } from '../../src/commits/encryption.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
 import { foundBucket } from '../../src/jobs/blob-reference.ts'
 import { everyEntry } from '../../src/jobs/every-entry.ts'
@@ -63,7 +63,7 @@ class LateKv extends WatchedKv {
 interface World {
   made: TestStore
   /** The store as another process opens it now. */
-  open(): Promise<Store>
+  open(): Promise<Backend>
   change(change: KeyChange): Promise<unknown>
 }
 
@@ -73,7 +73,7 @@ async function openWorld(random: () => number): Promise<World> {
   const sources = { keyRing: undefined, kmsKeys }
   const over = storeOver(memoryShardStore({ clock }), clock)
   const keys = await openKeyRing(kv, file, sources, { owner: true, clock })
-  const made = { ...over, kv, store: { ...over.store, kv, keys } }
+  const made = { ...over, kv, backend: { ...over.backend, kv, keys } }
   await makeBucket(made)
   await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
   return {
@@ -85,51 +85,51 @@ async function openWorld(random: () => number): Promise<World> {
 }
 
 /** A client of one process: it writes, hides, removes and completes a few keys, so that versions move all the time. */
-async function write(made: TestStore, store: Store, random: () => number, times: number): Promise<void> {
+async function write(made: TestStore, backend: Backend, random: () => number, times: number): Promise<void> {
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)]
   let open: { at: At; uploadId: string } | undefined
   for (let i = 0; i < times; i++) {
     const mode = pick(modeNames) ?? 'SSE-S3'
     const at = { key: pick(['a', 'b']) ?? 'a', mode }
     const what = random()
-    if (what < 0.3) await putEncrypted(store, at, patternBytes(i, 10))
-    else if (what < 0.5) await deleteObject(store, scope, { key: at.key })
+    if (what < 0.3) await putEncrypted(backend, at, patternBytes(i, 10))
+    else if (what < 0.5) await deleteObject(backend, scope, { key: at.key })
     else if (what < 0.8) {
-      const [newest] = await store.kv.range({ ...historyOf(scope.name, at.key), limit: 1 })
+      const [newest] = await backend.kv.range({ ...historyOf(scope.name, at.key), limit: 1 })
       const version = newest && versionCodec.decode(newest.key, newest.value)
-      if (version !== undefined) await deleteObject(store, scope, { key: at.key, versionId: version.versionId })
-    } else if (open === undefined) open = { at, uploadId: await beginEncrypted(store, at) }
+      if (version !== undefined) await deleteObject(backend, scope, { key: at.key, versionId: version.versionId })
+    } else if (open === undefined) open = { at, uploadId: await beginEncrypted(backend, at) }
     else {
       const { uploadId } = open
-      const part = await sendEncrypted(store, open.at, uploadId, 1, patternBytes(i, 10))
-      await complete({ ...made, store }, { ...open.at, uploadId }, [part])
+      const part = await sendEncrypted(backend, open.at, uploadId, 1, patternBytes(i, 10))
+      await complete({ ...made, backend }, { ...open.at, uploadId }, [part])
       open = undefined
     }
   }
 }
 
 /** Whether the ring opens everything. Resolves with how much that was. */
-async function opened(store: Store): Promise<number> {
+async function opened(backend: Backend): Promise<number> {
   const objects = new ObjectKeys(scope.name)
-  const bucketId = (await foundBucket(store.kv, scope.name))?.record.id ?? ''
+  const bucketId = (await foundBucket(backend.kv, scope.name))?.record.id ?? ''
   let count = 0
   const customerKey = undefined
   for (const [range, keyOf] of [
     [objects.startingWith(''), (key: Key) => objects.unpack(key)],
     [historyOfBucket(scope.name), historyKeyOf],
   ] as const) {
-    for await (const { key, value } of everyEntry(store.kv, range)) {
+    for await (const { key, value } of everyEntry(backend.kv, range)) {
       const record = versionCodec.decode(key, value)
       if (record.kind === 'marker' || record.encryption?.wrappedBy === undefined) continue
-      objectKeyOf(store, record.encryption, bindingOf(bucketId, keyOf(key), record), customerKey)
+      objectKeyOf(backend, record.encryption, bindingOf(bucketId, keyOf(key), record), customerKey)
       count++
     }
   }
-  for await (const { key, value } of everyEntry(store.kv, uploads)) {
+  for await (const { key, value } of everyEntry(backend.kv, uploads)) {
     const record = uploadCodec.decode(key, value)
     if (record.state !== 'open' || record.encryption?.wrappedBy === undefined) continue
     const place = { uploadId: uploadIdOf(key) }
-    objectKeyOf(store, record.encryption, { bucketId: record.bucketId, key: record.key, place }, customerKey)
+    objectKeyOf(backend, record.encryption, { bucketId: record.bucketId, key: record.key, place }, customerKey)
     count++
   }
   return count
@@ -141,7 +141,7 @@ describe('a ring that is changed beside clients', () => {
     async (seed) => {
       const random = seededRandom(seed)
       const world = await openWorld(random)
-      const processes = [world.made.store, await world.open(), await world.open()]
+      const processes = [world.made.backend, await world.open(), await world.open()]
       let writing = true
       const rounds = names.concat(names).map((rotate) => async () => {
         await world.change({ rotate })
@@ -160,8 +160,8 @@ describe('a ring that is changed beside clients', () => {
         return read
       })()
       await Promise.all(
-        processes.map(async (store) => {
-          while (writing) await write(world.made, store, random, 5)
+        processes.map(async (backend) => {
+          while (writing) await write(world.made, backend, random, 5)
         }),
       )
       expect(await changes).toBeGreaterThan(0)
@@ -169,25 +169,25 @@ describe('a ring that is changed beside clients', () => {
     },
   )
 
-  it.each<[what: string, write: (store: Store) => Promise<unknown>]>([
-    ['an object', (store) => putEncrypted(store, { key: 'a', mode: 'SSE-S3' }, patternBytes(1, 10))],
-    ['an upload', (store) => beginEncrypted(store, { key: 'a', mode: 'SSE-S3' })],
-    ['another key of an object', (store) => setEncryption(store, scope, { key: 'old' }, { by: 'kms' })],
+  it.each<[what: string, write: (backend: Backend) => Promise<unknown>]>([
+    ['an object', (backend) => putEncrypted(backend, { key: 'a', mode: 'SSE-S3' }, patternBytes(1, 10))],
+    ['an upload', (backend) => beginEncrypted(backend, { key: 'a', mode: 'SSE-S3' })],
+    ['another key of an object', (backend) => setEncryption(backend, scope, { key: 'old' }, { by: 'kms' })],
   ])('is the one that wraps the key of %s, though the writer has decided by the one before', async (_what, work) => {
     const { made, open, change } = await openWorld(seededRandom(1))
-    await putEncrypted(made.store, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
-    const store = await open()
+    await putEncrypted(made.backend, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
+    const backend = await open()
     made.kv.beforeNextCommit(async () => {
       for (const rotate of names) await change({ rotate })
       await change({ retire: true })
     })
-    await work(store)
+    await work(backend)
     expect(await opened(await open())).toBeGreaterThan(0)
   })
 
   it('has one change at a time: of many that begin together none loses the key of another', async () => {
     const world = await openWorld(seededRandom(1))
-    const before = world.made.store.keys.keys.length
+    const before = world.made.backend.keys.keys.length
     const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => world.change({ rotate: 'sse-s3' })))
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ name: 'KeyRingBusy' })

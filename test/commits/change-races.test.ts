@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { changeBucket } from '../../src/objects/buckets.ts'
 import { setLegalHold, setTags } from '../../src/objects/change-version.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
@@ -68,7 +68,7 @@ interface Change {
   of?: (typeof places)[number]
   /** `target`: the id of the version. */
   make(
-    made: Pick<TestStore, 'store'>,
+    made: Pick<TestStore, 'backend'>,
     name: string,
     target: string,
   ): Promise<{ versionId?: string | undefined } | undefined>
@@ -77,23 +77,23 @@ interface Change {
 const ofKey: readonly Change[] = [
   { name: 'put', make: (made, name) => put(made, key, contentOf(name)) },
   { name: 'put unless there', make: (made, name) => put(made, key, contentOf(name), { ifNoneMatch: '*' }) },
-  { name: 'delete', make: ({ store }) => deleteObject(store, scope, { key }) },
+  { name: 'delete', make: ({ backend }) => deleteObject(backend, scope, { key }) },
 ]
 const ofVersion = places.flatMap((of): readonly Change[] => [
-  { name: `remove ${of}`, of, make: ({ store }, _, versionId) => deleteObject(store, scope, { key, versionId }) },
+  { name: `remove ${of}`, of, make: ({ backend }, _, versionId) => deleteObject(backend, scope, { key, versionId }) },
   {
     name: `hold ${of}`,
     of,
-    make: async ({ store }, _, versionId) => {
-      await setLegalHold(store, scope, { key, versionId }, true)
+    make: async ({ backend }, _, versionId) => {
+      await setLegalHold(backend, scope, { key, versionId }, true)
       return undefined
     },
   },
   {
     name: `tag ${of}`,
     of,
-    make: async ({ store }, name, versionId) => {
-      await setTags(store, scope, { key, versionId }, [{ key: 'by', value: name }])
+    make: async ({ backend }, name, versionId) => {
+      await setTags(backend, scope, { key, versionId }, [{ key: 'by', value: name }])
       return undefined
     },
   },
@@ -114,10 +114,10 @@ class World {
 
   static async make({ versioning, steps: given }: Situation): Promise<World> {
     const world = new World(await storeWithBucket())
-    const { store } = world.made
+    const { backend } = world.made
     // Object Lock asks for versioning; a bucket that is suspended has it only here, so that every version can be held.
     const change = (to: 'unversioned' | 'enabled' | 'suspended'): Promise<void> =>
-      changeBucket(store, scope, (bucket) => ({
+      changeBucket(backend, scope, (bucket) => ({
         ...bucket,
         versioning: to,
         objectLock: to === 'unversioned' ? undefined : { defaultRetention: undefined },
@@ -136,11 +136,11 @@ class World {
   }
 
   /** Resolves with its answer: an error's code, or `ok`. */
-  async do(change: Change, name: string, store: Store = this.made.store): Promise<string> {
+  async do(change: Change, name: string, backend: Backend = this.made.backend): Promise<string> {
     const target = change.of === undefined ? '' : (this.before.at(change.of) ?? 'null')
     return outcome(
       (async () => {
-        const { versionId } = (await change.make({ store }, name, target)) ?? {}
+        const { versionId } = (await change.make({ backend }, name, target)) ?? {}
         if (change.of === undefined && versionId !== undefined && versionId !== 'null') this.#names.set(versionId, name)
       })(),
     )
@@ -148,22 +148,22 @@ class World {
 
   /** Everything that clients see of the key, and how much is to be reclaimed. */
   async state(): Promise<unknown> {
-    const { store } = this.made
+    const { backend } = this.made
     const query = { prefix: '', delimiter: '', keyMarker: undefined, versionIdMarker: undefined, max: 100 }
-    const { page } = await listVersions(store, scope, query)
+    const { page } = await listVersions(backend, scope, query)
     const versions: unknown[] = []
     for (const { version, latest } of page.entries) {
       const { versionId, kind } = version
       const name = this.#names.get(versionId) ?? versionId
       if (kind === 'marker') versions.push({ marker: name, latest })
       else {
-        const { etag, legalHold, tags } = (await findVersion(store, scope, key, versionId)).record
+        const { etag, legalHold, tags } = (await findVersion(backend, scope, key, versionId)).record
         versions.push({ object: name, etag, latest, legalHold: legalHold === true, tags })
       }
     }
     const sequences = page.entries.map(({ version }) => version.sequence)
     const isOrdered = sequences.every((sequence, i) => i === 0 || sequence < (sequences[i - 1] ?? 0))
-    const current = await outcome(findVersion(store, scope, key, undefined))
+    const current = await outcome(findVersion(backend, scope, key, undefined))
     return { versions, current, isOrdered, garbage: (await garbageOf(this.made)).length }
   }
 }
@@ -192,7 +192,7 @@ async function atOnce(situation: Situation, first: Change, second: Change, check
   if (!checking) kv.commit = (given) => commit({ ...given, checks: [] })
   let theirs: string | undefined
   kv.beforeNextCommit(async () => {
-    theirs = await world.do(second, 'second', { ...world.made.store })
+    theirs = await world.do(second, 'second', { ...world.made.backend })
   })
   const ours = await world.do(first, 'first')
   if (theirs === undefined) {
@@ -238,7 +238,7 @@ describe('a completion, and meanwhile a part or an abort', () => {
       const part = await sendPart(made, address, 1, 'the first part')
       let sent = ''
       made.kv.beforeNextCommit(async () => {
-        sent = await outcome(sendPart({ ...made, store: { ...made.store } }, address, number, 'another'))
+        sent = await outcome(sendPart({ ...made, backend: { ...made.backend } }, address, number, 'another'))
       })
       const completed = await outcome(complete(made, address, [part]))
       expect([sent, completed], `part ${number}`).toEqual(['ok', number === 1 ? 'InvalidPart' : 'ok'])

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { advanceLockClock, confirmLockClock, lockClockState, lockNow } from '../../src/commits/lock-clock.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { limits } from '../../src/limits.ts'
 import { createBucket } from '../../src/objects/buckets.ts'
 import { setRetention } from '../../src/objects/change-version.ts'
@@ -189,27 +189,27 @@ describe('a lock of an hour', () => {
   async function lockedForAnHour(store: TestStore): Promise<string> {
     const objectLock = { defaultRetention: undefined }
     const location = { location: 'default', locationConstraint: undefined }
-    await createBucket(store.store, { name: 'bucket', owner: 'main', ...location, objectLock })
+    await createBucket(store.backend, { name: 'bucket', owner: 'main', ...location, objectLock })
     const { versionId: written } = await put(store, 'key')
-    const untilMs = (await lockNow(store.store)) + hourMs
-    await setRetention(store.store, scope, { key: 'key' }, { mode: 'COMPLIANCE', untilMs }, false)
+    const untilMs = (await lockNow(store.backend)) + hourMs
+    await setRetention(store.backend, scope, { key: 'key' }, { mode: 'COMPLIANCE', untilMs }, false)
     return written
   }
 
-  const removal = (store = made.store): Promise<string> =>
-    outcome(deleteObject(store, scope, { key: 'key', versionId, bypassGovernance: true }))
+  const removal = (backend = made.backend): Promise<string> =>
+    outcome(deleteObject(backend, scope, { key: 'key', versionId, bypassGovernance: true }))
 
   /** The server runs, and its jobs tell the time once a minute, whatever the machine's clock says. */
   async function runs(ms: number, machineRunsMs = ms): Promise<void> {
     for (let passed = 0; passed < ms; passed += minuteMs) {
       made.clock.advance(minuteMs)
       made.clock.set((machineRunsMs * minuteMs) / ms - minuteMs)
-      await advanceLockClock(made.store)
+      await advanceLockClock(made.backend)
     }
   }
 
   /** Another process over the same data: it knows what is stored, and nothing else. */
-  const restarted = ({ now }: Pick<Clock, 'now'>): Store => ({ ...made.store, clock: { ...made.clock, now } })
+  const restarted = ({ now }: Pick<Clock, 'now'>): Backend => ({ ...made.backend, clock: { ...made.clock, now } })
 
   it('ends after an hour', async () => {
     made.clock.advance(hourMs - 1)
@@ -250,16 +250,16 @@ describe('a lock of an hour', () => {
 
   it('ends when an operator confirms the step', async () => {
     made.clock.set(1000 * dayMs)
-    expect(await lockClockState(made.store)).toMatchObject({ awaitsConfirmation: true })
+    expect(await lockClockState(made.backend)).toMatchObject({ awaitsConfirmation: true })
     expect(await removal()).toBe('AccessDenied')
-    expect(await confirmLockClock(made.store)).toMatchObject({ awaitsConfirmation: false })
+    expect(await confirmLockClock(made.backend)).toMatchObject({ awaitsConfirmation: false })
     expect(await removal()).toBe('ok')
   })
 
   it('does not end by a confirmation of a clock that was set back', async () => {
     made.clock.set(-1000 * dayMs)
-    const before = await lockNow(made.store)
-    expect(await confirmLockClock(made.store)).toEqual({
+    const before = await lockNow(made.backend)
+    expect(await confirmLockClock(made.backend)).toEqual({
       trustedMs: before,
       machineMs: made.clock.now(),
       awaitsConfirmation: false,
@@ -269,9 +269,9 @@ describe('a lock of an hour', () => {
 
   it('does not end by a restart, whatever the clock says then', async () => {
     for (const machineAheadMs of [-1000 * dayMs, stepsMs + 1, 1000 * dayMs, 0]) {
-      const store = restarted({ now: () => made.clock.now() + machineAheadMs })
-      await advanceLockClock(store)
-      expect(await removal(store)).toBe('AccessDenied')
+      const backend = restarted({ now: () => made.clock.now() + machineAheadMs })
+      await advanceLockClock(backend)
+      expect(await removal(backend)).toBe('AccessDenied')
     }
     await runs(hourMs)
     expect(await removal(restarted(made.clock))).toBe('ok')
@@ -282,7 +282,7 @@ describe('a lock of an hour', () => {
     const untilMs = made.clock.now() + hourMs
     const retention = { mode: 'COMPLIANCE', untilMs } as const
     await put(made, 'other')
-    expect(await outcome(setRetention(made.store, scope, { key: 'other' }, retention, false))).toBe('InvalidArgument')
+    expect(await outcome(setRetention(made.backend, scope, { key: 'other' }, retention, false))).toBe('InvalidArgument')
   })
 
   /** While the clock is years ahead. */
@@ -293,9 +293,9 @@ describe('a lock of an hour', () => {
 
   it('stays when the record of the time is not there, though nothing seems to be wrong', async () => {
     await loseTheMark()
-    await advanceLockClock(made.store)
+    await advanceLockClock(made.backend)
     expect(await removal()).toBe('AccessDenied')
-    expect(await lockClockState(made.store)).toMatchObject({ awaitsConfirmation: true })
+    expect(await lockClockState(made.backend)).toMatchObject({ awaitsConfirmation: true })
     made.clock.advance(hourMs)
     expect(await removal()).toBe('ok')
   })
@@ -303,7 +303,7 @@ describe('a lock of an hour', () => {
   it('stays when the record of the time is not there, and can be ended by an operator who confirms the clock', async () => {
     await loseTheMark()
     expect(await removal()).toBe('AccessDenied')
-    await confirmLockClock(made.store)
+    await confirmLockClock(made.backend)
     expect(await removal()).toBe('ok')
   })
 
@@ -312,8 +312,8 @@ describe('a lock of an hour', () => {
     const damaged = { startedMs: 0, entries: 0, coversBelow: 0, damagedRecords: 0, damagedKeys: [], damage: 'a page' }
     vi.spyOn(made.kv.integrity, 'check').mockImplementation(async () => damaged)
     expect(await removal()).toBe('ServiceUnavailable')
-    expect(await outcome(advanceLockClock(made.store))).toBe('ServiceUnavailable')
-    expect(await outcome(confirmLockClock(made.store))).toBe('ServiceUnavailable')
+    expect(await outcome(advanceLockClock(made.backend))).toBe('ServiceUnavailable')
+    expect(await outcome(confirmLockClock(made.backend))).toBe('ServiceUnavailable')
     expect(await made.kv.get([lockClockKey])).toEqual([undefined])
   })
 
@@ -340,14 +340,14 @@ it('the trusted time follows the true one, however the machine’s clock is set'
     fc.asyncProperty(events, async (history) => {
       const clock = seededClock(seededRandom(1))
       let offsetNowMs = 0
-      const { store } = memoryStore({ clock })
-      await advanceLockClock(store)
+      const { backend } = memoryStore({ clock })
+      await advanceLockClock(backend)
       for (const { offsetMs, passedMs, job } of history) {
         clock.advance(passedMs)
         clock.set(offsetMs - offsetNowMs)
         offsetNowMs = offsetMs
-        if (job) await advanceLockClock(store)
-        expect(await lockNow(store)).toBe(clock.now() - offsetMs)
+        if (job) await advanceLockClock(backend)
+        expect(await lockNow(backend)).toBe(clock.now() - offsetMs)
       }
     }),
     { numRuns: 300 },

@@ -32,15 +32,15 @@ const fail = (error: Error): never => {
 }
 const kv = new WatchedKv(await openLmdb({ path, onFatal: fail }))
 const made = storeOfBlobs(blobs, clock)
-const store = { ...made.store, kv }
+const backend = { ...made.backend, kv }
 
 async function change(asked: Change): Promise<void> {
   let versionId: string | undefined
   const code = await outcome(
     (async () => {
-      if (asked.do === 'put') versionId = (await put({ store }, asked.key)).versionId
-      if (asked.do === 'delete') ({ versionId } = await deleteObject(store, scope, asked))
-      if (asked.do === 'hold') await setLegalHold(store, scope, asked, true)
+      if (asked.do === 'put') versionId = (await put({ backend }, asked.key)).versionId
+      if (asked.do === 'delete') ({ versionId } = await deleteObject(backend, scope, asked))
+      if (asked.do === 'hold') await setLegalHold(backend, scope, asked, true)
     })(),
   )
   report({ said: 'done', code, versionId })

@@ -11,7 +11,7 @@ beforeEach(async () => {
   for (const key of ['b', 'd', 'f']) await put(made, key)
 })
 
-const find = (key: string): Promise<string> => outcome(findVersion(made.store, scope, key, undefined))
+const find = (key: string): Promise<string> => outcome(findVersion(made.backend, scope, key, undefined))
 
 /** The entry of `from` stands under the key of `to`, as after a flip. */
 async function misplace(from: string, to: string): Promise<void> {
@@ -49,7 +49,7 @@ function aroundTheLook(before: () => Promise<unknown>, after: () => Promise<unkn
 }
 
 const write = (): Promise<unknown> => put(made, 'd2')
-const remove = (): Promise<unknown> => deleteObject(made.store, scope, { key: 'd2' })
+const remove = (): Promise<unknown> => deleteObject(made.backend, scope, { key: 'd2' })
 
 describe('is no damage:', () => {
   it('a write between the read and the look at the neighbours', async () => {

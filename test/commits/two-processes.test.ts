@@ -34,9 +34,9 @@ beforeEach(async () => {
     }),
   )
   const memory = memoryStore()
-  made = { ...memory, kv, store: { ...memory.store, kv } }
+  made = { ...memory, kv, backend: { ...memory.backend, kv } }
   const lock = { defaultRetention: undefined }
-  await createBucket(made.store, {
+  await createBucket(made.backend, {
     name: 'bucket',
     owner: 'main',
     locationConstraint: undefined,
@@ -73,7 +73,7 @@ async function elsewhere(change: Change): Promise<string | undefined> {
 
 async function versions(): Promise<ListedVersion[]> {
   const query = { prefix: '', delimiter: '', keyMarker: undefined, versionIdMarker: undefined, max: 100 }
-  return (await listVersions(made.store, scope, query)).page.entries
+  return (await listVersions(made.backend, scope, query)).page.entries
 }
 
 describe('a version that another process puts under hold while it is being removed by its name', () => {
@@ -82,8 +82,8 @@ describe('a version that another process puts under hold while it is being remov
     const { versionId } = await put(made, 'key')
     for (let i = 0; i < above; i++) await put(made, 'key')
     made.kv.beforeNextCommit(() => elsewhere({ do: 'hold', key: 'key', versionId }))
-    expect(await outcome(deleteObject(made.store, scope, { key: 'key', versionId }))).toBe('AccessDenied')
-    expect((await findVersion(made.store, scope, 'key', versionId)).record).toMatchObject({
+    expect(await outcome(deleteObject(made.backend, scope, { key: 'key', versionId }))).toBe('AccessDenied')
+    expect((await findVersion(made.backend, scope, 'key', versionId)).record).toMatchObject({
       versionId,
       legalHold: true,
     })
@@ -96,7 +96,7 @@ describe('a key without an object that two processes change at once', () => {
   type Make = () => Promise<string | undefined>
   const here: Record<'put' | 'delete', Make> = {
     put: async () => (await put(made, 'key')).versionId,
-    delete: async () => (await deleteObject(made.store, scope, { key: 'key' })).versionId,
+    delete: async () => (await deleteObject(made.backend, scope, { key: 'key' })).versionId,
   }
   const kinds = { put: 'object', delete: 'marker' } as const
   const changes = ['put', 'delete'] as const

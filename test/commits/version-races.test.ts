@@ -1,6 +1,6 @@
 /** Versions that move between the history and the current place while they are looked for: they are found all the same. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { findOwner } from '../../src/jobs/shard-owner.ts'
 import type { Kv } from '../../src/kv/kv.ts'
 import { changeBucket } from '../../src/objects/buckets.ts'
@@ -16,10 +16,10 @@ beforeEach(async () => {
   made = await storeWithBucket()
 })
 
-const enable = () => changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+const enable = () => changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
 
 /** Another process on the same data. */
-const elsewhere = (): Store => ({ ...made.store })
+const elsewhere = (): Backend => ({ ...made.backend })
 
 async function putVersion(data: string): Promise<string> {
   return (await put(made, 'key', data)).versionId
@@ -29,7 +29,7 @@ async function removeElsewhere(...versionIds: string[]): Promise<void> {
   for (const versionId of versionIds) await deleteObject(elsewhere(), scope, { key: 'key', versionId })
 }
 
-const find = (versionId: string) => outcome(findVersion(made.store, scope, 'key', versionId))
+const find = (versionId: string) => outcome(findVersion(made.backend, scope, 'key', versionId))
 
 describe('a version that becomes current while it is looked for', () => {
   it('is removed by who names it', async () => {
@@ -37,7 +37,7 @@ describe('a version that becomes current while it is looked for', () => {
     const deep = await putVersion('deep')
     const above = [await putVersion('1'), await putVersion('2'), await putVersion('3')]
     made.kv.beforeRead(1, () => removeElsewhere(...above))
-    await deleteObject(made.store, scope, { key: 'key', versionId: deep })
+    await deleteObject(made.backend, scope, { key: 'key', versionId: deep })
     expect(await find(deep)).toBe('NoSuchVersion')
   })
 
@@ -54,15 +54,15 @@ describe('a version that becomes current while it is looked for', () => {
     const [, shard] = await racingShards()
     if (shard === undefined) throw new Error('no second shard')
     const above = await putVersion('above')
-    const kv = beforeNextRange(made.store.kv, () => removeElsewhere(above))
-    const owner = await findOwner({ ...made.store, kv }, made.shards.storeId, shard)
+    const kv = beforeNextRange(made.backend.kv, () => removeElsewhere(above))
+    const owner = await findOwner({ ...made.backend, kv }, made.shards.storeId, shard)
     expect(owner).toMatchObject({ entry: { key: objectKey('bucket', 'key') } })
   })
 })
 
 /** Two shards that both name the first place of the key's versions: that of the first version, and that of the second. */
 async function racingShards() {
-  made.kv.beforeNextCommit(() => put({ ...made, store: elsewhere() }, 'key', 'first to commit'))
+  made.kv.beforeNextCommit(() => put({ ...made, backend: elsewhere() }, 'key', 'first to commit'))
   await put(made, 'key', 'second to commit')
   const shards = await shardsOf(made)
   const [inCurrent] = await made.kv.get([objectKey('bucket', 'key')])
@@ -107,12 +107,12 @@ describe('a key whose delete marker goes while it is read', () => {
   it('is not said to be deleted by an object', async () => {
     await enable()
     await putVersion('below')
-    await deleteObject(made.store, scope, { key: 'key' })
-    const kv = beforeNextRange(made.store.kv, async () => {
-      await put({ ...made, store: elsewhere() }, 'key', 'newer')
-      await put({ ...made, store: elsewhere() }, 'key', 'newest')
+    await deleteObject(made.backend, scope, { key: 'key' })
+    const kv = beforeNextRange(made.backend.kv, async () => {
+      await put({ ...made, backend: elsewhere() }, 'key', 'newer')
+      await put({ ...made, backend: elsewhere() }, 'key', 'newest')
     })
-    const error = await findVersion({ ...made.store, kv }, scope, 'key', undefined).catch((thrown: unknown) => thrown)
+    const error = await findVersion({ ...made.backend, kv }, scope, 'key', undefined).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'NoSuchKey' })
     expect(error).toHaveProperty('vendorHeaders', {})
   })
@@ -133,22 +133,22 @@ describe('a listing of versions', () => {
       await fill()
       let query: VersionQuery | undefined = { ...all, max }
       while (query !== undefined) {
-        const { page } = await listVersions(made.store, scope, query)
+        const { page } = await listVersions(made.backend, scope, query)
         for (const { key, version } of page.entries) {
-          await deleteObject(made.store, scope, { key, versionId: version.versionId })
+          await deleteObject(made.backend, scope, { key, versionId: version.versionId })
         }
         query = page.next && { ...query, ...page.next }
       }
-      const { page } = await listVersions(made.store, scope, { ...all, max: 1000 })
+      const { page } = await listVersions(made.backend, scope, { ...all, max: 1000 })
       expect(page.entries).toEqual([])
     },
   )
 
   it('says of what has become current since the page before that it is the latest', async () => {
     await fill()
-    const { page } = await listVersions(made.store, scope, { ...all, max: 1 })
-    await deleteObject(made.store, scope, { key: 'a', versionId: page.entries[0]?.version.versionId })
-    const next = await listVersions(made.store, scope, { ...all, max: 2, ...page.next })
+    const { page } = await listVersions(made.backend, scope, { ...all, max: 1 })
+    await deleteObject(made.backend, scope, { key: 'a', versionId: page.entries[0]?.version.versionId })
+    const next = await listVersions(made.backend, scope, { ...all, max: 2, ...page.next })
     expect(next.page.entries.map(({ key, latest }) => [key, latest])).toEqual([
       ['a', true],
       ['a', false],
@@ -159,14 +159,14 @@ describe('a listing of versions', () => {
     await put(made, 'a', 'null')
     await enable()
     const above = await put(made, 'a', 'above')
-    await deleteObject(made.store, scope, { key: 'a', versionId: 'null' })
+    await deleteObject(made.backend, scope, { key: 'a', versionId: 'null' })
     const marker = { keyMarker: 'a', versionIdMarker: 'null' }
-    const { page } = await listVersions(made.store, scope, { ...all, max: 10, ...marker })
+    const { page } = await listVersions(made.backend, scope, { ...all, max: 10, ...marker })
     expect(page.entries.map(({ version }) => version.versionId)).toEqual([above.versionId])
   })
 
   const changes: [string, (key: string) => Promise<unknown>][] = [
-    ['written over', (key) => put({ ...made, store: elsewhere() }, key, 'new')],
+    ['written over', (key) => put({ ...made, backend: elsewhere() }, key, 'new')],
     ['deleted', (key) => deleteObject(elsewhere(), scope, { key })],
     [
       'restored, as the newest version is removed',
@@ -187,16 +187,16 @@ describe('a listing of versions', () => {
       for (let read = 0; read < readsMax; read++) {
         made = await storeWithBucket()
         await fill()
-        const start = await listVersions(made.store, scope, { ...all, max: at === 0 ? 1000 : at })
+        const start = await listVersions(made.backend, scope, { ...all, max: at === 0 ? 1000 : at })
         const query = { ...all, max: 1000, ...start.page.next }
-        const listed = async (kv: Kv) => (await listVersions({ ...made.store, kv }, scope, query)).page.entries
-        const before = await listed(made.store.kv)
+        const listed = async (kv: Kv) => (await listVersions({ ...made.backend, kv }, scope, query)).page.entries
+        const before = await listed(made.backend.kv)
         const during = await listed(
-          beforeRead(made.store.kv, read, async () => {
+          beforeRead(made.backend.kv, read, async () => {
             for (const key of keys) await change(key)
           }),
         )
-        const after = await listed(made.store.kv)
+        const after = await listed(made.backend.kv)
         expect([before, after]).toContainEqual(during)
       }
     },
@@ -205,7 +205,7 @@ describe('a listing of versions', () => {
   it('takes a marker longer than any key, with a version', async () => {
     await fill()
     const marker = { keyMarker: 'b'.repeat(5000), versionIdMarker: 'null' }
-    const { page } = await listVersions(made.store, scope, { ...all, max: 10, ...marker })
+    const { page } = await listVersions(made.backend, scope, { ...all, max: 10, ...marker })
     expect(page.entries.map(({ key }) => key)).toEqual(['c', 'c', 'c'])
   })
 })

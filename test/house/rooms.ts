@@ -111,7 +111,7 @@ const rooms: readonly Room[] = [
       'encryption/key-ring.ts',
       'blobs/location-policy.ts',
       'stores/store-claim.ts',
-      'commits/store.ts',
+      'commits/backend.ts',
     ],
   },
   {

@@ -37,7 +37,7 @@ describe('the import table', () => {
     ['objects/write-object.ts', 'jobs/reclaim.ts'],
     ['kv/lmdb.ts', 'stores/fs.ts'],
     ['blobs/blobs.ts', 'kv/kv.ts'],
-    ['contract/fields.ts', 'commits/store.ts'],
+    ['contract/fields.ts', 'commits/backend.ts'],
     ['auth/sigv4.ts', 'http/address.ts'],
     ['jobs/reclaim.ts', 'operations/run.ts'],
     ['jobs/reclaim.ts', 'kv/lmdb.ts'],
@@ -46,7 +46,7 @@ describe('the import table', () => {
     ['limits.ts', 'contract/values.ts'],
     ['checksums/checksums.ts', 'stores/fs.ts'],
     ['http/server.ts', 'opening/open-data.ts'],
-    ['commits/store.ts', 'opening/open-stores.ts'],
+    ['commits/backend.ts', 'opening/open-stores.ts'],
   ])('keeps %s from importing %s', (path, target) => {
     const findings = findForbiddenImports(importing(path, target))
     expect(findings).toEqual([`${path} must not import ${target}`])

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { openCredentials } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
@@ -62,7 +62,7 @@ export async function startFixture(
   const server = createHttpServer({
     operations,
     // The operations of these tests have no use for a store.
-    store: {} as Store,
+    backend: {} as Backend,
     credentials: openCredentials([
       { id: 'main', name: 'Main', keys: [key] },
       { id: 'other', name: 'Other', keys: [otherKey] },

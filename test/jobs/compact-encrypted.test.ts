@@ -16,23 +16,23 @@ it.each(modeNames)('moves objects and parts, which read as before: %s', async (m
   const made = await directoryStoreWithBucket()
   try {
     for (let i = 0; i < rounds; i++) {
-      await putEncrypted(made.store, { key: `object-${i}`, mode }, data(i))
-      await putInParts(made.store, { key: `parts-${i}`, mode }, [data(i + 100)])
+      await putEncrypted(made.backend, { key: `object-${i}`, mode }, data(i))
+      await putInParts(made.backend, { key: `parts-${i}`, mode }, [data(i + 100)])
       for (let dead = 0; dead < 6; dead++) await put(made, `dead-${i}-${dead}`, data(dead))
     }
     for (let i = 0; i < rounds; i++) {
-      for (let dead = 0; dead < 6; dead++) await deleteObject(made.store, scope, { key: `dead-${i}-${dead}` })
+      for (let dead = 0; dead < 6; dead++) await deleteObject(made.backend, scope, { key: `dead-${i}-${dead}` })
     }
     made.clock.advance(graceMs)
-    await findAndRelease(made.store, { graceMs })
+    await findAndRelease(made.backend, { graceMs })
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
-    const { movedShards, removedBatches } = await compactStores(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
+    const { movedShards, removedBatches } = await compactStores(made.backend, { graceMs })
     expect(movedShards).toBeGreaterThanOrEqual(rounds)
     expect(removedBatches).toBeGreaterThanOrEqual(2)
     for (let i = 0; i < rounds; i++) {
-      expect((await readEncrypted(made.store, { key: `object-${i}`, mode })).equals(data(i))).toBe(true)
-      expect((await readEncrypted(made.store, { key: `parts-${i}`, mode })).equals(data(i + 100))).toBe(true)
+      expect((await readEncrypted(made.backend, { key: `object-${i}`, mode })).equals(data(i))).toBe(true)
+      expect((await readEncrypted(made.backend, { key: `parts-${i}`, mode })).equals(data(i + 100))).toBe(true)
     }
   } finally {
     await made.dispose()

@@ -1,6 +1,6 @@
 /** Compaction over a real directory: what lives is moved and reads as before, whoever reads, overwrites or dies meanwhile. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
@@ -52,7 +52,7 @@ describe('compaction of a directory', () => {
 
   async function deleteMost(): Promise<void> {
     for (let i = 0; i < written; i++) {
-      if (!isKept(i)) await deleteObject(made.store, scope, { key: `key-${i}` })
+      if (!isKept(i)) await deleteObject(made.backend, scope, { key: `key-${i}` })
     }
   }
 
@@ -60,9 +60,9 @@ describe('compaction of a directory', () => {
   async function makeMostlyDead(): Promise<void> {
     await deleteMost()
     made.clock.advance(graceMs)
-    await findAndRelease(made.store, { graceMs })
+    await findAndRelease(made.backend, { graceMs })
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
   }
 
   async function expectAllReadable(): Promise<void> {
@@ -75,7 +75,7 @@ describe('compaction of a directory', () => {
     await makeMostlyDead()
     const before = await made.shards.usage()
     let moved = 0
-    const result = await compactStores(made.store, { graceMs, did: (shards) => (moved += shards) })
+    const result = await compactStores(made.backend, { graceMs, did: (shards) => (moved += shards) })
     expect(moved).toBe(result.movedShards)
     expect(result.removedBatches).toBeGreaterThanOrEqual(2)
     expect(result.movedShards).toBeGreaterThanOrEqual(8)
@@ -85,7 +85,7 @@ describe('compaction of a directory', () => {
     expect(await shardsOf(made)).toHaveLength(keptShards)
 
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     await expectAllReadable()
     expect(await shardsOf(made)).toHaveLength(keptShards)
     expect(await garbageOf(made)).toEqual([])
@@ -94,9 +94,9 @@ describe('compaction of a directory', () => {
   it('changes nothing of an object but where it lies', async () => {
     await makeMostlyDead()
     const open = (key: string) =>
-      openObject(made.store, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
+      openObject(made.backend, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
     const { data: before, ...rest } = (await open('key-4')).record
-    await compactStores(made.store, { graceMs })
+    await compactStores(made.backend, { graceMs })
     const { data: after, ...restAfter } = (await open('key-4')).record
     expect(restAfter).toEqual(rest)
     expect(after).not.toEqual(before)
@@ -104,8 +104,8 @@ describe('compaction of a directory', () => {
 
   it('leaves in place the garbage that still waits for its grace', async () => {
     await makeMostlyDead()
-    await deleteObject(made.store, scope, { key: 'key-4' })
-    await compactStores(made.store, { graceMs })
+    await deleteObject(made.backend, scope, { key: 'key-4' })
+    await compactStores(made.backend, { graceMs })
     const keys = (await shardsOf(made)).map(({ description }) => describedKey(description))
     expect(keys).toContain('key-4')
     expect(keys).toHaveLength(keptShards)
@@ -116,42 +116,42 @@ describe('compaction of a directory', () => {
     ['a part', 'key-8'],
   ])('a GET of %s that looked it up before it moved finds it where it is now', async (_what, key) => {
     await makeMostlyDead()
-    const { blobs } = made.store
+    const { blobs } = made.backend
     let tries = 0
-    const store: Store = {
-      ...made.store,
+    const backend: Backend = {
+      ...made.backend,
       blobs: {
         ...blobs,
         read: async (manifest, range) => {
           tries++
-          if (tries === 1) expect((await compactStores(made.store, { graceMs })).removedBatches).toBeGreaterThan(0)
+          if (tries === 1) expect((await compactStores(made.backend, { graceMs })).removedBatches).toBeGreaterThan(0)
           return blobs.read(manifest, range)
         },
       },
     }
-    const { body } = await openObject(store, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(backend, scope, { key }, ({ size }) => ({ range: { start: 0, end: size } }))
     expect((await body.read()).equals(data(Number(key.split('-')[1])))).toBe(true)
     expect(tries).toBe(2)
   })
 
   it('a GET that has opened its object reads it to the end while it moves', async () => {
     await makeMostlyDead()
-    const opened = await openObject(made.store, scope, { key: 'key-4' }, ({ size }) => ({
+    const opened = await openObject(made.backend, scope, { key: 'key-4' }, ({ size }) => ({
       range: { start: 0, end: size },
     }))
-    await compactStores(made.store, { graceMs })
+    await compactStores(made.backend, { graceMs })
     expect((await opened.body.read()).equals(data(4))).toBe(true)
   })
 
   it('loses to whoever overwrites meanwhile: the new object stays, and no copy of the old', async () => {
     await makeMostlyDead()
     made.kv.beforeCommitOf(objectKey('bucket', 'key-4'), () => put(made, 'key-4', 'new'))
-    await compactStores(made.store, { graceMs })
+    await compactStores(made.backend, { graceMs })
     expect((await read(made, 'key-4')).toString()).toBe('new')
     expect(await shardsOf(made)).toHaveLength(keptShards + 1)
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
-    await compactStores(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
+    await compactStores(made.backend, { graceMs })
     expect(await shardsOf(made)).toHaveLength(keptShards)
     for (let i = 8; i < written; i += 4) expect((await read(made, `key-${i}`)).equals(data(i))).toBe(true)
   })
@@ -160,7 +160,7 @@ describe('compaction of a directory', () => {
     await makeMostlyDead()
     const keys = Array.from({ length: written / 4 }, (_, i) => i * 4)
     await Promise.all([
-      compactStores(made.store, { graceMs }),
+      compactStores(made.backend, { graceMs }),
       ...keys.map(async (i) => {
         if (i % 3 === 0) await put(made, `key-${i}`, data(i))
         expect((await read(made, `key-${i}`)).equals(data(i))).toBe(true)
@@ -184,9 +184,9 @@ function dyingInCompaction(shards: ShardStore): ShardStore {
 }
 
 describe('a crash between moving a shard and dropping the old one', () => {
-  function crashing(made: TestStore): Store {
+  function crashing(made: TestStore): Backend {
     const stores = [dyingInCompaction(made.shards)]
-    return { ...made.store, blobs: { ...made.store.blobs, stores } }
+    return { ...made.backend, blobs: { ...made.backend.blobs, stores } }
   }
 
   it('leaves no copy behind once the grace is over', async () => {
@@ -200,9 +200,9 @@ describe('a crash between moving a shard and dropping the old one', () => {
     expect(await shardsOf(made)).toHaveLength(6)
     expect((await read(made, 'key')).toString()).toBe('data')
 
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(0)
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(3)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(3)
     expect(await shardsOf(made)).toHaveLength(3)
     expect((await read(made, 'key')).toString()).toBe('data')
     expect((await read(made, 'parts')).toString()).toBe('part')
@@ -216,9 +216,9 @@ describe('a crash between moving a shard and dropping the old one', () => {
     expect(await shardsOf(made)).toHaveLength(2)
     await made.shards.compact({ graceMs, move: async () => false })
     made.clock.advance(graceMs)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(1)
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await shardsOf(made)).toHaveLength(1)
     expect((await read(made, 'key')).toString()).toBe('data')
   })
@@ -227,11 +227,11 @@ describe('a crash between moving a shard and dropping the old one', () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
     await sendPart(made, upload, 1, 'data')
-    await abortUpload(made.store, scope, upload)
+    await abortUpload(made.backend, scope, upload)
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     await put(made, 'gone')
-    await deleteObject(made.store, scope, { key: 'gone' })
+    await deleteObject(made.backend, scope, { key: 'gone' })
     await expect(compactStores(crashing(made), { graceMs })).rejects.toThrow('killed')
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await garbageOf(made)).toHaveLength(1)
@@ -240,5 +240,5 @@ describe('a crash between moving a shard and dropping the old one', () => {
 
 it('of a store without anything does nothing', async () => {
   const made = memoryStore()
-  expect(await compactStores(made.store, { graceMs })).toEqual({ removedBatches: 0, movedShards: 0, freedBytes: 0 })
+  expect(await compactStores(made.backend, { graceMs })).toEqual({ removedBatches: 0, movedShards: 0, freedBytes: 0 })
 })

@@ -17,11 +17,11 @@ import {
 import { graceMs, leftOver } from './fixture.ts'
 
 const abandonedUploadMs = 7 * 24 * 60 * 60 * 1000
-const expire = ({ store }: TestStore) => expireUploads(store, { abandonedUploadMs })
+const expire = ({ backend }: TestStore) => expireUploads(backend, { abandonedUploadMs })
 
-async function openKeys({ store }: TestStore): Promise<string[]> {
+async function openKeys({ backend }: TestStore): Promise<string[]> {
   const query = { prefix: '', delimiter: '', max: 1000, keyMarker: undefined, uploadIdMarker: undefined }
-  return (await listUploads(store, scope, query)).page.entries.map(({ key }) => key)
+  return (await listUploads(backend, scope, query)).page.entries.map(({ key }) => key)
 }
 
 describe('expiry', () => {
@@ -37,7 +37,7 @@ describe('expiry', () => {
     expect(await openKeys(made)).toEqual(['young'])
     expect(await outcome(sendPart(made, upload, 2, 'late'))).toBe('NoSuchUpload')
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
     expect(await shardsOf(made)).toEqual([])
   })
 
@@ -77,7 +77,7 @@ describe('expiry', () => {
     made.kv.beforeNextCommit(() => complete(made, upload, [part]))
     expect(await expire(made)).toBe(0)
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect((await read(made, 'key')).toString()).toBe('data')
   })
 })

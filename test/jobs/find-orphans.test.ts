@@ -35,9 +35,9 @@ async function endBatches(made: TestStore): Promise<void> {
 
 async function removeOrphans(made: TestStore, did?: (shards: number) => void): Promise<number> {
   await endBatches(made)
-  const found = await findAndRelease(made.store, { graceMs, ...(did === undefined ? {} : { did }) })
+  const found = await findAndRelease(made.backend, { graceMs, ...(did === undefined ? {} : { did }) })
   made.clock.advance(graceMs)
-  await reclaimGarbage(made.store, { graceMs })
+  await reclaimGarbage(made.backend, { graceMs })
   return found
 }
 
@@ -69,7 +69,7 @@ describe('the search for orphans', () => {
   it('finds the write of an object whose bucket came again', async () => {
     const made = await storeWithBucket()
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     await makeBucket(made)
     await put(made, 'key', 'kept')
     expect(await removeOrphans(made)).toBe(1)
@@ -81,20 +81,20 @@ describe('the search for orphans', () => {
     const made = await storeWithBucket()
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     made.clock.advance(graceMs)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(0)
     await made.shards.compact({ graceMs, move: async () => false })
-    expect(await findAndRelease(made.store, { graceMs: graceMs + 1 })).toBe(0)
+    expect(await findAndRelease(made.backend, { graceMs: graceMs + 1 })).toBe(0)
     expect(await made.shards.unchecked()).toHaveLength(1)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(1)
   })
 
   it('walks each batch once', async () => {
     const made = await storeWithBucket()
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     await endBatches(made)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(1)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(1)
     expect(await made.shards.unchecked()).toEqual([])
-    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(0)
   })
 
   it('takes what a request overwrote for garbage once or twice, and removes it without harm', async () => {
@@ -102,7 +102,7 @@ describe('the search for orphans', () => {
     await put(made, 'key', 'first')
     await put(made, 'key', 'second')
     await put(made, 'gone')
-    await deleteObject(made.store, scope, { key: 'gone' })
+    await deleteObject(made.backend, scope, { key: 'gone' })
     await removeOrphans(made)
     expect(await shardsOf(made)).toHaveLength(1)
     expect((await read(made, 'key')).toString()).toBe('second')
@@ -115,7 +115,7 @@ describe('the search for orphans', () => {
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     await endBatches(made)
     const shards = { ...made.shards, markChecked: () => Promise.reject(new Error('killed')) }
-    const store = { ...made.store, blobs: { ...made.store.blobs, stores: [shards] } }
+    const store = { ...made.backend, blobs: { ...made.backend.blobs, stores: [shards] } }
     await expect(findAndRelease(store, { graceMs })).rejects.toThrow('killed')
     expect(await removeOrphans(made)).toBe(1)
     expect(await shardsOf(made)).toHaveLength(1)
@@ -152,9 +152,9 @@ describe('the search for orphans', () => {
       )
       const lost = inClosed.flat().filter((key) => key.startsWith('lost'))
       expect(lost.length).toBeGreaterThan(20)
-      expect(await findAndRelease(made.store, { graceMs })).toBe(lost.length)
+      expect(await findAndRelease(made.backend, { graceMs })).toBe(lost.length)
       made.clock.advance(graceMs)
-      expect(await reclaimGarbage(made.store, { graceMs })).toBe(lost.length)
+      expect(await reclaimGarbage(made.backend, { graceMs })).toBe(lost.length)
       expect(await shardsOf(made)).toHaveLength(60 - lost.length)
       for (let i = 0; i < 30; i++) {
         expect(await read(made, `kept-${i}`)).toEqual(Buffer.alloc(i % 5 === 0 ? largeBytes : smallBytes, i))
@@ -168,7 +168,7 @@ describe('the search for orphans', () => {
     const made = await storeWithBucket()
     await made.shards.put({ payload: bytesSource(Buffer.from('x')), describe: () => Buffer.from('not ours') })
     await made.shards.compact({ graceMs: 0, move: async () => false })
-    expect(await findAndRelease(made.store, { graceMs: 0 })).toBe(0)
+    expect(await findAndRelease(made.backend, { graceMs: 0 })).toBe(0)
     expect(await shardsOf(made)).toHaveLength(1)
   })
 })

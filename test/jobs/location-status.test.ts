@@ -15,10 +15,10 @@ beforeEach(async () => {
 afterEach(() => made.dispose())
 
 const storesOf = async (location: string) =>
-  (await locationStatuses(made.store)).find(({ name }) => name === location)?.stores
+  (await locationStatuses(made.backend)).find(({ name }) => name === location)?.stores
 
 async function moves(): Promise<Record<string, MoveStatus[]>> {
-  const statuses = await locationStatuses(made.store)
+  const statuses = await locationStatuses(made.backend)
   return Object.fromEntries(statuses.flatMap(({ name, moves }) => (moves.length > 0 ? [[name, moves]] : [])))
 }
 
@@ -50,19 +50,19 @@ describe('a move', () => {
   const task = { kind: moveKind, name: 'bucket' }
 
   it('is of the location that it goes to, from when it is asked for until all is there', async () => {
-    await requestTask(made.store, { ...task, arguments: { to: 'pair' } })
+    await requestTask(made.backend, { ...task, arguments: { to: 'pair' } })
     expect(await moves()).toMatchObject({ pair: [{ bucket: 'bucket', state: 'waiting' }] })
 
-    const bucket = await beginMove(made.store, 'bucket', 'pair')
+    const bucket = await beginMove(made.backend, 'bucket', 'pair')
     const found = await readTask(made.kv, task)
     if (found === undefined) throw new Error('there is no task')
     const progress = { done: 5, total: 10, unit: 'bytes', counts: { moved: 1 } } as const
     await writeTask(made.kv, { ...found, record: { ...found.record, state: 'running', progress } })
     expect(await moves()).toEqual({ pair: [{ bucket: 'bucket', state: 'running', reason: undefined, progress }] })
 
-    await cancelTask(made.store, task)
+    await cancelTask(made.backend, task)
     expect(await moves()).toMatchObject({ pair: [{ bucket: 'bucket', state: 'cancelled', progress }] })
-    await endMove(made.store, bucket)
+    await endMove(made.backend, bucket)
     expect(await moves()).toEqual({})
   })
 

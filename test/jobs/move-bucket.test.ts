@@ -33,7 +33,7 @@ const shapesOf = async (store = made): Promise<string[]> =>
     .sort()
 
 const versioned = () =>
-  changeBucket(made.store, scope, (bucket) => ({
+  changeBucket(made.backend, scope, (bucket) => ({
     ...bucket,
     versioning: 'enabled',
     objectLock: { defaultRetention: undefined },
@@ -50,7 +50,7 @@ async function descriptions(): Promise<Buffer[]> {
 }
 
 const recordOf = async (key: string, versionId?: string) =>
-  (await findVersion(made.store, scope, key, versionId)).record
+  (await findVersion(made.backend, scope, key, versionId)).record
 
 describe('a move', () => {
   it('lays current versions, older ones and parts as the location asks, and leaves records otherwise alone', async () => {
@@ -60,8 +60,8 @@ describe('a move', () => {
     await put(made, 'empty', '')
     await completed('whole', large)
     await sendPart(made, await begin(made, 'open'), 1, large)
-    await setTags(made.store, scope, { key: 'a' }, [{ key: 'k', value: 'v' }])
-    await setLegalHold(made.store, scope, { key: 'a' }, true)
+    await setTags(made.backend, scope, { key: 'a' }, [{ key: 'k', value: 'v' }])
+    await setLegalHold(made.backend, scope, { key: 'a' }, true)
     const before = [await recordOf('a'), await recordOf('a', older.versionId), await recordOf('whole')]
 
     expect(await moved(made, 'striped')).toMatchObject({
@@ -77,13 +77,13 @@ describe('a move', () => {
     expect(await read(made, 'a')).toEqual(large)
     expect(await read(made, 'empty')).toHaveLength(0)
     expect(await read(made, 'whole')).toEqual(large)
-    const bucket = await findBucket(made.store, scope)
+    const bucket = await findBucket(made.backend, scope)
     expect(bucket).toMatchObject({ location: 'striped', locationConstraint: 'striped' })
     expect(bucket.moving).toBeUndefined()
 
     // What shards say of themselves is what was said when they were written: nothing of it is an orphan, or lost.
     made.clock.advance(7_200_000)
-    expect(await reclaimGarbage(made.store, { graceMs: 3_600_000 })).toBe(6)
+    expect(await reclaimGarbage(made.backend, { graceMs: 3_600_000 })).toBe(6)
     expect(await shardsIn(0)).toBe(0)
     expect(await read(made, 'a')).toEqual(large)
   })
@@ -118,20 +118,20 @@ describe('a move', () => {
     }
     expect(await read(elsewhere, 'a')).toEqual(large)
     // The constraint is as it was given when the bucket changed its location last.
-    expect(await findBucket(made.store, scope)).toMatchObject({ locationConstraint: 'pair' })
+    expect(await findBucket(made.backend, scope)).toMatchObject({ locationConstraint: 'pair' })
   })
 
   it('keeps the constraint of a bucket that stays in its location', async () => {
     await moved(made, 'default')
-    expect((await findBucket(made.store, scope)).locationConstraint).toBeUndefined()
+    expect((await findBucket(made.backend, scope)).locationConstraint).toBeUndefined()
   })
 
   it.each(modeNames)('moves sealed bytes as they are: %s', async (mode) => {
     const at = { key: 'sealed', mode }
-    await putEncrypted(made.store, at, large)
+    await putEncrypted(made.backend, at, large)
     await moved(made, 'striped')
     expect((await made.manifests()).map(({ location }) => location)).toEqual(['striped'])
-    expect(await readEncrypted(made.store, at)).toEqual(large)
+    expect(await readEncrypted(made.backend, at)).toEqual(large)
   })
 
   it('has shards say of themselves what the first ones said', async () => {
@@ -162,7 +162,7 @@ describe('a move', () => {
       await mountAgain(disk)
       await disk.store.probe()
     }
-    expect(await repairBlobs(hasty.store)).toMatchObject({ repairedBlobs: 1 })
+    expect(await repairBlobs(hasty.backend)).toMatchObject({ repairedBlobs: 1 })
     expect(await shapesOf()).toEqual(['pair 1 replica 2'])
   })
 
@@ -187,9 +187,9 @@ describe('while a bucket is moved', () => {
     made.kv.beforeCommitOf(objectKey('bucket', key), work)
 
   it.each([
-    ['changed in its tags', () => setTags(made.store, scope, { key: 'a' }, [{ key: 'k', value: 'v' }]), large],
+    ['changed in its tags', () => setTags(made.backend, scope, { key: 'a' }, [{ key: 'k', value: 'v' }]), large],
     ['overwritten', () => put(made, 'a', small), small],
-    ['deleted', () => deleteObject(made.store, scope, { key: 'a' }), undefined],
+    ['deleted', () => deleteObject(made.backend, scope, { key: 'a' }), undefined],
   ])('an object may be %s', async (_, change, left) => {
     await put(made, 'a', large)
     swapOf('a', change)
@@ -201,7 +201,7 @@ describe('while a bucket is moved', () => {
     )
     // What was written in vain is gone again, or garbage.
     made.clock.advance(1)
-    await reclaimGarbage(made.store, { graceMs: 0 })
+    await reclaimGarbage(made.backend, { graceMs: 0 })
     const shards = await Promise.all(made.disks.all.map((_disk, i) => shardsIn(i)))
     expect(shards.reduce((sum, count) => sum + count, 0)).toBe(left === undefined ? 0 : left === large ? 3 : 2)
   })
@@ -227,17 +227,17 @@ describe('while a bucket is moved', () => {
       // Ahead of each pass it goes to where the one before has been.
       if (query.start.equals(currentOnes.start) && !isHidden) {
         marker = 'unknown yet'
-        marker = (await deleteObject(made.store, scope, { key: 'dodging' })).versionId
+        marker = (await deleteObject(made.backend, scope, { key: 'dodging' })).versionId
       } else if (query.start.equals(olderOnes.start) && isHidden) {
         const versionId = marker
         marker = undefined
-        await deleteObject(made.store, scope, { key: 'dodging', versionId })
+        await deleteObject(made.backend, scope, { key: 'dodging', versionId })
       }
       return range(query)
     }
     expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
     made.kv.range = range
-    await moveQueued(made.store)
+    await moveQueued(made.backend)
     // The part, and what tells of the upload's completion.
     expect(await shapesOf()).toEqual(['striped 1 erasure 3', 'striped 1 replica 2'])
   })
@@ -257,9 +257,9 @@ describe('while a bucket is moved', () => {
   it('the bucket may go, and another come in its place', async () => {
     await put(made, 'a', large)
     swapOf('a', async () => {
-      await deleteObject(made.store, scope, { key: 'a' })
-      await deleteBucket(made.store, scope)
-      await createBucket(made.store, {
+      await deleteObject(made.backend, scope, { key: 'a' })
+      await deleteBucket(made.backend, scope)
+      await createBucket(made.backend, {
         name: 'bucket',
         owner: 'main',
         locationConstraint: undefined,
@@ -270,7 +270,7 @@ describe('while a bucket is moved', () => {
     })
     expect(await moved(made, 'striped')).toMatchObject({ state: 'done' })
     expect(await shapesOf()).toEqual(['default 1 replica 1'])
-    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+    expect(await findBucket(made.backend, scope)).toMatchObject({ location: 'default' })
   })
 })
 
@@ -289,7 +289,7 @@ describe('a write that began before the move', () => {
     await write(body)
     expect(await shapesOf()).toEqual(['default 1 replica 1', ...note])
     expect(await made.late()).toBe(1)
-    expect(await moveQueued(made.store)).toBe(1)
+    expect(await moveQueued(made.backend)).toBe(1)
     expect(await shapesOf()).toEqual(['striped 1 erasure 3', ...note])
     expect(await made.late()).toBe(0)
     expect(await read(made, 'late')).toEqual(patternBytes(9, 120_000))
@@ -358,7 +358,7 @@ describe('a move that cannot be done', () => {
   ])('is refused: %s', async (reason, { bucket, to }: { bucket?: string; to?: string }) => {
     await put(made, 'a', large)
     expect(await moved(made, to ?? 'pair', {}, bucket)).toMatchObject({ state: 'failed', reason })
-    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+    expect(await findBucket(made.backend, scope)).toMatchObject({ location: 'default' })
   })
 
   it('is refused while too few of the stores are there, or have room, and changes nothing', async () => {
@@ -383,7 +383,7 @@ describe('a move that cannot be done', () => {
       reason:
         "location tiny can't take bucket bucket: its stores have to take 40000 bytes, and have room for 30000 of them",
     })
-    expect(await findBucket(made.store, scope)).toMatchObject({ location: 'default' })
+    expect(await findBucket(made.backend, scope)).toMatchObject({ location: 'default' })
     expect(await shapesOf()).toEqual(['default 1 replica 1'])
   })
 

@@ -50,11 +50,11 @@ export async function movableStore(seed = 1): Promise<MovableStore> {
     openBlobs(locations(disks.stores), { clock, erasureCode: () => code, otherStores: disks.stores })
   const made = { ...storeOfBlobs(open(usualLocations), clock), shards: memoryStore({ clock }).shards }
   await makeBucket(made)
-  const withStore = (store: TestStore['store']): MovableStore => ({
+  const withStore = (backend: TestStore['backend']): MovableStore => ({
     ...made,
-    store,
+    backend,
     disks,
-    configured: (locations) => withStore({ ...store, blobs: open(locations) }),
+    configured: (locations) => withStore({ ...backend, blobs: open(locations) }),
     manifests: async () => {
       const found: Manifest[] = []
       for await (const bucket of everyBucket(made.kv)) {
@@ -65,28 +65,28 @@ export async function movableStore(seed = 1): Promise<MovableStore> {
     late: async () => (await made.kv.range({ ...moves, limit: 10_000 })).length,
     dispose: () => disks.dispose(),
   })
-  return withStore(made.store)
+  return withStore(made.backend)
 }
 
 /** As the server does it that finds the request. Resolves with the task when it has ended; rejects when the process died, as it were. */
 export async function moved(
-  { store }: MovableStore,
+  { backend }: MovableStore,
   to: string,
   more: TaskArguments = {},
   bucket = 'bucket',
   settings: MoveSettings = {},
 ): Promise<TaskRecord> {
   const name = { kind: moveKind, name: bucket }
-  await requestTask(store, { ...name, arguments: { to, ...more } })
+  await requestTask(backend, { ...name, arguments: { to, ...more } })
   const failures: unknown[] = []
   const runner = startTasks({
-    store,
+    backend,
     kinds: [moveTask({ retryMs: 5, ...settings })],
     onError: (error) => failures.push(error),
     pollMs: 1,
   })
   const ended = async (): Promise<TaskRecord | undefined> => {
-    const record = (await readTask(store.kv, name))?.record
+    const record = (await readTask(backend.kv, name))?.record
     return record !== undefined && isEnded(record) ? record : undefined
   }
   try {

@@ -56,7 +56,7 @@ class Client {
       const { versionId } = await put(made, keys[op.key] ?? '', bytes)
       this.versions.push({ key: keys[op.key] ?? '', versionId, bytes, isHeld: false })
     } else if (op.kind === 'delete') {
-      const { versionId = '' } = await deleteObject(made.store, scope, { key: keys[op.key] ?? '' })
+      const { versionId = '' } = await deleteObject(made.backend, scope, { key: keys[op.key] ?? '' })
       this.versions.push({ key: keys[op.key] ?? '', versionId, bytes: undefined, isHeld: false })
     } else if (op.kind === 'upload') {
       this.#uploads.push({ address: await begin(made, keys[op.key] ?? '') })
@@ -87,11 +87,11 @@ class Client {
     if (op.kind === 'read') return this.reads(version)
     if (op.kind === 'hold') {
       if (bytes === undefined) return
-      await setLegalHold(this.#made.store, scope, { key, versionId }, true)
+      await setLegalHold(this.#made.backend, scope, { key, versionId }, true)
       version.isHeld = true
       return
     }
-    const said = await outcome(deleteObject(this.#made.store, scope, { key, versionId }))
+    const said = await outcome(deleteObject(this.#made.backend, scope, { key, versionId }))
     expect(said).toBe(version.isHeld ? 'AccessDenied' : 'ok')
     if (!version.isHeld) this.versions.splice(this.versions.indexOf(version), 1)
   }
@@ -99,7 +99,7 @@ class Client {
   async reads({ key, versionId, bytes }: Version): Promise<void> {
     if (bytes === undefined) return
     const whole = (record: { size: number }) => ({ range: { start: 0, end: record.size } })
-    const { body, record } = await openObject(this.#made.store, scope, { key, versionId }, whole)
+    const { body, record } = await openObject(this.#made.backend, scope, { key, versionId }, whole)
     expect(record.versionId).toBe(versionId)
     expect((await body.read()).equals(bytes)).toBe(true)
   }
@@ -113,16 +113,16 @@ async function holds(made: MovableStore, client: Client, location: string): Prom
   for (const version of client.versions) await client.reads(version)
   for (const manifest of await made.manifests()) {
     expect(manifest.location).toBe(location)
-    expect(made.store.blobs.adopted(location, manifest)).toEqual(manifest)
+    expect(made.backend.blobs.adopted(location, manifest)).toEqual(manifest)
   }
   expect(await made.late()).toBe(0)
-  expect(await findBucket(made.store, scope)).toMatchObject({ location, locationConstraint: location })
+  expect(await findBucket(made.backend, scope)).toMatchObject({ location, locationConstraint: location })
 }
 
 /** Nothing but what is referenced, in its place. */
 async function nothingElse(made: MovableStore): Promise<void> {
   made.clock.advance(1)
-  await reclaimGarbage(made.store, { graceMs: 0 })
+  await reclaimGarbage(made.backend, { graceMs: 0 })
   const referenced = (await made.manifests()).flatMap(({ shards }) =>
     shards.map(({ storeId, id }) => `${storeId} ${id}`),
   )
@@ -143,7 +143,7 @@ describe('a bucket that is written to while it is moved', () => {
         async (before, during, later) => {
           const made = await movableStore()
           try {
-            await changeBucket(made.store, scope, (bucket) => ({
+            await changeBucket(made.backend, scope, (bucket) => ({
               ...bucket,
               versioning: 'enabled',
               objectLock: { defaultRetention: undefined },
@@ -157,7 +157,7 @@ describe('a bucket that is written to while it is moved', () => {
               const moving = moved(made, to)
               for (const op of ops) await client.apply(op)
               expect(await moving).toMatchObject({ state: 'done', progress: { counts: {} } })
-              await moveQueued(made.store)
+              await moveQueued(made.backend)
               await holds(made, client, to)
             }
             await nothingElse(made)

@@ -1,15 +1,15 @@
 /** The search for orphans, and their way through a quarantine of no time, as one step: for tests that ask what is an orphan. */
 
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { findOrphans } from '../../src/jobs/find-orphans.ts'
 import { releaseOrphans } from '../../src/jobs/release-orphans.ts'
 
 /** Resolves with how many were found; they are garbage then. */
-export async function findAndRelease(store: Store, options: Parameters<typeof findOrphans>[1]): Promise<number> {
-  const found = await findOrphans(store, options)
+export async function findAndRelease(backend: Backend, options: Parameters<typeof findOrphans>[1]): Promise<number> {
+  const found = await findOrphans(backend, options)
   const check = async (): Promise<void> => {
-    await store.kv.integrity.check()
+    await backend.kv.integrity.check()
   }
-  await releaseOrphans(store, { quarantineMs: 0, check })
+  await releaseOrphans(backend, { quarantineMs: 0, check })
   return found
 }

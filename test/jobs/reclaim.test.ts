@@ -32,24 +32,24 @@ describe('reclaiming', () => {
     await put(made, 'key', 'first')
     await put(made, 'key', 'second')
     made.clock.advance(graceMs - 1)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(0)
     expect(await shardsOf(made)).toHaveLength(2)
     made.clock.advance(1)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
     expect(await shardsOf(made)).toHaveLength(1)
     expect((await read(made, 'key')).toString()).toBe('second')
     expect(await leftOver(made)).toEqual(nothing)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(0)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(0)
   })
 
   it('leaves what is younger than the grace, though older garbage goes', async () => {
     const made = await storeWithBucket()
     await put(made, 'old')
-    await deleteObject(made.store, scope, { key: 'old' })
+    await deleteObject(made.backend, scope, { key: 'old' })
     made.clock.advance(graceMs)
     await put(made, 'young')
-    await deleteObject(made.store, scope, { key: 'young' })
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    await deleteObject(made.backend, scope, { key: 'young' })
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
     expect(await garbageOf(made)).toHaveLength(1)
     expect(await shardsOf(made)).toHaveLength(1)
   })
@@ -58,10 +58,10 @@ describe('reclaiming', () => {
     const made = await storeWithBucket()
     for (let i = 0; i < 600; i++) {
       await put(made, `key-${i}`)
-      await deleteObject(made.store, scope, { key: `key-${i}` })
+      await deleteObject(made.backend, scope, { key: `key-${i}` })
       if (i === 520) made.clock.advance(graceMs)
     }
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(521)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(521)
     expect(await shardsOf(made)).toHaveLength(79)
     expect(await garbageOf(made)).toHaveLength(79)
   })
@@ -70,9 +70,9 @@ describe('reclaiming', () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
     for (let number = 1; number <= 300; number++) await sendPart(made, upload, number, 'data')
-    await abortUpload(made.store, scope, upload)
+    await abortUpload(made.backend, scope, upload)
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(300)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(300)
     expect(await shardsOf(made)).toEqual([])
     expect(await leftOver(made)).toEqual(nothing)
   })
@@ -84,12 +84,12 @@ describe('reclaiming', () => {
     await sendPart(made, upload, 2, 'not listed')
     await complete(made, upload, [kept])
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
     expect((await read(made, 'key')).toString()).toBe('kept')
-    await deleteObject(made.store, scope, { key: 'key' })
+    await deleteObject(made.backend, scope, { key: 'key' })
     made.clock.advance(graceMs)
     // The part, and the note that told of it.
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(2)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(2)
     expect(await shardsOf(made)).toEqual([])
   })
 
@@ -97,35 +97,35 @@ describe('reclaiming', () => {
     const made = await storeWithBucket()
     for (let i = 0; i < 300; i++) await begin(made, `key-${i}`)
     await sendPart(made, await begin(made, 'key'), 1, 'data')
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     await makeBucket(made)
     await sendPart(made, await begin(made, 'of the new bucket'), 1, 'data')
     made.clock.advance(graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await shardsOf(made)).toHaveLength(2)
     expect((await leftOver(made)).uploads).toBe(1)
     made.clock.advance(graceMs)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await leftOver(made)).toEqual({ garbage: 0, uploads: 1 })
   })
 })
 
 describe('garbage that a record references after all, as only a fault could make it', () => {
-  const current = async (made: TestStore) => (await findVersion(made.store, scope, 'key', undefined)).record
+  const current = async (made: TestStore) => (await findVersion(made.backend, scope, 'key', undefined)).record
   const owner = (sequence: number): BlobOwner => ({ kind: 'version', bucket: 'bucket', key: 'key', sequence })
   async function reclaimed(made: TestStore, garbage: GarbageRecord): Promise<GarbageRecord[]> {
-    await made.store.kv.commit({ puts: [garbagePut(made.store, garbage)] })
+    await made.backend.kv.commit({ puts: [garbagePut(made.backend, garbage)] })
     made.clock.advance(graceMs)
     const kept: GarbageRecord[] = []
-    expect(await reclaimGarbage(made.store, { graceMs, onReferenced: (record) => kept.push(record) })).toBe(0)
+    expect(await reclaimGarbage(made.backend, { graceMs, onReferenced: (record) => kept.push(record) })).toBe(0)
     expect(await leftOver(made)).toMatchObject({ garbage: 0 })
     return kept
   }
 
   it.each([['now'], ['of its history']])('is kept, and told of: the blob of a version, %s', async (when) => {
     const made = await storeWithBucket()
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
     await put(made, 'key', 'first')
     const { data, sequence } = await current(made)
     if (data.kind !== 'blob') throw new Error('small objects are one blob')
@@ -162,11 +162,11 @@ describe('a crash while reclaiming', () => {
     await put(made, 'key', 'first')
     await put(made, 'key', 'second')
     made.clock.advance(graceMs)
-    const failing = { ...made.store.blobs, remove: () => Promise.reject(new Error('the disk is gone')) }
-    const store = { ...made.store, blobs: failing }
+    const failing = { ...made.backend.blobs, remove: () => Promise.reject(new Error('the disk is gone')) }
+    const store = { ...made.backend, blobs: failing }
     await expect(reclaimGarbage(store, { graceMs })).rejects.toThrow('the disk is gone')
     expect(await garbageOf(made)).toHaveLength(1)
-    expect(await reclaimGarbage(made.store, { graceMs })).toBe(1)
+    expect(await reclaimGarbage(made.backend, { graceMs })).toBe(1)
   })
 
   it('between the shards and their records is made good by the next run', async () => {
@@ -175,10 +175,10 @@ describe('a crash while reclaiming', () => {
     await put(made, 'key', 'second')
     made.clock.advance(graceMs)
     made.kv.beforeNextCommit(() => Promise.reject(new Error('killed')))
-    await expect(reclaimGarbage(made.store, { graceMs })).rejects.toThrow('killed')
+    await expect(reclaimGarbage(made.backend, { graceMs })).rejects.toThrow('killed')
     expect(await shardsOf(made)).toHaveLength(1)
     expect(await garbageOf(made)).toHaveLength(1)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await leftOver(made)).toEqual(nothing)
     expect((await read(made, 'key')).toString()).toBe('second')
   })
@@ -193,14 +193,14 @@ describe('a crash while reclaiming', () => {
         await complete(made, upload, [await sendPart(made, upload, 1, 'part')])
         const gone = await begin(made, 'gone')
         await sendPart(made, gone, 1, 'data')
-        await abortUpload(made.store, scope, gone)
+        await abortUpload(made.backend, scope, gone)
         made.clock.advance(graceMs)
         for (const commits of crashes) {
           made.kv.failAfterCommits(commits)
-          await reclaimGarbage(made.store, { graceMs }).catch(() => {})
+          await reclaimGarbage(made.backend, { graceMs }).catch(() => {})
         }
         made.kv.failAfterCommits(undefined)
-        await reclaimGarbage(made.store, { graceMs })
+        await reclaimGarbage(made.backend, { graceMs })
         expect(await shardsOf(made)).toHaveLength(3)
         expect(await garbageOf(made)).toEqual([])
         expect((await read(made, 'key')).toString()).toBe('second')

@@ -14,9 +14,9 @@ afterEach(() => made.dispose())
 
 const large = patternBytes(1, 300_000)
 
-async function versionsOf({ store }: RecoverableStore): Promise<unknown> {
+async function versionsOf({ backend }: RecoverableStore): Promise<unknown> {
   const query = { prefix: '', delimiter: '', max: 1000, keyMarker: undefined, versionIdMarker: undefined }
-  return (await listVersions(store, scope, query)).page.entries
+  return (await listVersions(backend, scope, query)).page.entries
 }
 
 /** As every version before bytes wrote it. */
@@ -34,7 +34,7 @@ describe.each(Object.entries(layouts))('with %s', (_, layout) => {
     made = await recoverableStore(layout)
     await put(made, 'null', 'null')
     made.clock.advance(1)
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
     for (const key of ['small', 'large', 'small']) {
       made.clock.advance(1)
       await put(made, key, key === 'large' ? large : key)

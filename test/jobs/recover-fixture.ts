@@ -55,12 +55,12 @@ export async function recoverableStore(layout: (typeof layouts)[keyof typeof lay
       shards,
       disks,
       snapshot: (kept = 3, advance = async () => {}) =>
-        snapshotTask({ everyMs: undefined, kept }).run(made.store, { ...task, advance }),
+        snapshotTask({ everyMs: undefined, kept }).run(made.backend, { ...task, advance }),
       recovered: async (without = []) => {
         const there = disks.stores.filter(({ name }) => !without.includes(name))
         const next = over(there)
         const report = emptyReport()
-        const { blobs, kv } = next.store
+        const { blobs, kv } = next.backend
         await recover(
           {
             kv,
@@ -87,8 +87,8 @@ export async function recoverableStore(layout: (typeof layouts)[keyof typeof lay
   return made
 }
 
-export const makeSafeBucket = ({ store }: TestStore, name = 'bucket') =>
-  createBucket(store, { name, owner: 'main', locationConstraint: 'safe', location: 'safe', objectLock: undefined })
+export const makeSafeBucket = ({ backend }: TestStore, name = 'bucket') =>
+  createBucket(backend, { name, owner: 'main', locationConstraint: 'safe', location: 'safe', objectLock: undefined })
 
 const task: RunningTask = {
   name: 'now',

@@ -34,10 +34,10 @@ const clean = { unreadable: 0, incomplete: 0, notRecovered: [] }
 const tick = (): void => made.clock.advance(1)
 const enable = async (): Promise<void> => {
   tick()
-  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
   tick()
 }
-const remove = (key: string, versionId?: string) => deleteObject(made.store, scope, { key, versionId })
+const remove = (key: string, versionId?: string) => deleteObject(made.backend, scope, { key, versionId })
 
 async function sendObject(key: string, parts: readonly (string | Buffer)[]): Promise<void> {
   const upload = await begin(made, key)
@@ -48,7 +48,7 @@ async function sendObject(key: string, parts: readonly (string | Buffer)[]): Pro
 
 async function versionsOf(store: RecoverableStore): Promise<string[]> {
   const query = { prefix: '', delimiter: '', max: 1000, keyMarker: undefined, versionIdMarker: undefined }
-  const { page } = await listVersions(store.store, scope, query)
+  const { page } = await listVersions(store.backend, scope, query)
   return page.entries.map(
     ({ key, version, latest }) => `${key} ${version.kind} ${version.sequence}${latest ? ' latest' : ''}`,
   )
@@ -58,9 +58,9 @@ async function versionsOf(store: RecoverableStore): Promise<string[]> {
 async function settle(store: RecoverableStore): Promise<void> {
   for (let i = 0; i < 2; i++) {
     store.clock.advance(2 * graceMs)
-    await findAndRelease(store.store, { graceMs })
-    await reclaimGarbage(store.store, { graceMs })
-    await compactStores(store.store, { graceMs })
+    await findAndRelease(store.backend, { graceMs })
+    await reclaimGarbage(store.backend, { graceMs })
+    await compactStores(store.backend, { graceMs })
   }
 }
 
@@ -109,7 +109,7 @@ describe.each(Object.entries(layouts))('with %s', (_, layout) => {
     await put(made, 'later', large)
     const without = await made.recovered(['disk1'])
     expect((await without.kv.range({ ...repairs, limit: 9 })).length).toBeGreaterThanOrEqual(1)
-    expect(await repairBlobs(without.store)).toMatchObject({ lostBlobs: 0 })
+    expect(await repairBlobs(without.backend)).toMatchObject({ lostBlobs: 0 })
     for (const key of ['key', 'later']) expect((await read(without, key)).equals(large)).toBe(true)
   })
 
@@ -181,7 +181,7 @@ describe('what happened since the snapshot', () => {
     await made.snapshot()
     for (let i = 0; i < 60; i++) if (i % 4 !== 0) await remove(`key-${i}`)
     await settle(made)
-    expect((await compactStores(made.store, { graceMs })).movedShards).toBeGreaterThanOrEqual(0)
+    expect((await compactStores(made.backend, { graceMs })).movedShards).toBeGreaterThanOrEqual(0)
     const after = await made.recovered()
     for (let i = 0; i < 60; i += 4) expect((await read(after, `key-${i}`)).equals(patternBytes(i, 2000))).toBe(true)
     expect((await read(after, 'parts')).toString()).toBe('a part')
@@ -213,12 +213,12 @@ describe('what happened since the snapshot', () => {
   it('changes of tags and of buckets come back as of the snapshot', async () => {
     made = await recoverableStore(layouts['two copies'])
     await put(made, 'key', 'x')
-    await setTags(made.store, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '1' }])
+    await setTags(made.backend, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '1' }])
     await made.snapshot()
     tick()
-    await setTags(made.store, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '2' }])
+    await setTags(made.backend, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '2' }])
     const after = await made.recovered()
-    expect((await findVersion(after.store, scope, 'key', undefined)).record.tags).toEqual([{ key: 'a', value: '1' }])
+    expect((await findVersion(after.backend, scope, 'key', undefined)).record.tags).toEqual([{ key: 'a', value: '1' }])
   })
 
   it('a bucket that was made again has its new objects, and none of the old', async () => {
@@ -227,7 +227,7 @@ describe('what happened since the snapshot', () => {
     await made.snapshot()
     tick()
     await remove('old')
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     await makeSafeBucket(made)
     await put(made, 'new', 'y')
     const after = await made.recovered()
@@ -269,8 +269,8 @@ describe('what happened since the snapshot', () => {
     const processes = [made, elsewhere(made), elsewhere(made)]
     const modes: Mode[] = ['SSE-S3', 'SSE-C', 'SSE-KMS']
     await Promise.all(
-      processes.map(({ store }, i) =>
-        putEncrypted(store, { key: 'key', mode: modes[i] as Mode }, patternBytes(i, 100)),
+      processes.map(({ backend }, i) =>
+        putEncrypted(backend, { key: 'key', mode: modes[i] as Mode }, patternBytes(i, 100)),
       ),
     )
     await Promise.all(processes.map((one, i) => put(one as RecoverableStore, 'plain', `data ${i}`)))
@@ -278,7 +278,7 @@ describe('what happened since the snapshot', () => {
     expect((await versionsOf(after)).filter((line) => line.startsWith('key'))).toHaveLength(3)
     const contents = new Set<string>()
     for (const { page } of [
-      await listVersions(after.store, scope, {
+      await listVersions(after.backend, scope, {
         prefix: 'key',
         delimiter: '',
         max: 9,
@@ -288,7 +288,7 @@ describe('what happened since the snapshot', () => {
     ]) {
       for (const { version } of page.entries) {
         for (const mode of modes) {
-          const bytes = await readEncrypted(after.store, { key: 'key', mode, versionId: version.versionId }).catch(
+          const bytes = await readEncrypted(after.backend, { key: 'key', mode, versionId: version.versionId }).catch(
             () => undefined,
           )
           if (bytes !== undefined) contents.add(bytes.toString('hex'))
@@ -302,7 +302,7 @@ describe('what happened since the snapshot', () => {
 it('a lock that its bucket gave it comes back to the millisecond, however late the commit', async () => {
   made = await recoverableStore(layouts['two copies'])
   const objectLock = { defaultRetention: { mode: 'COMPLIANCE' as const, period: { days: 1 } } }
-  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled', objectLock }))
+  await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled', objectLock }))
   made.kv.beforeNextCommit(async () => {
     made.clock.advance(5)
     await put(elsewhere(made), 'key', 'came between')
@@ -316,10 +316,11 @@ it('a lock that its bucket gave it comes back to the millisecond, however late t
 
 it.each(modeNames)('what is encrypted by %s opens again', async (mode) => {
   made = await recoverableStore(layouts['2 + 1 shards'])
-  await putEncrypted(made.store, { key: 'key', mode }, large)
-  await putInParts(made.store, { key: 'parts', mode }, [large])
+  await putEncrypted(made.backend, { key: 'key', mode }, large)
+  await putInParts(made.backend, { key: 'parts', mode }, [large])
   const after = await made.recovered(['disk1'])
-  for (const key of ['key', 'parts']) expect((await readEncrypted(after.store, { key, mode })).equals(large)).toBe(true)
+  for (const key of ['key', 'parts'])
+    expect((await readEncrypted(after.backend, { key, mode })).equals(large)).toBe(true)
 })
 
 it('snapshots that are due to go do so, and those that are kept are no orphans', async () => {

@@ -33,7 +33,7 @@ async function hide(key: string): Promise<() => Promise<unknown>> {
 async function search(): Promise<number> {
   await made.shards.compact({ graceMs, move: async () => false })
   made.clock.advance(graceMs)
-  return findOrphans(made.store, { graceMs })
+  return findOrphans(made.backend, { graceMs })
 }
 
 /** With checks that find what `report` says, beside what there is. */
@@ -51,7 +51,7 @@ function release(): Promise<number> {
     checks++
     await integrity.check()
   }
-  return releaseOrphans({ ...made.store, kv }, { quarantineMs, check })
+  return releaseOrphans({ ...made.backend, kv }, { quarantineMs, check })
 }
 
 function bound(target: object, name: string | symbol): unknown {
@@ -61,7 +61,7 @@ function bound(target: object, name: string | symbol): unknown {
 
 async function inQuarantine(): Promise<number> {
   let count = 0
-  for await (const _ of quarantined(made.store)) count++
+  for await (const _ of quarantined(made.backend)) count++
   return count
 }
 

@@ -48,7 +48,7 @@ describe.each([2, 3])('%i copies', (copies) => {
         expect((await read(made, key, [start, size])).equals(whole.subarray(start)), `from ${start}`).toBe(true)
         // Which copy a read asks is chance: each is asked before long, and then the blob is queued.
         for (let i = 0; i < 40; i++) await read(made, key)
-        await repairBlobs(made.store)
+        await repairBlobs(made.backend)
         expect(await made.queued()).toBe(0)
         const after = await made.copiesOf(key)
         expect(new Set(after.map(({ disk }) => disk)).size).toBe(copies)
@@ -69,7 +69,7 @@ describe.each([2, 3])('%i copies', (copies) => {
     await expect(read(made, 'key')).rejects.toThrow()
     // Queued by a commit of its own, that the reader does not wait for.
     await expect.poll(() => made.queued()).toBe(1)
-    expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
     expect(await made.queued()).toBe(1)
@@ -85,7 +85,7 @@ describe('repair at a rate', () => {
     await spoil(diskOf(lost.storeId), lost, 'lost', 0)
     await made.report('key')
     const paced: number[] = []
-    const refusing = repairBlobs(made.store, {
+    const refusing = repairBlobs(made.backend, {
       pace: async (bytes) => {
         paced.push(bytes)
         // The copy that is left was verified, and is being copied.
@@ -104,7 +104,7 @@ describe('repair at a rate', () => {
       for (const { fault } of made.disks.all) fault(tell)
     })
     const jobs = startJobs({
-      store: made.store,
+      backend: made.backend,
       intervalMs: 2 ** 31 - 1,
       graceMs,
       quarantineMs: 0,
@@ -116,7 +116,7 @@ describe('repair at a rate', () => {
     await begun
     await Promise.all([jobs.stop(), expect(run).rejects.toThrow('the process ends')])
     expect(errors).toEqual([])
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 1 })
   })
 })
 
@@ -130,15 +130,15 @@ describe('repair in the background', () => {
     const held = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const { restore } = made.store.blobs
-    made.store.blobs.restore = async (...given) => {
+    const { restore } = made.backend.blobs
+    made.backend.blobs.restore = async (...given) => {
       runs++
       await held
       return restore(...given)
     }
     const errors: unknown[] = []
     const repair = new BackgroundRepair({
-      store: made.store,
+      backend: made.backend,
       bytesPerSecond: undefined,
       onError: (error) => errors.push(error),
     })
@@ -153,7 +153,7 @@ describe('repair in the background', () => {
 
     await made.report('key')
     let fail: ((error: Error) => void) | undefined
-    made.store.blobs.restore = () =>
+    made.backend.blobs.restore = () =>
       new Promise((_, reject) => {
         fail = reject
       })
@@ -187,14 +187,14 @@ describe('a disk that is away', () => {
     here.fault(async () => {
       opened++
     })
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 4, lostBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ degradedBlobs: 4, lostBlobs: 0 })
     expect(opened).toBe(0)
     here.fault(undefined)
 
     await mountAgain(away)
     await away.store.probe()
     expect(away.store.condition().state).toBe('up')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 4, degradedBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 4, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     expect((await made.copiesOf('during')).map(({ payload }) => payload.toString())).toEqual(
       Array(2).fill('written meanwhile'),
@@ -212,12 +212,12 @@ describe('a disk that is away', () => {
     if (first === undefined) throw new Error('no copy')
     await made.kv.commit({
       puts: [
-        repairPut(made.store, { kind: 'version', bucket: 'bucket', key: 'key', sequence: await sequenceOf('key') }),
+        repairPut(made.backend, { kind: 'version', bucket: 'bucket', key: 'key', sequence: await sequenceOf('key') }),
       ],
     })
     await unmount(diskOf(first.storeId))
     // Nobody has noticed yet: its copy looks lost.
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
   })
@@ -235,11 +235,11 @@ describe('a disk that is away', () => {
     expect(lost.store.condition().state).toBe('out')
     await made.report('key')
     // No repair may take the copies on the lost disk for ones that will be back.
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     await lost.store.probe()
     expect(lost.store.condition().state).toBe('up')
     expect(lost.store.storeId).not.toBe(lostId)
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect(await made.queued()).toBe(0)
     for (const key of ['key', 'during']) {
       const { shards, missing } = await made.manifestOf(key)
@@ -278,7 +278,7 @@ describe('a disk that is away', () => {
     expect(replaced.store.condition()).toMatchObject({ state: 'out', reason: expect.stringContaining('not mounted') })
     await put(made, 'during', patternBytes(2, 300_000))
     expect((await made.manifestOf('during')).shards).toHaveLength(1)
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect(await made.manifestOf('key')).toMatchObject({ shards: [{}, {}] })
   })
 
@@ -309,16 +309,16 @@ describe('a disk that is away', () => {
     const [away] = made.disks.all
     const lying = shards.find(({ storeId }) => storeId === away?.store.storeId)
     if (away === undefined || lying === undefined) throw new Error('no disk')
-    await deleteObject(made.store, scope, { key: 'key' })
+    await deleteObject(made.backend, scope, { key: 'key' })
     await unmount(away)
     await away.store.probe()
     made.clock.advance(graceMs + 1)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await garbageOf(made)).toMatchObject([{ kind: 'blob', manifest: { shards: [lying] } }])
     await mountAgain(away)
     await away.store.probe()
     made.clock.advance(graceMs + 1)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await garbageOf(made)).toEqual([])
     await expect(away.store.get(lying.id, { start: 0, end: 1 })).rejects.toThrow('not found')
   })
@@ -338,7 +338,7 @@ it('a read goes on with another copy where one is damaged half-way', async () =>
 })
 
 async function sequenceOf(key: string): Promise<number> {
-  return (await openObject(made.store, scope, { key }, () => ({ range: { start: 0, end: 0 } }))).record.sequence
+  return (await openObject(made.backend, scope, { key }, () => ({ range: { start: 0, end: 0 } }))).record.sequence
 }
 
 describe('repair', () => {
@@ -348,7 +348,7 @@ describe('repair', () => {
     for (const { store } of made.disks.all) await store.takeOut(new Error('closed by the test'))
     for (const { store } of made.disks.all) await store.probe()
     made.clock.advance(2 * graceMs)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(0)
   })
 
   it('loses to a client that overwrites meanwhile, and leaves nothing behind', async () => {
@@ -361,9 +361,9 @@ describe('repair', () => {
     await mountAgain(away)
     await away.store.probe()
     made.kv.beforeNextCommit(() => put(made, 'key', 'new'))
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect((await read(made, 'key')).toString()).toBe('new')
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect(await made.queued()).toBe(0)
     let live = 0
     for await (const _ of away.store.list()) live++
@@ -378,13 +378,13 @@ describe('repair', () => {
     if (damaged === undefined || spared === undefined) throw new Error('no copy')
     await spoil(diskOf(damaged.storeId), damaged, 'flipped', 0.5)
     await made.report('key')
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 1 })
     const { shards } = await made.manifestOf('key')
     expect(shards).toContainEqual(spared)
     expect(shards).not.toContainEqual(damaged)
     expect(await garbageOf(made)).toMatchObject([{ kind: 'blob', manifest: { shards: [damaged] } }])
     made.clock.advance(graceMs + 1)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await made.liveShards()).toBe(2)
     expect((await read(made, 'key')).equals(whole)).toBe(true)
   })
@@ -396,8 +396,8 @@ describe('repair', () => {
     await unmount(away)
     await away.store.probe()
     await put(made, 'key', 'value')
-    await deleteObject(made.store, scope, { key: 'key' })
-    expect(await repairBlobs(made.store)).toEqual({ repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 })
+    await deleteObject(made.backend, scope, { key: 'key' })
+    expect(await repairBlobs(made.backend)).toEqual({ repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 })
     expect(await made.queued()).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 /** Wrapping objects' keys anew: everything reads before, after, and wherever it was interrupted. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { type Backend, unsharedKeys } from '../../src/commits/backend.ts'
 import { ObjectKeyLost } from '../../src/commits/encryption.ts'
-import { type Store, unsharedKeys } from '../../src/commits/store.ts'
 import { type KeyRing, withNewKey } from '../../src/encryption/key-ring.ts'
 import { rewrapKeys } from '../../src/jobs/rewrap.ts'
 import { changeBucket } from '../../src/objects/buckets.ts'
@@ -35,25 +35,25 @@ const other = scopeOf('other')
 
 let made: TestStore
 /** The same store with a newer key of each name. */
-let rotated: Store
+let rotated: Backend
 /** What must read, as what. */
 let written: { at: At & { versionId?: string }; bytes: Buffer }[]
 
 beforeEach(async () => {
   made = await storeWithBucket()
   await makeBucket(made, 'other')
-  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
   written = []
   for (const [i, mode] of modeNames.entries()) {
     for (const bucket of [scope, other]) {
       const at = { key: `${mode}/object`, mode, in: bucket }
-      await putEncrypted(made.store, at, data(i))
+      await putEncrypted(made.backend, at, data(i))
       written.push({ at: { ...at, versionId: await versionOf(at) }, bytes: data(i) })
     }
     const again = { key: `${mode}/object`, mode }
-    await putEncrypted(made.store, again, data(i + 100))
+    await putEncrypted(made.backend, again, data(i + 100))
     const parts = { key: `${mode}/parts`, mode }
-    await putInParts(made.store, parts, [data(i + 200)])
+    await putInParts(made.backend, parts, [data(i + 200)])
     written.push({ at: again, bytes: data(i + 100) }, { at: parts, bytes: data(i + 200) })
   }
   const names = ['sse-s3', 'aws/s3', 'invoices']
@@ -61,7 +61,7 @@ beforeEach(async () => {
     (ring, name) => withNewKey(ring, name, (bytes) => patternBytes(5, bytes)),
     testKeys,
   )
-  rotated = { ...made.store, keys: unsharedKeys(ring) }
+  rotated = { ...made.backend, keys: unsharedKeys(ring) }
 })
 
 async function versionOf({ key, in: bucket = scope }: At): Promise<string> {
@@ -70,18 +70,18 @@ async function versionOf({ key, in: bucket = scope }: At): Promise<string> {
   return entry === undefined ? '' : objectCodec.decode(packed, entry.value).versionId
 }
 
-async function expectAll(store: Store): Promise<void> {
+async function expectAll(backend: Backend): Promise<void> {
   for (const { at, bytes } of written) {
-    expect((await readEncrypted(store, at)).equals(bytes), JSON.stringify(at)).toBe(true)
+    expect((await readEncrypted(backend, at)).equals(bytes), JSON.stringify(at)).toBe(true)
   }
 }
 
 /** A store that has the newest key of each name only. */
-const withoutOld = (store: Store): Store => ({
-  ...store,
+const withoutOld = (backend: Backend): Backend => ({
+  ...backend,
   keys: {
-    ...store.keys,
-    find: (name, id) => (store.keys.newest(name)?.id === id ? store.keys.newest(name) : undefined),
+    ...backend.keys,
+    find: (name, id) => (backend.keys.newest(name)?.id === id ? backend.keys.newest(name) : undefined),
   },
 })
 
@@ -119,14 +119,14 @@ describe('wrapping keys anew', () => {
   it('is done for open uploads too, which are then completed', async () => {
     for (const mode of modeNames) {
       const at = { key: `${mode}/open`, mode }
-      const uploadId = await beginEncrypted(made.store, at)
-      const first = await sendEncrypted(made.store, at, uploadId, 1, patternBytes(1, 5 * 1024 * 1024))
+      const uploadId = await beginEncrypted(made.backend, at)
+      const first = await sendEncrypted(made.backend, at, uploadId, 1, patternBytes(1, 5 * 1024 * 1024))
       await rewrapKeys(rotated)
-      const store = withoutOld(rotated)
-      const second = await sendEncrypted(store, at, uploadId, 2, data(2))
-      await complete({ ...made, store }, { ...at, uploadId }, [first, second])
+      const backend = withoutOld(rotated)
+      const second = await sendEncrypted(backend, at, uploadId, 2, data(2))
+      await complete({ ...made, backend }, { ...at, uploadId }, [first, second])
       const bytes = Buffer.concat([patternBytes(1, 5 * 1024 * 1024), data(2)])
-      expect((await readEncrypted(store, at)).equals(bytes)).toBe(true)
+      expect((await readEncrypted(backend, at)).equals(bytes)).toBe(true)
     }
   })
 
@@ -139,7 +139,7 @@ describe('wrapping keys anew', () => {
 
   it('meets what a client brings back from the history', async () => {
     const at = { key: 'a', mode: 'SSE-S3' as const }
-    await putEncrypted(made.store, at, data(1))
+    await putEncrypted(made.backend, at, data(1))
     const last = await put(made, 'a', 'not encrypted')
     made.kv.beforeNextCommit(() => deleteObject(rotated, scope, { key: 'a', versionId: last.versionId }))
     await rewrapKeys(rotated)
@@ -149,7 +149,7 @@ describe('wrapping keys anew', () => {
 
   it('goes through more objects than one page holds', async () => {
     const count = 1100
-    for (let i = 0; i < count; i++) await putEncrypted(made.store, { key: `many/${i}`, mode: 'SSE-S3' }, data(1))
+    for (let i = 0; i < count; i++) await putEncrypted(made.backend, { key: `many/${i}`, mode: 'SSE-S3' }, data(1))
     expect(await rewrapKeys(rotated)).toEqual({ encrypted: ringed + count, rewrapped: ringed + count })
     expect(await rewrapKeys(rotated)).toEqual({ encrypted: ringed + count, rewrapped: 0 })
   })

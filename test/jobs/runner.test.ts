@@ -12,7 +12,7 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-function start(options: Pick<JobsOptions, 'store'> & Partial<JobsOptions>): Jobs {
+function start(options: Pick<JobsOptions, 'backend'> & Partial<JobsOptions>): Jobs {
   jobs = startJobs({
     intervalMs: never,
     graceMs,
@@ -70,7 +70,7 @@ describe('the runner', () => {
         },
       },
     ]
-    const { runOnce } = start({ store: { ...made.store, blobs: { ...made.store.blobs, stores } } })
+    const { runOnce } = start({ backend: { ...made.backend, blobs: { ...made.backend.blobs, stores } } })
     const results = await Promise.allSettled([runOnce(), runOnce(), runOnce()])
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
@@ -87,8 +87,8 @@ describe('the runner', () => {
       },
     }
     let hold: Promise<unknown> = Promise.resolve()
-    const store = { ...made.store, blobs: { ...made.store.blobs, stores: [failing] } }
-    const { stop } = start({ store, intervalMs: 1000, onError: (error) => told.emit('failure', error) })
+    const backend = { ...made.backend, blobs: { ...made.backend.blobs, stores: [failing] } }
+    const { stop } = start({ backend, intervalMs: 1000, onError: (error) => told.emit('failure', error) })
     for (let round = 0; round < 3; round++) {
       const failure = once(told, 'failure')
       await vi.advanceTimersByTimeAsync(1000)

@@ -41,7 +41,7 @@ async function scrub({
     },
   }
   await scrubTask({ bytesPerSecond: undefined })
-    .run(made.store, task)
+    .run(made.backend, task)
     .catch((error: unknown) => {
       if (error !== cutOff) throw error
     })

@@ -22,7 +22,7 @@ const scrubName = { kind: 'scrub', name: '' }
 const steps = 70
 
 async function scrubbed(): Promise<Readonly<Record<string, number>>> {
-  await requestTask(made.store, { ...scrubName, arguments: {} })
+  await requestTask(made.backend, { ...scrubName, arguments: {} })
   for (;;) {
     const record = (await readTask(made.kv, scrubName))?.record
     if (record?.state === 'failed') throw new Error(record.reason)
@@ -42,7 +42,7 @@ describe.each([
     const expected = new Map<string, Buffer>()
     const errors: unknown[] = []
     const runner = startTasks({
-      store: made.store,
+      backend: made.backend,
       kinds: [scrubTask({ bytesPerSecond: undefined })],
       onError: (error) => errors.push(error),
       pollMs: 1,
@@ -55,13 +55,13 @@ describe.each([
         await put(made, key, pieces(bytes))
         expected.set(key, bytes)
       } else if (dice < 17) {
-        await deleteObject(made.store, scope, { key })
+        await deleteObject(made.backend, scope, { key })
         expected.delete(key)
       } else if (dice < 19) {
         // Nobody but the scrub reads: nothing has to be kept for others.
-        await reclaimGarbage(made.store, { graceMs: 0 })
-        await findAndRelease(made.store, { graceMs: 0 })
-      } else await compactStores(made.store, { graceMs: 0 })
+        await reclaimGarbage(made.backend, { graceMs: 0 })
+        await findAndRelease(made.backend, { graceMs: 0 })
+      } else await compactStores(made.backend, { graceMs: 0 })
     }
     let writing = true
     const scrubs = (async () => {

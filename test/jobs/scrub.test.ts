@@ -32,8 +32,8 @@ async function runTask(
 ): Promise<TaskRecord> {
   const errors: string[] = []
   const name = { kind: kind.kind, name: '' }
-  const { id } = await requestTask(made.store, { ...name, arguments: {}, ...request })
-  const runner = startTasks({ store: made.store, kinds: [kind], onError: (error) => errors.push(String(error)) })
+  const { id } = await requestTask(made.backend, { ...name, arguments: {}, ...request })
+  const runner = startTasks({ backend: made.backend, kinds: [kind], onError: (error) => errors.push(String(error)) })
   try {
     for (;;) {
       const record = (await readTask(made.kv, name))?.record
@@ -154,7 +154,7 @@ describe.each([
     await flip()
     expect((await scrub()).counts).toMatchObject({ damaged: 1, lost: 1, repaired: 0 })
     expect(await lost()).toEqual([{ bucket: 'bucket', key: 'of-300000', versionId: 'null' }])
-    const [status] = await locationStatuses(made.store)
+    const [status] = await locationStatuses(made.backend)
     expect(status).toMatchObject({ degradedBlobs: 0, lostBlobs: 1 })
     // Its bytes are not read over and over, however often somebody asks for them.
     for (let i = 0; i < 5; i++) await read(made, 'of-300000').catch(() => {})
@@ -164,10 +164,10 @@ describe.each([
     const pace = async (bytes: number): Promise<void> => {
       readBytes += bytes
     }
-    expect(await repairBlobs(made.store, { pace })).toMatchObject({ lostBlobs: 1 })
+    expect(await repairBlobs(made.backend, { pace })).toMatchObject({ lostBlobs: 1 })
     expect(readBytes).toBe(0)
     made.clock.advance(60 * 60 * 1000)
-    expect(await repairBlobs(made.store, { pace })).toMatchObject({ lostBlobs: 1 })
+    expect(await repairBlobs(made.backend, { pace })).toMatchObject({ lostBlobs: 1 })
     expect(readBytes).toBeGreaterThan(0)
     // Flipped back, all of them: as it was.
     await flip()
@@ -190,7 +190,7 @@ describe.each([
     await complete(made, upload, [await sendPart(made, upload, 1, patternBytes(5, 300_000).toString('latin1'))])
     await made.kv.commit({ deletes: [uploadKey(upload.uploadId)] })
     await put(made, 'deleted', pieces(patternBytes(6, 300_000)))
-    const { store } = made
+    const { backend } = made
     const spoilAll = async (shards: readonly ShardPlace[]) => {
       for (const place of shards) await spoil(diskOf(place.storeId), place, 'zeroed', 0)
     }
@@ -199,7 +199,7 @@ describe.each([
     if (part === undefined) throw new Error('no part')
     await spoilAll(partCodec.decode(part.key, part.value).manifest.shards)
     expect((await scrub()).counts).toMatchObject({ lost: 2 })
-    await deleteObject(store, scope, { key: 'deleted' })
+    await deleteObject(backend, scope, { key: 'deleted' })
     expect(await lost()).toEqual([{ bucket: 'bucket', key: 'parts', versionId: 'null' }])
     // The part, and the note that tells of it.
     expect((await scrub()).counts).toMatchObject({ checked: 2, lost: 1 })
@@ -219,8 +219,8 @@ describe.each([
           moved.add(key)
           if (moved.size % 3 === 0) await move(key)
           else if (moved.size % 3 === 1) await put(made, key, 'new')
-          else await deleteObject(made.store, scope, { key })
-          await made.store.blobs.remove([manifest])
+          else await deleteObject(made.backend, scope, { key })
+          await made.backend.blobs.remove([manifest])
         }
         return inspect()
       },
@@ -275,7 +275,7 @@ describe('a scrub', () => {
     // Cut off after so many looks, as often as it takes.
     let looks = 0
     let left = 0
-    let record = await requestTask(made.store, { kind: 'scrub', name: '', arguments: {} })
+    let record = await requestTask(made.backend, { kind: 'scrub', name: '', arguments: {} })
     let runs = 0
     while (record.state !== 'done' && runs < 100) {
       left = 17
@@ -324,9 +324,9 @@ describe('a scrub that is stopped half-way', () => {
         return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
       },
     }
-    await requestTask(made.store, { kind: 'scrub', name: '', arguments: {} })
+    await requestTask(made.backend, { kind: 'scrub', name: '', arguments: {} })
     const runner = startTasks({
-      store: made.store,
+      backend: made.backend,
       kinds: [scrubTask({ bytesPerSecond: 1, clock })],
       onError: (error) => {
         throw error
@@ -345,7 +345,7 @@ describe('a scrub that is stopped half-way', () => {
 describe('shards that say the same of their blob', () => {
   it('and belong to another write of it are found by the id of the blob', async () => {
     made = await erasureStore({ disks: 6, data: 4, parity: 2 })
-    const { blobs } = made.store
+    const { blobs } = made.backend
     const write = (seed: number) =>
       blobs.write('default', {
         payload: bytesSource(patternBytes(seed, 300_000)),
@@ -370,7 +370,7 @@ describe('shards that say the same of their blob', () => {
       ...shard,
       index: exchanged[shard.index ?? 0] ?? shard.index ?? 0,
     }))
-    const states = (await made.store.blobs.inspect({ ...manifest, shards })).map(({ state }) => state)
+    const states = (await made.backend.blobs.inspect({ ...manifest, shards })).map(({ state }) => state)
     expect(states).toEqual(['good', 'bad', 'good', 'good', 'good', 'bad'])
   })
 })
@@ -394,14 +394,14 @@ describe('repair that was asked for', () => {
   })
 })
 
-type Inspect = DiskStore['store']['blobs']['inspect']
+type Inspect = DiskStore['backend']['blobs']['inspect']
 
 /** Has `during` come first whenever a scrub looks at a blob. */
 async function disturbed(
   during: (manifest: Manifest, inspect: () => ReturnType<Inspect>) => ReturnType<Inspect>,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const { blobs } = made.store
+  const { blobs } = made.backend
   const { inspect } = blobs
   blobs.inspect = (manifest, looking) => during(manifest, () => inspect(manifest, looking))
   try {
@@ -427,8 +427,8 @@ async function move(key: string): Promise<void> {
   const [shard] = manifest.shards
   if (shard === undefined) throw new Error('no shard')
   const { description } = readLabel(await diskOf(shard.storeId).store.description(shard.id))
-  const payload = await made.store.blobs.read(manifest, { start: 0, end: manifest.size })
-  await changeManifest(key, await made.store.blobs.write('default', { payload, describe: () => description }))
+  const payload = await made.backend.blobs.read(manifest, { start: 0, end: manifest.size })
+  await changeManifest(key, await made.backend.blobs.write('default', { payload, describe: () => description }))
 }
 
 async function changeManifest(key: string, manifest: Manifest): Promise<void> {

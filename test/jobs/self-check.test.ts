@@ -29,7 +29,7 @@ afterEach(async () => {
 
 function start(): Jobs {
   const jobs = startJobs({
-    store: made.store,
+    backend: made.backend,
     intervalMs: never,
     graceMs,
     quarantineMs: 0,
@@ -120,7 +120,7 @@ it('a check that takes long ends when the jobs do', async () => {
   checks.mockImplementation(async ({ pace } = {}) => {
     for (;;) await pace?.(1024)
   })
-  const selfCheck = new SelfCheck({ store: made.store, scrubBytesPerSecond: 1, monotonicMs: () => nowMs })
+  const selfCheck = new SelfCheck({ backend: made.backend, scrubBytesPerSecond: 1, monotonicMs: () => nowMs })
   const cutOff = selfCheck.run().catch((error: unknown) => selfCheck.isCutOff(error))
   selfCheck.stop()
   expect(await cutOff).toBe(true)
@@ -131,7 +131,7 @@ it('reads many pages at a time without a warning', async () => {
   const warned: string[] = []
   const listen = ({ message }: Error): void => void warned.push(message)
   process.on('warning', listen)
-  const check = new SelfCheck({ store: made.store, scrubBytesPerSecond: 1e6, monotonicMs: () => nowMs })
+  const check = new SelfCheck({ backend: made.backend, scrubBytesPerSecond: 1e6, monotonicMs: () => nowMs })
   checks.mockImplementationOnce(async (how) => {
     await Promise.all(Array.from({ length: 20 }, () => how?.pace?.(20_000)))
     return { startedMs: 0, entries: 0, coversBelow: 0, damagedRecords: 0, damagedKeys: [] }

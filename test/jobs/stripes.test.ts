@@ -100,7 +100,7 @@ describe.each(schemes)('%i + %i shards', (data, parity) => {
         }
         // Parity is not read while data is there: only who looks for it finds that it is gone.
         await made.report(key)
-        expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1, degradedBlobs: 0, lostBlobs: 0 })
+        expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 1, degradedBlobs: 0, lostBlobs: 0 })
         const after = await made.copiesOf(key)
         const same = after.map(({ payload, description }, i) =>
           Object.is(payload.toString('latin1') + description, before.get(key)?.[i]),
@@ -126,7 +126,7 @@ describe.each(schemes)('%i + %i shards', (data, parity) => {
     })
     await expect(read(made, 'key')).rejects.toThrow()
     await made.report('key')
-    expect(await repairBlobs(made.store)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ lostBlobs: 1, repairedBlobs: 0 })
     expect(await made.manifestOf('key')).toMatchObject({ shards })
     expect(await garbageOf(made)).toEqual([])
   })
@@ -149,7 +149,7 @@ describe('4 + 2 shards', () => {
     await put(made, 'during', pieces(bytes))
     expect(await made.manifestOf('during')).toMatchObject({ missing: 2, shards: [{}, {}, {}, {}] })
     expect((await read(made, 'during')).equals(bytes)).toBe(true)
-    await repairBlobs(made.store)
+    await repairBlobs(made.backend)
     expect(await made.manifestOf('during')).toMatchObject({ missing: 2 })
 
     await unmount(third)
@@ -159,7 +159,7 @@ describe('4 + 2 shards', () => {
 
     for (const disk of [one, other, third]) await mountAgain(disk)
     for (const disk of [one, other, third]) await disk.store.probe()
-    expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
     expect(await made.queued()).toBe(0)
     const manifest = await made.manifestOf('during')
     expect(manifest.missing).toBeUndefined()
@@ -200,7 +200,7 @@ describe('4 + 2 shards', () => {
       expect((await read(made, key)).equals(patternBytes(seed, long.length)), key).toBe(true)
       await made.report(key)
     }
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 2, lostBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 2, lostBlobs: 0 })
     await swap(at((await made.manifestOf('key')).shards, 3), at((await made.manifestOf('like')).shards, 3))
     expect((await read(made, 'key')).equals(long)).toBe(true)
   })
@@ -215,10 +215,10 @@ describe('4 + 2 shards', () => {
     disk.fault(async (operation) => {
       if (operation === 'write') throw new Error('read-only by the test')
     })
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 0, degradedBlobs: 1, lostBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 0, degradedBlobs: 1, lostBlobs: 0 })
     expect((await made.manifestOf('key')).shards.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5])
     disk.fault(undefined)
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 1, degradedBlobs: 0 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 1, degradedBlobs: 0 })
     expect(await made.queued()).toBe(0)
     const whole = await made.manifestOf('key')
     for (const shard of whole.shards.slice(2, 4)) await spoil(diskOf(shard.storeId), shard, 'zeroed', 0)
@@ -252,19 +252,19 @@ describe('4 + 2 shards', () => {
     for (const { store } of made.disks.all) await store.takeOut(new Error('closed by the test'))
     for (const { store } of made.disks.all) await store.probe()
     made.clock.advance(2 * graceMs)
-    expect(await findAndRelease(made.store, { graceMs })).toBe(0)
-    for (let i = 0; i < 40; i++) if (i % 5 > 0) await deleteObject(made.store, scope, { key: `key-${i}` })
+    expect(await findAndRelease(made.backend, { graceMs })).toBe(0)
+    for (let i = 0; i < 40; i++) if (i % 5 > 0) await deleteObject(made.backend, scope, { key: `key-${i}` })
     made.clock.advance(2 * graceMs)
-    await reclaimGarbage(made.store, { graceMs })
-    expect((await compactStores(made.store, { graceMs })).movedShards).toBeGreaterThan(0)
+    await reclaimGarbage(made.backend, { graceMs })
+    expect((await compactStores(made.backend, { graceMs })).movedShards).toBeGreaterThan(0)
     for (let i = 0; i < 40; i += 5) {
       expect((await read(made, `key-${i}`)).equals(patternBytes(i, 4_000 + i))).toBe(true)
       expect((await made.manifestOf(`key-${i}`)).shards.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5])
     }
-    for (let i = 0; i < 40; i += 5) await deleteObject(made.store, scope, { key: `key-${i}` })
-    await deleteObject(made.store, scope, { key: 'large' })
+    for (let i = 0; i < 40; i += 5) await deleteObject(made.backend, scope, { key: `key-${i}` })
+    await deleteObject(made.backend, scope, { key: 'large' })
     made.clock.advance(2 * graceMs)
-    await reclaimGarbage(made.store, { graceMs })
+    await reclaimGarbage(made.backend, { graceMs })
     expect(await made.liveShards()).toBe(0)
   })
 })

@@ -19,9 +19,9 @@ afterEach(async () => {
 
 const failures: unknown[] = []
 const warnings: string[] = []
-function start({ store }: TestStore, ...kinds: TaskKind[]): TaskRunner {
+function start({ backend }: TestStore, ...kinds: TaskKind[]): TaskRunner {
   const runner = startTasks({
-    store,
+    backend,
     kinds,
     onError: (error) => failures.push(error),
     warn: (line) => warnings.push(line),
@@ -32,8 +32,8 @@ function start({ store }: TestStore, ...kinds: TaskKind[]): TaskRunner {
 }
 
 const scan = { kind: 'scan', name: '' }
-const ask = ({ store }: TestStore, name = '', options: { restart?: boolean; step?: number } = {}) =>
-  requestTask(store, {
+const ask = ({ backend }: TestStore, name = '', options: { restart?: boolean; step?: number } = {}) =>
+  requestTask(backend, {
     kind: 'scan',
     name,
     arguments: { step: options.step ?? 1 },
@@ -157,8 +157,8 @@ describe('a task', () => {
     await ask(made)
     allow(3)
     await until(made, () => seen.length === 3)
-    expect(await cancelTask(made.store, scan)).toBe(true)
-    expect(await cancelTask(made.store, scan)).toBe(false)
+    expect(await cancelTask(made.backend, scan)).toBe(true)
+    expect(await cancelTask(made.backend, scan)).toBe(false)
     const { record } = (await readTask(made.kv, scan)) ?? {}
     expect(record?.state).toBe('cancelled')
     await polled(made)
@@ -208,7 +208,7 @@ describe('a task', () => {
       await ask(made, name)
       made.clock.advance(1)
     }
-    await requestTask(made.store, { kind: 'other', name: '', arguments: {} })
+    await requestTask(made.backend, { kind: 'other', name: '', arguments: {} })
     start(made, kind, { ...other.kind, kind: 'other' })
     await until(made, () => other.seen.length === 10, 'b')
     allow(10)

@@ -5,18 +5,18 @@ import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryStore } from '../../src/opening/open-data.ts'
 
 test('every table is emptied but that of the server itself, and every shard is gone', async () => {
-  const { store, close } = openMemoryStore()
+  const { backend, close } = openMemoryStore()
   const value = Buffer.from('value')
   const tables = ['a', 'b', 'r', 's', 't', 'z']
   const keys = tables.flatMap((table) => Array.from({ length: 1500 }, (_, i) => packKey(table, i)))
-  await store.kv.commit({ puts: keys.map((key) => ({ key, value })) })
+  await backend.kv.commit({ puts: keys.map((key) => ({ key, value })) })
   for (const size of [0, 1, 1_000_000]) {
-    await store.blobs.write('default', { payload: bytesSource(Buffer.alloc(size)), describe: () => value })
+    await backend.blobs.write('default', { payload: bytesSource(Buffer.alloc(size)), describe: () => value })
   }
-  await emptyStore(store)
-  const left = await store.kv.range({ start: Buffer.alloc(0), end: Buffer.from([0xff]), limit: 10_000 })
+  await emptyStore(backend)
+  const left = await backend.kv.range({ start: Buffer.alloc(0), end: Buffer.from([0xff]), limit: 10_000 })
   expect(left.map((entry) => entry.key)).toEqual(Array.from({ length: 1500 }, (_, i) => packKey('s', i)))
-  for (const shards of store.blobs.stores) {
+  for (const shards of backend.blobs.stores) {
     for await (const shard of shards.list()) expect.fail(`shard ${shard.id} is left`)
   }
   await close()

@@ -28,12 +28,12 @@ import {
   type TestStore,
 } from './fixture.ts'
 
-const create = ({ store }: TestStore, name: string, owner: string) =>
-  createBucket(store, { name, owner, locationConstraint: 'EU', location: 'default', objectLock: undefined })
+const create = ({ backend }: TestStore, name: string, owner: string) =>
+  createBucket(backend, { name, owner, locationConstraint: 'EU', location: 'default', objectLock: undefined })
 
-async function hideAKey({ store }: TestStore): Promise<void> {
-  await changeBucket(store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
-  await deleteObject(store, scope, { key: 'key' })
+async function hideAKey({ backend }: TestStore): Promise<void> {
+  await changeBucket(backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  await deleteObject(backend, scope, { key: 'key' })
 }
 
 const everythingIn = ({ kv }: TestStore) =>
@@ -43,7 +43,7 @@ describe('creating a bucket', () => {
   it('keeps what was asked for', async () => {
     const made = memoryStore()
     const record = await create(made, 'bucket', 'main')
-    expect(await findBucket(made.store, scope)).toEqual(record)
+    expect(await findBucket(made.backend, scope)).toEqual(record)
     expect(record).toMatchObject({ owner: 'main', locationConstraint: 'EU', createdMs: made.clock.now(), tags: [] })
   })
 
@@ -56,10 +56,10 @@ describe('creating a bucket', () => {
       location: 'default',
       objectLock: undefined,
     }
-    const first = await createBucket(made.store, asked, { repeatable: true })
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'suspended' }))
-    expect(await createBucket(made.store, asked, { repeatable: true })).toEqual({ ...first, versioning: 'suspended' })
-    const ofOther = createBucket(made.store, { ...asked, owner: 'other' }, { repeatable: true })
+    const first = await createBucket(made.backend, asked, { repeatable: true })
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'suspended' }))
+    expect(await createBucket(made.backend, asked, { repeatable: true })).toEqual({ ...first, versioning: 'suspended' })
+    const ofOther = createBucket(made.backend, { ...asked, owner: 'other' }, { repeatable: true })
     expect(await outcome(ofOther)).toBe('BucketAlreadyExists')
   })
 
@@ -91,7 +91,7 @@ describe('creating a bucket', () => {
       location: 'default',
       objectLock: undefined,
     }
-    const existing = await createBucket(memoryStore().store, { ...plain, ...has })
+    const existing = await createBucket(memoryStore().backend, { ...plain, ...has })
     expect(isAsAsked(existing, { ...plain, ...asks })).toBe(same)
   })
 
@@ -102,7 +102,7 @@ describe('creating a bucket', () => {
     const made = memoryStore()
     await create(made, 'bucket', 'main')
     expect(await outcome(create(made, 'bucket', owner))).toBe(expected)
-    expect((await findBucket(made.store, scope)).owner).toBe('main')
+    expect((await findBucket(made.backend, scope)).owner).toBe('main')
   })
 
   /** As if its record were not there: what remains is what was in it, and its name among its owner's. */
@@ -137,13 +137,13 @@ describe('creating a bucket', () => {
     const works = Array.from({ length: 64 }, (_, i) => create(made, 'bucket', `owner-${i}`))
     const outcomes = await Promise.all(works.map(outcome))
     expect(outcomes.filter((one) => one === 'ok')).toHaveLength(1)
-    expect((await findBucket(made.store, scope)).owner).toBe(`owner-${outcomes.indexOf('ok')}`)
+    expect((await findBucket(made.backend, scope)).owner).toBe(`owner-${outcomes.indexOf('ok')}`)
   })
 
   it('again after its end makes another bucket', async () => {
     const made = memoryStore()
     const first = await create(made, 'bucket', 'main')
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     const second = await create(made, 'bucket', 'other')
     expect(second.id).not.toBe(first.id)
     expect(await listNames(made, 'main')).toEqual([])
@@ -151,8 +151,8 @@ describe('creating a bucket', () => {
   })
 })
 
-async function listNames({ store }: TestStore, owner: string, prefix = ''): Promise<string[]> {
-  const { buckets } = await listBuckets(store, { owner, prefix, afterName: undefined, max: 1000 })
+async function listNames({ backend }: TestStore, owner: string, prefix = ''): Promise<string[]> {
+  const { buckets } = await listBuckets(backend, { owner, prefix, afterName: undefined, max: 1000 })
   return buckets.map(({ name }) => name)
 }
 
@@ -176,7 +176,7 @@ describe('listing buckets', () => {
     let afterName: string | undefined
     let pages = 0
     do {
-      const page = await listBuckets(made.store, { owner: 'main', prefix: 'bucket-', afterName, max })
+      const page = await listBuckets(made.backend, { owner: 'main', prefix: 'bucket-', afterName, max })
       listed.push(...page.buckets.map(({ name }) => name))
       afterName = page.next
       pages++
@@ -190,7 +190,7 @@ describe('listing buckets', () => {
     await create(made, 'b', 'main')
     await create(made, 'd', 'main')
     const behind = (afterName: string, prefix: string) =>
-      listBuckets(made.store, { owner: 'main', prefix, afterName, max: 10 })
+      listBuckets(made.backend, { owner: 'main', prefix, afterName, max: 10 })
     expect((await behind('c', '')).buckets.map(({ name }) => name)).toEqual(['d'])
     expect((await behind('a', 'd')).buckets.map(({ name }) => name)).toEqual(['d'])
   })
@@ -199,7 +199,7 @@ describe('listing buckets', () => {
     const made = memoryStore()
     await create(made, 'bucket', 'main')
     await create(made, 'stays', 'main')
-    made.kv.beforeRead(0, () => deleteBucket(made.store, scope))
+    made.kv.beforeRead(0, () => deleteBucket(made.backend, scope))
     expect(await listNames(made, 'main')).toEqual(['stays'])
   })
 })
@@ -208,14 +208,14 @@ describe('changing a bucket', () => {
   it('loses nothing when two do it at once', async () => {
     const made = await storeWithBucket()
     const add = (key: string) =>
-      changeBucket(made.store, scope, (bucket) => ({ ...bucket, tags: [...bucket.tags, { key, value: '' }] }))
+      changeBucket(made.backend, scope, (bucket) => ({ ...bucket, tags: [...bucket.tags, { key, value: '' }] }))
     await Promise.all(Array.from({ length: 20 }, (_, i) => add(`${i}`)))
-    expect((await findBucket(made.store, scope)).tags).toHaveLength(20)
+    expect((await findBucket(made.backend, scope)).tags).toHaveLength(20)
   })
 
   it('does not stop writes that are under way', async () => {
     const made = await storeWithBucket()
-    made.kv.beforeNextCommit(() => changeBucket(made.store, scope, (bucket) => ({ ...bucket, tags: [] })))
+    made.kv.beforeNextCommit(() => changeBucket(made.backend, scope, (bucket) => ({ ...bucket, tags: [] })))
     expect(await outcome(put(made, 'key'))).toBe('ok')
   })
 })
@@ -223,9 +223,9 @@ describe('changing a bucket', () => {
 describe('deleting a bucket', () => {
   it('that is not there is NoSuchBucket', async () => {
     const made = await storeWithBucket()
-    expect(await outcome(deleteBucket(made.store, scopeOf('other')))).toBe('NoSuchBucket')
-    await deleteBucket(made.store, scope)
-    expect(await outcome(deleteBucket(made.store, scope))).toBe('NoSuchBucket')
+    expect(await outcome(deleteBucket(made.backend, scopeOf('other')))).toBe('NoSuchBucket')
+    await deleteBucket(made.backend, scope)
+    expect(await outcome(deleteBucket(made.backend, scope))).toBe('NoSuchBucket')
   })
 
   it('that holds an object is refused, whatever lies in its neighbours', async () => {
@@ -233,27 +233,27 @@ describe('deleting a bucket', () => {
     await makeBucket(made, 'bucket-')
     await makeBucket(made, 'bucke')
     await put(made, '\0')
-    expect(await outcome(deleteBucket(made.store, scope))).toBe('BucketNotEmpty')
-    expect(await outcome(deleteBucket(made.store, scopeOf('bucket-')))).toBe('ok')
-    expect(await outcome(deleteBucket(made.store, scopeOf('bucke')))).toBe('ok')
+    expect(await outcome(deleteBucket(made.backend, scope))).toBe('BucketNotEmpty')
+    expect(await outcome(deleteBucket(made.backend, scopeOf('bucket-')))).toBe('ok')
+    expect(await outcome(deleteBucket(made.backend, scopeOf('bucke')))).toBe('ok')
   })
 
   it.each([
     ['an object', (other: TestStore) => put(other, 'key')],
-    ['a delete marker', (other: TestStore) => deleteObject(other.store, scope, { key: 'key' })],
+    ['a delete marker', (other: TestStore) => deleteObject(other.backend, scope, { key: 'key' })],
   ])('is refused when %s came after it was found empty', async (_, write) => {
     const made = await storeWithBucket()
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
     made.kv.beforeNextCommit(() => write(elsewhere(made)))
-    expect(await outcome(deleteBucket(made.store, scope))).toBe('BucketNotEmpty')
-    expect((await findBucket(made.store, scope)).name).toBe('bucket')
+    expect(await outcome(deleteBucket(made.backend, scope))).toBe('BucketNotEmpty')
+    expect((await findBucket(made.backend, scope)).name).toBe('bucket')
   })
 
   it('ends its open uploads: they cannot go on, also when a bucket of the name comes again', async () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
     const part = await sendPart(made, upload, 1, 'data')
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     expect(await outcome(sendPart(made, upload, 2, 'data'))).toBe('NoSuchBucket')
     await makeBucket(made)
     expect(await outcome(sendPart(made, upload, 2, 'data'))).toBe('NoSuchUpload')
@@ -266,23 +266,23 @@ describe('deleting a bucket', () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
     const part = await sendPart(made, upload, 1, 'data')
-    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    made.kv.beforeNextCommit(() => deleteBucket(made.backend, scope))
     expect(await outcome(sendPart(made, upload, 2, 'more'))).toBe('NoSuchBucket')
     expect(await shardsOf(made)).toHaveLength(1)
 
     await makeBucket(made)
     const again = await begin(made, 'key')
     const other = await sendPart(made, again, 1, 'data')
-    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    made.kv.beforeNextCommit(() => deleteBucket(made.backend, scope))
     expect(await outcome(complete(made, again, [other]))).toBe('NoSuchBucket')
     expect(part.number).toBe(1)
   })
 
   it('knows of an upload that began while it decided', async () => {
     const made = await storeWithBucket()
-    const { id } = await findBucket(made.store, scope)
+    const { id } = await findBucket(made.backend, scope)
     made.kv.beforeNextCommit(() => begin(made, 'key'))
-    await deleteBucket(made.store, scope)
+    await deleteBucket(made.backend, scope)
     expect(await made.kv.range({ ...openUploads(id), limit: 10 })).toHaveLength(1)
     expect(await garbageOf(made)).toEqual([{ kind: 'bucket', bucketId: id }])
     expect(await made.kv.range({ ...uploads, limit: 10 })).toHaveLength(1)
@@ -290,7 +290,7 @@ describe('deleting a bucket', () => {
 
   it('against an upload that begins: it loses', async () => {
     const made = await storeWithBucket()
-    made.kv.beforeNextCommit(() => deleteBucket(made.store, scope))
+    made.kv.beforeNextCommit(() => deleteBucket(made.backend, scope))
     expect(await outcome(begin(made, 'key'))).toBe('NoSuchBucket')
     expect(await made.kv.range({ ...uploads, limit: 10 })).toHaveLength(0)
   })

@@ -32,10 +32,10 @@ describe('completing an upload', () => {
     const upload = await begin(made, 'key', { algorithm: 'CRC32', type: 'FULL_OBJECT' })
     const part = await sendPart(made, upload, 1, 'data')
     const first = await complete(made, upload, [part])
-    const { record } = await findVersion(made.store, scope, 'key', undefined)
+    const { record } = await findVersion(made.backend, scope, 'key', undefined)
     expect(await complete(made, upload, [part])).toEqual(first)
-    expect((await findVersion(made.store, scope, 'key', undefined)).record).toEqual(record)
-    await deleteObject(made.store, scope, { key: 'key' })
+    expect((await findVersion(made.backend, scope, 'key', undefined)).record).toEqual(record)
+    await deleteObject(made.backend, scope, { key: 'key' })
     expect(await complete(made, upload, [part])).toEqual(first)
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
@@ -46,7 +46,7 @@ describe('completing an upload', () => {
     const part = await sendPart(made, upload, 1, 'data')
     const results = await Promise.all(Array.from({ length: 32 }, () => complete(made, upload, [part])))
     expect(new Set(results.map(({ etag }) => etag)).size).toBe(1)
-    expect((await findVersion(made.store, scope, 'key', undefined)).record.sequence).toBe(1)
+    expect((await findVersion(made.backend, scope, 'key', undefined)).record.sequence).toBe(1)
     expect(await garbageOf(made)).toEqual([])
     expect(await shardsOf(made)).toHaveLength(2)
   })
@@ -143,11 +143,11 @@ describe('completing an upload', () => {
     const upload = await begin(made, 'key')
     const part = await sendPart(made, upload, 1, 'data')
     const write = () => Promise.reject(new Error('a blob was written'))
-    const unwritable = { ...made, store: { ...made.store, blobs: { ...made.store.blobs, write } } }
+    const unwritable = { ...made, backend: { ...made.backend, blobs: { ...made.backend.blobs, write } } }
     expect(await outcome(complete(unwritable, upload, [{ ...part, etag: 'other' }]))).toBe('InvalidPart')
     expect(await outcome(complete(unwritable, upload, [part], { ifMatch: '*' }))).toBe('NoSuchKey')
     const completion = { ...upload, parts: [listedPart(part)], conditions: {}, expected: { size: 5 } }
-    expect(await outcome(completeUpload(unwritable.store, scope, completion))).toBe('InvalidRequest')
+    expect(await outcome(completeUpload(unwritable.backend, scope, completion))).toBe('InvalidRequest')
     await expect(complete(unwritable, upload, [part])).rejects.toThrow('a blob was written')
     await complete(made, upload, [part])
     expect((await complete(unwritable, upload, [part])).etag).toMatch(/-1$/)
@@ -179,7 +179,7 @@ describe('completing an upload', () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key', { algorithm: 'CRC32', type: 'FULL_OBJECT' })
     const parts = [listedPart(await sendPart(made, upload, 1, 'data'))]
-    expect(await outcome(completeUpload(made.store, scope, { ...upload, parts, conditions: {}, expected }))).toBe(
+    expect(await outcome(completeUpload(made.backend, scope, { ...upload, parts, conditions: {}, expected }))).toBe(
       answer,
     )
     expect(await outcome(read(made, 'key'))).toBe(answer === 'ok' ? 'ok' : 'NoSuchKey')
@@ -190,7 +190,7 @@ describe('completing an upload', () => {
     const upload = await begin(made, 'key', { algorithm: 'SHA256', type: 'COMPOSITE' })
     const parts = [listedPart(await sendPart(made, upload, 1, 'data'))]
     const expecting = (value: string) =>
-      completeUpload(made.store, scope, {
+      completeUpload(made.backend, scope, {
         ...upload,
         parts,
         conditions: {},

@@ -45,8 +45,8 @@ describe('conditional writes', () => {
       snapshot: () => made.kv.snapshot(),
       close: async () => {},
     }
-    const store = { ...made.store, kv }
-    expect(await outcome(put({ ...made, store }, 'key', 'data', conditions))).toBe(code)
+    const backend = { ...made.backend, kv }
+    expect(await outcome(put({ ...made, backend }, 'key', 'data', conditions))).toBe(code)
     expect(await shardsOf(made)).toEqual([])
   })
 
@@ -77,7 +77,7 @@ describe('conditional writes', () => {
   it('If-Match loses to a deletion while the body was read', async () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
-    made.kv.beforeNextCommit(() => deleteObject(elsewhere(made).store, scope, { key: 'key' }))
+    made.kv.beforeNextCommit(() => deleteObject(elsewhere(made).backend, scope, { key: 'key' }))
     expect(await outcome(put(made, 'key', 'later', { ifMatch: etag }))).toBe('NoSuchKey')
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
   })
@@ -101,8 +101,8 @@ describe('deleting an object', () => {
   it('is done once and may be repeated; the bytes become garbage', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    await deleteObject(made.store, scope, { key: 'key' })
-    await deleteObject(made.store, scope, { key: 'key' })
+    await deleteObject(made.backend, scope, { key: 'key' })
+    await deleteObject(made.backend, scope, { key: 'key' })
     expect(await outcome(read(made, 'key'))).toBe('NoSuchKey')
     expect(await garbageOf(made)).toHaveLength(1)
   })
@@ -110,7 +110,7 @@ describe('deleting an object', () => {
   it('64 at once make one piece of garbage', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    await Promise.all(Array.from({ length: 64 }, () => deleteObject(made.store, scope, { key: 'key' })))
+    await Promise.all(Array.from({ length: 64 }, () => deleteObject(made.backend, scope, { key: 'key' })))
     expect(await garbageOf(made)).toHaveLength(1)
   })
 
@@ -121,7 +121,7 @@ describe('deleting an object', () => {
   ])('with If-Match of %s', async (_what, ifMatch, expected) => {
     const made = await storeWithBucket()
     await put(made, 'key', 'hello')
-    expect(await outcome(deleteObject(made.store, scope, { key: 'key', ifMatch }))).toBe(expected)
+    expect(await outcome(deleteObject(made.backend, scope, { key: 'key', ifMatch }))).toBe(expected)
     expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'NoSuchKey' : 'ok')
   })
 
@@ -129,7 +129,7 @@ describe('deleting an object', () => {
     const made = await storeWithBucket()
     const { etag } = await put(made, 'key', 'first')
     made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'second'))
-    expect(await outcome(deleteObject(made.store, scope, { key: 'key', ifMatch: etag }))).toBe('PreconditionFailed')
+    expect(await outcome(deleteObject(made.backend, scope, { key: 'key', ifMatch: etag }))).toBe('PreconditionFailed')
     expect((await read(made, 'key')).toString()).toBe('second')
   })
 })
@@ -139,12 +139,12 @@ describe('tags', () => {
     const made = await storeWithBucket()
     const record = await put(made, 'key', 'data')
     const tags = [{ key: 'a', value: 'b' }]
-    const changed = await setTags(made.store, scope, { key: 'key' }, tags)
+    const changed = await setTags(made.backend, scope, { key: 'key' }, tags)
     expect(changed.record).toEqual({ ...record, tags })
     made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'newer'))
-    await setTags(made.store, scope, { key: 'key' }, tags)
+    await setTags(made.backend, scope, { key: 'key' }, tags)
     expect((await read(made, 'key')).toString()).toBe('newer')
-    expect((await findVersion(made.store, scope, 'key', undefined)).record.tags).toEqual(tags)
-    expect(await outcome(setTags(made.store, scope, { key: 'other' }, tags))).toBe('NoSuchKey')
+    expect((await findVersion(made.backend, scope, 'key', undefined)).record.tags).toEqual(tags)
+    expect(await outcome(setTags(made.backend, scope, { key: 'other' }, tags))).toBe('NoSuchKey')
   })
 })

@@ -16,7 +16,7 @@ const told = (outcomes: readonly DeletionOutcome[]): string[] =>
   outcomes.map((one) => (one instanceof S3Error ? one.code : one.deleteMarker ? 'marker' : 'gone'))
 const deleteAll = (...deletions: { key: string; versionId?: string; ifMatch?: string }[]) =>
   deleteObjects(
-    made.store,
+    made.backend,
     'bucket',
     deletions.map((deletion) => ({ scope, ...deletion })),
   )
@@ -34,11 +34,11 @@ describe('keys that are deleted together', () => {
   })
 
   it('may be named more than once: versions of a key go in the order they are named', async () => {
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
     const { versionId: older } = await put(made, 'key', 'older')
     const { versionId: newer } = await put(made, 'key', 'newer')
     await put(made, 'other')
-    const marker = await deleteObject(made.store, scope, { key: 'key' })
+    const marker = await deleteObject(made.backend, scope, { key: 'key' })
     const outcomes = await deleteAll(
       { key: 'key', versionId: marker.versionId ?? '' },
       { key: 'other' },

@@ -1,8 +1,8 @@
 /** Encrypted objects as tests of the store write and read them. */
 import { bytesSource } from '../../src/byte-source.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import type { CustomerKey, EncryptionRequest } from '../../src/commits/encryption.ts'
 import type { BucketScope } from '../../src/commits/scope.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { completeUpload } from '../../src/objects/complete-upload.ts'
 import { openObject } from '../../src/objects/read-object.ts'
 import { writePart } from '../../src/objects/upload-parts.ts'
@@ -34,10 +34,10 @@ export interface At {
   in?: BucketScope
 }
 
-export async function putEncrypted(store: Store, at: At, data: Buffer): Promise<void> {
+export async function putEncrypted(backend: Backend, at: At, data: Buffer): Promise<void> {
   const body = bytesSource(data)
   const { key, in: bucket = scope } = at
-  await writeObject(store, bucket, {
+  await writeObject(backend, bucket, {
     key,
     attributes: plain,
     data: { body },
@@ -46,14 +46,14 @@ export async function putEncrypted(store: Store, at: At, data: Buffer): Promise<
   })
 }
 
-export async function beginEncrypted(store: Store, { key, mode, in: bucket = scope }: At): Promise<string> {
-  const created = await createUpload(store, bucket, { ...plain, key, checksum: undefined, encryption: modes[mode] })
+export async function beginEncrypted(backend: Backend, { key, mode, in: bucket = scope }: At): Promise<string> {
+  const created = await createUpload(backend, bucket, { ...plain, key, checksum: undefined, encryption: modes[mode] })
   return created.uploadId
 }
 
-export async function sendEncrypted(store: Store, at: At, uploadId: string, number: number, data: Buffer) {
+export async function sendEncrypted(backend: Backend, at: At, uploadId: string, number: number, data: Buffer) {
   const secret = keyOf(at.mode)
-  const { part } = await writePart(store, at.in ?? scope, {
+  const { part } = await writePart(backend, at.in ?? scope, {
     key: at.key,
     uploadId,
     number,
@@ -64,12 +64,12 @@ export async function sendEncrypted(store: Store, at: At, uploadId: string, numb
 }
 
 /** An object of these parts. Resolves with the upload's id. */
-export async function putInParts(store: Store, at: At, parts: readonly Buffer[]): Promise<string> {
-  const uploadId = await beginEncrypted(store, at)
+export async function putInParts(backend: Backend, at: At, parts: readonly Buffer[]): Promise<string> {
+  const uploadId = await beginEncrypted(backend, at)
   const sent: Awaited<ReturnType<typeof sendEncrypted>>[] = []
-  for (const [i, data] of parts.entries()) sent.push(await sendEncrypted(store, at, uploadId, i + 1, data))
+  for (const [i, data] of parts.entries()) sent.push(await sendEncrypted(backend, at, uploadId, i + 1, data))
   const listed = sent.map(listedPart)
-  await completeUpload(store, at.in ?? scope, { key: at.key, uploadId, parts: listed, conditions: {}, expected: {} })
+  await completeUpload(backend, at.in ?? scope, { key: at.key, uploadId, parts: listed, conditions: {}, expected: {} })
   return uploadId
 }
 
@@ -78,9 +78,9 @@ export interface Reading extends At {
   range?: [start: number, end: number]
 }
 
-export async function readEncrypted(store: Store, at: Reading): Promise<Buffer> {
+export async function readEncrypted(backend: Backend, at: Reading): Promise<Buffer> {
   const { key, mode, versionId, in: bucket = scope } = at
-  const { body } = await openObject(store, bucket, { key, versionId, customerKey: keyOf(mode) }, ({ size }) => {
+  const { body } = await openObject(backend, bucket, { key, versionId, customerKey: keyOf(mode) }, ({ size }) => {
     const [start, end] = at.range ?? [0, size]
     return { range: { start, end } }
   })

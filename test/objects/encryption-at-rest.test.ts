@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { wholeBlob } from '../../src/commits/encryption.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { blobKey } from '../../src/encryption/object-key.ts'
 import { createBucket } from '../../src/objects/buckets.ts'
 import { writeObject } from '../../src/objects/write-object.ts'
@@ -34,7 +34,7 @@ const made: Buffer[] = []
 const files = new Map<string, Buffer>()
 let ringSecrets: Buffer[]
 
-async function using(work: (store: Store, data: OpenDataStore) => Promise<void>, create = false): Promise<void> {
+async function using(work: (backend: Backend, data: OpenDataStore) => Promise<void>, create = false): Promise<void> {
   const data = await openDataStore({
     path,
     create,
@@ -45,14 +45,14 @@ async function using(work: (store: Store, data: OpenDataStore) => Promise<void>,
     warn: () => {},
     inform: () => {},
   })
-  const { clock } = data.store
+  const { clock } = data.backend
   const random = (bytes: number): Buffer => {
     const given = Buffer.from(clock.random(bytes))
     if (bytes === 32) made.push(given)
     return given
   }
   try {
-    await work({ ...data.store, clock: { ...clock, now: () => clock.now(), random } }, data)
+    await work({ ...data.backend, clock: { ...clock, now: () => clock.now(), random } }, data)
   } finally {
     await data.close()
   }
@@ -60,9 +60,9 @@ async function using(work: (store: Store, data: OpenDataStore) => Promise<void>,
 
 beforeAll(async () => {
   ;({ path, remove } = await temporaryDirectory())
-  await using(async (store, { store: { keys } }) => {
+  await using(async (backend, { backend: { keys } }) => {
     ringSecrets = keys.keys.map(({ secret }) => secret)
-    await createBucket(store, {
+    await createBucket(backend, {
       name: 'bucket',
       owner: 'main',
       locationConstraint: undefined,
@@ -70,9 +70,9 @@ beforeAll(async () => {
       objectLock: undefined,
     })
     for (const mode of modeNames) {
-      await putEncrypted(store, { key: `${mode}/small`, mode }, small)
-      await putEncrypted(store, { key: `${mode}/large`, mode }, large)
-      await putInParts(store, { key: `${mode}/parts`, mode }, parts)
+      await putEncrypted(backend, { key: `${mode}/small`, mode }, small)
+      await putEncrypted(backend, { key: `${mode}/large`, mode }, large)
+      await putInParts(backend, { key: `${mode}/parts`, mode }, parts)
     }
   }, true)
   await readFiles()
@@ -120,17 +120,17 @@ describe('the files of a data directory', () => {
   })
 
   it.each(modeNames)('give everything back after a restart: %s', async (mode: Mode) => {
-    await using(async (store) => {
-      expect((await readEncrypted(store, { key: `${mode}/small`, mode })).equals(small)).toBe(true)
-      expect((await readEncrypted(store, { key: `${mode}/large`, mode })).equals(large)).toBe(true)
-      expect((await readEncrypted(store, { key: `${mode}/parts`, mode })).equals(Buffer.concat(parts))).toBe(true)
+    await using(async (backend) => {
+      expect((await readEncrypted(backend, { key: `${mode}/small`, mode })).equals(small)).toBe(true)
+      expect((await readEncrypted(backend, { key: `${mode}/large`, mode })).equals(large)).toBe(true)
+      expect((await readEncrypted(backend, { key: `${mode}/parts`, mode })).equals(Buffer.concat(parts))).toBe(true)
     })
   })
 })
 
 it('what is not encrypted would be found', async () => {
-  await using((store) =>
-    writeObject(store, scope, {
+  await using((backend) =>
+    writeObject(backend, scope, {
       key: 'in the clear',
       attributes: plain,
       data: { body: bytesSource(small) },

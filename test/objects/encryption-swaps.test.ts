@@ -60,11 +60,11 @@ async function refusal(reading: Promise<Buffer>): Promise<string> {
 const refusedAs = (mode: Mode): string => (mode === 'SSE-C' ? 'AccessDenied' : 'lost')
 
 describe.each(modeNames)('%s', (mode) => {
-  const read = (key: string, more = {}): Promise<Buffer> => readEncrypted(made.store, { key, mode, ...more })
+  const read = (key: string, more = {}): Promise<Buffer> => readEncrypted(made.backend, { key, mode, ...more })
 
   it('an object under the name of another does not open', async () => {
-    await putEncrypted(made.store, { key: 'a', mode }, data(1))
-    await putEncrypted(made.store, { key: 'b', mode }, data(2))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(1))
+    await putEncrypted(made.backend, { key: 'b', mode }, data(2))
     expect((await read('a')).equals(data(1))).toBe(true)
     await placeAt('a', await at('b'))
     expect(await refusal(read('a'))).toBe(refusedAs(mode))
@@ -73,17 +73,17 @@ describe.each(modeNames)('%s', (mode) => {
 
   it('an object in another bucket of the same key does not open', async () => {
     await makeBucket(made, 'other')
-    await putEncrypted(made.store, { key: 'a', mode }, data(1))
-    await putEncrypted(made.store, { key: 'a', mode, in: scopeOf('other') }, data(2))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(1))
+    await putEncrypted(made.backend, { key: 'a', mode, in: scopeOf('other') }, data(2))
     await placeAt('a', await at('a', 'other'))
     expect(await refusal(read('a'))).toBe(refusedAs(mode))
   })
 
   it('a version in the place of another does not open', async () => {
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
-    await putEncrypted(made.store, { key: 'a', mode }, data(1))
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(1))
     const { versionId } = await at('a')
-    await putEncrypted(made.store, { key: 'a', mode }, data(2))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(2))
     const [older] = await made.kv.range({ ...historyOf('bucket', 'a'), limit: 10 })
     if (older === undefined) throw new Error('there is no older version')
     const [first, second] = [versionCodec.decode(older.key, older.value), await at('a')]
@@ -96,8 +96,8 @@ describe.each(modeNames)('%s', (mode) => {
   })
 
   it('the bytes of another object are not given out', async () => {
-    await putEncrypted(made.store, { key: 'a', mode }, data(1))
-    await putEncrypted(made.store, { key: 'b', mode }, data(2))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(1))
+    await putEncrypted(made.backend, { key: 'b', mode }, data(2))
     await placeAt('a', { ...(await at('a')), data: (await at('b')).data })
     expect(await refusal(read('a'))).toBe('damaged')
   })
@@ -119,7 +119,7 @@ describe.each(modeNames)('%s', (mode) => {
       }),
     ],
   ])('%s is not believed', async (_what, change) => {
-    await putEncrypted(made.store, { key: 'a', mode }, data(1))
+    await putEncrypted(made.backend, { key: 'a', mode }, data(1))
     const record = await at('a')
     await placeAt('a', { ...record, ...change(record) })
     expect(await refusal(read('a'))).not.toMatch(/^gave/)
@@ -133,7 +133,7 @@ describe.each(modeNames)('%s', (mode) => {
       place(partCodec, partKey(uploadId, record.number), record)
 
     it('exchanged within an object are not given out', async () => {
-      const id = await putInParts(made.store, { key: 'a', mode }, [big(1), big(2)])
+      const id = await putInParts(made.backend, { key: 'a', mode }, [big(1), big(2)])
       expect((await read('a')).equals(Buffer.concat([big(1), big(2)]))).toBe(true)
       const [first, second] = [await part(id, 1), await part(id, 2)]
       await placePart(id, { ...second, number: 1 })
@@ -143,8 +143,8 @@ describe.each(modeNames)('%s', (mode) => {
     })
 
     it('of another object are not given out, nor does an upload open under the name of another', async () => {
-      const one = await putInParts(made.store, { key: 'a', mode }, [data(1)])
-      const other = await putInParts(made.store, { key: 'b', mode }, [data(2)])
+      const one = await putInParts(made.backend, { key: 'a', mode }, [data(1)])
+      const other = await putInParts(made.backend, { key: 'b', mode }, [data(2)])
       await placePart(one, await part(other, 1))
       expect(await refusal(read('a'))).toBe('damaged')
       await placeAt('a', { ...(await at('a')), data: (await at('b')).data })
@@ -152,10 +152,10 @@ describe.each(modeNames)('%s', (mode) => {
     })
 
     it('sent again under the same number read as the newer, and never as the older', async () => {
-      const uploadId = await beginEncrypted(made.store, { key: 'a', mode })
-      await sendEncrypted(made.store, { key: 'a', mode }, uploadId, 1, data(1))
+      const uploadId = await beginEncrypted(made.backend, { key: 'a', mode })
+      await sendEncrypted(made.backend, { key: 'a', mode }, uploadId, 1, data(1))
       const older = await part(uploadId, 1)
-      const newer = await sendEncrypted(made.store, { key: 'a', mode }, uploadId, 1, data(2))
+      const newer = await sendEncrypted(made.backend, { key: 'a', mode }, uploadId, 1, data(2))
       await complete(made, { key: 'a', uploadId }, [newer])
       expect((await read('a')).equals(data(2))).toBe(true)
       await placePart(uploadId, { ...newer, manifest: older.manifest })
@@ -163,8 +163,8 @@ describe.each(modeNames)('%s', (mode) => {
     })
 
     it('are not taken by an upload whose key was exchanged', async () => {
-      const one = await beginEncrypted(made.store, { key: 'a', mode })
-      const other = await beginEncrypted(made.store, { key: 'a', mode })
+      const one = await beginEncrypted(made.backend, { key: 'a', mode })
+      const other = await beginEncrypted(made.backend, { key: 'a', mode })
       const [mine, others] = [
         await recordAt(uploadCodec, uploadKey(one)),
         await recordAt(uploadCodec, uploadKey(other)),
@@ -173,7 +173,7 @@ describe.each(modeNames)('%s', (mode) => {
         ...(mine as OpenUpload),
         encryption: (others as OpenUpload).encryption,
       })
-      const sending = sendEncrypted(made.store, { key: 'a', mode }, one, 1, data(1)).then(() => Buffer.alloc(0))
+      const sending = sendEncrypted(made.backend, { key: 'a', mode }, one, 1, data(1)).then(() => Buffer.alloc(0))
       expect(await refusal(sending)).toBe(mode === 'SSE-C' ? 'InvalidRequest' : 'lost')
     })
   })

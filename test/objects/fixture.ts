@@ -2,8 +2,8 @@
 
 import { type Blobs, openBlobs } from '../../src/blobs/blobs.ts'
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
+import { type Backend, unsharedKeys } from '../../src/commits/backend.ts'
 import type { BucketScope } from '../../src/commits/scope.ts'
-import { type Store, unsharedKeys } from '../../src/commits/store.ts'
 import { keyRing, withKeysFor } from '../../src/encryption/key-ring.ts'
 import { S3Error } from '../../src/errors.ts'
 import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot, View } from '../../src/kv/kv.ts'
@@ -31,7 +31,7 @@ import { noThreads } from '../../src/threads/threads.ts'
 import { seededClock, seededRandom, type TestClock } from '../support/seeded.ts'
 
 export interface TestStore {
-  store: Store
+  backend: Backend
   kv: WatchedKv
   shards: ShardStore
   clock: TestClock
@@ -48,7 +48,7 @@ export function storeOver(shards: ShardStore, clock: TestClock): TestStore {
 
 export function storeOfBlobs(blobs: Blobs, clock: TestClock): Omit<TestStore, 'shards'> {
   const kv = new WatchedKv(memoryKv())
-  return { store: { kv, blobs, clock, keys: testKeys, threads: noThreads() }, kv, clock }
+  return { backend: { kv, blobs, clock, keys: testKeys, threads: noThreads() }, kv, clock }
 }
 
 /** A ring whose keys are the same in every run. */
@@ -57,7 +57,7 @@ export const testKeys = unsharedKeys(
 )
 
 /** The same metadata and shards as another process has them: changes there do not wait for changes here. */
-export const elsewhere = (made: TestStore): TestStore => ({ ...made, store: { ...made.store } })
+export const elsewhere = (made: TestStore): TestStore => ({ ...made, backend: { ...made.backend } })
 
 /** The key that a shard says that it is of; empty: it says none. */
 export function describedKey(description: Buffer): string {
@@ -175,8 +175,14 @@ export const scopeOf = (name: string): BucketScope => ({ name, admit: () => {} }
 
 export const scope = scopeOf('bucket')
 
-export function makeBucket({ store }: TestStore, name = 'bucket', owner = 'main'): Promise<unknown> {
-  return createBucket(store, { name, owner, locationConstraint: undefined, location: 'default', objectLock: undefined })
+export function makeBucket({ backend }: TestStore, name = 'bucket', owner = 'main'): Promise<unknown> {
+  return createBucket(backend, {
+    name,
+    owner,
+    locationConstraint: undefined,
+    location: 'default',
+    objectLock: undefined,
+  })
 }
 
 export async function storeWithBucket(options?: Parameters<typeof memoryStore>[0]): Promise<TestStore> {
@@ -188,14 +194,14 @@ export async function storeWithBucket(options?: Parameters<typeof memoryStore>[0
 export const plain: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
 
 export async function put(
-  { store }: Pick<TestStore, 'store'>,
+  { backend }: Pick<TestStore, 'backend'>,
   key: string,
   data: string | Buffer | ByteSource = key,
   conditions: WriteConditions = {},
 ): Promise<ObjectRecord> {
   const body =
     typeof data === 'string' ? bytesSource(Buffer.from(data)) : Buffer.isBuffer(data) ? bytesSource(data) : data
-  const { record } = await writeObject(store, scope, { key, attributes: plain, data: { body }, conditions })
+  const { record } = await writeObject(backend, scope, { key, attributes: plain, data: { body }, conditions })
   return record
 }
 
@@ -206,8 +212,8 @@ export function unreadable(message: string): ByteSource {
 }
 
 /** The bytes of `key`, or of a range of them. */
-export async function read({ store }: TestStore, key: string, range?: [number, number]): Promise<Buffer> {
-  const { body } = await openObject(store, scope, { key }, ({ size }) => {
+export async function read({ backend }: TestStore, key: string, range?: [number, number]): Promise<Buffer> {
+  const { body } = await openObject(backend, scope, { key }, ({ size }) => {
     const [start, end] = range ?? [0, size]
     return { range: { start, end } }
   })
@@ -215,21 +221,21 @@ export async function read({ store }: TestStore, key: string, range?: [number, n
 }
 
 export async function begin(
-  { store }: TestStore,
+  { backend }: TestStore,
   key: string,
   checksum?: OpenUpload['checksum'],
 ): Promise<UploadAddress> {
-  return { key, uploadId: (await createUpload(store, scope, { ...plain, key, checksum })).uploadId }
+  return { key, uploadId: (await createUpload(backend, scope, { ...plain, key, checksum })).uploadId }
 }
 
 export async function sendPart(
-  { store }: TestStore,
+  { backend }: TestStore,
   address: UploadAddress,
   number: number,
   data: string | Buffer | ByteSource,
 ): Promise<PartRecord> {
   const body = typeof data === 'string' || Buffer.isBuffer(data) ? bytesSource(Buffer.from(data)) : data
-  const { part } = await writePart(store, scope, {
+  const { part } = await writePart(backend, scope, {
     ...address,
     number,
     data: ({ checksum }) => ({
@@ -240,10 +246,11 @@ export async function sendPart(
   return part
 }
 
-export const abort = ({ store }: TestStore, address: UploadAddress): Promise<void> => abortUpload(store, scope, address)
+export const abort = ({ backend }: TestStore, address: UploadAddress): Promise<void> =>
+  abortUpload(backend, scope, address)
 
-export async function partNumbers({ store }: TestStore, address: UploadAddress): Promise<number[]> {
-  const { parts } = await listParts(store, scope, { ...address, afterNumber: 0, max: 1000 })
+export async function partNumbers({ backend }: TestStore, address: UploadAddress): Promise<number[]> {
+  const { parts } = await listParts(backend, scope, { ...address, afterNumber: 0, max: 1000 })
   return parts.map(({ number }) => number)
 }
 
@@ -256,12 +263,12 @@ export const listedPart = ({ number, etag, checksum }: SentPart): ListedPart => 
 })
 
 export function complete(
-  { store }: TestStore,
+  { backend }: TestStore,
   address: UploadAddress,
   parts: readonly SentPart[],
   conditions: WriteConditions = {},
 ) {
-  return completeUpload(store, scope, { ...address, parts: parts.map(listedPart), conditions, expected: {} })
+  return completeUpload(backend, scope, { ...address, parts: parts.map(listedPart), conditions, expected: {} })
 }
 
 /** Resolves with the code of the error sent to the client, or `ok`. Anything but an S3Error is a failure. */

@@ -9,11 +9,11 @@ import { fill, inByteOrder, listingCases, modelListing, textsOf } from './listin
 
 const pagesMax = 1000
 
-async function walk({ store }: TestStore, query: ObjectQuery): Promise<Page<ListedKey>[]> {
+async function walk({ backend }: TestStore, query: ObjectQuery): Promise<Page<ListedKey>[]> {
   const pages: Page<ListedKey>[] = []
   let start: PageStart | undefined = query.start
   do {
-    const { page } = await listObjects(store, scope, { ...query, start })
+    const { page } = await listObjects(backend, scope, { ...query, start })
     pages.push(page)
     start = page.next
   } while (start !== undefined && pages.length < pagesMax)
@@ -27,9 +27,9 @@ describe('a listing', () => {
     await fc.assert(
       fc.asyncProperty(listingCases, async ({ keys, prefix, delimiter, max, afterKey }) => {
         const made = await storeWithBucket()
-        await fill(made.store.kv, 'bucket', keys)
+        await fill(made.backend.kv, 'bucket', keys)
         // Neighbours on both sides, whose keys no listing of this bucket may reach.
-        for (const name of ['bucke', 'bucket-', 'bucket0']) await fill(made.store.kv, name, ['a', '/', '\uffff'])
+        for (const name of ['bucke', 'bucket-', 'bucket0']) await fill(made.backend.kv, name, ['a', '/', '\uffff'])
         const lines = modelListing(keys, { prefix, delimiter, afterKey })
 
         made.kv.entriesRead = 0
@@ -64,7 +64,7 @@ describe('a listing', () => {
   it('shows of each object what it is', async () => {
     const made = await storeWithBucket()
     const record = await put(made, 'key', 'data')
-    const { page } = await listObjects(made.store, scope, all)
+    const { page } = await listObjects(made.backend, scope, all)
     const { kind, versionId, size, etag, modifiedMs, sequence } = record
     const entry = { key: 'key', object: { kind, versionId, size, etag, modifiedMs, sequence } }
     expect(page).toEqual({ entries: [entry], groups: [], next: undefined })
@@ -73,7 +73,7 @@ describe('a listing', () => {
   it('of no keys is an empty last page, whatever the bucket holds', async () => {
     const made = await storeWithBucket()
     await put(made, 'key')
-    const { page } = await listObjects(made.store, scope, { ...all, max: 0 })
+    const { page } = await listObjects(made.backend, scope, { ...all, max: 0 })
     expect(page).toEqual({ entries: [], groups: [], next: undefined })
   })
 
@@ -89,7 +89,7 @@ describe('a listing', () => {
     const made = await storeWithBucket()
     await put(made, 'k')
     await put(made, 'l')
-    const { page } = await listObjects(made.store, scope, { ...all, ...query })
+    const { page } = await listObjects(made.backend, scope, { ...all, ...query })
     expect(page.entries.map(({ key }) => key)).toEqual(expected)
     expect(page.next).toBeUndefined()
   })
@@ -97,14 +97,14 @@ describe('a listing', () => {
   it('sees every object whose write has ended, and none whose deletion has', async () => {
     const made = await storeWithBucket()
     await Promise.all(Array.from({ length: 50 }, (_, i) => put(made, `k${i}`)))
-    await Promise.all(Array.from({ length: 20 }, (_, i) => deleteObject(made.store, scope, { key: `k${i}` })))
-    const { page } = await listObjects(made.store, scope, all)
+    await Promise.all(Array.from({ length: 20 }, (_, i) => deleteObject(made.backend, scope, { key: `k${i}` })))
+    const { page } = await listObjects(made.backend, scope, all)
     expect(page.entries.map(({ key }) => key)).toEqual(Array.from({ length: 30 }, (_, i) => `k${i + 20}`))
   })
 
   it('of a bucket that is not there is NoSuchBucket, also of no keys', async () => {
-    const { store } = await storeWithBucket()
-    expect(await outcome(listObjects(store, scopeOf('other'), all))).toBe('NoSuchBucket')
-    expect(await outcome(listObjects(store, scopeOf('other'), { ...all, max: 0 }))).toBe('NoSuchBucket')
+    const { backend } = await storeWithBucket()
+    expect(await outcome(listObjects(backend, scopeOf('other'), all))).toBe('NoSuchBucket')
+    expect(await outcome(listObjects(backend, scopeOf('other'), { ...all, max: 0 }))).toBe('NoSuchBucket')
   })
 })

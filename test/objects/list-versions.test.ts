@@ -18,8 +18,8 @@ import {
 
 const all: VersionQuery = { prefix: '', delimiter: '', max: 1000, keyMarker: undefined, versionIdMarker: undefined }
 
-async function pageOf({ store }: TestStore, query: Partial<VersionQuery>): Promise<VersionPage> {
-  return (await listVersions(store, scope, { ...all, ...query })).page
+async function pageOf({ backend }: TestStore, query: Partial<VersionQuery>): Promise<VersionPage> {
+  return (await listVersions(backend, scope, { ...all, ...query })).page
 }
 
 /** All pages, of these sizes in turn. */
@@ -61,7 +61,7 @@ describe('a listing of versions', () => {
         const model = await takeSteps(made, steps)
         // Neighbours on both sides, whose keys no listing of this bucket may reach.
         for (const name of ['bucke', 'bucket-', 'bucket0']) {
-          await fillVersions(made.store.kv, name, [
+          await fillVersions(made.backend.kv, name, [
             ['a', 'om'],
             ['/', 'mo'],
             ['\uffff', 'o'],
@@ -94,7 +94,7 @@ describe('a listing of versions', () => {
 
   it('of no versions is an empty last page, whatever the bucket holds', async () => {
     const made = await storeWithBucket()
-    await fillVersions(made.store.kv, 'bucket', [['a', 'omo']])
+    await fillVersions(made.backend.kv, 'bucket', [['a', 'omo']])
     expect(await pageOf(made, { max: 0 })).toEqual({ entries: [], groups: [], next: undefined })
   })
 
@@ -112,7 +112,7 @@ describe('a listing of versions', () => {
     ],
   ] satisfies [string, Partial<VersionQuery>, string[]][])('takes %s', async (_what, query, expected) => {
     const made = await storeWithBucket()
-    await fillVersions(made.store.kv, 'bucket', [
+    await fillVersions(made.backend.kv, 'bucket', [
       ['k', 'm'],
       ['l', 'o'],
     ])
@@ -123,15 +123,15 @@ describe('a listing of versions', () => {
 
   it('shows a group again when its marker lies inside it, even one that looks like a group', async () => {
     const made = await storeWithBucket()
-    await fillVersions(made.store.kv, 'bucket', [['a/b/c', 'o']])
+    await fillVersions(made.backend.kv, 'bucket', [['a/b/c', 'o']])
     expect(await pageOf(made, { delimiter: '/', keyMarker: 'a/b/' })).toMatchObject({ groups: ['a/'] })
     expect(await pageOf(made, { delimiter: '/', keyMarker: 'a/' })).toMatchObject({ groups: [] })
   })
 
   it('of a bucket that is not there is NoSuchBucket, also of no versions', async () => {
-    const { store } = await storeWithBucket()
-    expect(await outcome(listVersions(store, scopeOf('other'), all))).toBe('NoSuchBucket')
-    expect(await outcome(listVersions(store, scopeOf('other'), { ...all, max: 0 }))).toBe('NoSuchBucket')
+    const { backend } = await storeWithBucket()
+    expect(await outcome(listVersions(backend, scopeOf('other'), all))).toBe('NoSuchBucket')
+    expect(await outcome(listVersions(backend, scopeOf('other'), { ...all, max: 0 }))).toBe('NoSuchBucket')
   })
 })
 
@@ -145,7 +145,7 @@ describe('of 10,000 versions of one key, with others before and behind', () => {
   beforeAll(async () => {
     made = await storeWithBucket()
     const kinds = Array.from({ length: many }, (_, at) => (at % 10 === 3 ? 'm' : 'o')).join('')
-    await fillVersions(made.store.kv, 'bucket', [
+    await fillVersions(made.backend.kv, 'bucket', [
       ['a', 'oo'],
       ['key', kinds],
       ['z', 'oo'],
@@ -205,7 +205,7 @@ describe('of 10,000 keys with versions and delete markers, ten to a folder', () 
   beforeAll(async () => {
     made = await storeWithBucket()
     await fillVersions(
-      made.store.kv,
+      made.backend.kv,
       'bucket',
       keys.map((key, i) => [key, mixed(i)]),
     )
@@ -239,7 +239,7 @@ describe('of 10,000 keys with versions and delete markers, ten to a folder', () 
   ])('a page of objects, %s, reads no delete marker and no old version', async (_which, afterKey) => {
     made.kv.entriesRead = 0
     const start = afterKey === undefined ? undefined : { afterKey }
-    const { page } = await listObjects(made.store, scope, { prefix: '', delimiter: '', max: 100, start })
+    const { page } = await listObjects(made.backend, scope, { prefix: '', delimiter: '', max: 100, start })
     expect(page.entries).toHaveLength(100)
     expect(made.kv.entriesRead).toBe(101)
   })
@@ -251,7 +251,7 @@ describe('of a million delete markers in front of one live key', () => {
   let made: TestStore
   beforeAll(async () => {
     made = await storeWithBucket()
-    await fillVersions(made.store.kv, 'bucket', deletedKeys())
+    await fillVersions(made.backend.kv, 'bucket', deletedKeys())
   })
   function* deletedKeys(): Generator<[string, string]> {
     for (let i = 0; i < markers; i++) yield [`deleted/${digits(i, 7)}`, 'm']
@@ -260,7 +260,7 @@ describe('of a million delete markers in front of one live key', () => {
 
   it('a listing of objects reads the live key alone', async () => {
     made.kv.entriesRead = 0
-    const { page } = await listObjects(made.store, scope, { prefix: '', delimiter: '', max: 1000, start: undefined })
+    const { page } = await listObjects(made.backend, scope, { prefix: '', delimiter: '', max: 1000, start: undefined })
     expect(page.entries.map(({ key }) => key)).toEqual(['live'])
     expect(made.kv.entriesRead).toBe(1)
   })
@@ -276,8 +276,8 @@ describe('of a million delete markers in front of one live key', () => {
 
   it('a lookup of a deleted key reads its newest delete marker, and the two neighbours of where it would be', async () => {
     made.kv.entriesRead = 0
-    await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
-    expect(await outcome(findVersion(made.store, scope, `deleted/${digits(4711, 7)}`, undefined))).toBe('NoSuchKey')
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+    expect(await outcome(findVersion(made.backend, scope, `deleted/${digits(4711, 7)}`, undefined))).toBe('NoSuchKey')
     expect(made.kv.entriesRead).toBe(3)
   })
 })

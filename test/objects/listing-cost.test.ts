@@ -19,12 +19,12 @@ describe('out of a million keys', () => {
   let made: TestStore
   beforeAll(async () => {
     made = await storeWithBucket()
-    await fill(made.store.kv, 'bucket', millionKeys())
+    await fill(made.backend.kv, 'bucket', millionKeys())
   })
 
   async function listed(query: Partial<ObjectQuery>) {
     made.kv.entriesRead = 0
-    const { page } = await listObjects(made.store, scope, {
+    const { page } = await listObjects(made.backend, scope, {
       prefix: '',
       delimiter: '',
       max,
@@ -66,7 +66,7 @@ describe('out of a million keys', () => {
 
   it('a page of groups and keys together reads one entry more than it shows', async () => {
     await fill(
-      made.store.kv,
+      made.backend.kv,
       'bucket',
       Array.from({ length: groups }, (_, i) => `${groupName(i).slice(0, -1)}-key`),
     )

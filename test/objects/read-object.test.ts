@@ -1,7 +1,7 @@
 /** Reading objects that are made of parts. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { limits } from '../../src/limits.ts'
 import { openObject } from '../../src/objects/read-object.ts'
 import { ShardMissing } from '../../src/stores/shard-store.ts'
@@ -39,17 +39,19 @@ describe('an object of parts', () => {
     const upload = await begin(made, 'key')
     const parts = [await sendPart(made, upload, 1, big), await sendPart(made, upload, 2, 'end')]
     await complete(made, upload, parts)
-    const { blobs } = made.store
+    const { blobs } = made.backend
     let opened = 0
-    const store: Store = {
-      ...made.store,
+    const backend: Backend = {
+      ...made.backend,
       blobs: {
         ...blobs,
         read: (manifest, range) =>
           ++opened === 2 ? Promise.reject(new ShardMissing('moved')) : blobs.read(manifest, range),
       },
     }
-    const { body } = await openObject(store, scope, { key: 'key' }, ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(backend, scope, { key: 'key' }, ({ size }) => ({
+      range: { start: 0, end: size },
+    }))
     expect((await body.read()).equals(Buffer.concat([big, Buffer.from('end')]))).toBe(true)
     expect(opened).toBe(3)
   })
@@ -59,10 +61,10 @@ describe('an object of parts', () => {
     const upload = await begin(made, 'key')
     const parts = [await sendPart(made, upload, 1, big), await sendPart(made, upload, 2, 'end')]
     await complete(made, upload, parts)
-    const { blobs } = made.store
+    const { blobs } = made.backend
     let opened = 0
-    const store: Store = {
-      ...made.store,
+    const backend: Backend = {
+      ...made.backend,
       blobs: {
         ...blobs,
         read: (manifest, range) => {
@@ -71,7 +73,9 @@ describe('an object of parts', () => {
         },
       },
     }
-    const { body } = await openObject(store, scope, { key: 'key' }, ({ size }) => ({ range: { start: 0, end: size } }))
+    const { body } = await openObject(backend, scope, { key: 'key' }, ({ size }) => ({
+      range: { start: 0, end: size },
+    }))
     let given = 0
     const drained = body.drain((chunk) => {
       given += chunk.length

@@ -1,6 +1,6 @@
 /** How often each operation asks the metadata store: over a network, each call is a round trip. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { partsCount, toRuns } from '../../src/objects/object-parts.ts'
 import { objectKey, partKey } from '../../src/records/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/records/record-codecs.ts'
@@ -12,14 +12,14 @@ import { startWireServer, type WireServer } from '../support/wire-server.ts'
 let server: WireServer
 let wire: Wire
 let counting: CountingKv
-let store: Store
+let backend: Backend
 
 beforeAll(async () => {
   server = await startWireServer({
     over: (memory) => {
       counting = new CountingKv(memory.kv)
-      store = { ...memory, kv: counting }
-      return store
+      backend = { ...memory, kv: counting }
+      return backend
     },
   })
   wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
@@ -58,7 +58,7 @@ const putAll = (keys: readonly string[]) => Promise.all(keys.map((key) => wire.m
 async function putParts(key: string, count: number, chosen = (_number: number): boolean => true): Promise<void> {
   await wire.must({ method: 'PUT', key, body: 'x' })
   const currentKey = objectKey(wireBucket, key)
-  const [entry] = await store.kv.get([currentKey])
+  const [entry] = await backend.kv.get([currentKey])
   if (entry === undefined) throw new Error('the object is not there')
   const object = objectCodec.decode(currentKey, entry.value)
   if (object.data.kind !== 'blob') throw new Error('the object is made of parts')
@@ -71,7 +71,7 @@ async function putParts(key: string, count: number, chosen = (_number: number): 
   })
   const runs = toRuns(numbers.filter(chosen).map((number) => ({ number, size: 1 })))
   const ofParts = { ...object, size: partsCount(runs), data: { kind: 'parts' as const, uploadId, runs } }
-  await store.kv.commit({ puts: [...puts, { key: currentKey, value: objectCodec.encode(currentKey, ofParts) }] })
+  await backend.kv.commit({ puts: [...puts, { key: currentKey, value: objectCodec.encode(currentKey, ofParts) }] })
 }
 
 describe('the metadata store is asked', () => {

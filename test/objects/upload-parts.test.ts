@@ -35,7 +35,7 @@ describe('parts', () => {
     expect(etag).toMatch(/^[0-9a-f]{32}-2$/)
     const whole = Buffer.concat([big, Buffer.from('the end')])
     expect((await read(made, 'key')).equals(whole)).toBe(true)
-    const { record } = await findVersion(made.store, scope, 'key', undefined)
+    const { record } = await findVersion(made.backend, scope, 'key', undefined)
     expect(record).toMatchObject({ size: whole.length, etag, modifiedMs: made.clock.now() })
     expect((await read(made, 'key', [big.length - 2, big.length + 3])).equals(whole.subarray(-9, -4))).toBe(true)
   })
@@ -79,7 +79,7 @@ describe('parts', () => {
     const upload = await begin(made, 'key')
     expect(await outcome(sendPart(made, { ...upload, key: 'other' }, 1, 'x'))).toBe('NoSuchUpload')
     expect(await outcome(sendPart(made, { ...upload, uploadId: 'nonsense' }, 1, 'x'))).toBe('NoSuchUpload')
-    expect(await outcome(abortUpload(made.store, scopeOf('other'), upload))).toBe('NoSuchUpload')
+    expect(await outcome(abortUpload(made.backend, scopeOf('other'), upload))).toBe('NoSuchUpload')
     expect(await shardsOf(made)).toHaveLength(0)
   })
 
@@ -101,7 +101,7 @@ describe('parts', () => {
     const made = await storeWithBucket()
     const upload = await begin(made, 'key')
     for (const number of [10_000, 3, 1, 2]) await sendPart(made, upload, number, `part ${number}`)
-    const page = (afterNumber: number, max: number) => listParts(made.store, scope, { ...upload, afterNumber, max })
+    const page = (afterNumber: number, max: number) => listParts(made.backend, scope, { ...upload, afterNumber, max })
     const numbers = async (afterNumber: number, max: number) => {
       const { parts, truncated } = await page(afterNumber, max)
       return [parts.map(({ number }) => number), truncated]

@@ -68,7 +68,7 @@ describe('listing uploads', () => {
         const listed: string[] = []
         let query: UploadQuery = { ...anyUpload, prefix, delimiter, max }
         for (let pages = 0; pages < 100; pages++) {
-          const { page } = await listUploads(made.store, scope, query)
+          const { page } = await listUploads(made.backend, scope, query)
           const lines = [...page.entries.map(({ key, uploadId }) => `${key} ${uploadId}`), ...page.groups]
           expect(lines.length).toBeLessThanOrEqual(max)
           listed.push(...lines)
@@ -104,19 +104,19 @@ describe('listing uploads', () => {
     const first = await begin(made, 'key')
     made.clock.advance(1)
     const second = await begin(made, 'key', { algorithm: 'CRC32', type: 'COMPOSITE' })
-    const { page } = await listUploads(made.store, scope, anyUpload)
+    const { page } = await listUploads(made.backend, scope, anyUpload)
     expect(page.entries.map(({ uploadId }) => uploadId)).toEqual([first.uploadId, second.uploadId])
     expect(page.entries[1]?.upload).toMatchObject({
       initiatedMs: made.clock.now(),
       checksum: { algorithm: 'CRC32', type: 'COMPOSITE' },
     })
-    const behind = await listUploads(made.store, scope, {
+    const behind = await listUploads(made.backend, scope, {
       ...anyUpload,
       keyMarker: 'key',
       uploadIdMarker: first.uploadId,
     })
     expect(behind.page.entries.map(({ uploadId }) => uploadId)).toEqual([second.uploadId])
-    const behindAll = await listUploads(made.store, scope, { ...anyUpload, keyMarker: 'key' })
+    const behindAll = await listUploads(made.backend, scope, { ...anyUpload, keyMarker: 'key' })
     expect(behindAll.page.entries).toEqual([])
   })
 
@@ -130,7 +130,7 @@ describe('listing uploads', () => {
     const made = await storeWithBucket()
     await begin(made, 'k')
     await begin(made, 'l')
-    const { page } = await listUploads(made.store, scope, { ...anyUpload, ...query })
+    const { page } = await listUploads(made.backend, scope, { ...anyUpload, ...query })
     expect(page.entries.map(({ key }) => key)).toEqual(expected)
   })
 
@@ -141,12 +141,12 @@ describe('listing uploads', () => {
     await complete(made, done, [await sendPart(made, done, 1, 'data')])
     await abort(made, await begin(made, 'aborted'))
     const open = await begin(made, 'open')
-    expect((await listUploads(made.store, scope, anyUpload)).page.entries.map(({ key }) => key)).toEqual(['open'])
-    expect((await listUploads(made.store, scopeOf('other'), anyUpload)).page.entries).toEqual([])
-    expect((await listUploads(made.store, scope, { ...anyUpload, max: 0 })).page.entries).toEqual([])
+    expect((await listUploads(made.backend, scope, anyUpload)).page.entries.map(({ key }) => key)).toEqual(['open'])
+    expect((await listUploads(made.backend, scopeOf('other'), anyUpload)).page.entries).toEqual([])
+    expect((await listUploads(made.backend, scope, { ...anyUpload, max: 0 })).page.entries).toEqual([])
     await abort(made, open)
-    await deleteObject(made.store, scope, { key: 'done' })
-    await deleteBucket(made.store, scope)
-    expect(await outcome(listUploads(made.store, scope, anyUpload))).toBe('NoSuchBucket')
+    await deleteObject(made.backend, scope, { key: 'done' })
+    await deleteBucket(made.backend, scope)
+    expect(await outcome(listUploads(made.backend, scope, anyUpload))).toBe('NoSuchBucket')
   })
 })

@@ -42,7 +42,7 @@ const withoutBytes: NewRecord = {
 }
 
 /** Takes the steps through the store, and in a model that knows S3's rules and nothing of indexes. */
-export async function takeSteps({ store }: TestStore, steps: readonly Step[]): Promise<ModelBucket> {
+export async function takeSteps({ backend }: TestStore, steps: readonly Step[]): Promise<ModelBucket> {
   const model: ModelBucket = new Map()
   let versioning: 'unversioned' | 'enabled' | 'suspended' = 'unversioned'
 
@@ -55,25 +55,25 @@ export async function takeSteps({ store }: TestStore, steps: readonly Step[]): P
   for (const step of steps) {
     if (step.do === 'version') {
       versioning = step.status
-      await changeBucket(store, scope, (bucket) => ({ ...bucket, versioning: step.status }))
+      await changeBucket(backend, scope, (bucket) => ({ ...bucket, versioning: step.status }))
     } else if (step.do === 'put') {
       const { record } = await commitObject(
-        store,
+        backend,
         scope,
-        await readHistory(store, scope, { key: step.key }),
-        { ...withoutBytes, versionRandom: store.clock.random(10) },
+        await readHistory(backend, scope, { key: step.key }),
+        { ...withoutBytes, versionRandom: backend.clock.random(10) },
         {},
       )
       place(step.key, { versionId: versioning === 'enabled' ? record.versionId : 'null', kind: 'object' })
     } else if (step.do === 'delete') {
-      const { versionId = '' } = await deleteObject(store, scope, { key: step.key })
+      const { versionId = '' } = await deleteObject(backend, scope, { key: step.key })
       if (versioning === 'unversioned') model.delete(step.key)
       else place(step.key, { versionId: versioning === 'enabled' ? versionId : 'null', kind: 'marker' })
     } else {
       const versions = model.get(step.key) ?? []
       const gone = versions[step.place % Math.max(1, versions.length)]
       if (gone === undefined) continue
-      await deleteObject(store, scope, { key: step.key, versionId: gone.versionId })
+      await deleteObject(backend, scope, { key: step.key, versionId: gone.versionId })
       model.set(
         step.key,
         versions.filter((version) => version !== gone),

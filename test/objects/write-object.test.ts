@@ -41,7 +41,7 @@ describe('writing an object', () => {
     })
     expect((await read(made, 'key')).toString()).toBe('hello')
     expect((await read(made, 'key', [1, 3])).toString()).toBe('el')
-    expect((await findVersion(made.store, scope, 'key', undefined)).record).toEqual(record)
+    expect((await findVersion(made.backend, scope, 'key', undefined)).record).toEqual(record)
   })
 
   it('keeps an empty object, and reads nothing for it', async () => {
@@ -57,7 +57,7 @@ describe('writing an object', () => {
       await put(made, 'other')
       await put(made, key, 'data')
       expect((await read(made, key)).toString()).toBe('data')
-      await deleteObject(made.store, scope, { key })
+      await deleteObject(made.backend, scope, { key })
       expect(await outcome(read(made, key))).toBe('NoSuchKey')
       expect((await read(made, 'other')).toString()).toBe('other')
     },
@@ -93,7 +93,7 @@ describe('writing an object', () => {
   it('in a bucket that is not there is NoSuchBucket, and the body is not read', async () => {
     const made = await storeWithBucket()
     const body = unreadable('must not be read')
-    const work = writeObject(made.store, scopeOf('other'), {
+    const work = writeObject(made.backend, scopeOf('other'), {
       key: 'k',
       attributes: plain,
       data: { body },
@@ -111,8 +111,8 @@ describe('writing an object', () => {
       },
     }
     const object = { key: 'k', attributes: plain, data: { body: unreadable('not read') }, conditions: {} }
-    expect(await outcome(writeObject(made.store, denied, object))).toBe('AccessDenied')
-    expect(await outcome(deleteObject(made.store, denied, { key: 'k' }))).toBe('AccessDenied')
+    expect(await outcome(writeObject(made.backend, denied, object))).toBe('AccessDenied')
+    expect(await outcome(deleteObject(made.backend, denied, { key: 'k' }))).toBe('AccessDenied')
   })
 })
 
@@ -135,7 +135,7 @@ describe('a write that fails', () => {
   ])('or not, with %s, leaves a shard only when it was kept', async (_what, digests, expected) => {
     const made = await storeWithBucket()
     const data = { body: bytesSource(Buffer.from('hello')), ...digests }
-    const work = writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
+    const work = writeObject(made.backend, scope, { key: 'key', attributes: plain, data, conditions: {} })
     expect(await outcome(work)).toBe(expected)
     expect(await shardsOf(made)).toHaveLength(expected === 'ok' ? 1 : 0)
     expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'ok' : 'NoSuchKey')
@@ -159,7 +159,7 @@ describe('a write that fails', () => {
       const claiming = sha256Source(bytesSource(body), claimed.toString('hex'))
       // The thread that digests the body computes this one, too: to compute it here would hold up all other requests.
       const data = { body: { ...claiming, drain: () => Promise.reject(new Error('computed here')) }, ...digests }
-      const work = writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
+      const work = writeObject(made.backend, scope, { key: 'key', attributes: plain, data, conditions: {} })
       expect(await outcome(work)).toBe(expected)
       expect(await shardsOf(made)).toHaveLength(expected === 'ok' ? 1 : 0)
       expect(await outcome(read(made, 'key'))).toBe(expected === 'ok' ? 'ok' : 'NoSuchKey')
@@ -174,7 +174,7 @@ describe('a write that fails', () => {
   it('keeps the checksum that was computed', async () => {
     const made = await storeWithBucket()
     const data = { body: bytesSource(Buffer.from('hello')), checksum: sum(undefined) }
-    const { record } = await writeObject(made.store, scope, { key: 'key', attributes: plain, data, conditions: {} })
+    const { record } = await writeObject(made.backend, scope, { key: 'key', attributes: plain, data, conditions: {} })
     expect(record.checksum).toEqual({ algorithm: 'CRC32', type: 'FULL_OBJECT', value: 'NhCmhg==' })
   })
 
@@ -190,7 +190,7 @@ describe('a write that fails', () => {
     const made = await storeWithBucket({ bytesMax: 10 })
     await put(made, 'key', 'first')
     expect(await outcome(put(made, 'other', 'too much'))).toBe('ServiceUnavailable')
-    await deleteObject(made.store, scope, { key: 'key' })
+    await deleteObject(made.backend, scope, { key: 'key' })
     await made.shards.delete((await shardsOf(made)).map(({ id }) => id))
     expect(await outcome(put(made, 'other', 'too much'))).toBe('ok')
   })
@@ -204,7 +204,7 @@ describe('a write that fails', () => {
 })
 
 describe('a write and the end of its bucket', () => {
-  const end = ({ store }: TestStore) => deleteBucket(store, scope)
+  const end = ({ backend }: TestStore) => deleteBucket(backend, scope)
 
   it('that comes first: the write is refused and leaves no shard', async () => {
     const made = await storeWithBucket()
@@ -229,7 +229,7 @@ describe('a write and the end of its bucket', () => {
       const made = await storeWithBucket()
       const works = [() => put(made, 'key'), () => put(made, 'other'), () => end(made), () => makeBucket(made)]
       const outcomes = await Promise.all(works.map((work) => afterTurns(random() * 6, work)))
-      const exists = (await outcome(findVersion(made.store, scope, 'none', undefined))) === 'NoSuchKey'
+      const exists = (await outcome(findVersion(made.backend, scope, 'none', undefined))) === 'NoSuchKey'
       const keys = await made.kv.range({ ...new ObjectKeys('bucket').startingWith(''), limit: 10 })
       if (!exists) expect(keys).toEqual([])
       // What was answered is what is there: no write is lost but to a deletion, and none happened that was refused.

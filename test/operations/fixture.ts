@@ -5,9 +5,9 @@ import type { TestStore } from '../objects/fixture.ts'
 
 export const owner: Principal = { accountId: 'main', displayName: 'Main', accessKeyId: 'key' }
 
-export function request({ store }: TestStore, over: Partial<OperationRequest> = {}): OperationRequest {
+export function request({ backend }: TestStore, over: Partial<OperationRequest> = {}): OperationRequest {
   return {
-    store,
+    backend,
     principal: owner,
     requestId: 'request',
     presigned: false,

@@ -129,7 +129,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(listingCases, async ({ keys, prefix, delimiter, max, afterKey }) => {
         const made = await storeWithBucket()
-        await fill(made.store.kv, 'bucket', keys)
+        await fill(made.backend.kv, 'bucket', keys)
         // A marker that looks like a prefix means all keys under it, unlike a start-after: the model starts there with no start.
         const start = operation === listObjectsOperation ? undefined : afterKey
         const lines = modelListing(keys, { prefix, delimiter, afterKey: start })
@@ -145,7 +145,7 @@ describe.each([
 
   it('of no keys is an empty page that is not truncated', async () => {
     const made = await storeWithBucket()
-    await fill(made.store.kv, 'bucket', ['a'])
+    await fill(made.backend.kv, 'bucket', ['a'])
     const body = await page(made, operation, { maxKeys: 0 })
     expect(body).toMatchObject({ Contents: [], CommonPrefixes: [], IsTruncated: false, MaxKeys: 0 })
   })
@@ -164,7 +164,7 @@ describe('a marker', () => {
     ['b', '1b', '', ['b/1', 'c']],
   ])('of %s with delimiter %j and prefix %j goes on with %j', async (marker, delimiter, prefix, expected) => {
     const made = await storeWithBucket()
-    await fill(made.store.kv, 'bucket', ['a', 'a/1', 'a/2', 'b', 'b/1', 'c'])
+    await fill(made.backend.kv, 'bucket', ['a', 'a/1', 'a/2', 'b', 'b/1', 'c'])
     const body = await page(made, listObjectsOperation, { marker, delimiter, prefix })
     const lines = [...body.Contents.map(({ Key }) => Key), ...body.CommonPrefixes.map(({ Prefix }) => Prefix)]
     expect(lines.sort()).toEqual(expected)
@@ -174,7 +174,7 @@ describe('a marker', () => {
 describe('a continuation token', () => {
   it('counts more than start-after, which clients repeat', async () => {
     const made = await storeWithBucket()
-    await fill(made.store.kv, 'bucket', ['a', 'b', 'c', 'd'])
+    await fill(made.backend.kv, 'bucket', ['a', 'b', 'c', 'd'])
     const first = await page(made, listObjectsV2Operation, { startAfter: 'a', maxKeys: 1 })
     expect(first).toMatchObject({ KeyCount: 1, StartAfter: 'a', IsTruncated: true })
     const second = await page(made, listObjectsV2Operation, {

@@ -2,7 +2,7 @@
 
 import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
@@ -46,7 +46,7 @@ export interface WireServerOptions {
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
   /** What the server is given for the store over memory: slowed down, or watched. */
-  over?(store: Store): Store
+  over?(backend: Backend): Backend
 }
 
 /** As if the metadata store were that far away. */
@@ -69,18 +69,18 @@ export async function startWireServer({
   region = 'us-east-1',
   sigv2 = 'presigned',
   keys = [],
-  over = (store) => store,
+  over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryStore([kmsKeyName])
-  const { store } = memory
-  const delayed = kvDelayMs > 0 ? { ...store, kv: new CountingKv(store.kv, { delayMs: kvDelayMs }) } : store
+  const { backend } = memory
+  const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
   const surprises = new Set<string>()
   const server = createHttpServer({
     operations,
-    store: over(delayed),
+    backend: over(delayed),
     credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
@@ -107,7 +107,7 @@ export async function startWireServer({
         if (line === undefined) waiting.set(requestId, resolve)
         else resolve(line)
       }),
-    empty: () => emptyStore(memory.store),
+    empty: () => emptyStore(memory.backend),
     close: async () => {
       await server.close()
       await memory.close()

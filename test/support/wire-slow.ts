@@ -36,7 +36,7 @@ export class Gate {
 export const startSlowServer = (gate: Gate): Promise<WireServer> =>
   startWireServer({
     bounds: { slowAnswerAfterMs: 5, slowAnswerEveryMs: 2 },
-    over: (store) => ({ ...store, kv: gate.before(store.kv) }),
+    over: (backend) => ({ ...backend, kv: gate.before(backend.kv) }),
   })
 
 interface SlowReply {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '../../src/auth/principal.ts'
 import { type ByteSource, bytesSource } from '../../src/byte-source.ts'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import type { RequestBody } from '../../src/contract/fields.ts'
 import type { Answer, Operation } from '../../src/contract/operation.ts'
 import { type ErrorCode, S3Error } from '../../src/errors.ts'
@@ -46,13 +46,13 @@ export interface Call {
 
 /** One caller of one store. */
 export class DirectClient {
-  readonly #store: Store
+  readonly #backend: Backend
   readonly #bucket: string
   readonly #watch: (name: string, outcome: Outcome) => void
 
   /** `watch` is told of every answer. */
-  constructor(store: Store, bucket: string, watch: (name: string, outcome: Outcome) => void = () => {}) {
-    this.#store = store
+  constructor(backend: Backend, bucket: string, watch: (name: string, outcome: Outcome) => void = () => {}) {
+    this.#backend = backend
     this.#bucket = bucket
     this.#watch = watch
   }
@@ -67,7 +67,7 @@ export class DirectClient {
   async #run(name: string, call: Call, input: Record<string, unknown>): Promise<Outcome> {
     const { bucket = this.#bucket, key = '', as: principal = owner, expectedBucketOwner } = call
     const request = {
-      store: this.#store,
+      backend: this.#backend,
       principal,
       requestId: 'request',
       presigned: false,

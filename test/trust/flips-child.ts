@@ -21,9 +21,9 @@ async function work(): Promise<ChildReport> {
   } catch (error) {
     return { refused: String(error) }
   }
-  const { store } = data
+  const { backend } = data
   const jobs = startJobs({
-    store,
+    backend,
     intervalMs: 2 ** 31 - 1,
     graceMs: 0,
     quarantineMs: 0,
@@ -33,11 +33,11 @@ async function work(): Promise<ChildReport> {
   for (let run = 0; run < 2; run++) await jobs.runOnce().catch(() => {})
   for (const version of versions) {
     const [key = '', versionId] = version.split('=')
-    await outcomeOf(deleteObject(store, scopeOf(vault), { key, versionId }))
+    await outcomeOf(deleteObject(backend, scopeOf(vault), { key, versionId }))
   }
-  const bucket = await outcomeOf(deleteBucket(store, scopeOf(vault)))
+  const bucket = await outcomeOf(deleteBucket(backend, scopeOf(vault)))
   for (let run = 0; run < 2; run++) await jobs.runOnce().catch(() => {})
-  const damage = await store.kv.integrity.damage()
+  const damage = await backend.kv.integrity.damage()
   await jobs.stop()
   await data.close().catch(() => {})
   return { bucket, damage }

@@ -2,7 +2,7 @@
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesSource } from '../../src/byte-source.ts'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { memoryPages, newestMeta, readTreePage } from '../../src/kv/integrity/lmdb-pages.ts'
 import { createBucket } from '../../src/objects/buckets.ts'
 import { openObject } from '../../src/objects/read-object.ts'
@@ -47,17 +47,18 @@ export async function openAt(path: string, create = false) {
 /** Resolves with what must be there for ever. */
 export async function buildWorld(path: string): Promise<Kept[]> {
   const data = await openAt(path, true)
-  const { store } = data
+  const { backend } = data
   const kept: Kept[] = []
   const bucket = { owner: 'main', locationConstraint: undefined, location: 'default' }
-  await createBucket(store, { ...bucket, name: plain, objectLock: undefined })
-  await createBucket(store, { ...bucket, name: vault, objectLock: { defaultRetention: undefined } })
-  await createBucket(store, { ...bucket, name: filler, objectLock: undefined })
+  await createBucket(backend, { ...bucket, name: plain, objectLock: undefined })
+  await createBucket(backend, { ...bucket, name: vault, objectLock: { defaultRetention: undefined } })
+  await createBucket(backend, { ...bucket, name: filler, objectLock: undefined })
   const write = async (name: string, key: string): Promise<ObjectRecord> => {
     const bytes = Buffer.from(`the bytes of ${name}/${key}`.repeat(10))
-    const retention = name === vault ? { mode: 'COMPLIANCE' as const, untilMs: store.clock.now() + yearMs } : undefined
+    const retention =
+      name === vault ? { mode: 'COMPLIANCE' as const, untilMs: backend.clock.now() + yearMs } : undefined
     const attributes = { headers: {}, metadata: {}, tags: [], retention }
-    const { record } = await writeObject(store, scopeOf(name), {
+    const { record } = await writeObject(backend, scopeOf(name), {
       key,
       attributes,
       data: { body: bytesSource(bytes) },
@@ -71,20 +72,20 @@ export async function buildWorld(path: string): Promise<Kept[]> {
   for (let version = 0; version < 2; version++) {
     await Promise.all(Array.from({ length: 30 }, (_, i) => write(vault, `key-${i}`)))
   }
-  for (let i = 0; i < 20; i++) await openUpload(store, `upload-${i}`)
-  await fill(store, sample)
+  for (let i = 0; i < 20; i++) await openUpload(backend, `upload-${i}`)
+  await fill(backend, sample)
   await data.close()
   return kept
 }
 
-async function openUpload(store: Store, key: string): Promise<void> {
+async function openUpload(backend: Backend, key: string): Promise<void> {
   const attributes = { headers: {}, metadata: {}, tags: [], checksum: undefined }
-  const { uploadId } = await createUpload(store, scopeOf(plain), { ...attributes, key })
+  const { uploadId } = await createUpload(backend, scopeOf(plain), { ...attributes, key })
   const body = bytesSource(Buffer.from(`a part of ${key}`))
-  await writePart(store, scopeOf(plain), { key, uploadId, number: 1, data: () => ({ body, checksum: undefined }) })
+  await writePart(backend, scopeOf(plain), { key, uploadId, number: 1, data: () => ({ body, checksum: undefined }) })
 }
 
-async function fill({ kv }: Store, sample: ObjectRecord): Promise<void> {
+async function fill({ kv }: Backend, sample: ObjectRecord): Promise<void> {
   for (let from = 0; from < fillerKeys; from += atOnce) {
     const puts = Array.from({ length: atOnce }, (_, i) => {
       const key = objectKey(filler, `some/key/that/is/no/longer/than/others/${from + i}`)
@@ -102,7 +103,7 @@ export async function lost(path: string, kept: readonly Kept[]): Promise<string[
   for (const { bucket, key, versionId, bytes } of kept) {
     const named = versionId === 'null' ? {} : { versionId }
     try {
-      const { body } = await openObject(data.store, scopeOf(bucket), { key, ...named }, ({ size }) => ({
+      const { body } = await openObject(data.backend, scopeOf(bucket), { key, ...named }, ({ size }) => ({
         range: { start: 0, end: size },
       }))
       if (!(await body.read()).equals(bytes)) missing.push(`${bucket}/${key}: other bytes`)

@@ -171,7 +171,7 @@ describe('an older tree that is whole', () => {
     await placeCopy(pristine, data, whole)
     const world = await openAt(data)
     const bucket = { owner: 'main', locationConstraint: undefined, location: 'default', objectLock: undefined }
-    await createBucket(world.store, { ...bucket, name: 'made-later' })
+    await createBucket(world.backend, { ...bucket, name: 'made-later' })
     await world.close()
     // The marks of today beside the tree of yesterday.
     await copyFile(metadataFile(pristine), metadataFile(data))

@@ -272,17 +272,17 @@ export const jobs: readonly Attempt[] = [
   job('expire all uploads', async (world) => {
     await world.client.upload(key, body)
     world.clock.advance(1)
-    await expireUploads(world.store, { abandonedUploadMs: 0 })
+    await expireUploads(world.backend, { abandonedUploadMs: 0 })
   }),
   job('search for orphans', async (world) => {
-    await compactStores(world.store, { graceMs: 0 })
-    await findAndRelease(world.store, { graceMs: 0 })
+    await compactStores(world.backend, { graceMs: 0 })
+    await findAndRelease(world.backend, { graceMs: 0 })
   }),
   job('reclaim garbage', async (world) => {
     world.clock.advance(1)
-    await reclaimGarbage(world.store, { graceMs: 0 })
+    await reclaimGarbage(world.backend, { graceMs: 0 })
   }),
-  job('compact', ({ store }) => compactStores(store, { graceMs: 0 })),
+  job('compact', ({ backend }) => compactStores(backend, { graceMs: 0 })),
 ]
 
 export const attempts: readonly Attempt[] = [...writes, ...removals, ...changes]

@@ -1,7 +1,8 @@
 /** Ways around a lock, as other servers had them or might: each replaces a function of the server by one that forgets something. */
+
+import type { Backend } from '../../src/commits/backend.ts'
 import { garbagePut } from '../../src/commits/commit.ts'
 import type { BucketScope } from '../../src/commits/scope.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
 import { bucketKey, objectKey } from '../../src/records/keyspace.ts'
 import { objectCodec } from '../../src/records/record-codecs.ts'
@@ -38,10 +39,15 @@ const permitsUnless = (isIgnored: (permission: string, isOwner: boolean) => bool
 })
 
 /** Writes the record of a version anew, without its lock. */
-async function dropLock(store: Store, scope: BucketScope, key: string, versionId: string | undefined): Promise<void> {
-  const { entry, record } = await findVersion(store, scope, key, versionId)
+async function dropLock(
+  backend: Backend,
+  scope: BucketScope,
+  key: string,
+  versionId: string | undefined,
+): Promise<void> {
+  const { entry, record } = await findVersion(backend, scope, key, versionId)
   const bare = { ...record, retention: undefined, legalHold: undefined }
-  await store.kv.commit({ puts: [{ key: entry.key, value: objectCodec.encode(entry.key, bare) }] })
+  await backend.kv.commit({ puts: [{ key: entry.key, value: objectCodec.encode(entry.key, bare) }] })
 }
 
 export const bugs: readonly Bug[] = [
@@ -140,8 +146,8 @@ export const bugs: readonly Bug[] = [
     name: 'the commit asks no lock',
     plugs: {
       keyHistory: ({ historyCommit }) => ({
-        historyCommit: (store, history, change) =>
-          historyCommit(store, history, { ...change, removed: [] }, { nowMs: Infinity, bypassGovernance: true }),
+        historyCommit: (backend, history, change) =>
+          historyCommit(backend, history, { ...change, removed: [] }, { nowMs: Infinity, bypassGovernance: true }),
       }),
     },
     found: /retain longer by the owner .*: DELETE of the version was answered ok/,
@@ -150,13 +156,13 @@ export const bugs: readonly Bug[] = [
     name: 'what is overwritten becomes garbage, as if there were no versions',
     plugs: {
       keyHistory: ({ historyCommit }) => ({
-        historyCommit: (store, history, change, claim) => {
-          const commit = historyCommit(store, history, change, claim)
+        historyCommit: (backend, history, change, claim) => {
+          const commit = historyCommit(backend, history, change, claim)
           const data = history.versions.current?.data
           if (data?.kind !== 'blob') return commit
           return {
             ...commit,
-            puts: [...(commit.puts ?? []), garbagePut(store, { kind: 'blob', manifest: data.manifest })],
+            puts: [...(commit.puts ?? []), garbagePut(backend, { kind: 'blob', manifest: data.manifest })],
           }
         },
       }),
@@ -167,8 +173,8 @@ export const bugs: readonly Bug[] = [
     name: 'the search for orphans knows current versions only',
     plugs: {
       shardOwner: ({ findOwner }) => ({
-        findOwner: async (store, storeId, shard) => {
-          const found = await findOwner(store, storeId, shard)
+        findOwner: async (backend, storeId, shard) => {
+          const found = await findOwner(backend, storeId, shard)
           if (found === undefined || found === 'foreign') return found
           return found.entry.key.subarray(0, 2).equals(objectKey('', '').subarray(0, 2)) ? found : undefined
         },
@@ -180,9 +186,9 @@ export const bugs: readonly Bug[] = [
     name: 'a change of tags drops the lock',
     plugs: {
       changeVersion: ({ setTags }) => ({
-        setTags: async (store, scope, address, tags) => {
-          const changed = await setTags(store, scope, address, tags)
-          await dropLock(store, scope, address.key, address.versionId)
+        setTags: async (backend, scope, address, tags) => {
+          const changed = await setTags(backend, scope, address, tags)
+          await dropLock(backend, scope, address.key, address.versionId)
           return changed
         },
       }),
@@ -193,9 +199,9 @@ export const bugs: readonly Bug[] = [
     name: 'a change of the hold drops the retention',
     plugs: {
       changeVersion: ({ setLegalHold }) => ({
-        setLegalHold: async (store, scope, address, hold) => {
-          await dropLock(store, scope, address.key, address.versionId)
-          return setLegalHold(store, scope, address, hold)
+        setLegalHold: async (backend, scope, address, hold) => {
+          await dropLock(backend, scope, address.key, address.versionId)
+          return setLegalHold(backend, scope, address, hold)
         },
       }),
     },
@@ -205,8 +211,8 @@ export const bugs: readonly Bug[] = [
     name: 'versioning of a bucket with Object Lock may be suspended',
     plugs: {
       buckets: ({ changeBucket }) => ({
-        changeBucket: (store, scope, change) =>
-          changeBucket(store, scope, (bucket) => {
+        changeBucket: (backend, scope, change) =>
+          changeBucket(backend, scope, (bucket) => {
             const changed = change({ ...bucket, objectLock: undefined })
             return { ...changed, objectLock: changed.objectLock ?? bucket.objectLock }
           }),
@@ -218,8 +224,8 @@ export const bugs: readonly Bug[] = [
     name: 'a bucket goes with everything in it',
     plugs: {
       buckets: () => ({
-        deleteBucket: async (store, scope) => {
-          await store.kv.commit({ deletes: [bucketKey(scope.name)] })
+        deleteBucket: async (backend, scope) => {
+          await backend.kv.commit({ deletes: [bucketKey(scope.name)] })
         },
       }),
     },
@@ -229,12 +235,12 @@ export const bugs: readonly Bug[] = [
     name: 'aborting a completed upload gives its parts up',
     plugs: {
       uploads: ({ abortUpload }) => ({
-        abortUpload: async (store, scope, address) => {
+        abortUpload: async (backend, scope, address) => {
           try {
-            await abortUpload(store, scope, address)
+            await abortUpload(backend, scope, address)
           } catch (error) {
             const { uploadId } = address
-            await store.kv.commit({ puts: [garbagePut(store, { kind: 'parts', uploadId })] })
+            await backend.kv.commit({ puts: [garbagePut(backend, { kind: 'parts', uploadId })] })
             throw error
           }
         },

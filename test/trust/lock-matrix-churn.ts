@@ -31,13 +31,13 @@ export async function directoryWorld(kv?: Kv): Promise<DirectoryWorld> {
 }
 
 /** Afterwards hardly anything but the locked version lives in its segment. */
-export async function churn({ client, store, clock }: World): Promise<void> {
+export async function churn({ client, backend, clock }: World): Promise<void> {
   const bucket = 'churn'
   await client.must('CreateBucket', { bucket })
   for (let i = 0; i < fillers; i++) await client.must('PutObject', { bucket, key: `${i}` }, putInputs(filler))
   for (let i = 0; i < fillers; i++) await client.must('DeleteObject', { bucket, key: `${i}` })
   clock.advance(1)
-  await findAndRelease(store, { graceMs: 0 })
+  await findAndRelease(backend, { graceMs: 0 })
   clock.advance(1)
-  await reclaimGarbage(store, { graceMs: 0 })
+  await reclaimGarbage(backend, { graceMs: 0 })
 }

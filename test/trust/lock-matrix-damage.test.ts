@@ -18,14 +18,14 @@ function damaged(value: Buffer, kind: (typeof kindsOfDamage)[number]): Buffer {
 }
 
 /** All records by which the server knows the version, its bucket and the time. */
-async function recordsOf({ store }: World): Promise<Entry[]> {
-  const single = await store.kv.get([
+async function recordsOf({ backend }: World): Promise<Entry[]> {
+  const single = await backend.kv.get([
     bucketKey('bucket'),
     objectKey('bucket', key),
     nullVersionKey('bucket', key),
     lockClockKey,
   ])
-  const history = await store.kv.range({ ...historyOf('bucket', key), limit: 10 })
+  const history = await backend.kv.range({ ...historyOf('bucket', key), limit: 10 })
   return [...single, ...history].filter((entry) => entry !== undefined)
 }
 
@@ -49,10 +49,11 @@ it.each(places)('a version under compliance that is %s outlives every attempt on
     for (const kind of kindsOfDamage) {
       const world = await new World().build(state, place)
       const { key: damagedKey, value } = (await recordsOf(world))[i] ?? { key: Buffer.alloc(0), value: Buffer.alloc(0) }
-      await world.store.kv.commit({ puts: [{ key: damagedKey, value: damaged(value, kind) }] })
+      await world.backend.kv.commit({ puts: [{ key: damagedKey, value: damaged(value, kind) }] })
       expect(await attemptAll(world, place)).toBeGreaterThan(0)
-      const [left] = await world.store.kv.get([damagedKey])
-      if (left?.value.equals(damaged(value, kind))) await world.store.kv.commit({ puts: [{ key: damagedKey, value }] })
+      const [left] = await world.backend.kv.get([damagedKey])
+      if (left?.value.equals(damaged(value, kind)))
+        await world.backend.kv.commit({ puts: [{ key: damagedKey, value }] })
       expect(await stateViolations(world, false), `${kind} of ${damagedKey.toString('hex')}`).toEqual([])
     }
 })

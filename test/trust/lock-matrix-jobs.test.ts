@@ -13,7 +13,7 @@ describe.each(lockStates.map((state) => [state.name, state] as const))('a versio
       const { world, close } = await directoryWorld()
       await world.build(state, place)
       await churn(world)
-      expect((await compactStores(world.store, { graceMs: 0 })).movedShards).toBeGreaterThan(0)
+      expect((await compactStores(world.backend, { graceMs: 0 })).movedShards).toBeGreaterThan(0)
       expect(await stateViolations(world, false)).toEqual([])
       for (const cell of cellsOf(state, place, jobs))
         expect(await violationsOf(world, cell), cell.attempt.name).toEqual([])

@@ -45,7 +45,7 @@ class InterruptedKv implements Kv {
 }
 
 /** Another process on the same data. */
-const otherProcess = ({ store }: World): DirectClient => new DirectClient({ ...store }, 'bucket')
+const otherProcess = ({ backend }: World): DirectClient => new DirectClient({ ...backend }, 'bucket')
 
 async function violationsOf(race: Race, kv = new InterruptedKv()): Promise<string[]> {
   const world = new World({ kv })
@@ -91,7 +91,7 @@ it('an upload that is completed while it expires keeps the parts of its locked o
     const { versionId } = await otherProcess(world).must('CompleteMultipartUpload', { key }, completion)
     world.versionId = String(versionId)
   }
-  expect(await expireUploads(world.store, { abandonedUploadMs: 0 })).toBe(0)
+  expect(await expireUploads(world.backend, { abandonedUploadMs: 0 })).toBe(0)
   world.lock = { hold: true }
   expect(await aftermathViolations(world)).toEqual([])
 })
@@ -108,7 +108,7 @@ it('a hold put while compaction moves the version is there after the move', asyn
     const input = { versionId: world.versionId, body: { Status: 'ON' } }
     return otherProcess(world).must('PutObjectLegalHold', { key }, input)
   }
-  await compactStores(world.store, { graceMs: 0 })
+  await compactStores(world.backend, { graceMs: 0 })
   expect(moves).toBe(1)
   world.lock = { hold: true }
   expect(await aftermathViolations(world)).toEqual([])

@@ -1,8 +1,8 @@
 /** A bucket with one version under a lock, and those who try to get rid of it. Says what is still there of the version and its lock. */
 import type { Principal } from '../../src/auth/principal.ts'
 import { openBlobs } from '../../src/blobs/blobs.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { advanceLockClock } from '../../src/commits/lock-clock.ts'
-import type { Store } from '../../src/commits/store.ts'
 import type { Kv } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -105,7 +105,7 @@ interface Parts {
 }
 
 export class World {
-  readonly store: Store
+  readonly backend: Backend
   readonly clock: TestClock
   readonly client: DirectClient
   readonly bytes = patternBytes(7, writtenBytes)
@@ -125,13 +125,13 @@ export class World {
   }: Parts = {}) {
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
     this.clock = clock
-    this.store = { kv, blobs, clock, keys: testKeys, threads: noThreads() }
-    this.client = new DirectClient(this.store, 'bucket')
+    this.backend = { kv, blobs, clock, keys: testKeys, threads: noThreads() }
+    this.client = new DirectClient(this.backend, 'bucket')
     this.believedMs = clock.now()
   }
 
   async build(state: LockState, place: Place): Promise<this> {
-    await advanceLockClock(this.store)
+    await advanceLockClock(this.backend)
     if (place === 'null') await this.#writeBeforeLock(state)
     else await this.#writeLocked(state, place)
     await this.client.must('PutObject', { key: 'source' }, putInputs(Buffer.from('source')))
@@ -145,7 +145,7 @@ export class World {
   async pass(hours: number): Promise<void> {
     this.clock.advance(hours * hourMs)
     this.believedMs += hours * hourMs
-    await advanceLockClock(this.store)
+    await advanceLockClock(this.backend)
   }
 
   /** What the owner reads of the version by its name, by each way of reading. Throws Unreadable, also when they contradict each other. */

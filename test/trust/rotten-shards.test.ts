@@ -185,7 +185,7 @@ async function survive(made: DiskStore, { sizes, harms, order, ranges }: Case, h
   for (const blob of written) await readAll(made, blob, ranges, false)
   await mount(away, mountAgain)
   for (const { key } of written) await made.report(key)
-  const report = await repairBlobs(made.store)
+  const report = await repairBlobs(made.backend)
   expect(report).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
   for (const blob of written) {
     expect(await contentsOf(made, blob.key), `shards of ${blob.bytes.length} bytes`).toEqual(blob.contents)
@@ -206,17 +206,17 @@ async function failSafely(made: DiskStore, scheme: Scheme, { sizes, harms, order
     await made.report(blob.key)
     // A bit may have flipped where a file is only padded: then the shard is as good as before.
     if ((await goodShards(made, blob)) >= scheme.data) {
-      expect(await repairBlobs(made.store)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
+      expect(await repairBlobs(made.backend)).toMatchObject({ degradedBlobs: 0, lostBlobs: 0 })
       await readAll(made, blob, ranges, false)
       continue
     }
     // Copies that are damaged in different places give all bytes together, and few bytes may lie in shards that are good.
     if (scheme.data > 1 && size > 100_000) await expect(read(made, blob.key)).rejects.toThrow()
-    expect(await repairBlobs(made.store)).toMatchObject({ repairedBlobs: 0, lostBlobs: 1 })
+    expect(await repairBlobs(made.backend)).toMatchObject({ repairedBlobs: 0, lostBlobs: 1 })
     expect(await made.manifestOf(blob.key)).toMatchObject({ shards: blob.shards })
     expect(await garbageOf(made)).toEqual(garbage)
     await readAll(made, blob, ranges, true)
-    await deleteObject(made.store, scope, { key: blob.key })
+    await deleteObject(made.backend, scope, { key: blob.key })
   }
 }
 

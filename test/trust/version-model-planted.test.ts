@@ -99,8 +99,8 @@ it.each<[string, Bug]>([
     'listings of versions lose one entry between two pages',
     {
       listVersions: ({ listVersions }) => ({
-        listVersions: async (store, scope, query) => {
-          const { bucket, page } = await listVersions(store, scope, query)
+        listVersions: async (backend, scope, query) => {
+          const { bucket, page } = await listVersions(backend, scope, query)
           return { bucket, page: query.keyMarker === undefined ? page : { ...page, entries: page.entries.slice(1) } }
         },
       }),

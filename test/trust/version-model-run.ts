@@ -102,14 +102,14 @@ async function deleteBucket(twins: Twins): Promise<void> {
 
 async function pass(twins: Twins, { hours }: Of<'pass'>): Promise<void> {
   twins.clock.advance(hours * hourMs)
-  await advanceLockClock(twins.store)
+  await advanceLockClock(twins.backend)
 }
 
 async function jobs(twins: Twins): Promise<void> {
   twins.clock.advance(1)
-  await expireUploads(twins.store, { abandonedUploadMs: 0 })
-  await reclaimGarbage(twins.store, { graceMs: 0 })
+  await expireUploads(twins.backend, { abandonedUploadMs: 0 })
+  await reclaimGarbage(twins.backend, { graceMs: 0 })
   // Then every shard has its owner: no request leaves one behind.
-  await compactStores(twins.store, { graceMs: 0 })
-  expect(await findAndRelease(twins.store, { graceMs: 0 })).toBe(0)
+  await compactStores(twins.backend, { graceMs: 0 })
+  expect(await findAndRelease(twins.backend, { graceMs: 0 })).toBe(0)
 }

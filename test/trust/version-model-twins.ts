@@ -1,8 +1,8 @@
 /** The server over memory and the model of it, side by side, and what commands mean to both. */
 import { expect } from 'vitest'
 import { openBlobs } from '../../src/blobs/blobs.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { lockNow } from '../../src/commits/lock-clock.ts'
-import type { Store } from '../../src/commits/store.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import type { Retention } from '../../src/records/records.ts'
 import { memoryShardStore } from '../../src/stores/memory.ts'
@@ -17,7 +17,7 @@ export const hourMs = 60 * 60 * 1000
 
 export class Twins {
   readonly clock: TestClock = seededClock(seededRandom(1))
-  readonly store: Store
+  readonly backend: Backend
   readonly client: DirectClient
   readonly #lock: boolean
   model: ModelBucket
@@ -27,8 +27,8 @@ export class Twins {
   constructor(lock: boolean, seen: Set<string>) {
     const shards = memoryShardStore({ clock: this.clock })
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-    this.store = { kv: memoryKv(), blobs, clock: this.clock, keys: testKeys, threads: noThreads() }
-    this.client = new DirectClient(this.store, 'bucket', (name, { code }) => seen.add(`${name} ${code}`))
+    this.backend = { kv: memoryKv(), blobs, clock: this.clock, keys: testKeys, threads: noThreads() }
+    this.client = new DirectClient(this.backend, 'bucket', (name, { code }) => seen.add(`${name} ${code}`))
     this.#lock = lock
     this.model = new ModelBucket(lock)
   }
@@ -40,7 +40,7 @@ export class Twins {
   }
 
   nowMs(): Promise<number> {
-    return lockNow(this.store)
+    return lockNow(this.backend)
   }
 
   markerMade(): boolean {

@@ -1,6 +1,6 @@
 /** Where a header or a body is wrong, an operation answers NoSuchBucket if there is no bucket, as S3 does, and AccessDenied if it is not the asker's. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { operations } from '../../src/operations/table.ts'
 import { asks, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
 import { type Ask, openWire, type Style, styleName, styles, type Wire } from '../support/wire-client.ts'
@@ -13,10 +13,10 @@ const withBucket = operations.filter(
 
 /** Of records that were asked for alone, as the bucket's is where something is wrong. */
 let lookups = (): number => 0
-const counting = (store: Store): Store => {
-  const { mock } = vi.spyOn(store.kv, 'get')
+const counting = (backend: Backend): Backend => {
+  const { mock } = vi.spyOn(backend.kv, 'get')
   lookups = () => mock.calls.filter(([keys]) => keys.length === 1).length
-  return store
+  return backend
 }
 
 let server: WireServer

@@ -203,5 +203,5 @@ wireTests(
       afterwards: keptVersion,
     },
   ],
-  { over: (store) => ({ ...store, clock: { ...store.clock, now: () => store.clock.now() + aheadMs } }) },
+  { over: (backend) => ({ ...backend, clock: { ...backend.clock, now: () => backend.clock.now() + aheadMs } }) },
 )

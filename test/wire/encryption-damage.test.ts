@@ -1,6 +1,6 @@
 /** What does not open is never answered as if it had: an error while nothing was sent, a broken connection when something was. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Store } from '../../src/commits/store.ts'
+import type { Backend } from '../../src/commits/backend.ts'
 import { SegmentDamaged } from '../../src/encryption/segments.ts'
 import { objectKey, partKey } from '../../src/records/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/records/record-codecs.ts'
@@ -10,14 +10,14 @@ import { encryptedModes, sealedBody } from '../support/wire-encryption.ts'
 import { startWireServer, type WireServer } from '../support/wire-server.ts'
 import { beginUpload, completeDocument, partOf, putPart, textIn } from '../support/wire-uploads.ts'
 
-let store: Store
+let backend: Backend
 let server: WireServer
 let wire: Wire
 
 beforeAll(async () => {
   server = await startWireServer({
     over: (opened) => {
-      store = opened
+      backend = opened
       return opened
     },
   })
@@ -36,10 +36,10 @@ interface Codec<T> {
 
 /** Makes the record at `to` that of `from`, as far as `taken` says. */
 async function take<T>(codec: Codec<T>, from: Buffer, to: Buffer, taken: (from: T) => Partial<T>): Promise<void> {
-  const [source, target] = await store.kv.get([from, to])
+  const [source, target] = await backend.kv.get([from, to])
   if (source === undefined || target === undefined) throw new Error('there is no such record')
   const record = { ...codec.decode(to, target.value), ...taken(codec.decode(from, source.value)) }
-  await store.kv.commit({ puts: [{ key: to, value: codec.encode(to, record) }] })
+  await backend.kv.commit({ puts: [{ key: to, value: codec.encode(to, record) }] })
 }
 
 describe.each(encryptedModes)('$name', ({ write, read }) => {

@@ -45,7 +45,7 @@ export async function openFarSide(): Promise<FarSide> {
   const shards = memoryShardStore({ bytesMax: 256 * limits.readChunkBytes })
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
   const endpoint = await openEndpoint({
-    store: { kv, blobs, clock: systemClock, keys: testKeys, threads: noThreads() },
+    backend: { kv, blobs, clock: systemClock, keys: testKeys, threads: noThreads() },
     accounts: [{ id: 'main', name: 'Main', keys: [credentials] }],
     listen: { host: '127.0.0.1', port: 0 },
     domains: [],

@@ -37,7 +37,7 @@ async function onFailingServer(
     snapshot: () => kv.snapshot(),
     close: () => kv.close(),
   })
-  const server = await startWireServer({ over: (store) => ({ ...store, kv: over(store.kv) }) })
+  const server = await startWireServer({ over: (backend) => ({ ...backend, kv: over(backend.kv) }) })
   const wire = openWire(server.port, style)
   await run(wire, (instead) => {
     failing = instead

@@ -5,7 +5,7 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'a process wraps with a key of the ring that another has replaced',
     file: 'commits/newest-wrapping.ts',
-    find: 'checks = store.keys.checks',
+    find: 'checks = backend.keys.checks',
     replace: 'checks = []',
     suite: 'cli/keys-beside.test.ts',
   },
@@ -161,14 +161,14 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'what is in quarantine becomes garbage although a record references it',
     file: 'jobs/release-orphans.ts',
-    find: 'if (!(await isOwned(store, orphan))) puts.push',
+    find: 'if (!(await isOwned(backend, orphan))) puts.push',
     replace: 'puts.push',
     suite: 'jobs/release-orphans.test.ts',
   },
   {
     name: 'what is in quarantine is given up though no check of the metadata covers it',
     file: 'jobs/release-orphans.ts',
-    find: 'if (!(await isCovered(store, newest))) return released',
+    find: 'if (!(await isCovered(backend, newest))) return released',
     replace: '',
     suite: 'jobs/release-orphans.test.ts',
   },
@@ -182,15 +182,15 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'what compaction moved stays behind where it was',
     file: 'jobs/compact.ts',
-    find: ', garbagePut(store, owner.garbage)]',
+    find: ', garbagePut(backend, owner.garbage)]',
     replace: ']',
     suite: 'jobs/compact.test.ts',
   },
   {
     name: 'an upload expires that was completed meanwhile',
     file: 'jobs/expire-uploads.ts',
-    find: 'abortCommit(store, uploadId, record, version)',
-    replace: '{ ...abortCommit(store, uploadId, record, version), checks: [] }',
+    find: 'abortCommit(backend, uploadId, record, version)',
+    replace: '{ ...abortCommit(backend, uploadId, record, version), checks: [] }',
     suite: 'trust/lock-matrix-races.test.ts',
     only: 'expires',
   },
@@ -204,7 +204,7 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'a repair that lost to a client leaves its copies behind',
     file: 'jobs/repair.ts',
-    find: 'if (!swapped) await store.blobs.remove([only(manifest, made)])',
+    find: 'if (!swapped) await backend.blobs.remove([only(manifest, made)])',
     replace: '',
     suite: 'jobs/repair.test.ts',
   },

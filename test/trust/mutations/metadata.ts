@@ -61,7 +61,7 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'a bucket whose record is hidden is made anew over what it holds',
     file: 'objects/buckets.ts',
-    find: 'if (await holdsAny(store, range)) throw bucketHidden(bucket.name)',
+    find: 'if (await holdsAny(backend, range)) throw bucketHidden(bucket.name)',
     replace: '',
     suite: 'objects/buckets.test.ts',
   },
@@ -75,8 +75,8 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'a write whose commit has an unknown outcome removes its bytes',
     file: 'objects/incoming-data.ts',
-    find: 'if (error instanceof S3Error) await store.blobs.remove([manifest])',
-    replace: 'await store.blobs.remove([manifest])',
+    find: 'if (error instanceof S3Error) await backend.blobs.remove([manifest])',
+    replace: 'await backend.blobs.remove([manifest])',
     suite: 'objects/write-object.test.ts',
   },
   {

@@ -20,7 +20,7 @@ export function unsharedKeys(ring: KeyRing): KeysInUse {
   return { ...ring, checks: [], refresh: async () => {} }
 }
 
-export interface Store {
+export interface Backend {
   kv: Kv
   blobs: Blobs
   clock: Clock
