@@ -75,10 +75,10 @@ async function openWorld(random: () => number): Promise<World> {
   const keys = await openKeyRing(kv, file, sources, { owner: true, clock })
   const made = { ...over, kv, backend: { ...over.backend, kv, keys } }
   await makeBucket(made)
-  await changeBucket(made.store, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
+  await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, versioning: 'enabled' }))
   return {
     made,
-    open: async () => ({ ...made.store, keys: await openKeyRing(kv, file, sources, { owner: false, clock }) }),
+    open: async () => ({ ...made.backend, keys: await openKeyRing(kv, file, sources, { owner: false, clock }) }),
     change: (change) =>
       changeKeyRing({ kv, clock, directory: { keyRing: file }, isServed: async () => true }, sources, change),
   }
