@@ -86,6 +86,10 @@ export const errorTable = {
   MissingRequestBodyError: { status: 400, message: 'Request body is empty.' },
   MissingSecurityHeader: { status: 400, message: 'Your request was missing a required header.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
+  NoSuchPublicAccessBlockConfiguration: {
+    status: 404,
+    message: 'The public access block configuration was not found',
+  },
   NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },
   NoSuchConfiguration: { status: 404, message: 'The specified configuration does not exist.' },
   NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },

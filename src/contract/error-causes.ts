@@ -72,6 +72,12 @@ export const errorCauses: readonly ErrorCause[] = [
     meets: ({ inputBody }) => inputBody.kind === 'xml',
   },
   {
+    of: 'any request with a JSON document',
+    why: 'a document that is missing',
+    codes: ['MissingRequestBodyError'],
+    meets: ({ inputBody }) => inputBody.kind === 'json',
+  },
+  {
     of: 'any request that asks for encryption',
     why: 'a method or a key that is not there',
     codes: ['InvalidEncryptionAlgorithmError', 'KMS.NotFoundException'],

@@ -127,10 +127,14 @@ export type InputBody =
       /** What checksum headers are of: the body, unless said otherwise. Those of an object are the handler's to verify. */
       checksumsOf?: 'body' | 'object'
     }
+  /** A document of JSON that must be there, given to the handler as text: `body: string`. Its digests are verified as those of XML are. */
+  | { kind: 'json'; bytesMax: number }
 
 export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }
   ? { body: RequestBody }
-  : B extends { kind: 'xml'; shape: infer S; required: infer R }
+  : B extends { kind: 'json' }
+    ? { body: string }
+    : B extends { kind: 'xml'; shape: infer S; required: infer R }
     ? { body: S extends Shape ? (R extends true ? Infer<S> : Infer<S> | undefined) : never }
     : unknown
 
@@ -175,9 +179,13 @@ export type OutputBody =
   | { kind: 'stream' }
   /** `body`: the value of the shape. */
   | { kind: 'xml'; root: string; shape: Shape }
+  /** `body: string`, sent as it is. */
+  | { kind: 'json' }
 
 export type EncodedBody<B extends OutputBody> = B extends { kind: 'stream' }
   ? { body: ByteSource }
-  : B extends { kind: 'xml'; shape: infer S }
+  : B extends { kind: 'json' }
+    ? { body: string }
+    : B extends { kind: 'xml'; shape: infer S }
     ? { body: S extends Shape ? Infer<S> : never }
     : unknown

@@ -123,6 +123,9 @@ function requestBody({ input, inputBody }: DeclaredOperation): Described[] {
     ]
   }
   const declared = new Set(Object.values(input).map(({ name }) => name))
+  if (inputBody.kind === 'json') {
+    return [...documentDigests({}).filter(({ name }) => !declared.has(name)), { in: 'data', name: 'body', required: true }]
+  }
   return [
     ...documentDigests(inputBody).filter(({ name }) => !declared.has(name)),
     ...elementsOf(inputBody.root, inputBody.shape).map(
@@ -137,7 +140,9 @@ function requestBody({ input, inputBody }: DeclaredOperation): Described[] {
 }
 
 /** Digests of a document, which are verified whether or not the operation declares them. */
-function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'xml' }>): Described[] {
+function documentDigests({
+  checksumsOf = 'body',
+}: Pick<Extract<InputBody, { kind: 'xml' }>, 'checksumsOf'>): Described[] {
   const md5: Described = { in: 'header', name: 'Content-MD5' }
   if (checksumsOf === 'object') return [md5]
   const names = [...Object.values(checksumFields).map(({ header }) => header), 'sdk-checksum-algorithm']
@@ -146,7 +151,7 @@ function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'x
 
 function answerBody(body: OutputBody): Described[] {
   if (body.kind === 'none') return []
-  if (body.kind === 'stream') return [{ in: 'data', name: 'body' }]
+  if (body.kind !== 'xml') return [{ in: 'data', name: 'body' }]
   return elementsOf(body.root, body.shape).map(
     ({ path, support, ...rest }): Described => ({
       ...rest,
@@ -161,5 +166,6 @@ function answerBody(body: OutputBody): Described[] {
 /** The root of the document, `data`, or nothing. */
 function bodyOf(body: InputBody | OutputBody): string {
   if (body.kind === 'xml') return body.root
+  if (body.kind === 'json') return 'JSON'
   return body.kind === 'stream' ? 'data' : ''
 }

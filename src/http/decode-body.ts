@@ -1,4 +1,4 @@
-/** Compiles what an operation declares of its body: nothing, data to stream, or an XML document that is read whole and verified first. */
+/** Compiles what an operation declares of its body: nothing, data to stream, or a document that is read whole and verified first. */
 import type { Payload } from '../auth/verify.ts'
 import {
   type ChecksumAlgorithm,
@@ -24,7 +24,7 @@ export type BodyDecoder = (
   payload: Payload,
 ) => unknown | Promise<unknown>
 
-type XmlBody = Extract<InputBody, { kind: 'xml' }>
+type DocumentBody = Pick<Extract<InputBody, { kind: 'xml' }>, 'required' | 'digestRequired' | 'bytesMax' | 'checksumsOf'>
 
 /** A digest of the document that the client sent, in a header or announced as a trailer. */
 interface SentDigest {
@@ -37,7 +37,10 @@ interface SentDigest {
 
 export function compileBody(declared: InputBody): BodyDecoder {
   if (declared.kind === 'none') return checkNoBody
-  return declared.kind === 'stream' ? openBody : compileXmlBody(declared)
+  if (declared.kind === 'stream') return openBody
+  if (declared.kind === 'xml') return documentBody(declared, compileXmlReader(declared.root, declared.shape))
+  const { bytesMax } = declared
+  return documentBody({ required: true, digestRequired: false, bytesMax }, (document) => document.toString('utf8'))
 }
 
 /** A body that is sent all the same stays unread, so nothing can be compared with its digests. They must be those of an empty body. */
@@ -68,8 +71,7 @@ function refuseTrailers(vendorValues: VendorValues): void {
   if (trailer !== undefined) throw notImplemented(trailer.sentName)
 }
 
-function compileXmlBody(declared: XmlBody): BodyDecoder {
-  const read = compileXmlReader(declared.root, declared.shape)
+function documentBody(declared: DocumentBody, read: (document: Buffer) => unknown): BodyDecoder {
   return async (exchange, head, vendorValues, payload) => {
     const sized = announcesBody(head) ? head : { ...head, contentLength: 0 }
     const body = openBody(exchange, sized, vendorValues, payload)
@@ -94,7 +96,7 @@ function compileXmlBody(declared: XmlBody): BodyDecoder {
 
 /** Throws InvalidDigest, and InvalidRequest where one digest at least is required. */
 function sentDigests(
-  { digestRequired, checksumsOf = 'body' }: XmlBody,
+  { digestRequired, checksumsOf = 'body' }: DocumentBody,
   head: RequestHead,
   vendorValues: VendorValues,
   body: RequestBody,

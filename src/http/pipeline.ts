@@ -246,6 +246,10 @@ function send(
   if (operation.outputBody.kind === 'stream') {
     return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
   }
+  if (operation.outputBody.kind === 'json') {
+    const json = ['Content-Type', 'application/json', ...headers(answer)]
+    return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
+  }
   if (document === undefined) return sendBytes(exchange, head, status, headers(answer), undefined)
   const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)

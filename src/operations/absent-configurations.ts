@@ -1,4 +1,4 @@
-/** Reads and removals of configurations that a bucket has none of, and cannot be given: policy, replication, CORS, lifecycle, website. */
+/** Reads and removals of configurations that a bucket has none of, and cannot be given: replication, CORS, lifecycle, website. */
 import type { ErrorCode } from '../errors.ts'
 import { findsNothing, removesNothing } from './unconfigured-bucket.ts'
 
@@ -11,13 +11,6 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  {
-    what: 'policy',
-    query: 'policy',
-    code: 'NoSuchBucketPolicy',
-    read: ['GetBucketPolicy', 's3:GetBucketPolicy'],
-    remove: ['DeleteBucketPolicy', 's3:DeleteBucketPolicy'],
-  },
   {
     what: 'replication configuration',
     query: 'replication',
@@ -62,14 +55,4 @@ export const absentConfigurations = [
       summary: `Leaves the bucket without a ${what}, as it is.`,
     }),
   ]),
-  findsNothing(
-    'GET',
-    {
-      name: 'GetBucketPolicyStatus',
-      query: ['policyStatus'],
-      permission: 's3:GetBucketPolicyStatus',
-      summary: 'Answers that the bucket has no policy, so that nothing could be public by it.',
-    },
-    'NoSuchBucketPolicy',
-  ),
 ]

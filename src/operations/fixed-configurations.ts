@@ -1,7 +1,7 @@
 /** Configurations that are the same for every bucket here: read as what holds, written only as what holds. */
 import { vendor } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
-import { boolean, list, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
+import { list, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
 import { boolean as booleanValue } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
@@ -18,14 +18,6 @@ const notification = struct({
 const ownershipControls = struct({
   Rule: list(struct({ ObjectOwnership: oneOf('BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter') })),
 })
-const publicAccessBlock = struct({
-  BlockPublicAcls: optional(boolean),
-  IgnorePublicAcls: optional(boolean),
-  BlockPublicPolicy: optional(boolean),
-  RestrictPublicBuckets: optional(boolean),
-})
-const blocks = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets'] as const
-
 export const fixedConfigurations = [
   answersAlways(
     {
@@ -149,33 +141,6 @@ export const fixedConfigurations = [
       const { ObjectOwnership } = rule
       if (ObjectOwnership === 'BucketOwnerEnforced') return
       throw notImplemented(`OwnershipControls/Rule/ObjectOwnership=${ObjectOwnership}`)
-    },
-  ),
-  // S3 blocks all public access of a bucket as it is made. Here nothing could be public in the first place, so that the block cannot be lifted.
-  answersAlways(
-    {
-      name: 'GetPublicAccessBlock',
-      query: ['publicAccessBlock'],
-      permission: 's3:GetBucketPublicAccessBlock',
-      summary: 'Answers that all public access is blocked.',
-    },
-    'PublicAccessBlockConfiguration',
-    publicAccessBlock,
-    { BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true },
-  ),
-  acceptsOnly(
-    {
-      name: 'PutPublicAccessBlock',
-      query: ['publicAccessBlock'],
-      permission: 's3:PutBucketPublicAccessBlock',
-      summary: 'Accepts that all public access is blocked; refuses to lift any of it.',
-    },
-    'PublicAccessBlockConfiguration',
-    publicAccessBlock,
-    (block) => {
-      // To S3, what a document leaves out is false.
-      const lifted = blocks.find((name) => block[name] !== true)
-      if (lifted !== undefined) throw notImplemented(`PublicAccessBlockConfiguration/${lifted}=false`)
     },
   ),
   answersAlways(

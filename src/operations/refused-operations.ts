@@ -23,9 +23,6 @@ const rows: readonly Row[] = [
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
   // What it would take away, BucketOwnerEnforced, holds for every bucket here.
   ['DeleteBucketOwnershipControls', 'DELETE', 'bucket', 'ownershipControls'],
-  ['PutBucketPolicy', 'PUT', 'bucket', 'policy'],
-  // Nothing here is public, and nothing can be made so: a block that was taken away would still be there.
-  ['DeletePublicAccessBlock', 'DELETE', 'bucket', 'publicAccessBlock'],
   ['PutBucketReplication', 'PUT', 'bucket', 'replication'],
   // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
   ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],

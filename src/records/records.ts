@@ -33,6 +33,14 @@ export interface DefaultEncryption {
   bucketKeyEnabled?: boolean | undefined
 }
 
+/** What of a bucket stays closed to the public, whatever policies and access control lists say. */
+export interface PublicAccessBlock {
+  blockPublicAcls: boolean
+  ignorePublicAcls: boolean
+  blockPublicPolicy: boolean
+  restrictPublicBuckets: boolean
+}
+
 export interface BucketRecord {
   name: string
   /** Distinguishes this bucket from earlier and later ones of the same name. */
@@ -50,6 +58,9 @@ export interface BucketRecord {
   versioning: VersioningState
   objectLock: ObjectLock | undefined
   encryption?: DefaultEncryption | undefined
+  /** The text of its policy, as it was put. */
+  policy?: string | undefined
+  publicAccessBlock?: PublicAccessBlock | undefined
 }
 
 /** Headers that describe an object and are given back as they came. */

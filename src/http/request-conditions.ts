@@ -1,0 +1,114 @@
+/** What policies may ask of a request: the values of condition keys, read from it only when a statement names them. */
+import type { ConditionValue } from '../operations/context.ts'
+import type { QueryParameter } from './address.ts'
+import { joinedValues, type VendorValues } from './dialect.ts'
+import type { Exchange } from './exchange.ts'
+import { headerValue, type RequestHead } from './request-head.ts'
+
+/** A request as far as conditions are about it. */
+export interface ConditionedRequest {
+  exchange: Exchange
+  head: RequestHead
+  query: readonly QueryParameter[]
+  vendorValues: VendorValues
+  presigned: boolean
+  /** When the request is decided on. */
+  nowMs(): number
+  region: string
+  secure: boolean
+}
+
+/** Keys whose value a query parameter or a plain header holds as it is. */
+const inQuery: Readonly<Record<string, string>> = {
+  's3:prefix': 'prefix',
+  's3:delimiter': 'delimiter',
+  's3:max-keys': 'max-keys',
+  's3:VersionId': 'versionId',
+}
+const inHeaders: Readonly<Record<string, string>> = {
+  'aws:Referer': 'referer',
+  'aws:UserAgent': 'user-agent',
+  's3:if-match': 'if-match',
+  's3:if-none-match': 'if-none-match',
+}
+/** Keys whose value a vendor header holds, where their names differ. */
+const inVendorHeaders: Readonly<Record<string, string>> = {
+  's3:object-lock-mode': 'object-lock-mode',
+  's3:object-lock-retain-until-date': 'object-lock-retain-until-date',
+  's3:object-lock-legal-hold': 'object-lock-legal-hold',
+}
+const vendorKey = /^s3:x-amz-(.+)$/i
+
+/** The value of a condition key as the request says it. `undefined`: it says nothing of it. */
+export function conditionValue(request: ConditionedRequest, key: string): ConditionValue {
+  const { head, query } = request
+  const parameter = inQuery[key]
+  if (parameter !== undefined) return query.find(({ name }) => name === parameter)?.value
+  const header = inHeaders[key]
+  if (header !== undefined) return headerValue(head, header)
+  const vendor = inVendorHeaders[key] ?? vendorKey.exec(key)?.[1]?.toLowerCase()
+  if (vendor !== undefined && vendor !== 'content-sha256') return joinedValues(request.vendorValues.get(vendor))
+  return key.startsWith('s3:RequestObjectTag') ? requestedTags(request, key) : ofConnection(request, key)
+}
+
+function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
+  const { exchange, head, presigned, nowMs } = request
+  switch (key) {
+    case 'aws:SourceIp':
+      return exchange.request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '')
+    case 'aws:SecureTransport':
+      return String(request.secure)
+    case 'aws:CurrentTime':
+      return new Date(nowMs()).toISOString()
+    case 'aws:EpochTime':
+      return String(Math.floor(nowMs() / 1000))
+    case 'aws:RequestedRegion':
+      return request.region
+    case 's3:authType':
+      if (exchange.accessKeyId === '') return undefined
+      return presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
+    case 's3:signatureversion':
+      return signatureVersion(request)
+    case 's3:signatureAge':
+      return signatureAge(request)
+    case 's3:x-amz-content-sha256':
+      return signedHeader(head, 'content-sha256')
+    case 's3:TlsVersion':
+      return tlsVersion(exchange)
+    default:
+      return undefined
+  }
+}
+
+const signedHeader = (head: RequestHead, name: string): string | undefined =>
+  headerValue(head, `${head.dialect.prefix}${name}`)
+
+function signatureVersion({ exchange, head, presigned }: ConditionedRequest): string | undefined {
+  if (exchange.accessKeyId === '') return undefined
+  const isFourth = presigned
+    ? /(?:^|&)x-(?:amz|store)-algorithm=/i.test(head.rawQuery)
+    : headerValue(head, 'authorization')?.startsWith('AWS4') || head.dialect.name === 'x-store'
+  return isFourth ? 'AWS4-HMAC-SHA256' : 'AWS'
+}
+
+/** Milliseconds since a URL was signed. */
+function signatureAge({ head, presigned, nowMs }: ConditionedRequest): string | undefined {
+  const date = presigned ? /(?:^|&)x-(?:amz|store)-date=(\d{8})T(\d{6})Z/i.exec(head.rawQuery) : null
+  if (date === null) return undefined
+  const [, day = '', time = ''] = date
+  const iso = `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${time.slice(0, 2)}:${time.slice(2, 4)}:${time.slice(4)}Z`
+  return String(nowMs() - Date.parse(iso))
+}
+
+/** `1.2`, as policies say it. */
+function tlsVersion({ request: { socket } }: Exchange): string | undefined {
+  if (!('getProtocol' in socket) || typeof socket.getProtocol !== 'function') return undefined
+  return /^TLSv(.+)$/.exec(String(socket.getProtocol()))?.[1]
+}
+
+/** Tags in a header: `s3:RequestObjectTagKeys`, and `s3:RequestObjectTag/Project`. */
+function requestedTags({ vendorValues }: ConditionedRequest, key: string): ConditionValue {
+  const tags = new URLSearchParams(joinedValues(vendorValues.get('tagging')) ?? '')
+  if (key === 's3:RequestObjectTagKeys') return tags.size === 0 ? undefined : [...tags.keys()]
+  return tags.get(key.slice('s3:RequestObjectTag/'.length)) ?? undefined
+}
