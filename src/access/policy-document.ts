@@ -1,0 +1,61 @@
+/** What a policy says, once it is parsed: the document, its statements and their elements. Knows neither JSON nor requests. */
+
+/**
+ * Where a policy stands. A bucket policy names principals, and resources of its own bucket alone. An identity policy belongs to a user or key, a session
+ * policy to temporary credentials: neither names principals.
+ */
+export type PolicyTarget =
+  | { readonly kind: 'bucket'; readonly bucket: string }
+  | { readonly kind: 'identity' }
+  | { readonly kind: 'session' }
+
+export type PolicyKind = PolicyTarget['kind']
+
+export type PolicyVersion = '2012-10-17' | '2008-10-17'
+
+export interface PolicyDocument {
+  readonly kind: PolicyKind
+  readonly version: PolicyVersion
+  readonly id?: string | undefined
+  readonly statements: readonly PolicyStatement[]
+}
+
+export interface PolicyStatement {
+  /** The Sid, or `#1` for the first statement, if it has none. */
+  readonly name: string
+  readonly effect: 'Allow' | 'Deny'
+  /** In bucket policies alone. */
+  readonly principals?: Principals | undefined
+  readonly actions: Patterns
+  readonly resources: Patterns
+  readonly conditions: readonly PolicyCondition[]
+}
+
+/** Action or NotAction, Resource or NotResource. */
+export interface Patterns {
+  /** `NotAction`, `NotResource`: what none of the patterns matches. */
+  readonly negated: boolean
+  readonly patterns: readonly string[]
+}
+
+export interface Principals {
+  /** `NotPrincipal`. */
+  readonly negated: boolean
+  readonly named: readonly NamedPrincipal[]
+}
+
+export type NamedPrincipal =
+  | { readonly kind: 'anyone' }
+  | { readonly kind: 'account'; readonly accountId: string }
+  | { readonly kind: 'user'; readonly accountId: string; readonly name: string }
+
+/** One operator over one key. All conditions of a statement must hold. */
+export interface PolicyCondition {
+  /** As in the operator table: `StringEquals`. */
+  readonly operator: string
+  readonly quantifier?: 'ForAllValues' | 'ForAnyValue' | undefined
+  readonly ifExists: boolean
+  /** As in the table of condition keys: `s3:ExistingObjectTag/project`. */
+  readonly key: string
+  readonly values: readonly string[]
+}
