@@ -169,6 +169,8 @@ export interface ErrorContext {
   vendorHeaders?: Record<string, string>
   /** Plain response headers, such as `ETag` on a 304. */
   headers?: Record<string, string>
+  /** For the log: what decided, which is not for the client. */
+  reason?: string
   cause?: unknown
 }
 
@@ -179,6 +181,7 @@ export class S3Error extends Error {
   readonly details: Record<string, string>
   readonly vendorHeaders: Record<string, string>
   readonly headers: Record<string, string>
+  readonly reason: string | undefined
 
   constructor(code: ErrorCode, context: ErrorContext = {}) {
     super(
@@ -191,6 +194,7 @@ export class S3Error extends Error {
     this.details = context.details ?? {}
     this.vendorHeaders = context.vendorHeaders ?? {}
     this.headers = context.headers ?? {}
+    this.reason = context.reason
   }
 }
 

@@ -34,6 +34,8 @@ export interface Credentials {
   secretOf(accessKeyId: string): { principal: Principal | undefined; secretAccessKey: string }
   /** Whether this is the secret of some key, which must not be shown. */
   isSecret(text: string): boolean
+  /** Of an account, as lists show it; its id where there is no such account. */
+  nameOf(accountId: string): string
   /** Costs the same whether the access key exists or not. */
   signer(scope: Scope): Signer
   /** Other accounts count from now on. Throws when they contradict each other; then nothing changes. */
@@ -45,6 +47,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
   let byAccessKey = credentialsByAccessKey(accounts)
   const decoySecret = randomBytes(32).toString('hex')
   let secrets = secretsOf(byAccessKey)
+  let names = namesOf(accounts)
   const signers = new Map<string, Signer>()
 
   function derive(scope: Scope): Signer {
@@ -58,6 +61,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
   return {
     secretOf: (accessKeyId) => byAccessKey.get(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
     isSecret: (text) => secrets.has(text),
+    nameOf: (accountId) => names.get(accountId) ?? accountId,
     signer: (scope) => {
       const known = signers.get(scope.credential)
       if (known !== undefined) return known
@@ -74,10 +78,14 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
     replace: (others) => {
       byAccessKey = credentialsByAccessKey(others)
       secrets = secretsOf(byAccessKey)
+      names = namesOf(others)
       signers.clear()
     },
   }
 }
+
+const namesOf = (accounts: readonly Account[]): ReadonlyMap<string, string> =>
+  new Map(accounts.map(({ id, name }) => [id, name]))
 
 function secretsOf(byAccessKey: ReadonlyMap<string, Credential>): ReadonlySet<string> {
   return new Set([...byAccessKey.values()].map(({ secretAccessKey }) => secretAccessKey))

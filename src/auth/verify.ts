@@ -51,12 +51,15 @@ export interface Verified {
   payload: Payload
 }
 
-/** What goes on of a request without a signature, where an operation admits one. */
-export const unsigned: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
-
 /** Whether a request claims to be signed, rightly or not. `names`: of its headers, in lower case. Throws InvalidURI. */
 export function claimsSignature(names: readonly string[], rawQuery: string): boolean {
   return names.includes('authorization') || presigningMechanisms(parseQuery(rawQuery)).length > 0
+}
+
+/** What goes on of a request that claims no signature. Throws what is wrong with what it says of its body. */
+export function withoutSignature({ rawHeaders, names, rawQuery }: SignedRequest): Verified {
+  const payload = unsignedPayload(indexHeaders(rawHeaders, names), parseQuery(rawQuery))
+  return { principal: nobody, presigned: false, payload }
 }
 
 /** Throws the S3Error that says why the request is not who it claims to be, or not now. */
@@ -75,7 +78,7 @@ export function verify(
     const { method, rawPath } = request
     const parts = { form, method, rawPath, headers, query }
     const principal = verifyVersion2(parts, credentials, nowMs, version2)
-    return { principal, presigned: form === 'query', payload: payloadOfVersion2(headers, query) }
+    return { principal, presigned: form === 'query', payload: unsignedPayload(headers, query) }
   }
   const authorization = readAuthorization(form, headers, query, prefix)
   const { scope, signedHeaders, signedQuery, timestamp, timeMs, expiresSeconds } = authorization
@@ -105,10 +108,10 @@ export function verify(
 const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
 /**
- * Version 2 signs no body. A client may say its SHA-256 all the same, or send it in chunks that aren't signed. It is asked for by AWS's name whatever dialect the
+ * Version 2 signs no body, and who does not sign signs none. A client may say its SHA-256 all the same, or send it in chunks that aren't signed. It is asked for by AWS's name whatever dialect the
  * request was taken for, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
  */
-function payloadOfVersion2(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
+function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
   const name = vendorHeaders('x-amz-').contentSha256
   const declared: DeclaredPayload = parseDeclaredPayload(presignedPayloadHash(headers, query, 'x-amz-'), name)
   if (declared.kind !== 'aws-chunked') return declared

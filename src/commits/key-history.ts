@@ -12,7 +12,7 @@ import { garbagePut } from './commit.ts'
 import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
 import { newestWrapping } from './newest-wrapping.ts'
-import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastVersioning } from './scope.ts'
+import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastSeen } from './scope.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
 const newestRead = 2
@@ -58,7 +58,7 @@ export async function readHistories(
   const current = asked.map(({ key }) => ({ key, currentKey: objectKey(bucket, key) }))
   const first = [ofBucket, ...current.map(({ currentKey }) => currentKey)]
   // What the bucket was when it was last read says only what to ask for.
-  if (lastVersioning(bucket) === 'unversioned') {
+  if (lastSeen(bucket)?.versioning === 'unversioned') {
     const [entry, ...entries] = await kv.get(first)
     if (isUnversioned(bucket, entry)) {
       const check = unchanged(ofBucket, entry)

@@ -135,8 +135,8 @@ export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }
   : B extends { kind: 'json' }
     ? { body: string }
     : B extends { kind: 'xml'; shape: infer S; required: infer R }
-    ? { body: S extends Shape ? (R extends true ? Infer<S> : Infer<S> | undefined) : never }
-    : unknown
+      ? { body: S extends Shape ? (R extends true ? Infer<S> : Infer<S> | undefined) : never }
+      : unknown
 
 export interface OutputField<T> extends FieldPlace {
   support: Support
@@ -187,5 +187,5 @@ export type EncodedBody<B extends OutputBody> = B extends { kind: 'stream' }
   : B extends { kind: 'json' }
     ? { body: string }
     : B extends { kind: 'xml'; shape: infer S }
-    ? { body: S extends Shape ? Infer<S> : never }
-    : unknown
+      ? { body: S extends Shape ? Infer<S> : never }
+      : unknown

@@ -124,7 +124,10 @@ function requestBody({ input, inputBody }: DeclaredOperation): Described[] {
   }
   const declared = new Set(Object.values(input).map(({ name }) => name))
   if (inputBody.kind === 'json') {
-    return [...documentDigests({}).filter(({ name }) => !declared.has(name)), { in: 'data', name: 'body', required: true }]
+    return [
+      ...documentDigests({}).filter(({ name }) => !declared.has(name)),
+      { in: 'data', name: 'body', required: true },
+    ]
   }
   return [
     ...documentDigests(inputBody).filter(({ name }) => !declared.has(name)),

@@ -1,6 +1,6 @@
 /** How a request says who sent it, and which requests without a signature an operation admits. */
 import { claimsSignature } from '../auth/verify.ts'
-import type { Authentication } from '../contract/operation.ts'
+import type { Authentication, Operation } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -27,8 +27,15 @@ function isFormPost({ method, names, rawHeaders, rawQuery }: RequestHead): boole
   return names.includes('content-type') && /^multipart\/form-data\b/i.test(contentType ?? '')
 }
 
-export function admits(authentication: Authentication, proof: Proof): boolean {
-  return unsignedProofs[authentication] === proof
+/** Whether an operation is run for it. What is in buckets may be open to all, so that their policies decide. */
+export function admits(
+  { authentication, target }: Pick<Operation<never>, 'authentication' | 'target'>,
+  proof: Proof,
+): boolean {
+  return (
+    unsignedProofs[authentication] === proof ||
+    (authentication === 'signed' && proof === 'none' && target !== 'service')
+  )
 }
 
 /** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */

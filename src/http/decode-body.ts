@@ -24,7 +24,10 @@ export type BodyDecoder = (
   payload: Payload,
 ) => unknown | Promise<unknown>
 
-type DocumentBody = Pick<Extract<InputBody, { kind: 'xml' }>, 'required' | 'digestRequired' | 'bytesMax' | 'checksumsOf'>
+type DocumentBody = Pick<
+  Extract<InputBody, { kind: 'xml' }>,
+  'required' | 'digestRequired' | 'bytesMax' | 'checksumsOf'
+>
 
 /** A digest of the document that the client sent, in a header or announced as a trailer. */
 interface SentDigest {

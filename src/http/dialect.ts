@@ -110,6 +110,9 @@ export function singleValue({ value, sentName, repeated }: VendorValue): string 
   return value
 }
 
+/** All that came by this name, as HTTP joins lists. */
+export const joinedValues = (sent: VendorValue | undefined): string | undefined => sent?.value
+
 const transportNames: ReadonlySet<string> = new Set([
   'algorithm',
   'content-sha256',

@@ -42,6 +42,8 @@ export class Exchange {
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
   refused: string | undefined
+  /** What decided that the request may not do what it asks. */
+  reason: string | undefined
   /** Vendor headers that had no effect, as the client spelled them. */
   ignoredHeaders: string[] | undefined
   /** No further request may come over this connection. */
@@ -85,6 +87,11 @@ export class Exchange {
     if (this.#isVerified || this.refusal !== undefined) return undefined
     const delayMs = this.share.refused(performance.now())
     return delayMs > 0 ? this.#holdBack(delayMs) : undefined
+  }
+
+  /** Nobody signed it, and it may do what it asks all the same. */
+  wasAdmitted(): void {
+    this.#isVerified = true
   }
 
   /** The signature was verified. Throws SlowDown when the account has its share of the server already. */

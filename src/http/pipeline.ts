@@ -1,13 +1,13 @@
 /** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
-import { unsigned, type Verified, verify } from '../auth/verify.ts'
+import { type Verified, verify, withoutSignature } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
-import { bucketFirst, run } from '../operations/run.ts'
+import { run, runAfter } from '../operations/run.ts'
 import {
   type Address,
   type BucketOfHost,
@@ -26,6 +26,7 @@ import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import { faultElement, faultOf } from './fault.ts'
 import { answerHealth, type Readiness } from './health.ts'
+import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
@@ -106,8 +107,9 @@ export class Pipeline {
     const { operation } = endpoint
     const request = this.#operationRequest(exchange, head, asked)
     let answer: Answer
+    let input: Input = {}
     try {
-      const input = decodeFields(endpoint, exchange, head, parsed)
+      input = decodeFields(endpoint, exchange, head, parsed)
       if (operation.implemented) {
         const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
         input.body = body instanceof Promise ? await body : body
@@ -115,8 +117,8 @@ export class Pipeline {
       if (operation.slow) return await answerSlowly(exchange, head, endpoint, () => run(operation, request, input))
       answer = await run(operation, request, input)
     } catch (error) {
-      const versionId = parsed.query.find(({ name }) => name === 'versionId')?.value
-      throw await bucketFirst(operation, request, { versionId }, error)
+      input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
+      answer = await instead(exchange, () => runAfter(error, operation, request, input))
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
@@ -140,20 +142,20 @@ export class Pipeline {
 
   #admitUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Asked {
     const asked = this.#askedUnsigned(head, proof)
-    if (asked === undefined || !admits(asked.endpoint.operation.authentication, proof)) throw refusalOfUnsigned(head)
+    if (asked === undefined || !admits(asked.endpoint.operation, proof)) throw refusalOfUnsigned(head)
     const { name, implemented } = asked.endpoint.operation
     exchange.resource = resourceOf(asked.parsed.address)
     exchange.operationName = name
     if (!implemented) throw notImplemented(name)
-    return asked
+    return { ...asked, verified: withoutSignature(signedParts(head)) }
   }
 
   /** `undefined` when it can't be told. Throws what is wrong with the address of a form. */
-  #askedUnsigned(head: RequestHead, proof: Proof): Asked | undefined {
+  #askedUnsigned(head: RequestHead, proof: Proof): Omit<Asked, 'verified'> | undefined {
     let parsed: Parsed | undefined
     try {
       parsed = this.#parse(head)
-      return { verified: unsigned, parsed, endpoint: this.#endpointOf(head, parsed) }
+      return { parsed, endpoint: this.#endpointOf(head, parsed) }
     } catch (error) {
       if (parsed === undefined && proof === 'form') throw error
       return undefined
@@ -174,13 +176,18 @@ export class Pipeline {
   #operationRequest(
     exchange: Exchange,
     head: RequestHead,
-    { parsed: { address, vendorValues }, verified: { principal, presigned } }: Asked,
+    { parsed: { address, query, vendorValues }, verified: { principal, presigned } }: Asked,
   ): OperationRequest {
-    const { backend, region } = this.#options
+    const { backend, region, clock, credentials } = this.#options
+    const secure = this.#scheme === 'https'
+    const nowMs = clock.now
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       backend,
       principal,
+      conditionValue: (key) =>
+        conditionValue({ exchange, head, query, vendorValues, presigned, nowMs, region, secure }, key),
+      accountName: credentials.nameOf,
       presigned,
       requestId: exchange.requestId,
       bucket: address.bucket,
@@ -190,6 +197,16 @@ export class Pipeline {
       region,
       customerKeysMayTravel: exchange.customerKeysMayTravel,
     }
+  }
+}
+
+/** What is wrong with a request that its bucket admits is no refusal, signed or not. */
+async function instead(exchange: Exchange, answer: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (!(error instanceof S3Error && error.code === 'AccessDenied')) exchange.wasAdmitted()
+    throw error
   }
 }
 
@@ -294,6 +311,7 @@ function claimedKey(error: unknown, credentials: Credentials): string | undefine
 
 function note(exchange: Exchange, error: unknown, fault: S3Error): void {
   exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
+  exchange.reason = fault.reason
   const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
   exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
   if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error

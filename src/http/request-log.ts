@@ -24,6 +24,8 @@ export interface RequestLog {
   claimedAccessKeyId?: string
   /** Names of the headers or parameters that the request was refused for; never their values. */
   refused?: string
+  /** What decided that the request may not do what it asks: the statement of a policy, or the lack of one. */
+  reason?: string
   /** Vendor headers that had no effect, as sent. */
   ignoredHeaders?: readonly string[]
   /** An error that no table foresees, for its stack. */
@@ -47,6 +49,7 @@ export function logLine(exchange: Exchange, durationMs: number): RequestLog {
   }
   if (exchange.claimedAccessKeyId !== undefined) line.claimedAccessKeyId = exchange.claimedAccessKeyId
   if (exchange.refused !== undefined) line.refused = exchange.refused
+  if (exchange.reason !== undefined) line.reason = exchange.reason
   if (exchange.ignoredHeaders !== undefined) line.ignoredHeaders = exchange.ignoredHeaders
   if (exchange.unexpected !== undefined) line.error = exchange.unexpected
   return line

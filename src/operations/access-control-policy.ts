@@ -1,10 +1,10 @@
 /** The access control policy that every bucket and object here has, as S3 has it where access control lists are disabled: its owner may do everything. */
-import type { Principal } from '../auth/principal.ts'
 import type { InputBody } from '../contract/fields.ts'
 import { bucketAcl, cannedAcl, checksumsIn, ownership } from '../contract/groups.ts'
 import { attribute, type Infer, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { OwnerElement } from './context.ts'
 
 const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
 
@@ -34,8 +34,7 @@ export const policyShape = struct({
 type Policy = Infer<typeof policyShape>
 type Grant = NonNullable<Policy['AccessControlList']>['Grant'][number]
 
-export function policyOf({ accountId, displayName }: Principal): Policy {
-  const owner = { ID: accountId, DisplayName: displayName }
+export function policyOf(owner: OwnerElement): Policy {
   return {
     Owner: owner,
     AccessControlList: { Grant: [{ Grantee: { 'xsi:type': 'CanonicalUser', ...owner }, Permission: 'FULL_CONTROL' }] },
@@ -66,7 +65,7 @@ export const policyErrors: readonly ErrorCode[] = [
 ]
 
 /** Throws unless the request asks, by a canned list or by a policy, for what holds anyway. */
-export function checkChangesNothing(acl: string | undefined, policy: Policy | undefined, owner: Principal): void {
+export function checkChangesNothing(acl: string | undefined, policy: Policy | undefined, owner: string): void {
   if (policy === undefined) {
     if (acl === undefined) throw new S3Error('MissingSecurityHeader', { details: { MissingHeaderName: 'acl' } })
     return
@@ -74,8 +73,8 @@ export function checkChangesNothing(acl: string | undefined, policy: Policy | un
   if (acl !== undefined) throw new S3Error('UnexpectedContent')
   checkWhole(policy)
   const grants = policy.AccessControlList?.Grant ?? []
-  const isOwners = policy.Owner?.ID === owner.accountId && grants.length > 0
-  if (isOwners && grants.every((grant) => grantsAllTo(grant, owner.accountId))) return
+  const isOwners = policy.Owner?.ID === owner && grants.length > 0
+  if (isOwners && grants.every((grant) => grantsAllTo(grant, owner))) return
   throw new S3Error('AccessControlListNotSupported')
 }
 

@@ -23,9 +23,9 @@ export const putBucketAclOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', ...policyErrors],
 
-  async handle({ backend, scope, principal }, { body, acl }) {
-    await findBucket(backend, scope)
-    checkChangesNothing(acl, body, principal)
+  async handle({ backend, scope }, { body, acl }) {
+    const { owner } = await findBucket(backend, scope)
+    checkChangesNothing(acl, body, owner)
     return {}
   },
 })
@@ -42,9 +42,7 @@ export const getBucketAclOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: ['NoSuchBucket'],
 
-  async handle({ backend, scope, principal }) {
-    await findBucket(backend, scope)
-    // Whoever is admitted to a bucket owns it.
-    return { body: policyOf(principal) }
+  async handle({ backend, scope, ownerOf }) {
+    return { body: policyOf(ownerOf(await findBucket(backend, scope))) }
   },
 })

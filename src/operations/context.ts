@@ -1,12 +1,23 @@
 /** What a request is to an operation: what the protocol layer found out, and what `run` adds before a handler sees it. */
+import type { ContextValue } from '../access/access-request.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
+import type { BucketRecord, Tag } from '../records/records.ts'
+
+/** See `ContextValue`. */
+export type ConditionValue = ContextValue
 
 export interface OperationRequest {
   backend: Backend
   principal: Principal
+  /** What the request says of a condition key of policies. */
+  conditionValue(key: string): ConditionValue
+  /** Of the object that is asked for, where a policy needs them. */
+  existingTags?: readonly Tag[] | undefined
+  /** The name that lists show of an account. */
+  accountName(accountId: string): string
   requestId: string
   /** Signed by a URL's query rather than by headers. */
   presigned: boolean
@@ -24,15 +35,36 @@ export interface OperationRequest {
   customerKeysMayTravel: boolean
 }
 
+/** An account, as lists show it. */
+export interface OwnerElement {
+  ID: string
+  DisplayName: string
+}
+
+/** A bucket as one request may use it. */
+export interface AskingScope extends BucketScope {
+  /**
+   * For what a document or a header asks in addition to the operation: to do this, too. Throws AccessDenied, here or, where the bucket is not read yet, when it
+   * is admitted.
+   */
+  ask(permission: string): void
+}
+
+/** `key` is empty for the bucket itself. */
+export interface ScopedResource {
+  bucket: string
+  key: string
+}
+
 export interface OperationContext extends OperationRequest {
-  /** The addressed bucket, as far as this request may use it. */
-  scope: BucketScope
-  /** For what a document asks in addition to its operation. Throws AccessDenied unless the key may do this too. */
-  permit(permission: string): void
-  /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted to the key. Throws AccessDenied when asked for and not permitted. */
+  /** The addressed bucket or object, as far as this request may use it. */
+  scope: AskingScope
+  /** To whom a bucket, and all that is in it, belongs. */
+  ownerOf(bucket: BucketRecord): OwnerElement
+  /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted. `scope` throws AccessDenied when it is asked for and not permitted. */
   mayBypassGovernance(asked: boolean | undefined): boolean
-  /** Another bucket, or the same for something else: the source of a copy. */
-  scopeOf(bucket: string, permission: string, expectedOwner: string | undefined): BucketScope
+  /** Another object, or the same for something else: the source of a copy. */
+  scopeOf(resource: ScopedResource, permission: string, expectedOwner: string | undefined): AskingScope
 }
 
 export const defineOperation = operationsIn<OperationContext>()

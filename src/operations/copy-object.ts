@@ -86,7 +86,7 @@ export const copyObjectOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
-  async handle({ backend, scope, scopeOf, permit, bucket, key, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, scopeOf, bucket, key, customerKeysMayTravel }, input) {
     const connection = { customerKeysMayTravel }
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
     const encryption = encryptionRequestOf(input, connection)
@@ -97,7 +97,7 @@ export const copyObjectOperation = defineOperation({
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       })
     }
-    const sourceScope = scopeOf(source.bucket, readPermission(source), input.sourceExpectedBucketOwner)
+    const sourceScope = scopeOf(source, readPermission(source), input.sourceExpectedBucketOwner)
     const opened = await openCopySource(backend, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
       checkCopySize(record.size)
@@ -106,8 +106,8 @@ export const copyObjectOperation = defineOperation({
     try {
       if (input.taggingDirective !== 'REPLACE' && opened.record.tags.length > 0) {
         // To copy tags is to read them and to write them.
-        permit(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
-        permit('s3:PutObjectTagging')
+        sourceScope.ask(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
+        scope.ask('s3:PutObjectTagging')
       }
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
       const version = await writeObject(backend, scope, {

@@ -60,7 +60,7 @@ export const createBucketOperation = defineOperation({
     'InvalidTag',
   ],
 
-  async handle({ backend, principal, bucket, permit, region }, input) {
+  async handle({ backend, scope, principal, bucket, region }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -73,7 +73,7 @@ export const createBucketOperation = defineOperation({
       )
     }
     const tags = checkTags(input.body?.Tags === undefined ? [] : toTags({ TagSet: input.body.Tags }), 'bucket')
-    if (tags.length > 0) permit('s3:TagResource')
+    if (tags.length > 0) scope.ask('s3:TagResource')
     const asked = {
       name: bucket,
       owner: principal.accountId,

@@ -66,15 +66,16 @@ export const deleteObjectsOperation = defineOperation({
   errors: ['NoSuchBucket', 'NoSuchKey', 'PreconditionFailed', 'MalformedXML'],
 
   async handle(context, { body, bypassGovernanceRetention }) {
-    const { backend, scope, mayBypassGovernance } = context
+    const { backend, scope } = context
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     await findBucket(backend, scope)
-    const bypass = mayBypassGovernance(bypassGovernanceRetention)
-    const scopeFor = (permission: string): BucketScope =>
-      context.scopeOf(scope.name, permission, context.expectedBucketOwner)
-    const ofCurrent = scopeFor('s3:DeleteObject')
-    const ofVersions = scopeFor('s3:DeleteObjectVersion')
-    const scopeOfOne = ({ VersionId }: NamedObject): BucketScope => (VersionId === undefined ? ofCurrent : ofVersions)
+    const bypass = bypassGovernanceRetention === true
+    const scopeOfOne = ({ Key, VersionId }: NamedObject): BucketScope => {
+      const permission = VersionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+      const one = context.scopeOf({ bucket: scope.name, key: Key }, permission, context.expectedBucketOwner)
+      if (bypass) one.ask('s3:BypassGovernanceRetention')
+      return one
+    }
     const named = body.Object.map((object) => refusalOf(object) ?? deletionOf(object, scopeOfOne(object), bypass))
     const deletions = named.flatMap((one) => (one instanceof S3Error ? [] : [one]))
     const outcomes = (await deleteObjects(backend, scope.name, deletions)).values()

@@ -58,10 +58,10 @@ export const listMultipartUploadsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, ownerOf }, input) {
     const { prefix = '', delimiter = '', keyMarker = '', uploadIdMarker = '' } = input
     const max = Math.min(input.maxUploads ?? limits.listUploadsMax, limits.listUploadsMax)
-    const { page } = await listUploads(backend, scope, {
+    const { bucket: record, page } = await listUploads(backend, scope, {
       prefix,
       delimiter,
       max,
@@ -70,7 +70,7 @@ export const listMultipartUploadsOperation = defineOperation({
       uploadIdMarker: keyMarker === '' || uploadIdMarker === '' ? undefined : uploadIdMarker,
     })
     const encode = textEncoder(input.encodingType)
-    const owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const owner = ownerOf(record)
     const { next } = page
     const last = page.entries.at(-1)
     return {

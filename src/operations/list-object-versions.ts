@@ -72,7 +72,7 @@ export const listObjectVersionsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, ownerOf }, input) {
     const { prefix = '', delimiter = '', keyMarker = '', versionIdMarker = '' } = input
     if (keyMarker === '' && versionIdMarker !== '') {
       throw invalidArgument(
@@ -82,7 +82,7 @@ export const listObjectVersionsOperation = defineOperation({
       )
     }
     const max = pageSize(input.maxKeys)
-    const { page } = await listVersions(backend, scope, {
+    const { bucket: record, page } = await listVersions(backend, scope, {
       prefix,
       delimiter,
       max,
@@ -90,7 +90,7 @@ export const listObjectVersionsOperation = defineOperation({
       versionIdMarker: versionIdMarker === '' ? undefined : versionName(versionIdMarker, 'version-id-marker'),
     })
     const encode = textEncoder(input.encodingType)
-    const owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const owner = ownerOf(record)
     return {
       body: {
         Name: bucket,

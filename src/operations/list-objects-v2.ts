@@ -49,10 +49,15 @@ export const listObjectsV2Operation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, ownerOf }, input) {
     const { prefix = '', delimiter = '' } = input
     const max = pageSize(input.maxKeys)
-    const { page } = await listObjects(backend, scope, { prefix, delimiter, max, start: startOf(input) })
+    const { bucket: record, page } = await listObjects(backend, scope, {
+      prefix,
+      delimiter,
+      max,
+      start: startOf(input),
+    })
     const encode = textEncoder(input.encodingType)
     return {
       body: {
@@ -66,7 +71,7 @@ export const listObjectsV2Operation = defineOperation({
         NextContinuationToken: page.next === undefined ? undefined : pageToken(page.next),
         StartAfter: input.startAfter === undefined ? undefined : encode(input.startAfter),
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? principal : undefined),
+        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? ownerOf(record) : undefined),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

@@ -40,10 +40,10 @@ export const listObjectsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, principal }, input) {
+  async handle({ backend, scope, bucket, ownerOf }, input) {
     const { prefix = '', delimiter = '', marker = '' } = input
     const max = pageSize(input.maxKeys)
-    const { page } = await listObjects(backend, scope, {
+    const { bucket: record, page } = await listObjects(backend, scope, {
       prefix,
       delimiter,
       max,
@@ -60,7 +60,7 @@ export const listObjectsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, principal),
+        Contents: contentsOf(page.entries, encode, ownerOf(record)),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

@@ -66,7 +66,7 @@ export const listPartsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'NoSuchUpload', 'InvalidArgument', 'InvalidRequest'],
 
-  async handle({ backend, scope, bucket, key, principal, customerKeysMayTravel }, input) {
+  async handle({ backend, scope, bucket, key, ownerOf, customerKeysMayTravel }, input) {
     const customerKey = customerKeyOf(input, { customerKeysMayTravel })
     const encryption = customerKey && ({ by: 'customer', customerKey } as const)
     const max = Math.min(input.maxParts ?? limits.listPartsMax, limits.listPartsMax)
@@ -78,7 +78,7 @@ export const listPartsOperation = defineOperation({
       max,
       encryption,
     })
-    const owner = { ID: principal.accountId, DisplayName: principal.displayName }
+    const owner = ownerOf(page.upload.bucket.record)
     const { checksum } = page.upload.record
     return {
       body: {

@@ -25,9 +25,9 @@ export const putObjectAclOperation = defineOperation({
   output: { versionId: versionIdOut, ...requestCharged },
   errors: [...errorsOfVersion, ...policyErrors],
 
-  async handle({ backend, scope, key, principal }, { body, acl, versionId }) {
+  async handle({ backend, scope, key }, { body, acl, versionId }) {
     const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    checkChangesNothing(acl, body, principal)
+    checkChangesNothing(acl, body, bucket.record.owner)
     return { versionId: shownVersionId({ bucket: bucket.record, record }) }
   },
 })
@@ -45,8 +45,8 @@ export const getObjectAclOperation = defineOperation({
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: errorsOfVersion,
 
-  async handle({ backend, scope, key, principal }, { versionId }) {
+  async handle({ backend, scope, key, ownerOf }, { versionId }) {
     const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: policyOf(principal) }
+    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: policyOf(ownerOf(bucket.record)) }
   },
 })

@@ -1,11 +1,12 @@
 /** What ListObjects and ListObjectsV2 have in common: their fields, their entries, and the encoding that a client may ask for. */
-import type { Principal } from '../auth/principal.ts'
+
 import { query } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
 import { entityTag, integer as integerElement, list, optional, string, struct, timestamp } from '../contract/shapes.ts'
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import type { ListedKey } from '../objects/list-objects.ts'
+import type { OwnerElement } from './context.ts'
 import { shownStorageClass } from './object-attributes.ts'
 import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 
@@ -51,9 +52,8 @@ export function textEncoder(encodingType: 'url' | undefined): (raw: string) => s
 export function contentsOf(
   entries: readonly ListedKey[],
   encode: (raw: string) => string,
-  owner: Principal | undefined,
+  owner: OwnerElement | undefined,
 ) {
-  const ownerElement = owner === undefined ? undefined : { ID: owner.accountId, DisplayName: owner.displayName }
   return entries.map(({ key, object }) => ({
     Key: encode(key),
     LastModified: object.modifiedMs,
@@ -61,7 +61,7 @@ export function contentsOf(
     ChecksumAlgorithm: object.checksum?.algorithm,
     ChecksumType: object.checksum?.type,
     Size: object.size,
-    Owner: ownerElement,
+    Owner: owner,
     StorageClass: shownStorageClass(object),
   }))
 }

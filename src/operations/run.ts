@@ -1,13 +1,14 @@
-/** Runs an operation: permit, then handle. The permission is asked again, with the bucket's owner, wherever a handler reaches a bucket. */
-import { permits } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
-import type { BucketScope } from '../commits/scope.ts'
+/** Runs an operation: permit, then handle. Permissions are asked wherever a handler reaches a bucket, as its owner and its policy decide with. */
+import { nobody, type Principal } from '../auth/principal.ts'
+import { lastSeen } from '../commits/scope.ts'
 import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
-import type { BucketRecord } from '../records/records.ts'
-import { checkBucketNameLength } from './bucket-name.ts'
-import type { OperationContext, OperationRequest } from './context.ts'
+import { findVersion } from '../objects/find-version.ts'
+import type { BucketRecord, Tag } from '../records/records.ts'
+import { ExistingTagsNeeded } from './authorize.ts'
+import type { AskingScope, OperationContext, OperationRequest } from './context.ts'
+import { RequestScope, UnmadeScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(
@@ -17,7 +18,7 @@ export function run(
 ): Promise<Answer> {
   // Not asynchronous itself, as a promise that waits for the handler's would cost each request some turns of the microtask queue.
   try {
-    const scope = permittedScope(operation, request, input)
+    const scope = scopeOf(operation, request, permissionsFor(operation, input))
     if (!operation.implemented) throw notImplemented(operation.name)
     return operation.handle(new RequestContext(request, scope), input)
   } catch (error) {
@@ -26,71 +27,123 @@ export function run(
 }
 
 /**
- * What to throw for a request that failed with `error`. S3 looks for the bucket before it looks at headers and bodies, so where those are wrong and
- * the bucket is not there, NoSuchBucket takes their place; and AccessDenied where it is not the asker's. The bucket is looked up only now: no good
- * request pays for it. `input` is what could be read of it.
+ * What becomes of a request that failed with `error`: what to answer instead, or to throw. Only now is anything looked up: no request that succeeds pays for
+ * it. `input` is what could be read of it.
  */
-export async function bucketFirst(
+export async function runAfter(
+  error: unknown,
   operation: Operation<OperationContext>,
   request: OperationRequest,
   input: Record<string, unknown>,
-  error: unknown,
-): Promise<unknown> {
-  if (!(error instanceof S3Error) || !saysRequestIsWrong(error)) return error
-  // To one operation the bucket need not be there: it makes it.
-  if (!operation.errors.includes('NoSuchBucket')) return error
+): Promise<Answer> {
+  // A handler asks before it takes anything of the body.
+  if (error instanceof ExistingTagsNeeded && request.existingTags === undefined)
+    return runWithTags(error.key, operation, request, input)
+  if (!(error instanceof S3Error)) throw error
+  if (isMissingObject(error)) throw await hiddenFromStrangers(error, operation, request)
+  throw await bucketFirst(operation, request, input, error)
+}
+
+async function runWithTags(
+  key: string,
+  operation: Operation<OperationContext>,
+  request: OperationRequest,
+  input: Record<string, unknown>,
+): Promise<Answer> {
+  const again = { ...request, existingTags: await tagsOf(request, key, input.versionId) }
   try {
-    await findBucket(request.backend, permittedScope(operation, request, input))
-    return error
-  } catch (instead) {
-    return instead
+    return await run(operation, again, input)
+  } catch (error) {
+    return runAfter(error, operation, again, input)
+  }
+}
+
+/** None where there is no such object: a policy then finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
+async function tagsOf({ backend, bucket }: OperationRequest, key: string, versionId: unknown): Promise<readonly Tag[]> {
+  try {
+    const unasked = { name: bucket, admit: () => {} }
+    const { record } = await findVersion(backend, unasked, key, typeof versionId === 'string' ? versionId : undefined)
+    return record.tags
+  } catch (error) {
+    if (error instanceof S3Error) return []
+    throw error
+  }
+}
+
+const isMissingObject = ({ code }: S3Error): boolean => code === 'NoSuchKey' || code === 'NoSuchVersion'
+
+/** To whoever may not list the bucket, what is missing looks like what is private. */
+async function hiddenFromStrangers(
+  error: S3Error,
+  operation: Operation<OperationContext>,
+  request: OperationRequest,
+): Promise<S3Error> {
+  if (operation.target !== 'object') return error
+  // Asked of the bucket, which has no tags that a policy could need.
+  const listed = { ...request, key: '', expectedBucketOwner: undefined }
+  return (await refusalOf(listed, ['s3:ListBucket'], lastSeen(request.bucket))) === undefined
+    ? error
+    : new S3Error('AccessDenied')
+}
+
+/**
+ * S3 looks for the bucket before it looks at headers and bodies, so where those are wrong and the bucket is not there, NoSuchBucket takes their place; and
+ * AccessDenied where the asker may not do this there. Whoever did not sign is told nothing else of what is not open to all.
+ */
+async function bucketFirst(
+  operation: Operation<OperationContext>,
+  request: OperationRequest,
+  input: Record<string, unknown>,
+  error: S3Error,
+): Promise<S3Error> {
+  const isUnsigned = request.principal === nobody
+  if (!isUnsigned && !saysRequestIsWrong(error)) return error
+  // To some operations the bucket need not be there.
+  if (!reachesBucket(operation)) return isUnsigned ? new S3Error('AccessDenied') : error
+  const instead = await refusalOf(request, permissionsFor(operation, input))
+  if (instead === undefined) return error
+  return isUnsigned ? new S3Error('AccessDenied') : instead
+}
+
+/** Why these permissions are not had in the bucket. Where it was read just now, it is not read again. */
+async function refusalOf(
+  request: OperationRequest,
+  permissions: readonly string[],
+  seen?: BucketRecord,
+): Promise<S3Error | undefined> {
+  try {
+    const scope = new RequestScope(request, request, permissions)
+    if (seen === undefined) await findBucket(request.backend, scope)
+    else scope.admit(seen)
+    return undefined
+  } catch (error) {
+    if (error instanceof ExistingTagsNeeded) return undefined
+    if (error instanceof S3Error) return error
+    throw error
   }
 }
 
 const saysRequestIsWrong = ({ status, code }: S3Error): boolean => status === 400 || code === 'MissingContentLength'
 
-/** Throws AccessDenied where the key may not do this in any bucket. */
-function permittedScope(
+const reachesBucket = ({ errors }: Operation<OperationContext>): boolean => errors.includes('NoSuchBucket')
+
+function scopeOf(
   operation: Operation<OperationContext>,
   request: OperationRequest,
-  input: Record<string, unknown>,
-): RequestScope {
-  const permissions = permissionsFor(operation, input)
-  for (const permission of permissions) permits(request.principal, permission, undefined)
-  // Even if the handler asks for each permission by itself, the bucket must belong to the right account.
-  return new RequestScope(request, request.bucket, permissions.length === 0 ? withoutName : permissions)
-}
-
-const withoutName: readonly (string | undefined)[] = [undefined]
-
-class RequestScope implements BucketScope {
-  readonly name: string
-  readonly #principal: Principal
-  readonly #asked: readonly (string | undefined)[]
-  readonly #expectedOwner: string | undefined
-
-  /** Throws InvalidBucketName. */
-  constructor(
-    { principal, expectedBucketOwner }: Pick<OperationRequest, 'principal' | 'expectedBucketOwner'>,
-    name: string,
-    asked: readonly (string | undefined)[],
-  ) {
-    checkBucketNameLength(name)
-    this.name = name
-    this.#principal = principal
-    this.#asked = asked
-    this.#expectedOwner = expectedBucketOwner
-  }
-
-  admit(bucket: BucketRecord): void {
-    for (const permission of this.#asked) permits(this.#principal, permission, bucket, this.#expectedOwner)
-  }
+  permissions: readonly string[],
+): AskingScope {
+  return reachesBucket(operation)
+    ? new RequestScope(request, request, permissions)
+    : new UnmadeScope(request, request.bucket, permissions)
 }
 
 /** Field by field, and what few handlers ask for made when they ask: every request comes by here. */
 class RequestContext implements OperationContext {
   readonly backend: OperationContext['backend']
   readonly principal: Principal
+  readonly conditionValue: OperationContext['conditionValue']
+  readonly existingTags: OperationContext['existingTags']
+  readonly accountName: OperationContext['accountName']
   readonly requestId: string
   readonly presigned: boolean
   readonly bucket: string
@@ -99,11 +152,14 @@ class RequestContext implements OperationContext {
   readonly resourceUrl: string
   readonly region: string
   readonly customerKeysMayTravel: boolean
-  readonly scope: BucketScope
+  readonly scope: AskingScope
 
-  constructor(request: OperationRequest, scope: BucketScope) {
+  constructor(request: OperationRequest, scope: AskingScope) {
     this.backend = request.backend
     this.principal = request.principal
+    this.conditionValue = request.conditionValue
+    this.existingTags = request.existingTags
+    this.accountName = request.accountName
     this.requestId = request.requestId
     this.presigned = request.presigned
     this.bucket = request.bucket
@@ -115,20 +171,20 @@ class RequestContext implements OperationContext {
     this.scope = scope
   }
 
-  get permit(): OperationContext['permit'] {
-    return (permission) => permits(this.principal, permission, undefined)
+  get ownerOf(): OperationContext['ownerOf'] {
+    return ({ owner }) => ({ ID: owner, DisplayName: this.accountName(owner) })
   }
 
   get mayBypassGovernance(): OperationContext['mayBypassGovernance'] {
     return (asked) => {
-      if (asked === true) this.permit('s3:BypassGovernanceRetention')
+      if (asked === true) this.scope.ask('s3:BypassGovernanceRetention')
       return asked === true
     }
   }
 
   get scopeOf(): OperationContext['scopeOf'] {
-    return (bucket, permission, expectedOwner) =>
-      new RequestScope({ principal: this.principal, expectedBucketOwner: expectedOwner }, bucket, [permission])
+    return (resource, permission, expectedBucketOwner) =>
+      new RequestScope({ ...this, expectedBucketOwner }, resource, [permission])
   }
 }
 

@@ -8,6 +8,12 @@ import {
   getBucketEncryptionOperation,
   putBucketEncryptionOperation,
 } from './bucket-encryption.ts'
+import {
+  deleteBucketPolicyOperation,
+  getBucketPolicyOperation,
+  getBucketPolicyStatusOperation,
+  putBucketPolicyOperation,
+} from './bucket-policy.ts'
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
 import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
@@ -39,6 +45,11 @@ import {
 } from './object-lock-configuration.ts'
 import { getObjectRetentionOperation, putObjectRetentionOperation } from './object-retention.ts'
 import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
+import {
+  deletePublicAccessBlockOperation,
+  getPublicAccessBlockOperation,
+  putPublicAccessBlockOperation,
+} from './public-access-block.ts'
 import { putObjectOperation } from './put-object.ts'
 import { refusedOperations } from './refused-operations.ts'
 import { updateObjectEncryptionOperation } from './update-object-encryption.ts'
@@ -51,6 +62,13 @@ export const operations: readonly Operation<OperationContext>[] = [
   headBucketOperation,
   deleteBucketOperation,
   getBucketLocationOperation,
+  putBucketPolicyOperation,
+  getBucketPolicyOperation,
+  deleteBucketPolicyOperation,
+  getBucketPolicyStatusOperation,
+  putPublicAccessBlockOperation,
+  getPublicAccessBlockOperation,
+  deletePublicAccessBlockOperation,
   putBucketTaggingOperation,
   getBucketTaggingOperation,
   deleteBucketTaggingOperation,

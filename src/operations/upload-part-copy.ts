@@ -62,7 +62,7 @@ export const uploadPartCopyOperation = defineOperation({
       ...parseCopySource(input.copySource),
       customerKey: sourceCustomerKeyOf(input, { customerKeysMayTravel }),
     }
-    const sourceScope = scopeOf(from.bucket, readPermission(from), input.sourceExpectedBucketOwner)
+    const sourceScope = scopeOf(from, readPermission(from), input.sourceExpectedBucketOwner)
     const { body, ...source } = await openCopySource(backend, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
       const range = copyRange(input.copySourceRange, record.size)

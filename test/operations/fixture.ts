@@ -9,6 +9,8 @@ export function request({ backend }: TestStore, over: Partial<OperationRequest> 
   return {
     backend,
     principal: owner,
+    conditionValue: () => undefined,
+    accountName: (id) => id,
     requestId: 'request',
     presigned: false,
     bucket: 'bucket',

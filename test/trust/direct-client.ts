@@ -69,6 +69,8 @@ export class DirectClient {
     const request = {
       backend: this.#backend,
       principal,
+      conditionValue: () => undefined,
+      accountName: (id: string) => id,
       requestId: 'request',
       presigned: false,
       bucket,

@@ -1,0 +1,158 @@
+/** Whether a request may do what it asks: what it knows of itself, put before the one decision of `access/decide`. */
+import type { AccessPrincipal, ContextValue } from '../access/access-request.ts'
+import { compilePolicy } from '../access/compile-policy.ts'
+import type { CompiledPolicy } from '../access/compiled-policy.ts'
+import {
+  type BucketAccess,
+  type Decision,
+  type DecisionInput,
+  decide,
+  type NamedPolicy,
+  needsOf,
+  reasonText,
+} from '../access/decide.ts'
+import { noPublicAccessBlock } from '../access/grants.ts'
+import { parsePolicy } from '../access/parse-policy.ts'
+import { nobody, type Principal } from '../auth/principal.ts'
+import { S3Error } from '../errors.ts'
+import type { BucketRecord, Tag } from '../records/records.ts'
+
+/** Who asks, and what conditions may be about. */
+export interface Asker {
+  principal: Principal
+  conditionValue(key: string): ContextValue
+  /** Tags of the object that is asked for; absent until a policy needed them. */
+  existingTags?: readonly Tag[] | undefined
+}
+
+/** A bucket, or an object in it. `bucket` is absent where it is still to be made, or none is meant. */
+export interface Asked {
+  permission: string
+  bucket: BucketRecord | undefined
+  /** Empty: the bucket itself. */
+  key: string
+}
+
+/** The decision needs to know what is not read yet: read it and ask again. No answer to any client. */
+export class ExistingTagsNeeded extends Error {
+  readonly key: string
+
+  constructor(key: string) {
+    super('a policy asks for the tags of the object')
+    this.name = 'ExistingTagsNeeded'
+    this.key = key
+  }
+}
+
+/** Throws AccessDenied, and `ExistingTagsNeeded`. */
+export function authorize(asker: Asker, asked: Asked): void {
+  if (isOwnersOwn(asker.principal, asked.bucket)) return
+  const { allowed, because } = decisionOn(asker, asked)
+  if (allowed) return
+  throw accessDenied(asked.permission, reasonText(because))
+}
+
+/** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
+function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord | undefined): boolean {
+  if (permissions !== undefined) return false
+  return bucket === undefined || (bucket.owner === accountId && bucket.policy === undefined)
+}
+
+/** The same as an answer. Throws `ExistingTagsNeeded`. */
+export function decisionOn(asker: Asker, { permission, bucket, key }: Asked): Decision {
+  const input: Omit<DecisionInput, 'request'> = {
+    identityPolicies: identityOf(asker.principal),
+    bucket: bucket && accessOf(bucket),
+  }
+  if (asker.existingTags === undefined && key !== '' && needsOf(input, permission).existingTags)
+    throw new ExistingTagsNeeded(key)
+  return decide({
+    ...input,
+    request: {
+      principal: accessPrincipal(asker.principal),
+      action: permission,
+      resource: resourceName(bucket, key),
+      value: (name) => conditionValue(asker, bucket, name),
+    },
+  })
+}
+
+/** `reason` is for the log alone: it would tell a stranger what the policy says. */
+function accessDenied(permission: string, reason: string): S3Error {
+  return new S3Error('AccessDenied', {
+    message: `This access key is not permitted to perform ${permission} on this resource.`,
+    reason,
+  })
+}
+
+const arnPrefix = 'arn:aws:s3:::'
+
+function resourceName(bucket: BucketRecord | undefined, key: string): string {
+  if (bucket === undefined) return '*'
+  return key === '' ? arnPrefix + bucket.name : `${arnPrefix}${bucket.name}/${key}`
+}
+
+function accessPrincipal(principal: Principal): AccessPrincipal {
+  return principal === nobody ? { kind: 'anonymous' } : { kind: 'account', accountId: principal.accountId }
+}
+
+const existingTag = 's3:ExistingObjectTag/'
+
+function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: string): ContextValue {
+  if (name.startsWith(existingTag)) {
+    const wanted = name.slice(existingTag.length)
+    return asker.existingTags?.find(({ key }) => key === wanted)?.value
+  }
+  if (name === 'aws:ResourceAccount' || name === 's3:ResourceAccount') return bucket?.owner
+  return asker.conditionValue(name)
+}
+
+/** Compiled once: records and principals are the same objects as long as they do not change. */
+const ofBuckets = new WeakMap<BucketRecord, BucketAccess>()
+const ofPrincipals = new WeakMap<Principal, readonly NamedPolicy[]>()
+
+function accessOf(bucket: BucketRecord): BucketAccess {
+  let access = ofBuckets.get(bucket)
+  if (access === undefined) {
+    access = {
+      owner: bucket.owner,
+      policy: bucketPolicy(bucket),
+      ownership: 'BucketOwnerEnforced',
+      publicAccessBlock: bucket.publicAccessBlock ?? noPublicAccessBlock,
+    }
+    ofBuckets.set(bucket, access)
+  }
+  return access
+}
+
+function bucketPolicy({ policy, name }: BucketRecord): CompiledPolicy | undefined {
+  return policy === undefined ? undefined : compilePolicy(parsePolicy(policy, { kind: 'bucket', bucket: name }))
+}
+
+/** The permissions of a key are an identity policy over all resources. */
+function identityOf(principal: Principal): readonly NamedPolicy[] | undefined {
+  const { permissions } = principal
+  if (permissions === undefined) return undefined
+  let policies = ofPrincipals.get(principal)
+  if (policies === undefined) {
+    policies = permissions.length === 0 ? [] : [{ name: 'permissions', policy: policyOfPermissions(permissions) }]
+    ofPrincipals.set(principal, policies)
+  }
+  return policies
+}
+
+function policyOfPermissions(permissions: readonly string[]): CompiledPolicy {
+  return compilePolicy({
+    kind: 'identity',
+    version: '2012-10-17',
+    statements: [
+      {
+        name: '#1',
+        effect: 'Allow',
+        actions: { negated: false, patterns: permissions },
+        resources: { negated: false, patterns: ['*'] },
+        conditions: [],
+      },
+    ],
+  })
+}

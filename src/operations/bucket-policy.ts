@@ -1,0 +1,102 @@
+/** PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
+import { compilePolicy } from '../access/compile-policy.ts'
+import type { CompiledPolicy } from '../access/compiled-policy.ts'
+import { parsePolicy } from '../access/parse-policy.ts'
+import { vendor } from '../contract/fields.ts'
+import { checksumsIn, ownership } from '../contract/groups.ts'
+import { boolean, struct } from '../contract/shapes.ts'
+import { boolean as booleanValue } from '../contract/values.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
+import type { BucketRecord } from '../records/records.ts'
+import { defineOperation } from './context.ts'
+
+const compiled = (bucket: string, text: string): CompiledPolicy =>
+  compilePolicy(parsePolicy(text, { kind: 'bucket', bucket }))
+
+function policyOf({ policy, name }: BucketRecord): string {
+  if (policy === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: name } })
+  return policy
+}
+
+export const putBucketPolicyOperation = defineOperation({
+  name: 'PutBucketPolicy',
+  method: 'PUT',
+  target: 'bucket',
+  query: ['policy'],
+  permission: 's3:PutBucketPolicy',
+  summary: 'Replaces the policy of a bucket: who may do what with it, and under which conditions.',
+  status: 204,
+  input: {
+    // Nobody is locked out here: the key of the account that owns the bucket can always replace its policy.
+    confirmRemoveSelfBucketAccess: vendor('confirm-remove-self-bucket-access', booleanValue),
+    ...checksumsIn,
+    ...ownership,
+  },
+  inputBody: { kind: 'json', bytesMax: limits.bucketPolicyBytesMax },
+  output: {},
+  errors: ['NoSuchBucket', 'MalformedPolicy', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
+
+  async handle({ backend, scope, bucket: name }, { body }) {
+    const { isPublic } = compiled(name, body)
+    await changeBucket(backend, scope, (bucket) => {
+      if (isPublic && bucket.publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
+      return { ...bucket, policy: body }
+    })
+    return {}
+  },
+})
+
+export const getBucketPolicyOperation = defineOperation({
+  name: 'GetBucketPolicy',
+  method: 'GET',
+  target: 'bucket',
+  query: ['policy'],
+  permission: 's3:GetBucketPolicy',
+  summary: 'Answers the policy of a bucket, as it was put.',
+  input: ownership,
+  output: {},
+  outputBody: { kind: 'json' },
+  errors: ['NoSuchBucket', 'NoSuchBucketPolicy'],
+
+  async handle({ backend, scope }) {
+    return { body: policyOf(await findBucket(backend, scope)) }
+  },
+})
+
+export const deleteBucketPolicyOperation = defineOperation({
+  name: 'DeleteBucketPolicy',
+  method: 'DELETE',
+  target: 'bucket',
+  query: ['policy'],
+  permission: 's3:DeleteBucketPolicy',
+  summary: 'Leaves the bucket without a policy.',
+  status: 204,
+  input: ownership,
+  output: {},
+  errors: ['NoSuchBucket'],
+
+  async handle({ backend, scope }) {
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, policy: undefined }))
+    return {}
+  },
+})
+
+export const getBucketPolicyStatusOperation = defineOperation({
+  name: 'GetBucketPolicyStatus',
+  method: 'GET',
+  target: 'bucket',
+  query: ['policyStatus'],
+  permission: 's3:GetBucketPolicyStatus',
+  summary: 'Answers whether the policy of the bucket opens it to the public.',
+  input: ownership,
+  output: {},
+  outputBody: { kind: 'xml', root: 'PolicyStatus', shape: struct({ IsPublic: boolean }) },
+  errors: ['NoSuchBucket', 'NoSuchBucketPolicy'],
+
+  async handle({ backend, scope }) {
+    const bucket = await findBucket(backend, scope)
+    return { body: { IsPublic: compiled(bucket.name, policyOf(bucket)).isPublic } }
+  },
+})
