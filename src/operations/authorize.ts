@@ -15,7 +15,8 @@ import { noPublicAccessBlock } from '../access/grants.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
-import type { BucketRecord, Tag } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import type { Tag } from '../records/records.ts'
 
 /** Who asks, and what conditions may be about. */
 export interface Asker {

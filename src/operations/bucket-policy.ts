@@ -9,7 +9,7 @@ import { boolean as booleanValue } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
-import type { BucketRecord } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { defineOperation } from './context.ts'
 
 const compiled = (bucket: string, text: string): CompiledPolicy =>

@@ -4,7 +4,8 @@ import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
-import type { BucketRecord, Tag } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import type { Tag } from '../records/records.ts'
 
 /** See `ContextValue`. */
 export type ConditionValue = ContextValue

@@ -1,6 +1,6 @@
 /** A bucket, or an object in it, as one request may use it: each permission is asked of the decision once the bucket's record is there. */
 import { S3Error } from '../errors.ts'
-import type { BucketRecord } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { authorize } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import type { AskingScope, OperationRequest, ScopedResource } from './context.ts'

@@ -1,7 +1,7 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
-import { absentConfigurations } from './absent-configurations.ts'
+import { absentConfiguration } from './absent-configurations.ts'
 import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
 import {
   deleteBucketEncryptionOperation,
@@ -82,7 +82,38 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketAclOperation,
   getBucketAclOperation,
   ...fixedConfigurations,
-  ...absentConfigurations,
+  ...absentConfiguration({
+    what: 'replication configuration',
+    query: 'replication',
+    code: 'ReplicationConfigurationNotFoundError',
+    read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
+    write: 'PutBucketReplication',
+    remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
+  }),
+  ...absentConfiguration({
+    what: 'CORS configuration',
+    query: 'cors',
+    code: 'NoSuchCORSConfiguration',
+    read: ['GetBucketCors', 's3:GetBucketCORS'],
+    write: 'PutBucketCors',
+    remove: ['DeleteBucketCors', 's3:PutBucketCORS'],
+  }),
+  ...absentConfiguration({
+    what: 'lifecycle configuration',
+    query: 'lifecycle',
+    code: 'NoSuchLifecycleConfiguration',
+    read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
+    write: 'PutBucketLifecycleConfiguration',
+    remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
+  }),
+  ...absentConfiguration({
+    what: 'website configuration',
+    query: 'website',
+    code: 'NoSuchWebsiteConfiguration',
+    read: ['GetBucketWebsite', 's3:GetBucketWebsite'],
+    write: 'PutBucketWebsite',
+    remove: ['DeleteBucketWebsite', 's3:DeleteBucketWebsite'],
+  }),
   ...configurationsById,
   putObjectOperation,
   getObjectOperation,

@@ -77,7 +77,7 @@ const rooms: readonly Room[] = [
       'objects/',
       'encryption/',
       'auth/principal.ts',
-      'auth/permissions.ts',
+      'access/',
     ],
   },
   { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/', 'config/configuration-error.ts'] },

@@ -55,7 +55,7 @@ describe('the import table', () => {
   it.each([
     ['http/pipeline.ts', 'operations/run.ts'],
     ['operations/put-object.ts', 'objects/write-object.ts'],
-    ['operations/run.ts', 'auth/permissions.ts'],
+    ['operations/run.ts', 'auth/principal.ts'],
     ['commits/commit.ts', 'kv/kv.ts'],
     ['objects/incoming-data.ts', 'checksums/checksums.ts'],
     ['jobs/reclaim.ts', 'records/keyspace.ts'],

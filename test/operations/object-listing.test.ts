@@ -69,9 +69,9 @@ describe('an entry', () => {
   it('says what the object is, and whose when asked', () => {
     const expected = { Key: 'a%20b', Size: 3, ETag: 'e', LastModified: 5, StorageClass: 'STANDARD' }
     expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined)).toEqual([expected])
-    expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), owner)).toEqual([
-      { ...expected, Owner: { ID: owner.accountId, DisplayName: owner.displayName } },
-    ])
+    expect(
+      contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), { ID: 'main', DisplayName: 'Main' }),
+    ).toEqual([{ ...expected, Owner: { ID: 'main', DisplayName: 'Main' } }])
   })
 
   it('names its checksum', () => {

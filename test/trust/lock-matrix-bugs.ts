@@ -12,7 +12,7 @@ export interface Modules {
   changeVersion: typeof import('../../src/objects/change-version.ts')
   keyHistory: typeof import('../../src/commits/key-history.ts')
   lockClock: typeof import('../../src/commits/lock-clock.ts')
-  permissions: typeof import('../../src/auth/permissions.ts')
+  permissions: typeof import('../../src/operations/authorize.ts')
   retention: typeof import('../../src/rules/retention.ts')
   shardOwner: typeof import('../../src/jobs/shard-owner.ts')
   uploads: typeof import('../../src/objects/uploads.ts')
@@ -29,11 +29,10 @@ export interface Bug {
 
 /** Permissions of which some are not asked. */
 const permitsUnless = (isIgnored: (permission: string, isOwner: boolean) => boolean): Plugs => ({
-  permissions: ({ permits }) => ({
-    permits: (principal, permission, resource, expectedOwner) => {
-      const isOwner = resource === undefined || resource.owner === principal.accountId
-      if (permission === undefined || !isIgnored(permission, isOwner))
-        permits(principal, permission, resource, expectedOwner)
+  permissions: ({ authorize }) => ({
+    authorize: (asker, asked) => {
+      const isOwner = asked.bucket === undefined || asked.bucket.owner === asker.principal.accountId
+      if (!isIgnored(asked.permission, isOwner)) authorize(asker, asked)
     },
   }),
 })
