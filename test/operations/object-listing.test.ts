@@ -9,7 +9,7 @@ import { contentsOf, pageSize, textEncoder } from '../../src/operations/object-l
 import { run } from '../../src/operations/run.ts'
 import { storeWithBucket, type TestStore } from '../objects/fixture.ts'
 import { fill, listingCases, modelListing, textsOf } from '../objects/listing-model.ts'
-import { owner, request } from './fixture.ts'
+import { request } from './fixture.ts'
 
 describe('url encoding', () => {
   const encode = textEncoder('url')

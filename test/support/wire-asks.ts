@@ -42,6 +42,12 @@ const unknown = { succeeds: 404, code: 'NoSuchConfiguration' } as const
 const allBlocked = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets']
   .map((name) => `<${name}>true</${name}>`)
   .join('')
+const blockDocument = `<PublicAccessBlockConfiguration>${allBlocked}</PublicAccessBlockConfiguration>`
+/** Opens something, but to nobody who is asked for anything in tests. */
+const policyDocument = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Deny', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::wire/denied' }],
+})
 
 /** What no bucket has configured: one request of each operation that reads it, removes it, or writes what holds anyway. */
 const unconfigured: Record<string, Succeeding> = {
@@ -71,13 +77,16 @@ const unconfigured: Record<string, Succeeding> = {
     ...sub('ownershipControls'),
     body: '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>',
   },
-  GetPublicAccessBlock: { ...answered, ...sub('publicAccessBlock') },
+  GetPublicAccessBlock: { ...absent, ...sub('publicAccessBlock'), code: 'NoSuchPublicAccessBlockConfiguration' },
+  DeletePublicAccessBlock: { ...removed, ...sub('publicAccessBlock') },
   PutPublicAccessBlock: {
     ...configured,
     ...sub('publicAccessBlock'),
-    body: `<PublicAccessBlockConfiguration>${allBlocked}</PublicAccessBlockConfiguration>`,
+    headers: { 'Content-MD5': md5Base64(blockDocument) },
+    body: blockDocument,
   },
   GetBucketAbac: { ...answered, ...sub('abac') },
+  PutBucketPolicy: { method: 'PUT', succeeds: 204, ...sub('policy'), body: policyDocument },
   GetBucketPolicy: { ...absent, ...sub('policy'), code: 'NoSuchBucketPolicy' },
   DeleteBucketPolicy: { ...removed, ...sub('policy') },
   GetBucketPolicyStatus: { ...absent, ...sub('policyStatus'), code: 'NoSuchBucketPolicy' },

@@ -56,6 +56,8 @@ export interface Ask {
   /** Signed by the query. Vendor values go into it as well, as presigners hoist them, unless they are to stay headers. */
   presigned?: boolean | 'with vendor headers' | 'by version 2'
   signedBy?: SigningKey
+  /** Nobody signs it. */
+  unsigned?: true
   /** As if it had been signed at another time than now. */
   signedAtMs?: number
   /** Of a presigned URL. */
@@ -123,6 +125,7 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
     }
     return presign(ask.presigned === true ? hoisted : request, { ...options, expiresSeconds })
   }
+  if (ask.unsigned) return withoutAuthorization(sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' }))
   if (payload === undefined) return sign(request, options)
   if (payload === 'unsigned') return sign(request, { ...options, payloadHash: 'UNSIGNED-PAYLOAD' })
   const trailers = Object.entries(payload.trailers ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
@@ -134,6 +137,11 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
     trailers,
     ...(decodedLength === undefined ? {} : { decodedLength }),
   })
+}
+
+/** Whoever signs nothing may still say what is signed otherwise. */
+export function withoutAuthorization(request: SignedRequest): SignedRequest {
+  return { ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }
 }
 
 export function exchange(agent: Agent, port: number, signed: SignedRequest): Promise<Reply> {

@@ -1,14 +1,11 @@
-/** Reads and removals, over the wire, of what a bucket has none of: policy, replication, CORS, lifecycle, website. */
+/** Reads and removals, over the wire, of what a bucket has none of: replication, CORS, lifecycle, website. */
 import {
   DeleteBucketCorsCommand,
   DeleteBucketLifecycleCommand,
-  DeleteBucketPolicyCommand,
   DeleteBucketReplicationCommand,
   DeleteBucketWebsiteCommand,
   GetBucketCorsCommand,
   GetBucketLifecycleConfigurationCommand,
-  GetBucketPolicyCommand,
-  GetBucketPolicyStatusCommand,
   GetBucketReplicationCommand,
   GetBucketWebsiteCommand,
 } from '@aws-sdk/client-s3'
@@ -50,12 +47,6 @@ function removal(subResource: string, call: SdkCall): Row[] {
   ]
 }
 
-wireTests('GetBucketPolicy', notThere('policy', 'NoSuchBucketPolicy', sdk(GetBucketPolicyCommand, input)))
-wireTests('DeleteBucketPolicy', removal('policy', sdk(DeleteBucketPolicyCommand, input)))
-wireTests(
-  'GetBucketPolicyStatus',
-  notThere('policyStatus', 'NoSuchBucketPolicy', sdk(GetBucketPolicyStatusCommand, input)),
-)
 wireTests(
   'GetBucketReplication',
   notThere('replication', 'ReplicationConfigurationNotFoundError', sdk(GetBucketReplicationCommand, input)),

@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
 import { asks, nothingChanged, type Succeeding } from '../support/wire-asks.ts'
-import { type Ask, exchange, type Reply, type Style, signAsk, styleName, styles } from '../support/wire-client.ts'
+import {
+  type Ask,
+  exchange,
+  type Reply,
+  type Style,
+  signAsk,
+  styleName,
+  styles,
+  withoutAuthorization,
+} from '../support/wire-client.ts'
 import { matrixAsk, matrixServer, preparedWire, refusedAsks, withHeader } from '../support/wire-matrix.ts'
 import { mainKey, otherKey } from '../support/wire-server.ts'
 
@@ -20,7 +29,7 @@ const unknownKey = { ...mainKey, accessKeyId: 'AKNOBODY' }
 
 /** Ways that must fail before anything else is looked at. */
 const outsiders: readonly Way[] = [
-  { how: 'not at all', code: 'AccessDenied', sign: (...request) => unsigned(signAsk(...request)) },
+  { how: 'not at all', code: 'AccessDenied', sign: (...request) => withoutAuthorization(signAsk(...request)) },
   {
     how: 'with a wrong secret',
     code: 'SignatureDoesNotMatch',
@@ -124,10 +133,6 @@ const signedByVersion2 = new Set(
   website`.split(/\s+/),
 )
 const signsAll = ({ query = {} }: Ask): boolean => Object.keys(query).every((name) => signedByVersion2.has(name))
-
-function unsigned(request: SignedRequest): SignedRequest {
-  return { ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }
-}
 
 /** The signature stays, and what it is for changes. */
 function elsewhere(request: SignedRequest): SignedRequest {

@@ -6,13 +6,11 @@ import {
   GetBucketNotificationConfigurationCommand,
   GetBucketOwnershipControlsCommand,
   GetBucketRequestPaymentCommand,
-  GetPublicAccessBlockCommand,
   PutBucketAccelerateConfigurationCommand,
   PutBucketLoggingCommand,
   PutBucketNotificationConfigurationCommand,
   PutBucketOwnershipControlsCommand,
   PutBucketRequestPaymentCommand,
-  PutPublicAccessBlockCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Wire } from '../support/wire-client.ts'
@@ -225,40 +223,6 @@ wireTests('PutBucketOwnershipControls', [
     ownershipRule('Nobody'),
     ownershipRule('BucketOwnerEnforced') + ownershipRule('BucketOwnerEnforced'),
   ),
-])
-
-const names = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets'] as const
-const allTrue = Object.fromEntries(names.map((name) => [name, true]))
-const blockDocument = (block: Record<string, unknown>) =>
-  Object.entries(block)
-    .map(([name, value]) => `<${name}>${value}</${name}>`)
-    .join('')
-const block = {
-  subResource: 'publicAccessBlock',
-  root: 'PublicAccessBlockConfiguration',
-  holds: Object.fromEntries(names.map((name) => [name, 'true'])),
-}
-wireTests(
-  'GetPublicAccessBlock',
-  reads(block, sdk(GetPublicAccessBlockCommand, { Bucket }, { PublicAccessBlockConfiguration: allTrue })),
-)
-wireTests('PutPublicAccessBlock', [
-  ...writes(
-    block,
-    blockDocument(allTrue),
-    sdk(PutPublicAccessBlockCommand, { Bucket, PublicAccessBlockConfiguration: allTrue }),
-    [
-      ...names.map((name): [string, string, SdkCall] => {
-        const lifted = { ...allTrue, [name]: false }
-        const call = sdk(PutPublicAccessBlockCommand, { Bucket, PublicAccessBlockConfiguration: lifted })
-        return [blockDocument(lifted), `${name}=false`, call]
-      }),
-      // What is left out is false.
-      [blockDocument({ BlockPublicAcls: true }), 'IgnorePublicAcls=false'],
-      ['', 'BlockPublicAcls=false'],
-    ],
-  ),
-  ...malformed(block, '<BlockPublicAcls>yes</BlockPublicAcls>'),
 ])
 
 wireTests(

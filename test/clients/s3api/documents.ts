@@ -33,14 +33,50 @@ const byId = ['Analytics', 'IntelligentTiering', 'Inventory', 'Metrics'].flatMap
 })
 
 const unconfigured: readonly Call[] = [
-  ...without('GetBucketPolicy', 'NoSuchBucketPolicy', 'DeleteBucketPolicy'),
-  ...without('GetBucketPolicyStatus', 'NoSuchBucketPolicy'),
   ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
   ...without('GetBucketCors', 'NoSuchCORSConfiguration', 'DeleteBucketCors'),
   ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
   ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
   ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
   ...byId,
+]
+
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${name}/public/*` }],
+})
+
+const access: readonly Call[] = [
+  ...without('GetBucketPolicy', 'NoSuchBucketPolicy', 'DeleteBucketPolicy'),
+  ...without('GetBucketPolicyStatus', 'NoSuchBucketPolicy'),
+  { operation: 'PutBucketPolicy', about: 'opens a part of the bucket', words: [...bucket, '--policy', policy] },
+  { operation: 'GetBucketPolicy', about: 'prints it', words: bucket, prints: { Policy: policy } },
+  {
+    operation: 'GetBucketPolicyStatus',
+    about: 'says that it is public',
+    words: bucket,
+    prints: { PolicyStatus: { IsPublic: true } },
+  },
+  { operation: 'DeleteBucketPolicy', about: 'closes it', words: bucket },
+  ...without('GetPublicAccessBlock', 'NoSuchPublicAccessBlockConfiguration', 'DeletePublicAccessBlock'),
+  {
+    operation: 'PutPublicAccessBlock',
+    about: 'blocks all of it',
+    words: [...bucket, '--public-access-block-configuration', blocks],
+  },
+  {
+    operation: 'GetPublicAccessBlock',
+    about: 'says so',
+    words: bucket,
+    prints: { PublicAccessBlockConfiguration: blocks },
+  },
+  {
+    operation: 'PutBucketPolicy',
+    about: 'is refused for a public policy meanwhile',
+    words: [...bucket, '--policy', policy],
+    fails: 'AccessDenied',
+  },
+  { operation: 'DeletePublicAccessBlock', about: 'lifts it', words: bucket },
 ]
 
 const fixed: readonly Call[] = [
@@ -121,23 +157,6 @@ const fixed: readonly Call[] = [
     fails: 'NotImplemented',
   },
   {
-    operation: 'GetPublicAccessBlock',
-    about: 'says that all of it is blocked',
-    words: bucket,
-    prints: { PublicAccessBlockConfiguration: blocks },
-  },
-  {
-    operation: 'PutPublicAccessBlock',
-    about: 'accepts just that',
-    words: [...bucket, '--public-access-block-configuration', blocks],
-  },
-  {
-    operation: 'PutPublicAccessBlock',
-    about: 'refuses to lift any of it',
-    words: [...bucket, '--public-access-block-configuration', { ...blocks, BlockPublicPolicy: false }],
-    fails: 'NotImplemented',
-  },
-  {
     operation: 'GetBucketAbac',
     about: 'says that tags permit nothing',
     words: bucket,
@@ -178,6 +197,7 @@ export const documents: Scenario = {
       prints: etags.digits,
     },
     ...unconfigured,
+    ...access,
     ...fixed,
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
     ...accessControl('GetObjectAcl', 'PutObjectAcl', object),
