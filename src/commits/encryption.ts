@@ -2,7 +2,8 @@
 import { defaultKmsKeyName, type RingKey, storeKeyName } from '../encryption/key-ring.ts'
 import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
 import { S3Error } from '../errors.ts'
-import type { BucketRecord, Encryption, ObjectData, OpenUpload } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import type { Encryption, ObjectData, OpenUpload } from '../records/records.ts'
 import type { Backend } from './backend.ts'
 
 /** A key that the client holds: 32 bytes. */

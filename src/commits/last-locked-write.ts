@@ -1,7 +1,8 @@
 /** When anything was last written where locks may lie. For a mark of the lock clock that is not there any more: see `lock-clock`. */
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { bucketCodec } from '../records/bucket-record.ts'
 import { buckets, contentsOfBucket } from '../records/keyspace.ts'
-import { bucketCodec, versionCodec } from '../records/record-codecs.ts'
+import { versionCodec } from '../records/record-codecs.ts'
 import type { Backend } from './backend.ts'
 
 const pageEntries = 1000

@@ -5,9 +5,10 @@
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Put } from '../kv/kv.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { type MovableOwner, moveKey } from '../records/keyspace.ts'
 import { moveCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, VersionRecord } from '../records/records.ts'
+import type { VersionRecord } from '../records/records.ts'
 import { ownBlob } from '../rules/versions.ts'
 
 /** What belongs into a commit that puts a version of `key` into its place, or into another place than it had. */

@@ -1,14 +1,8 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
 
+import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
 import type { NewVersionName } from '../records/descriptions.ts'
-import type {
-  BucketRecord,
-  DefaultRetention,
-  DeleteMarker,
-  Encryption,
-  ObjectAttributes,
-  ObjectRecord,
-} from '../records/records.ts'
+import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { retentionFrom } from '../rules/retention.ts'

@@ -2,9 +2,9 @@
 import { S3Error } from '../errors.ts'
 import type { Entry, RangeQuery } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import type { BucketRecord, VersioningState } from '../records/bucket-record.ts'
+import { bucketCodec } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
-import { bucketCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, VersioningState } from '../records/records.ts'
 import type { Backend } from './backend.ts'
 
 export interface BucketScope {

@@ -4,6 +4,8 @@ import type { Manifest } from '../blobs/blobs.ts'
 import type { FoundBucket } from '../commits/scope.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { rangeOf } from '../kv/ordered-key.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import { bucketCodec } from '../records/bucket-record.ts'
 import { readDescription } from '../records/description-bytes.ts'
 import {
   type BlobOwner,
@@ -20,8 +22,7 @@ import {
   snapshotPieceOf,
   snapshots,
 } from '../records/keyspace.ts'
-import { bucketCodec, partCodec, snapshotPieceCodec, versionCodec } from '../records/record-codecs.ts'
-import type { BucketRecord } from '../records/records.ts'
+import { partCodec, snapshotPieceCodec, versionCodec } from '../records/record-codecs.ts'
 import { ownBlob, withOwnBlob } from '../rules/versions.ts'
 import { everyEntry } from './every-entry.ts'
 

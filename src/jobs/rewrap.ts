@@ -3,9 +3,10 @@
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
 import type { Entry, Key, Kv, Put } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, uploadIdOf, uploads } from '../records/keyspace.ts'
 import { uploadCodec, versionCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, Encryption } from '../records/records.ts'
+import type { Encryption } from '../records/records.ts'
 import { everyBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 

@@ -1,9 +1,10 @@
 /** Walks the blobs of one bucket, with a place to go on from: parts of open uploads first, then current versions, then older ones, so that what is completed or overwritten meanwhile is met. */
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, openUploadOf, openUploads, partsOf } from '../records/keyspace.ts'
 import { versionCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, NamedObject } from '../records/records.ts'
+import type { NamedObject } from '../records/records.ts'
 import { type BlobReference, referenceOfPart, referenceOfVersion } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 

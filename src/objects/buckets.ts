@@ -1,4 +1,5 @@
 /** Buckets: making, finding, listing, changing and removing their records. */
+
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
@@ -6,6 +7,7 @@ import { admitted, type BucketScope } from '../commits/scope.ts'
 import { requireWholeMetadata } from '../commits/whole-metadata.ts'
 import { S3Error } from '../errors.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { type BucketRecord, bucketCodec, type ObjectLock, unsetBucket } from '../records/bucket-record.ts'
 import {
   bucketKey,
   contentsOfBucket,
@@ -15,8 +17,7 @@ import {
   ownedBucketName,
   ownedBuckets,
 } from '../records/keyspace.ts'
-import { bucketCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, ObjectLock, Tag } from '../records/records.ts'
+import type { Tag } from '../records/records.ts'
 
 export interface NewBucket {
   name: string
@@ -64,11 +65,11 @@ export async function createBucket(
       if (await holdsAny(backend, range)) throw bucketHidden(bucket.name)
     }
     const record: BucketRecord = {
-      tags: [],
+      ...unsetBucket,
       ...bucket,
       id: randomId(backend.clock),
       createdMs: backend.clock.now(),
-      versioning: bucket.objectLock === undefined ? 'unversioned' : 'enabled',
+      versioning: bucket.objectLock === undefined ? unsetBucket.versioning : 'enabled',
     }
     return {
       result: record,

@@ -4,9 +4,10 @@ import type { Backend } from '../commits/backend.ts'
 import { type BucketScope, viewInBucket } from '../commits/scope.ts'
 import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { ObjectKeys } from '../records/keyspace.ts'
 import { objectCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, ListedObject } from '../records/records.ts'
+import type { ListedObject } from '../records/records.ts'
 import { findsMax, groupOf, type Line, type ListingQuery, type Page, type PageStart, pageOf } from '../rules/listing.ts'
 
 export interface ObjectQuery extends ListingQuery {

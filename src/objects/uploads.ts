@@ -9,6 +9,7 @@ import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.t
 import { S3Error } from '../errors.ts'
 import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import {
   bucketKey,
   noValue,
@@ -20,7 +21,7 @@ import {
   uploadKey,
 } from '../records/keyspace.ts'
 import { uploadCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, OpenUpload, UploadRecord } from '../records/records.ts'
+import type { OpenUpload, UploadRecord } from '../records/records.ts'
 import { findsMax, groupOf, type Line, type ListingQuery, type Page, pageOf, startBehind } from '../rules/listing.ts'
 
 export interface UploadAddress {

@@ -1,75 +1,42 @@
-/** Reads and removals of configurations that a bucket has none of, and cannot be given: policy, replication, CORS, lifecycle, website. */
+/** Operations on configurations that a bucket has none of, and cannot be given. */
 import type { ErrorCode } from '../errors.ts'
+import { refusedOperation } from './refused-operations.ts'
 import { findsNothing, removesNothing } from './unconfigured-bucket.ts'
 
-interface Row {
+interface AbsentConfiguration {
   what: string
   query: string
   code: ErrorCode
   read: [name: string, permission: string]
+  write: string
   remove: [name: string, permission: string]
 }
 
-const rows: readonly Row[] = [
-  {
-    what: 'policy',
-    query: 'policy',
-    code: 'NoSuchBucketPolicy',
-    read: ['GetBucketPolicy', 's3:GetBucketPolicy'],
-    remove: ['DeleteBucketPolicy', 's3:DeleteBucketPolicy'],
-  },
-  {
-    what: 'replication configuration',
-    query: 'replication',
-    code: 'ReplicationConfigurationNotFoundError',
-    read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
-    remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
-  },
-  {
-    what: 'CORS configuration',
-    query: 'cors',
-    code: 'NoSuchCORSConfiguration',
-    read: ['GetBucketCors', 's3:GetBucketCORS'],
-    remove: ['DeleteBucketCors', 's3:PutBucketCORS'],
-  },
-  {
-    what: 'lifecycle configuration',
-    query: 'lifecycle',
-    code: 'NoSuchLifecycleConfiguration',
-    read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
-    remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
-  },
-  {
-    what: 'website configuration',
-    query: 'website',
-    code: 'NoSuchWebsiteConfiguration',
-    read: ['GetBucketWebsite', 's3:GetBucketWebsite'],
-    remove: ['DeleteBucketWebsite', 's3:DeleteBucketWebsite'],
-  },
-]
-
-export const absentConfigurations = [
-  ...rows.flatMap(({ what, query, code, read, remove }) => [
+/** What S3 has of a configuration that no bucket here can have: it is not found, nothing is to be removed, and writing it is refused by name. */
+export function absentConfiguration({ what, query, code, read, write, remove }: AbsentConfiguration) {
+  return [
     findsNothing(
       'GET',
       { name: read[0], query: [query], permission: read[1], summary: `Answers that the bucket has no ${what}.` },
       code,
     ),
+    refusedOperation(write, 'PUT', 'bucket', [query]),
     removesNothing({
       name: remove[0],
       query: [query],
       permission: remove[1],
       summary: `Leaves the bucket without a ${what}, as it is.`,
     }),
-  ]),
-  findsNothing(
-    'GET',
-    {
-      name: 'GetBucketPolicyStatus',
-      query: ['policyStatus'],
-      permission: 's3:GetBucketPolicyStatus',
-      summary: 'Answers that the bucket has no policy, so that nothing could be public by it.',
-    },
-    'NoSuchBucketPolicy',
-  ),
-]
+  ]
+}
+
+export const absentPolicyStatus = findsNothing(
+  'GET',
+  {
+    name: 'GetBucketPolicyStatus',
+    query: ['policyStatus'],
+    permission: 's3:GetBucketPolicyStatus',
+    summary: 'Answers that the bucket has no policy, so that nothing could be public by it.',
+  },
+  'NoSuchBucketPolicy',
+)

@@ -5,7 +5,7 @@ import { checksumsIn, ownership, requiredDocument } from '../contract/groups.ts'
 import { boolean, list, optional, refusedElement, string, struct } from '../contract/shapes.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
-import type { DefaultEncryption } from '../records/records.ts'
+import type { DefaultEncryption } from '../records/bucket-record.ts'
 import { defineOperation } from './context.ts'
 
 const configurationShape = struct({

@@ -4,7 +4,7 @@ import { checksumsIn, ownership, requestCharged, requiredDocument } from '../con
 import { integer, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
-import type { DefaultRetention, ObjectLock } from '../records/records.ts'
+import type { DefaultRetention, ObjectLock } from '../records/bucket-record.ts'
 import { checkPeriod } from '../rules/retention.ts'
 import { defineOperation } from './context.ts'
 

@@ -7,10 +7,8 @@ type Row = [name: string, method: Method, target: Target, ...query: string[]]
 const rows: readonly Row[] = [
   ['PutBucketAbac', 'PUT', 'bucket', 'abac'],
   ['PutBucketAnalyticsConfiguration', 'PUT', 'bucket', 'analytics'],
-  ['PutBucketCors', 'PUT', 'bucket', 'cors'],
   ['PutBucketIntelligentTieringConfiguration', 'PUT', 'bucket', 'intelligent-tiering'],
   ['PutBucketInventoryConfiguration', 'PUT', 'bucket', 'inventory'],
-  ['PutBucketLifecycleConfiguration', 'PUT', 'bucket', 'lifecycle'],
   ['GetBucketMetadataConfiguration', 'GET', 'bucket', 'metadataConfiguration'],
   ['CreateBucketMetadataConfiguration', 'POST', 'bucket', 'metadataConfiguration'],
   ['DeleteBucketMetadataConfiguration', 'DELETE', 'bucket', 'metadataConfiguration'],
@@ -23,14 +21,11 @@ const rows: readonly Row[] = [
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
   // What it would take away, BucketOwnerEnforced, holds for every bucket here.
   ['DeleteBucketOwnershipControls', 'DELETE', 'bucket', 'ownershipControls'],
-  ['PutBucketPolicy', 'PUT', 'bucket', 'policy'],
   // Nothing here is public, and nothing can be made so: a block that was taken away would still be there.
   ['DeletePublicAccessBlock', 'DELETE', 'bucket', 'publicAccessBlock'],
-  ['PutBucketReplication', 'PUT', 'bucket', 'replication'],
   // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
   ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],
   ['CreateSession', 'GET', 'bucket', 'session'],
-  ['PutBucketWebsite', 'PUT', 'bucket', 'website'],
   ['ListObjectAnnotations', 'GET', 'object', 'annotation'],
   ['GetObjectAnnotation', 'GET', 'object', 'annotation', 'annotationName'],
   ['PutObjectAnnotation', 'PUT', 'object', 'annotation'],
@@ -49,7 +44,7 @@ export const refusedOperations: readonly Operation<OperationContext>[] = [
   { ...refusedOperation('PostObject', 'POST', 'bucket', []), authentication: 'form' },
 ]
 
-function refusedOperation(
+export function refusedOperation(
   name: string,
   method: Method,
   target: Target,

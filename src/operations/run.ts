@@ -5,7 +5,7 @@ import type { BucketScope } from '../commits/scope.ts'
 import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
-import type { BucketRecord } from '../records/records.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import type { OperationContext, OperationRequest } from './context.ts'
 

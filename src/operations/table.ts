@@ -1,7 +1,7 @@
 /** Every operation, in the order of the docs. Order decides nothing. */
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
-import { absentConfigurations } from './absent-configurations.ts'
+import { absentConfiguration, absentPolicyStatus } from './absent-configurations.ts'
 import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
 import {
   deleteBucketEncryptionOperation,
@@ -64,7 +64,47 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketAclOperation,
   getBucketAclOperation,
   ...fixedConfigurations,
-  ...absentConfigurations,
+  ...absentConfiguration({
+    what: 'policy',
+    query: 'policy',
+    code: 'NoSuchBucketPolicy',
+    read: ['GetBucketPolicy', 's3:GetBucketPolicy'],
+    write: 'PutBucketPolicy',
+    remove: ['DeleteBucketPolicy', 's3:DeleteBucketPolicy'],
+  }),
+  absentPolicyStatus,
+  ...absentConfiguration({
+    what: 'replication configuration',
+    query: 'replication',
+    code: 'ReplicationConfigurationNotFoundError',
+    read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
+    write: 'PutBucketReplication',
+    remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
+  }),
+  ...absentConfiguration({
+    what: 'CORS configuration',
+    query: 'cors',
+    code: 'NoSuchCORSConfiguration',
+    read: ['GetBucketCors', 's3:GetBucketCORS'],
+    write: 'PutBucketCors',
+    remove: ['DeleteBucketCors', 's3:PutBucketCORS'],
+  }),
+  ...absentConfiguration({
+    what: 'lifecycle configuration',
+    query: 'lifecycle',
+    code: 'NoSuchLifecycleConfiguration',
+    read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
+    write: 'PutBucketLifecycleConfiguration',
+    remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
+  }),
+  ...absentConfiguration({
+    what: 'website configuration',
+    query: 'website',
+    code: 'NoSuchWebsiteConfiguration',
+    read: ['GetBucketWebsite', 's3:GetBucketWebsite'],
+    write: 'PutBucketWebsite',
+    remove: ['DeleteBucketWebsite', 's3:DeleteBucketWebsite'],
+  }),
   ...configurationsById,
   putObjectOperation,
   getObjectOperation,

@@ -3,9 +3,9 @@
  * still read.
  */
 import { readLabel } from '../blobs/blobs.ts'
+import { packedBucketState, retentionMode } from './bucket-record.ts'
 import type {
   BlobDescription,
-  BucketState,
   CompletionDescription,
   ObjectDescription,
   PartDescription,
@@ -19,23 +19,17 @@ import {
   listOf,
   number,
   oneOf,
-  type Packed,
   packedObject,
   perhapsEmpty,
-  present,
   remembered,
   text,
   texts,
-  usually,
 } from './packed-fields.ts'
 import {
   type Checksum,
-  type DefaultEncryption,
-  type DefaultRetention,
   type DescriptiveHeaders,
   type Encryption,
   type ObjectAttributes,
-  type ObjectLock,
   type Retention,
   storageClasses,
   storedChecksumAlgorithms,
@@ -45,31 +39,6 @@ import {
 
 /** No JSON begins with it, and no label of a shard. */
 const secondFormat = 2
-
-const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
-
-/** Twice the days, or twice the years and one. */
-const retentionPeriod: Packed<DefaultRetention['period']> = {
-  write: (writer, period) => writer.number('days' in period ? period.days * 2 : period.years * 2 + 1),
-  read(reader) {
-    const coded = reader.number()
-    const count = Math.floor(coded / 2)
-    return coded % 2 === 0 ? { days: count } : { years: count }
-  },
-}
-
-const bucketState = packedObject<BucketState>({
-  owner: text,
-  createdMs: number,
-  location: usually(text, 'default'),
-  versioning: usually(oneOf(['unversioned', 'enabled', 'suspended']), 'unversioned'),
-  locationConstraint: text,
-  objectLock: packedObject<ObjectLock>({
-    defaultRetention: packedObject<DefaultRetention>({ mode: retentionMode, period: retentionPeriod }),
-  }),
-  encryption: packedObject<DefaultEncryption>({ by: oneOf(['store', 'kms']), kmsKeyId: text, bucketKeyEnabled: flag }),
-  moving: present,
-})
 
 const checksumAlgorithm = oneOf(storedChecksumAlgorithms)
 const checksumType = oneOf(['FULL_OBJECT', 'COMPOSITE'])
@@ -109,7 +78,7 @@ const attributes = {
 const described = {
   bucket: text,
   bucketId: hex,
-  bucketState: remembered(bucketState),
+  bucketState: remembered(packedBucketState),
   key: text,
   writtenMs: number,
   etag: hex,

@@ -1,7 +1,7 @@
 /** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
+import type { BucketRecord, BucketState } from './bucket-record.ts'
 import type {
-  BucketRecord,
   Checksum,
   Encryption,
   ListedObject,
@@ -18,12 +18,10 @@ export interface Digested {
   checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
 }
 
-/** What the bucket was when the blob was written. Absent in what was written before shards told. */
-export type BucketState = Omit<BucketRecord, 'name' | 'id' | 'tags'>
-
 interface Described {
   bucket: string
   bucketId: string
+  /** What the bucket was when the blob was written. Absent in what was written before shards told. */
   bucketState?: BucketState
   key: string
   etag: string
@@ -100,7 +98,7 @@ export function describeObject(
     kind: 'object',
     bucket: bucket.name,
     bucketId: bucket.id,
-    bucketState: bucketStateOf(bucket),
+    bucketState: bucket,
     key,
     sequence,
     versionRandom,
@@ -143,18 +141,6 @@ export function describePart(
   return { kind: 'part', ...ofBucket(bucket), ...part, upload: attributes, etag, checksum, writtenMs }
 }
 
-/** Records of buckets are remembered from request to request, and so is what is told of them. */
-const states = new WeakMap<BucketRecord, BucketState>()
-
-/** Without tags: they may be many, and are nobody's to lose bytes of each object for. */
-function bucketStateOf(bucket: BucketRecord): BucketState {
-  const known = states.get(bucket)
-  if (known !== undefined) return known
-  const { name, id, tags, ...state } = bucket
-  states.set(bucket, state)
-  return state
-}
-
 function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
-  return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucketStateOf(bucket) }
+  return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucket }
 }

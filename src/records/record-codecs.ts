@@ -13,7 +13,6 @@ import {
   unseal,
 } from './record-format.ts'
 import {
-  type BucketRecord,
   type DeleteMarker,
   type FirstLockClockRecord,
   type GarbageRecord,
@@ -35,7 +34,6 @@ import {
 } from './records.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
-export const bucketCodec = jsonCodec<BucketRecord>()
 export const uploadCodec = jsonCodec<UploadRecord>()
 export const partCodec = manifestCodec<PartRecord>()
 export const garbageCodec = manifestCodec<GarbageRecord>()

@@ -10,47 +10,7 @@ export interface Tag {
   value: string
 }
 
-export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
-
 export type RetentionMode = 'GOVERNANCE' | 'COMPLIANCE'
-
-/** Retention that new versions get when they ask for none. */
-export interface DefaultRetention {
-  mode: RetentionMode
-  period: { days: number } | { years: number }
-}
-
-/** Its presence says that Object Lock is enabled; it can't be disabled again. */
-export interface ObjectLock {
-  defaultRetention: DefaultRetention | undefined
-}
-
-/** Encryption that new objects get when their request asks for none. */
-export interface DefaultEncryption {
-  by: 'store' | 'kms'
-  /** Of SSE-KMS, as the client named it; absent: the default key. */
-  kmsKeyId?: string | undefined
-  bucketKeyEnabled?: boolean | undefined
-}
-
-export interface BucketRecord {
-  name: string
-  /** Distinguishes this bucket from earlier and later ones of the same name. */
-  id: string
-  /** Account id. */
-  owner: string
-  createdMs: number
-  /** As CreateBucket gave it, or the location that the bucket was moved to; GetBucketLocation answers it verbatim. */
-  locationConstraint: string | undefined
-  /** Name of the location that new blobs are written to. */
-  location: string
-  /** Set while blobs that were written before are moved there. */
-  moving?: true | undefined
-  tags: readonly Tag[]
-  versioning: VersioningState
-  objectLock: ObjectLock | undefined
-  encryption?: DefaultEncryption | undefined
-}
 
 /** Headers that describe an object and are given back as they came. */
 export interface DescriptiveHeaders {

@@ -1,5 +1,5 @@
 /** Names of versions: they carry the version's sequence, so that a version is found by its name alone. Pure. */
-import type { VersioningState } from './records.ts'
+import type { VersioningState } from './bucket-record.ts'
 
 /** What was written while versioning was not enabled. */
 export const nullVersionId = 'null'

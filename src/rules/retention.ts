@@ -1,7 +1,8 @@
 /** What Object Lock allows: whether a version may be removed, and how its retention may change. Pure; every doubt denies. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { DefaultRetention, ObjectAttributes, Retention } from '../records/records.ts'
+import type { DefaultRetention } from '../records/bucket-record.ts'
+import type { ObjectAttributes, Retention } from '../records/records.ts'
 
 export interface LockClaim {
   /** The time that locks are judged by: see `lock-clock`. */

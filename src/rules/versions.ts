@@ -1,13 +1,7 @@
 /** The versions of a key, and how writing, deleting and removing change them, as AWS S3 documents it. Pure. */
 import type { Manifest } from '../blobs/blobs.ts'
-import type {
-  BucketRecord,
-  DeleteMarker,
-  ObjectData,
-  ObjectRecord,
-  VersioningState,
-  VersionRecord,
-} from '../records/records.ts'
+import type { BucketRecord, VersioningState } from '../records/bucket-record.ts'
+import type { DeleteMarker, ObjectData, ObjectRecord, VersionRecord } from '../records/records.ts'
 import { nullVersionId } from '../records/version-id.ts'
 
 /**

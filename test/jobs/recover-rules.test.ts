@@ -11,8 +11,9 @@ import {
 } from '../../src/jobs/recover/found-blobs.ts'
 import { type FoundVersion, type MergeContext, mergeVersions } from '../../src/jobs/recover/merge-versions.ts'
 import { type BucketSighting, bucketAfter } from '../../src/jobs/recover/recover-buckets.ts'
+import type { BucketRecord } from '../../src/records/bucket-record.ts'
 import type { ObjectDescription } from '../../src/records/descriptions.ts'
-import type { BucketRecord, ObjectRecord, VersionRecord } from '../../src/records/records.ts'
+import type { ObjectRecord, VersionRecord } from '../../src/records/records.ts'
 import { versionIdOf } from '../../src/records/version-id.ts'
 
 const safe: RecoveryLocation = { name: 'safe', version: 3, copies: 2, storeIds: new Set(['a', 'b', 'c']) }
@@ -337,6 +338,7 @@ describe('a bucket', () => {
   }
   const tags = [{ key: 'k', value: 'v' }]
   const record = (id: string): BucketRecord => ({ ...state, versioning: 'unversioned', name: 'bucket', id, tags })
+  const configured = { ...record('x'), ofTheMetadataAlone: 'kept' }
   const seen = (id: string, lastMs: number, told = true): BucketSighting => ({
     id,
     name: 'bucket',
@@ -382,9 +384,17 @@ describe('a bucket', () => {
       50,
       { objectLock: { defaultRetention: undefined } },
     ],
+    [
+      'whose default encryption was removed since',
+      { ...record('x'), encryption: { by: 'store' } },
+      seen('x', 90),
+      50,
+      { encryption: undefined },
+    ],
+    ['that has what no shard tells', configured, seen('x', 90), 50, { ...configured, versioning: 'enabled' }],
   ])('%s', (_, before, sighting, takenMs, expected) => {
     const after = bucketAfter(before, sighting, { takenMs, owner: 'root' })
     if (expected === undefined) expect(after).toBeUndefined()
-    else expect(after).toMatchObject(expected)
+    else expect({ encryption: undefined, ...after }).toMatchObject(expected)
   })
 })

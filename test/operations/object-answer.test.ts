@@ -1,7 +1,8 @@
 /** Which bytes a read means, and the headers that describe them. */
 import { describe, expect, it } from 'vitest'
 import { describeRead, planRead, type ReadInputs } from '../../src/operations/object-answer.ts'
-import type { BucketRecord, ObjectRecord } from '../../src/records/records.ts'
+import type { BucketRecord } from '../../src/records/bucket-record.ts'
+import type { ObjectRecord } from '../../src/records/records.ts'
 import { outcomeOf, plain } from '../objects/fixture.ts'
 
 const etag = '5d41402abc4b2a76b9719d911017c592'

@@ -2,18 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Key } from '../../src/kv/kv.ts'
+import type { BucketRecord } from '../../src/records/bucket-record.ts'
+import { bucketCodec } from '../../src/records/bucket-record.ts'
 import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/records/keyspace.ts'
-import {
-  bucketCodec,
-  garbageCodec,
-  objectCodec,
-  partCodec,
-  uploadCodec,
-  versionCodec,
-} from '../../src/records/record-codecs.ts'
+import { garbageCodec, objectCodec, partCodec, uploadCodec, versionCodec } from '../../src/records/record-codecs.ts'
 import { RecordDamaged, seal } from '../../src/records/record-format.ts'
 import {
-  type BucketRecord,
   type GarbageRecord,
   type ObjectRecord,
   type PartRecord,
@@ -429,4 +423,37 @@ it('a record of a format that this version does not know is refused by name', ()
   const bytes = garbageCodec.encode(key, { kind: 'bucket', bucketId: 'b' })
   bytes[0] = 9
   expect(() => garbageCodec.decode(key, bytes)).toThrow('unknown format 9')
+})
+
+it.each<[string, string, object]>([
+  [
+    'of an older version, with what it says alone',
+    '{"tags":[],"name":"photos","owner":"main","location":"default","id":"b1","createdMs":5,"versioning":"enabled","objectLock":{}}',
+    { versioning: 'enabled', objectLock: { defaultRetention: undefined } },
+  ],
+  ['that lacks all that can be unset', '{"name":"photos","owner":"main","id":"b1","createdMs":5}', {}],
+  [
+    'of a later version, with all that it says',
+    '{"name":"photos","owner":"main","id":"b1","createdMs":5,"later":["x"]}',
+    { later: ['x'] },
+  ],
+])('a bucket’s record is read %s', (_, json, said) => {
+  const key = bucketKey('photos')
+  const bytes = seal(key, Buffer.concat([Buffer.alloc(5), Buffer.from(json)]))
+  const unset = {
+    tags: [],
+    locationConstraint: undefined,
+    location: 'default',
+    versioning: 'unversioned',
+    objectLock: undefined,
+    encryption: undefined,
+  }
+  expect(bucketCodec.decode(key, bytes)).toEqual({
+    name: 'photos',
+    id: 'b1',
+    owner: 'main',
+    createdMs: 5,
+    ...unset,
+    ...said,
+  })
 })

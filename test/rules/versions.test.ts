@@ -1,6 +1,7 @@
 /** The versions of a key: every arrangement of up to four versions, changed in every way, against a plain list of them. */
 import { describe, expect, it } from 'vitest'
-import type { DeleteMarker, ObjectRecord, VersioningState, VersionRecord } from '../../src/records/records.ts'
+import type { VersioningState } from '../../src/records/bucket-record.ts'
+import type { DeleteMarker, ObjectRecord, VersionRecord } from '../../src/records/records.ts'
 import {
   type KeyVersions,
   latestOf,

@@ -3,8 +3,14 @@
 import { garbagePut } from '../../commits/commit.ts'
 import { garbageOf } from '../../commits/key-history.ts'
 import type { Key } from '../../kv/kv.ts'
+import {
+  type BucketRecord,
+  type BucketState,
+  bucketCodec,
+  unsetBucket,
+  withState,
+} from '../../records/bucket-record.ts'
 import { readDescription } from '../../records/description-bytes.ts'
-import type { BucketState } from '../../records/descriptions.ts'
 import {
   bucketKey,
   historyKeyOf,
@@ -14,8 +20,7 @@ import {
   ObjectKeys,
   ownedBucketKey,
 } from '../../records/keyspace.ts'
-import { bucketCodec, versionCodec } from '../../records/record-codecs.ts'
-import type { BucketRecord } from '../../records/records.ts'
+import { versionCodec } from '../../records/record-codecs.ts'
 import { everyBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'
@@ -62,19 +67,10 @@ export function bucketAfter(
 ): BucketRecord | undefined {
   const isNews = takenMs === undefined || lastMs > takenMs
   if (before !== undefined && !isNews) return before.id === id ? before : undefined
-  const unsaid: BucketState = {
-    owner,
-    createdMs: lastMs,
-    locationConstraint: undefined,
-    location: 'default',
-    versioning: 'unversioned',
-    objectLock: undefined,
-  }
-  // Tags are not told: those of the snapshot stay.
-  const tags = before?.id === id ? before.tags : []
-  const told = state ?? (before?.id === id ? before : unsaid)
+  const known = before?.id === id ? before : { ...unsetBucket, name, id, owner, createdMs: lastMs }
+  const after = state === undefined ? known : withState(known, state)
   // Object Lock can't be disabled: whoever says less wrote before.
-  return { ...told, objectLock: told.objectLock ?? before?.objectLock, name, id, tags }
+  return { ...after, objectLock: after.objectLock ?? before?.objectLock }
 }
 
 /** Of several buckets of one name the one that was written to last is there; the others had to be empty before it could be. */

@@ -2,11 +2,12 @@
 
 import type { Manifest } from '../../blobs/blobs.ts'
 import { timeOfId } from '../../clock.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
 import { readDescription } from '../../records/description-bytes.ts'
 import type { PartDescription } from '../../records/descriptions.ts'
 import { noValue, openUploadKey, partKey, partsOf, uploadKey } from '../../records/keyspace.ts'
 import { partCodec, uploadCodec } from '../../records/record-codecs.ts'
-import type { BucketRecord, CompletedUpload, OpenUpload, PartRecord, UploadRecord } from '../../records/records.ts'
+import type { CompletedUpload, OpenUpload, PartRecord, UploadRecord } from '../../records/records.ts'
 import { nullVersionId } from '../../records/version-id.ts'
 import { everyEntry } from '../every-entry.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'

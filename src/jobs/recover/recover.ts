@@ -1,7 +1,7 @@
 /** Rebuilds the metadata from what stores hold: from the newest snapshot on them, and from what shards say that it does not know (ADR 0021). */
 import type { Key } from '../../kv/kv.ts'
 import { rangeOf } from '../../kv/ordered-key.ts'
-import type { BucketRecord } from '../../records/records.ts'
+import type { BucketRecord } from '../../records/bucket-record.ts'
 import { everyEntry } from '../every-entry.ts'
 import { checkReferences } from './check-references.ts'
 import type { RecoverReport, Recovery } from './context.ts'

@@ -1,0 +1,112 @@
+/**
+ * A bucket, declared once: its fields, what they are where a record lacks them, and which of them shards tell. A new configuration is one optional field of
+ * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
+ */
+import {
+  flag,
+  number,
+  oneOf,
+  type Packed,
+  type PackedFields,
+  packedObject,
+  present,
+  text,
+  usually,
+} from './packed-fields.ts'
+import { type Codec, jsonCodec } from './record-format.ts'
+import type { RetentionMode, Tag } from './records.ts'
+
+export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
+
+/** Retention that new versions get when they ask for none. */
+export interface DefaultRetention {
+  mode: RetentionMode
+  period: { days: number } | { years: number }
+}
+
+/** Its presence says that Object Lock is enabled; it can't be disabled again. */
+export interface ObjectLock {
+  defaultRetention: DefaultRetention | undefined
+}
+
+/** Encryption that new objects get when their request asks for none. */
+export interface DefaultEncryption {
+  by: 'store' | 'kms'
+  /** Of SSE-KMS, as the client named it; absent: the default key. */
+  kmsKeyId?: string | undefined
+  bucketKeyEnabled?: boolean | undefined
+}
+
+export interface BucketRecord {
+  name: string
+  /** Distinguishes this bucket from earlier and later ones of the same name. */
+  id: string
+  /** Account id. */
+  owner: string
+  createdMs: number
+  /** As CreateBucket gave it, or the location that the bucket was moved to; GetBucketLocation answers it verbatim. */
+  locationConstraint: string | undefined
+  /** Name of the location that new blobs are written to. */
+  location: string
+  /** Set while blobs that were written before are moved there. */
+  moving?: true | undefined
+  tags: readonly Tag[]
+  versioning: VersioningState
+  objectLock: ObjectLock | undefined
+  encryption?: DefaultEncryption | undefined
+}
+
+/** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */
+export const unsetBucket = {
+  tags: [],
+  locationConstraint: undefined,
+  location: 'default',
+  versioning: 'unversioned',
+  objectLock: undefined,
+} satisfies Partial<BucketRecord>
+
+const stored = jsonCodec<BucketRecord>()
+
+export const bucketCodec: Codec<BucketRecord> = {
+  encode: stored.encode,
+  decode: (key, bytes) => ({ ...unsetBucket, ...stored.decode(key, bytes) }),
+}
+
+export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
+
+/** Twice the days, or twice the years and one. */
+const retentionPeriod: Packed<DefaultRetention['period']> = {
+  write: (writer, period) => writer.number('days' in period ? period.days * 2 : period.years * 2 + 1),
+  read(reader) {
+    const coded = reader.number()
+    const count = Math.floor(coded / 2)
+    return coded % 2 === 0 ? { days: count } : { years: count }
+  },
+}
+
+/**
+ * What the description of every blob tells of its bucket: what the bucket cannot be found again without. The list is this and no more, and append only: whatever is in it takes
+ * room beside every object.
+ */
+const told = {
+  owner: text,
+  createdMs: number,
+  location: usually(text, unsetBucket.location),
+  versioning: usually(oneOf(['unversioned', 'enabled', 'suspended']), unsetBucket.versioning),
+  locationConstraint: text,
+  objectLock: packedObject<ObjectLock>({
+    defaultRetention: packedObject<DefaultRetention>({ mode: retentionMode, period: retentionPeriod }),
+  }),
+  encryption: packedObject<DefaultEncryption>({ by: oneOf(['store', 'kms']), kmsKeyId: text, bucketKeyEnabled: flag }),
+  moving: present,
+} satisfies Partial<PackedFields<BucketRecord>>
+
+export type BucketState = Pick<BucketRecord, keyof typeof told>
+
+export const packedBucketState = packedObject<BucketState>(told)
+
+/** The bucket with all that `state` tells of it. What shards don't tell stays. */
+export function withState(bucket: BucketRecord, state: BucketState): BucketRecord {
+  const untold: Partial<BucketRecord> = Object.fromEntries(Object.entries(bucket).filter(([field]) => !(field in told)))
+  return { ...unsetBucket, ...untold, ...state, name: bucket.name, id: bucket.id }
+}
