@@ -1,5 +1,6 @@
 /** Reads and verifies every shard of every blob, also those that no healthy read touches, and of metadata snapshots; and has repaired what is damaged or missing. */
 import { setImmediate as turn } from 'node:timers/promises'
+import { z } from 'zod'
 import { bytesOfShards } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { repairPut } from '../commits/repair-queue.ts'
@@ -8,7 +9,7 @@ import { repairKey } from '../records/keyspace.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
 import { repairBlob } from './repair.ts'
-import { type Walked, type WalkPlace, walkAll } from './scrub-walk.ts'
+import { type Walked, walkAll, walkPosition } from './scrub-walk.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 
 export const scrubKind = 'scrub'
@@ -49,8 +50,15 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
   }
 }
 
-/** Where a scrub goes on, and how many bytes were read until there. */
-type Cursor = WalkPlace & { bytes: number }
+/** Where a scrub continues, and how many bytes it had read by then. */
+const cursorSchema = z.intersection(walkPosition, z.object({ bytes: z.number() }))
+type Cursor = z.infer<typeof cursorSchema>
+
+/** `undefined`: there is none, or none that this version knows. Then the scrub starts again, which does no harm. */
+function readCursor(text: string | undefined): Cursor | undefined {
+  if (text === undefined) return undefined
+  return cursorSchema.safeParse(JSON.parse(text)).data
+}
 
 class Scrub {
   readonly #backend: Backend
@@ -76,7 +84,7 @@ class Scrub {
   }
 
   async run(): Promise<void> {
-    const from = this.#task.cursor === undefined ? undefined : (JSON.parse(this.#task.cursor) as Cursor)
+    const from = readCursor(this.#task.cursor)
     this.#bytes = from?.bytes ?? 0
     if (from === undefined)
       await this.#task.advance({ done: 0, total: await totalBytes(this.#backend, this.#task.signal) })

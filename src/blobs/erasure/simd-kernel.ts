@@ -1,4 +1,5 @@
 /** The kernel in WebAssembly, 16 bytes an instruction. Assembled when it is opened. */
+import { known } from '../../known.ts'
 import { limits } from '../../limits.ts'
 import { type Code, instantiate, op, seq, type WasmFunction } from '../../wasm.ts'
 import { type Matrix, multiply } from './gf256.ts'
@@ -150,12 +151,12 @@ export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzl
   const targetAddresses = new Uint32Array(memory, targetsAt, targetsAtOnceMax)
 
   function pass(coefficients: Matrix, first: number): Combine {
-    const combine = module[`combine${coefficients.length}`]
+    const combine = known(module[`combine${coefficients.length}`])
     const prepared = tablesOf(coefficients)
     return (sources, targets, bytes) => {
       tables.set(prepared)
       targetAddresses.set(targets.slice(first, first + coefficients.length))
-      combine?.(sourcesAt + sources.length * addressBytes, 0, Math.ceil(bytes / stepBytes) * stepBytes)
+      combine(sourcesAt + sources.length * addressBytes, 0, Math.ceil(bytes / stepBytes) * stepBytes)
     }
   }
 

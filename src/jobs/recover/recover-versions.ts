@@ -15,6 +15,7 @@ import { everyEntry } from '../every-entry.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
 import { assembleBlob } from './found-blobs.ts'
 import { type FoundVersion, mergeVersions } from './merge-versions.ts'
+import { readNotedParts } from './noted-parts.ts'
 import type { ShardGroup } from './staging.ts'
 
 export async function recoverVersions(recovery: Recovery, buckets: ReadonlyMap<string, BucketRecord>): Promise<void> {
@@ -88,10 +89,10 @@ async function foundVersions(
 }
 
 /** `undefined`: it is damaged in too many places. A store that can't be reached now ends the recovery instead: what it has must not be missed. */
-async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<NotedPart[] | undefined> {
+async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<readonly NotedPart[] | undefined> {
   try {
     const source = await blobs.read(manifest, { start: 0, end: manifest.size })
-    return JSON.parse((await source.read()).toString()) as NotedPart[]
+    return readNotedParts(await source.read())
   } catch (error) {
     if (error instanceof ShardDamaged) return undefined
     throw error

@@ -1,14 +1,15 @@
 /** What stores hold, sorted by what it is of, while the metadata is rebuilt: in a metadata store of its own that is thrown away afterwards. */
 
+import { z } from 'zod'
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { Key, Kv, Put } from '../../kv/kv.ts'
 import { packKey, rangeOf, unpackKey } from '../../kv/ordered-key.ts'
-import type { NotedPart } from '../../objects/completion-note.ts'
 import { readDescription } from '../../records/description-bytes.ts'
 import type { CompletionDescription } from '../../records/descriptions.ts'
 import type { ShardStore } from '../../stores/shard-store.ts'
 import { everyEntry } from '../every-entry.ts'
 import { identityOf, type StagedShard } from './found-blobs.ts'
+import { notedPartsSchema } from './noted-parts.ts'
 
 /*
  *     v bucket key identity storeId id        shards of versions, and of notes of uploads
@@ -31,11 +32,13 @@ export interface ShardGroup {
 }
 
 /** What the note of a completed upload told, and where its object is. */
-export interface StagedNote {
-  parts: readonly NotedPart[]
-  description: CompletionDescription
-  versionId: string
-}
+const stagedNote = z.object({
+  parts: notedPartsSchema,
+  /** It was checked when it was read from the store. */
+  description: z.custom<CompletionDescription>((value) => typeof value === 'object' && value !== null),
+  versionId: z.string(),
+})
+export type StagedNote = z.infer<typeof stagedNote>
 
 export class Staging {
   readonly #kv: Kv
@@ -86,12 +89,12 @@ export class Staging {
 
   async note(uploadId: string): Promise<StagedNote | undefined> {
     const [entry] = await this.#kv.get([packKey('n', uploadId)])
-    return entry && (JSON.parse(entry.value.toString()) as StagedNote)
+    return entry && readNote(entry.value)
   }
 
   async *notes(): AsyncGenerator<[uploadId: string, note: StagedNote]> {
     for await (const { key, value } of everyEntry(this.#kv, rangeOf('n'))) {
-      yield [unpackKey(key, ['string', 'string'])[1], JSON.parse(value.toString()) as StagedNote]
+      yield [unpackKey(key, ['string', 'string'])[1], readNote(value)]
     }
   }
 
@@ -123,6 +126,10 @@ export class Staging {
     }
     if (blobs.size > 0) yield { of, blobs }
   }
+}
+
+function readNote(value: Buffer): StagedNote {
+  return stagedNote.parse(JSON.parse(value.toString()))
 }
 
 type Unpacked = [string, string | number, identity: string, storeId: string, id: string]
