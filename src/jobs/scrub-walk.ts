@@ -1,4 +1,4 @@
-/** What a scrub walks, in which order, and from which position: the blobs of every bucket, by name, then the pieces of metadata snapshots, by age. */
+/** What a scrub walks, in which order, and from which position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
 import { z } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
@@ -27,7 +27,7 @@ export type WalkPosition = z.infer<typeof walkPosition>
 export interface Walked {
   reference: BlobReference
   at: WalkPosition
-  /** Whose bytes they are. Absent: metadata's. */
+  /** The object whose bytes they are. Absent: they are metadata's. */
   object?: NamedObject
 }
 

@@ -1,4 +1,4 @@
-/** Reads and verifies every shard of every blob, also those that no healthy read touches, and of metadata snapshots; and has repaired what is damaged or missing. */
+/** Reads and verifies every shard of every blob and of metadata snapshots, also those that no healthy read touches. Has damaged and missing shards repaired. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { z } from 'zod'
 import { bytesOfShards } from '../blobs/blobs.ts'
@@ -17,7 +17,7 @@ export const scrubKind = 'scrub'
 export interface ScrubSettings {
   /** Absent: only when somebody asks. */
   everyMs?: number | undefined
-  /** Unless the request says otherwise. Absent: no limit. */
+  /** The rate, unless the request names one. Absent: no limit. */
   bytesPerSecond: number | undefined
   clock?: PaceClock
 }
@@ -27,14 +27,14 @@ export interface ScrubCounts {
   checked: number
   /** Of these, pieces of metadata snapshots. */
   snapshotPieces: number
-  /** Had a shard that is damaged or missing. */
+  /** Blobs with a damaged or missing shard. */
   damaged: number
   repaired: number
-  /** Damaged, and not whole again yet. */
+  /** Blobs that were damaged and are not whole again yet. */
   degraded: number
-  /** Too few shards are left. */
+  /** Blobs with too few shards left. */
   lost: number
-  /** Some store could not be asked. */
+  /** Blobs with a store that could not be asked. */
   unreachable: number
 }
 
@@ -96,7 +96,7 @@ class Scrub {
     await this.#task.advance({ done: this.#bytes, total: this.#bytes, counts: { ...this.#counts } })
   }
 
-  /** Small blobs together, so that several reads are under way; large ones by themselves, so that memory is bounded. */
+  /** Small blobs are checked together, so that several reads are under way. Large ones are checked alone, so that memory is bounded. */
   async *#batches(from: Cursor | undefined): AsyncGenerator<Walked[]> {
     let batch: Walked[] = []
     let bytes = 0
@@ -125,7 +125,7 @@ class Scrub {
     if (blob.reference.owner.kind === 'snapshot') this.#counts.snapshotPieces++
     if (finding === 'unreachable') this.#counts.unreachable++
     if (finding === 'damaged') this.#counts.damaged++
-    // What is whole may be queued still, and even be taken for lost.
+    // A whole blob may still be queued, and even be marked as lost.
     else if (finding !== 'queued') return
     const outcome = await repairBlob(this.#backend, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
@@ -136,7 +136,7 @@ class Scrub {
     else if (outcome === 'degraded') this.#counts.degraded++
   }
 
-  /** Queues what is damaged in a commit that checks that the record still is what was looked at: else it is looked at again, where it is now. */
+  /** Queues a damaged blob in a commit that checks that its record is unchanged. When the record has changed, looks at the blob that it references now. */
   async #inspect(found: BlobReference): Promise<'whole' | 'queued' | 'unreachable' | 'damaged' | 'gone'> {
     const { kv, blobs } = this.#backend
     for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
@@ -166,13 +166,13 @@ class Scrub {
   }
 }
 
-/** Bytes of all shards, as the metadata has them. */
+/** Bytes of all shards, by the metadata. */
 async function totalBytes(backend: Backend, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let walked = 0
   for await (const { reference } of walkAll(backend.kv, undefined)) {
     bytes += bytesOnStores(reference)
-    // Metadata is read without a pause: requests have their turn in between.
+    // The walk itself never pauses: this lets requests have their turn.
     if (++walked % limits.reclaimBatch === 0) await turn()
     signal.throwIfAborted()
   }

@@ -1,4 +1,4 @@
-/** Walks the blobs of one bucket, from a position that can be continued: parts of open uploads first, then current versions, then older ones, so that what is completed or overwritten meanwhile is met. */
+/** Walks the blobs of one bucket, from any position: parts of open uploads first, then current versions, then older ones. So it meets blobs that are completed or overwritten meanwhile. */
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, openUploadOf, openUploads, partsOf } from '../records/keyspace.ts'
@@ -11,7 +11,7 @@ export interface WalkedBlob {
   reference: BlobReference
   /** A walk from here begins with the blobs of the same record or upload, this one among them. */
   position: string
-  /** Whose bytes they are. */
+  /** The object whose bytes they are. */
   object: NamedObject
 }
 

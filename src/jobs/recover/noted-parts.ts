@@ -1,4 +1,4 @@
-/** The check of what the note of a completed upload says of its parts, when it is read back. */
+/** Checks what the note of a completed upload says of its parts when it is read back. */
 import { z } from 'zod'
 import type { NotedPart } from '../../objects/completion-note.ts'
 

@@ -1,4 +1,4 @@
-/** What stores hold, sorted by what it is of, while the metadata is rebuilt: in a metadata store of its own that is thrown away afterwards. */
+/** Sorts what stores hold by owner while the metadata is rebuilt, in a metadata store of its own that is thrown away afterwards. */
 
 import { z } from 'zod'
 import type { Manifest } from '../../blobs/blobs.ts'
@@ -24,14 +24,14 @@ const sizeBytes = 6
 const garbageMark = Buffer.alloc(1, 1)
 const noMark = Buffer.alloc(0)
 
-/** Shards that are of one key, part or piece, by their identity. */
+/** Shards of one key, part or piece, grouped by their identity. */
 export interface ShardGroup {
   /** Bucket or upload or snapshot, and key or number. */
   of: readonly [string, string | number]
   blobs: ReadonlyMap<string, readonly StagedShard[]>
 }
 
-/** What the note of a completed upload told, and where its object is. */
+/** What the note of a completed upload says, and which version it is of. */
 const stagedNote = z.object({
   parts: notedPartsSchema,
   /** It was checked when it was read from the store. */
@@ -48,7 +48,7 @@ export class Staging {
     this.#kv = kv
   }
 
-  /** Reads what all shards of a store say of themselves. `seen` is told of each. */
+  /** Reads the descriptions of all shards of a store. Calls `seen` with the size of each. */
   async readStore(shards: ShardStore, seen: (payloadBytes: number) => Promise<void>): Promise<void> {
     for await (const { id, payloadBytes, description } of shards.list()) {
       const key = keyOf({ storeId: shards.storeId, id, payloadBytes, raw: description })
@@ -65,7 +65,7 @@ export class Staging {
     await this.flush()
   }
 
-  /** Marks what is to be deleted anyway: it gives back nothing. */
+  /** Marks shards that are garbage: nothing is recovered from them. */
   async markGarbage({ shards }: Manifest): Promise<void> {
     for (const { storeId, id } of shards) this.#puts.push({ key: packKey('i', storeId, id), value: garbageMark })
     if (this.#puts.length >= batchEntries) await this.flush()
@@ -98,7 +98,7 @@ export class Staging {
     }
   }
 
-  /** Everything of a table but garbage, in order of what it is of. */
+  /** Everything in a table except garbage, sorted by owner. */
   async *groups(table: 'v' | 'p' | 'm'): AsyncGenerator<ShardGroup> {
     let of: readonly [string, string | number] | undefined
     let shards: { identity: string; shard: StagedShard }[] = []
@@ -144,7 +144,7 @@ function numbered(key: Key): Unpacked {
   return rest
 }
 
-/** `undefined` for what does not say whose it is: it is left alone. */
+/** `undefined` for a shard that does not name its owner: it stays where it is. */
 function keyOf(shard: StagedShard): Buffer | undefined {
   const description = readDescription(shard.raw)
   if (description === undefined) return undefined
