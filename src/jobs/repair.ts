@@ -1,6 +1,6 @@
 /** Makes the shards that queued blobs lack: verifies those that exist, writes the missing ones, and swaps the manifest by a checked commit. */
 
-import type { Looking, Manifest, ShardPlace } from '../blobs/blobs.ts'
+import type { InspectOptions, Manifest, ShardPlace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { inTurn } from '../commits/turns.ts'
@@ -23,7 +23,7 @@ export interface RepairReport {
 
 export type RepairOutcome = 'whole' | 'degraded' | 'lost' | 'gone'
 
-export interface RepairOptions extends Pick<Looking, 'pace'> {
+export interface RepairOptions extends Pick<InspectOptions, 'pace'> {
   /** Also blobs that were found lost a short while ago. */
   all?: boolean
   /** Called before and after each blob. */
@@ -49,7 +49,7 @@ export async function repairBlobs(backend: Backend, options: RepairOptions = {})
   return report
 }
 
-export interface BlobRepair extends Pick<Looking, 'pace'> {
+export interface BlobRepair extends Pick<InspectOptions, 'pace'> {
   /** The object whose bytes these are, where the owner does not name it. */
   object?: LostBlob['object']
 }

@@ -1,4 +1,4 @@
-/** The kernel in WebAssembly, 16 bytes an instruction. Assembled when it is opened. */
+/** The kernel in WebAssembly, 16 bytes an instruction. It is assembled when it is opened. */
 import { known } from '../../known.ts'
 import { limits } from '../../limits.ts'
 import { type Code, instantiate, op, seq, type WasmFunction } from '../../wasm.ts'
@@ -7,15 +7,15 @@ import { type Combine, type Kernel, stepBytes } from './kernel.ts'
 
 const vectorBytes = 16
 const pageBytes = 65_536
-/** Vectors of a unit in one step: each table that is loaded serves all of them. */
+/** Vectors of a unit in one step: each loaded table serves all of them. */
 const stepVectors = stepBytes / vectorBytes
-/** With more sums at a time, they and the tables no longer fit the 16 vector registers of x86. */
+/** With more sums at a time, the sums and tables no longer fit the 16 vector registers of x86. */
 const targetsAtOnceMax = 4
 
 /** A multiple of a byte is the sum of the multiples of its low and its high nibble: two tables of 16 entries. */
 const tablesBytes = 2 * vectorBytes
 const sourcesMax = limits.dataShardsMax
-/** The first page: tables, those of a source together, then the addresses of sources and of targets. */
+/** The first page: the tables, grouped by source, then the addresses of sources and of targets. */
 const sourcesAt = sourcesMax * targetsAtOnceMax * tablesBytes
 const addressBytes = 4
 const targetsAt = sourcesAt + sourcesMax * addressBytes
@@ -35,7 +35,7 @@ const eachTarget = (targets: number, code: (target: number) => Code): Code => se
 const advance = (name: number, bytes: number): Code =>
   seq(op.localGet(name), op.i32Const(bytes), op.i32Add, op.localSet(name))
 
-/** Keeps where the step lies in a source or target, of which `start` gives the address. */
+/** Computes where the step lies in a source or target; `start` gives the address of its first byte. */
 const keepAddress = (start: Code): Code => seq(start, op.localGet(local.at), op.i32Add, op.localSet(local.address))
 
 const clearSums = (targets: number): Code =>
@@ -136,8 +136,8 @@ type CombineInto = (sourcesStop: number, at: number, stop: number) => void
 const swizzles = { strict: op.i8x16Swizzle, relaxed: op.i8x16RelaxedSwizzle } as const
 
 /**
- * Throws when the engine lacks the instructions. Those of `relaxed` exist in newer engines only, and are one less on x86; what
- * they leave open does not matter here, because a nibble is always a valid index.
+ * Throws when the engine lacks the instructions. Only newer engines have those of `relaxed`, which save one instruction on x86. What
+ * they leave undefined does not matter here, because a nibble is always a valid index.
  */
 export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzles): Kernel {
   const swizzle = swizzles[variant]
