@@ -8,7 +8,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { limits } from '../limits.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
-import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
+import { type Renewal, readFromWorker, type ToWorker } from './worker-messages.ts'
 
 /** Workers can't serve. The message says why. */
 export class WorkerFailed extends Error {
@@ -107,7 +107,9 @@ export class Crew {
   #fork(): Promise<void> {
     const worker = cluster.fork()
     const ready = new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: FromWorker) => {
+      worker.on('message', (received: unknown) => {
+        const message = readFromWorker(received)
+        if (message === undefined) return
         if (message.kind === 'started') tell(worker, this.#firstOrder())
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
         else if (message.kind === 'took') this.#letGo(worker, message.id)

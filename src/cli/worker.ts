@@ -11,7 +11,7 @@ import { openDataStore } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
-import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
+import { type FromWorker, type Renewal, readToWorker, type ToWorker } from './worker-messages.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
@@ -32,11 +32,12 @@ setDefaultHighWaterMark(false, socketBufferBytes)
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})
-process.on('message', (message, handle) => void obey(message as ToWorker, handle))
+process.on('message', (message, handle) => void obey(message, handle))
 tell({ kind: 'started' })
 
-async function obey(order: ToWorker, handle: unknown): Promise<void> {
+async function obey(message: unknown, handle: unknown): Promise<void> {
   try {
+    const order = readToWorker(message)
     if (order.kind === 'serve') {
       serving = open(order)
       await serving

@@ -220,9 +220,16 @@ function listen(server: NetServer, host: string, port: number): Promise<AddressI
     server.once('error', reject)
     server.listen({ host, port, backlog: limits.connectionsQueued }, () => {
       server.off('error', reject)
-      resolve(server.address() as AddressInfo)
+      resolve(boundAddress(server))
     })
   })
+}
+
+/** Of a server that listens on a port. */
+export function boundAddress(server: NetServer): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return address
 }
 
 async function close(

@@ -1,4 +1,4 @@
-/** Every kind of long work that a server takes up. */
+/** Every kind of long work that a server does on request. */
 import type { Backend } from '../commits/backend.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'

@@ -280,9 +280,9 @@ export class GuardedStore implements ShardStore {
 }
 
 async function withinMs(work: Promise<void>, ms: number): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([work, delay(ms, undefined, { signal: late.signal, ref: false }).catch(() => {})])
-  late.abort()
+  const timeout = new AbortController()
+  await Promise.race([work, delay(ms, undefined, { signal: timeout.signal, ref: false }).catch(() => {})])
+  timeout.abort()
 }
 
 /** `payload`, telling its own failures from those of who reads it. */

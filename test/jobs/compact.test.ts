@@ -172,15 +172,19 @@ describe('compaction of a directory', () => {
 
 /** A store whose process dies in every compaction: the copies are made and referenced, and what they replace is still there. */
 function dyingInCompaction(shards: ShardStore): ShardStore {
-  return {
-    ...shards,
-    compact: async ({ move }) => {
-      const found = []
-      for await (const shard of shards.list()) found.push(shard)
-      for (const shard of found) await move(shard)
-      throw new Error('killed')
-    },
+  const compact: ShardStore['compact'] = async ({ move }) => {
+    const found = []
+    for await (const shard of shards.list()) found.push(shard)
+    for (const shard of found) await move(shard)
+    throw new Error('killed')
   }
+  return new Proxy(shards, {
+    get(store, name) {
+      if (name === 'compact') return compact
+      const value: unknown = Reflect.get(store, name)
+      return typeof value === 'function' ? value.bind(store) : value
+    },
+  })
 }
 
 describe('a crash between moving a shard and dropping the old one', () => {

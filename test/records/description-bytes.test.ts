@@ -227,7 +227,7 @@ const toldByShards = [
 ]
 
 describe('of its bucket, a description', () => {
-  const everything: Required<BucketRecord> = {
+  const everything: BucketRecord = {
     ...bucket,
     locationConstraint: 'eu-west-1',
     location: 'safe',
