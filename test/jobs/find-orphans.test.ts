@@ -18,6 +18,7 @@ import {
   storeWithBucket,
   type TestStore,
 } from '../objects/fixture.ts'
+import { overriding } from '../support/overriding.ts'
 import { directoryStoreWithBucket, graceMs, largeBytes, smallBytes } from './fixture.ts'
 import { findAndRelease } from './orphans-fixture.ts'
 
@@ -114,7 +115,7 @@ describe('the search for orphans', () => {
     await put(made, 'key', 'kept')
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     await endBatches(made)
-    const shards = { ...made.shards, markChecked: () => Promise.reject(new Error('killed')) }
+    const shards = overriding(made.shards, { markChecked: () => Promise.reject(new Error('killed')) })
     const store = { ...made.backend, blobs: { ...made.backend.blobs, stores: [shards] } }
     await expect(findAndRelease(store, { graceMs })).rejects.toThrow('killed')
     expect(await removeOrphans(made)).toBe(1)
