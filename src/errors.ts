@@ -75,6 +75,7 @@ export const errorTable = {
     status: 400,
     message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
   },
+  MalformedPolicy: { status: 400, message: 'This policy is malformed.' },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
     status: 400,
@@ -126,6 +127,7 @@ export const errorTable = {
     status: 409,
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
   },
+  PolicyTooLarge: { status: 400, message: 'Policy exceeds the maximum allowed document size.' },
   PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
   ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },
   RequestHeaderSectionTooLarge: {

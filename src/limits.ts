@@ -37,6 +37,9 @@ export const limits = {
   /** A machine's clock that is not believed and further ahead waits for an operator. */
   lockClockLagMs: 60 * 1000,
 
+  // Policies, as AWS S3 documents it of bucket policies.
+  policyBytesMax: 20 * KiB,
+
   // Pages.
   listKeysMax: 1000,
   listUploadsMax: 1000,

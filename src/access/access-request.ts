@@ -25,7 +25,7 @@ export interface AccessRequest {
   readonly principal: AccessPrincipal
   /** As in the table of actions: `s3:GetObject`. */
   readonly action: string
-  /** `arn:aws:s3:::bucket`, `arn:aws:s3:::bucket/key`; `*` for what concerns no bucket. */
+  /** `arn:aws:s3:::bucket`, `arn:aws:s3:::bucket/key`; `arn:aws:s3:::*` for what concerns no bucket. */
   readonly resource: string
   /**
    * The value of a condition key, spelled as in the table of condition keys, with the tag's key as the policy spells it: `s3:ExistingObjectTag/Project`.

@@ -1,0 +1,53 @@
+/** Turns a condition into a closure: what several values and a missing key mean, as AWS documents it. */
+
+import { known } from '../known.ts'
+import type { AccessRequest, ContextValue } from './access-request.ts'
+import { findOperator, nullOperator, parseValue, type ValuesMatcher } from './condition-operators.ts'
+import type { Lookup } from './glob.ts'
+import type { PolicyCondition } from './policy-document.ts'
+import { contextLookup, contextValue } from './principal-values.ts'
+import { readBoolean } from './value-kinds.ts'
+
+export type ConditionTest = (request: AccessRequest) => boolean
+
+/** `variables`: whether the version of the policy has them. */
+export function compileCondition(condition: PolicyCondition, variables: boolean): ConditionTest {
+  const { key } = condition
+  if (condition.operator === nullOperator) {
+    const wanted = condition.values.map(readBoolean)
+    return (request) => wanted.includes(isMissing(contextValue(request, key)))
+  }
+  const operator = known(findOperator(condition.operator))
+  const matches = operator.compile(condition.values.map((value) => parseValue(value, operator, variables)))
+  const holds: ValuesMatcher = operator.negated ? (value, lookup) => !matches(value, lookup) : matches
+  const whenMissing = missingHolds(condition, operator.negated)
+  return (request) => {
+    const value = contextValue(request, key)
+    if (isMissing(value)) return whenMissing
+    const lookup = contextLookup(request)
+    if (typeof value === 'string') return holds(value, lookup)
+    return holdsOf(condition.quantifier, operator.negated, value ?? [], holds, lookup)
+  }
+}
+
+function isMissing(value: ContextValue): boolean {
+  return value === undefined || (typeof value !== 'string' && value.length === 0)
+}
+
+/** ForAllValues holds of no values, ForAnyValue doesn't; what must not match holds of what is not there. */
+function missingHolds({ quantifier, ifExists }: PolicyCondition, negated: boolean): boolean {
+  if (ifExists || quantifier === 'ForAllValues') return true
+  return quantifier === undefined && negated
+}
+
+/** Without a quantifier, several values are taken as a set: one that matches is enough, and for a negated operator too many. */
+function holdsOf(
+  quantifier: PolicyCondition['quantifier'],
+  negated: boolean,
+  values: readonly string[],
+  holds: ValuesMatcher,
+  lookup: Lookup,
+): boolean {
+  const all = quantifier === 'ForAllValues' || (quantifier === undefined && negated)
+  return all ? values.every((value) => holds(value, lookup)) : values.some((value) => holds(value, lookup))
+}

@@ -1,0 +1,96 @@
+/** Which condition keys are evaluated, and what is known of the others: a policy that names one of those is refused. */
+import { referenceActions, referenceKeys } from './service-reference.ts'
+
+/** All keys that are evaluated, as `value` of a request is asked for them. What ends with a slash is followed by the key of a tag. */
+export const evaluatedKeys = [
+  // What the principal says.
+  'aws:PrincipalAccount',
+  'aws:PrincipalArn',
+  'aws:PrincipalIsAWSService',
+  'aws:PrincipalTag/',
+  'aws:PrincipalType',
+  'aws:userid',
+  'aws:username',
+  // What the request says, and how it came.
+  'aws:CurrentTime',
+  'aws:EpochTime',
+  'aws:MultiFactorAuthAge',
+  'aws:MultiFactorAuthPresent',
+  'aws:referer',
+  'aws:RequestedRegion',
+  'aws:ResourceAccount',
+  'aws:SecureTransport',
+  'aws:SourceIp',
+  'aws:TokenIssueTime',
+  'aws:UserAgent',
+  'aws:ViaAWSService',
+  's3:authType',
+  's3:delimiter',
+  's3:ExistingObjectTag/',
+  's3:if-match',
+  's3:if-none-match',
+  's3:locationconstraint',
+  's3:max-keys',
+  's3:object-lock-legal-hold',
+  's3:object-lock-mode',
+  's3:object-lock-remaining-retention-days',
+  's3:object-lock-retain-until-date',
+  's3:ObjectCreationOperation',
+  's3:prefix',
+  's3:RequestObjectTag/',
+  's3:RequestObjectTagKeys',
+  's3:ResourceAccount',
+  's3:signatureAge',
+  's3:signatureversion',
+  's3:TlsVersion',
+  's3:versionid',
+  's3:x-amz-acl',
+  's3:x-amz-content-sha256',
+  's3:x-amz-copy-source',
+  's3:x-amz-grant-full-control',
+  's3:x-amz-grant-read',
+  's3:x-amz-grant-read-acp',
+  's3:x-amz-grant-write',
+  's3:x-amz-grant-write-acp',
+  's3:x-amz-metadata-directive',
+  's3:x-amz-object-ownership',
+  's3:x-amz-server-side-encryption',
+  's3:x-amz-server-side-encryption-aws-kms-key-id',
+  's3:x-amz-server-side-encryption-customer-algorithm',
+  's3:x-amz-storage-class',
+  's3:x-amz-website-redirect-location',
+] as const
+
+export interface ConditionKey {
+  /** As in the service reference; what ends with a slash is followed by the key of a tag. */
+  readonly name: string
+  readonly type: string
+  readonly use: 'evaluated' | 'refused'
+  /** Lower-case names of the only actions whose requests can have it. `undefined`: all. */
+  readonly actions: ReadonlySet<string> | undefined
+}
+
+const evaluated: ReadonlySet<string> = new Set(evaluatedKeys.map((key) => key.toLowerCase()))
+
+/** By name in lower case: condition keys ignore case. */
+export const conditionKeys: ReadonlyMap<string, ConditionKey> = new Map(
+  referenceKeys().map(({ name, type, actions }) => [
+    name.toLowerCase(),
+    { name, type, use: evaluated.has(name.toLowerCase()) ? 'evaluated' : 'refused', actions },
+  ]),
+)
+
+/** `s3:existingobjecttag/Project` -> its row, and `s3:ExistingObjectTag/Project`, as a request is asked. */
+export function findConditionKey(key: string): { row: ConditionKey; spelled: string } | undefined {
+  const slash = key.indexOf('/')
+  const row = conditionKeys.get((slash < 0 ? key : key.slice(0, slash + 1)).toLowerCase())
+  if (row === undefined || (slash >= 0 && slash === key.length - 1)) return undefined
+  return { row, spelled: slash < 0 ? row.name : row.name + key.slice(slash + 1) }
+}
+
+/** By name in lower case: what an action of S3 is about. `none`: neither a bucket nor what lies in it. */
+export const s3Actions: ReadonlyMap<string, ActionTarget> = new Map(
+  referenceActions().map(({ name, target }) => [`s3:${name.toLowerCase()}`, target]),
+)
+
+export type ActionTarget = 'bucket' | 'object' | 'none'

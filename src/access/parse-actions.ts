@@ -1,0 +1,124 @@
+/** Action, NotAction, Resource and NotResource of a policy's statement, and whether they belong together. */
+import { type ActionTarget, findConditionKey, s3Actions } from './condition-keys.ts'
+import { canStartWith, compileGlob, PatternError, type PatternToken, parsePattern } from './glob.ts'
+import type { Patterns, PolicyTarget } from './policy-document.ts'
+import type { Json, JsonObject } from './policy-json.ts'
+import { policyPattern } from './policy-pattern.ts'
+import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
+
+/** Other services' actions in identity policies: of the admin API, and of temporary keys. MinIO's own policies name them. */
+const otherAction = /^(?:admin|sts|kms):[A-Za-z*?]{1,128}$/i
+const s3Action = /^s3:[A-Za-z*?]{1,128}$/i
+const bucketArnPrefix = 'arn:aws:s3:::'
+
+const noLookup = (): undefined => undefined
+
+/** What actions a pattern stands for, in lower case. */
+export function actionsMatching(pattern: string): readonly string[] {
+  const matches = compileGlob(parsePattern(pattern.toLowerCase(), { variables: false, wildcards: true }))
+  return [...s3Actions.keys()].filter((action) => matches(action, noLookup))
+}
+
+export function parseActions(statement: JsonObject, name: string, target: PolicyTarget): Patterns {
+  const { negated, element, value } = oneOf(statement, 'Action', name)
+  const place = { statement: name, element }
+  const patterns = stringsOf(value, place)
+  for (const pattern of patterns) {
+    if (pattern === '*') continue
+    if (target.kind !== 'bucket' && otherAction.test(pattern)) continue
+    if (!s3Action.test(pattern) || actionsMatching(pattern).length === 0)
+      throw malformed('Policy has invalid action', place, pattern)
+  }
+  return { negated, patterns }
+}
+
+function oneOf(
+  statement: JsonObject,
+  element: string,
+  name: string,
+): { negated: boolean; element: string; value: Json | undefined } {
+  const positive = statement.get(element)
+  const negative = statement.get(`Not${element}`)
+  if (positive !== undefined && negative !== undefined)
+    throw malformed(`${element} and Not${element} exclude each other`, { statement: name })
+  if (positive === undefined && negative === undefined)
+    throw malformed(`Missing required field ${element}`, { statement: name })
+  return negative === undefined
+    ? { negated: false, element, value: positive }
+    : { negated: true, element: `Not${element}`, value: negative }
+}
+
+/** `actions`: of the same statement; in a bucket policy each must apply to one of the resources. */
+export function parseResources(
+  statement: JsonObject,
+  name: string,
+  target: PolicyTarget,
+  variables: boolean,
+  actions: Patterns,
+): Patterns {
+  const { negated, element, value } = oneOf(statement, 'Resource', name)
+  const place = { statement: name, element }
+  const patterns = stringsOf(value, place)
+  const reached = patterns.map((pattern) => targetsOf(pattern, target, variables, place))
+  if (target.kind === 'bucket' && !negated && !actions.negated)
+    checkActionsApply(actions.patterns, new Set(reached.flat()), { statement: name, element: 'Action' })
+  return { negated, patterns }
+}
+
+/** What a resource can be: the bucket, or what lies in it. Throws MalformedPolicy if it can be neither. */
+function targetsOf(
+  pattern: string,
+  target: PolicyTarget,
+  variables: boolean,
+  place: PolicyPlace,
+): readonly ActionTarget[] {
+  const tokens = parseTokens(pattern, variables, place)
+  if (pattern === '*') return ['bucket', 'object']
+  if (!pattern.startsWith('arn:')) throw malformed('Policy has invalid resource', place, pattern)
+  if (target.kind !== 'bucket') {
+    if (canStartWith(tokens, bucketArnPrefix)) return ['bucket', 'object']
+    throw malformed('Policy has invalid resource', place, pattern)
+  }
+  const bucket = bucketArnPrefix + target.bucket
+  const targets: ActionTarget[] = []
+  if (tokens.every(({ kind }) => kind !== 'variable') && compileGlob(tokens)(bucket, noLookup)) targets.push('bucket')
+  if (canStartWith(tokens, `${bucket}/`)) targets.push('object')
+  if (targets.length === 0) throw malformed('Policy has invalid resource', place, pattern)
+  return targets
+}
+
+function parseTokens(pattern: string, variables: boolean, place: PolicyPlace): PatternToken[] {
+  const tokens = refusingPatterns(place, () => policyPattern(pattern, { variables, wildcards: true }))
+  checkVariables(tokens, place)
+  return tokens
+}
+
+/** Throws MalformedPolicy where `parse` throws PatternError. */
+export function refusingPatterns<T>(place: PolicyPlace, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof PatternError) throw malformed(error.message, place)
+    throw error
+  }
+}
+
+/** Throws MalformedPolicy unless each variable is a key that is evaluated and has one value. */
+export function checkVariables(tokens: readonly PatternToken[], place: PolicyPlace): void {
+  for (const token of tokens) {
+    if (token.kind !== 'variable') continue
+    const row = findConditionKey(token.key)?.row
+    if (row?.use !== 'evaluated' || row.type.startsWith('ArrayOf'))
+      throw malformed('The policy variable is not evaluated by this server', place, token.key)
+  }
+}
+
+function checkActionsApply(patterns: readonly string[], reached: ReadonlySet<ActionTarget>, place: PolicyPlace): void {
+  for (const pattern of patterns) {
+    const applies = actionsMatching(pattern).some((action) => {
+      const of = s3Actions.get(action)
+      return of !== undefined && reached.has(of)
+    })
+    if (!applies) throw malformed('Action does not apply to any resource(s) in statement', place, pattern)
+  }
+}

@@ -1,0 +1,105 @@
+/** Conditions of a policy's statement. What is not evaluated is refused by name. */
+import { findConditionKey } from './condition-keys.ts'
+import { type ConditionOperator, findOperator, nullOperator, parseValue } from './condition-operators.ts'
+import { hasVariable } from './glob.ts'
+import { actionsMatching, checkVariables, refusingPatterns } from './parse-actions.ts'
+import type { Patterns, PolicyCondition } from './policy-document.ts'
+import { type Json, JsonNumber } from './policy-json.ts'
+import { malformed, type PolicyPlace } from './policy-place.ts'
+import { readBoolean } from './value-kinds.ts'
+
+export function parseConditions(value: Json | undefined, statement: string, variables: boolean): PolicyCondition[] {
+  if (value === undefined) return []
+  const place = { statement, element: 'Condition' }
+  if (!(value instanceof Map)) throw malformed('Condition must be an object', place)
+  return [...value].flatMap(([operator, keys]) => {
+    const spelled = parseOperator(operator, place)
+    if (!(keys instanceof Map)) throw malformed('The operator must name keys', place, operator)
+    return [...keys].map(([key, values]) => parseCondition(spelled, key, values, statement, variables))
+  })
+}
+
+type SpelledOperator = Pick<PolicyCondition, 'operator' | 'quantifier' | 'ifExists'>
+
+const quantifiers = ['ForAllValues', 'ForAnyValue'] as const
+
+/** `ForAnyValue:StringLikeIfExists`. Case does not matter. */
+function parseOperator(text: string, place: PolicyPlace): SpelledOperator {
+  const colon = text.indexOf(':')
+  const quantifier = quantifiers.find((name) => name.toLowerCase() === text.slice(0, Math.max(colon, 0)).toLowerCase())
+  const rest = colon < 0 || quantifier !== undefined ? text.slice(colon + 1) : text
+  if (rest.toLowerCase() === nullOperator.toLowerCase() && quantifier === undefined)
+    return { operator: nullOperator, ifExists: false }
+  const ifExists = /ifexists$/i.test(rest)
+  const operator = findOperator(ifExists ? rest.slice(0, -'IfExists'.length) : rest)
+  if (operator === undefined) throw malformed('Invalid Condition type', place, text)
+  return { operator: operator.name, ...(quantifier === undefined ? {} : { quantifier }), ifExists }
+}
+
+function parseCondition(
+  spelled: SpelledOperator,
+  key: string,
+  value: Json,
+  statement: string,
+  variables: boolean,
+): PolicyCondition {
+  const found = findConditionKey(key)
+  const place = { statement, element: `Condition ${spelled.operator}` }
+  if (found === undefined) throw malformed('Policy has an invalid condition key', place, key)
+  if (found.row.use === 'refused')
+    throw malformed('Policy has a condition key that this server does not evaluate', place, key)
+  const condition = {
+    ...spelled,
+    key: found.spelled,
+    values: valuesOf(value, { ...place, element: `${place.element} ${key}` }),
+  }
+  checkValues(condition, statement, variables)
+  return condition
+}
+
+/** AWS takes numbers and Booleans without quotes, too. */
+function valuesOf(value: Json, place: PolicyPlace): string[] {
+  const list: readonly Json[] = Array.isArray(value) ? value : [value]
+  if (list.length === 0) throw malformed('The condition has no value', place)
+  return list.map((item) => {
+    if (typeof item === 'string') return item
+    if (typeof item === 'boolean') return String(item)
+    if (item instanceof JsonNumber) return item.text
+    throw malformed('The value of a condition must be a string, a number or a Boolean', place)
+  })
+}
+
+/** Throws unless the operator can read each value, as far as that is known before a request. */
+function checkValues({ operator, key, values }: PolicyCondition, statement: string, variables: boolean): void {
+  const place = { statement, element: `Condition ${operator} ${key}` }
+  const found = findOperator(operator)
+  for (const value of values) {
+    const isValue = found === undefined ? readBoolean(value) !== undefined : isAccepted(found, value, variables, place)
+    if (!isValue) throw malformed(`The value is not one that ${operator} compares`, place, value)
+  }
+}
+
+function isAccepted(operator: ConditionOperator, value: string, variables: boolean, place: PolicyPlace): boolean {
+  const tokens = refusingPatterns(place, () => parseValue(value, operator, variables))
+  checkVariables(tokens, place)
+  return hasVariable(tokens) || operator.accepts(value)
+}
+
+/** Throws if no action of the statement has requests with such a key: then the condition could never say anything. */
+export function checkConditionsApply(
+  conditions: readonly PolicyCondition[],
+  actions: Patterns,
+  statement: string,
+): void {
+  if (conditions.length === 0 || actions.negated) return
+  const named = new Set(actions.patterns.flatMap((pattern) => actionsMatching(pattern)))
+  for (const { operator, key } of conditions) {
+    const having = findConditionKey(key)?.row.actions
+    if (having === undefined || [...having].some((action) => named.has(action))) continue
+    throw malformed(
+      'Conditions do not apply to combination of actions and resources in statement',
+      { statement, element: `Condition ${operator}` },
+      key,
+    )
+  }
+}

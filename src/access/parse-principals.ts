@@ -1,0 +1,50 @@
+/** Principal and NotPrincipal of a policy's statement. */
+import type { NamedPrincipal, PolicyTarget, Principals } from './policy-document.ts'
+import type { Json, JsonObject } from './policy-json.ts'
+import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
+
+/** As the configuration has them: twelve digits are such an id, too. */
+const accountId = '[A-Za-z0-9_-]{1,64}'
+const bareAccount = new RegExp(`^${accountId}$`)
+const accountArn = new RegExp(`^arn:aws:iam::(${accountId}):root$`)
+const userArn = new RegExp(`^arn:aws:iam::(${accountId}):user/([\\w+=,.@/-]{1,512})$`)
+const anyone: NamedPrincipal = { kind: 'anyone' }
+
+/** `undefined` in policies that belong to a principal. */
+export function parsePrincipals(statement: JsonObject, name: string, target: PolicyTarget): Principals | undefined {
+  const positive = statement.get('Principal')
+  const negative = statement.get('NotPrincipal')
+  const element = negative === undefined ? 'Principal' : 'NotPrincipal'
+  const place = { statement: name, element }
+  const value = positive ?? negative
+  if (target.kind !== 'bucket') {
+    if (value === undefined) return undefined
+    throw malformed('Only a bucket policy can name principals', place)
+  }
+  if (positive !== undefined && negative !== undefined)
+    throw malformed('Principal and NotPrincipal exclude each other', { statement: name })
+  if (value === undefined) throw malformed('Missing required field Principal', { statement: name })
+  return { negated: negative !== undefined, named: namedPrincipals(value, place) }
+}
+
+function namedPrincipals(value: Json, place: PolicyPlace): NamedPrincipal[] {
+  if (value === '*') return [anyone]
+  if (!(value instanceof Map) || value.size === 0) throw invalid(place, typeof value === 'string' ? value : undefined)
+  return [...value].flatMap(([type, names]) => {
+    if (type !== 'AWS' && type !== 'CanonicalUser') throw invalid(place, type)
+    return stringsOf(names, place).map((text) => namedPrincipal(type, text, place))
+  })
+}
+
+function namedPrincipal(type: 'AWS' | 'CanonicalUser', text: string, place: PolicyPlace): NamedPrincipal {
+  if (type === 'AWS' && text === '*') return anyone
+  if (bareAccount.test(text)) return { kind: 'account', accountId: text }
+  if (type === 'CanonicalUser') throw invalid(place, text)
+  const [, account] = accountArn.exec(text) ?? []
+  if (account !== undefined) return { kind: 'account', accountId: account }
+  const [, owner, name] = userArn.exec(text) ?? []
+  if (owner === undefined || name === undefined) throw invalid(place, text)
+  return { kind: 'user', accountId: owner, name }
+}
+
+const invalid = (place: PolicyPlace, value?: string): Error => malformed('Invalid principal in policy', place, value)

