@@ -49,7 +49,6 @@ export const limits = {
 
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
-  bucketPolicyBytesMax: 20 * KiB,
   xmlDepthMax: 16,
   /** Memory that the writer of documents keeps from one to the next. */
   xmlBytesKept: 4 * MiB,

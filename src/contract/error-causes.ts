@@ -67,15 +67,15 @@ export const errorCauses: readonly ErrorCause[] = [
   },
   {
     of: 'any request with an XML document',
-    why: 'a document that is missing or malformed',
-    codes: ['MalformedXML', 'MissingRequestBodyError'],
+    why: 'a document that is malformed',
+    codes: ['MalformedXML'],
     meets: ({ inputBody }) => inputBody.kind === 'xml',
   },
   {
-    of: 'any request with a JSON document',
-    why: 'a document that is missing',
+    of: 'any request that needs a document',
+    why: 'there is none',
     codes: ['MissingRequestBodyError'],
-    meets: ({ inputBody }) => inputBody.kind === 'json',
+    meets: ({ inputBody }) => inputBody.kind === 'xml' || inputBody.kind === 'json',
   },
   {
     of: 'any request that asks for encryption',

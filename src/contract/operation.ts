@@ -53,8 +53,13 @@ export interface Operation<Context> extends Route {
   output: OutputFields
   outputBody: OutputBody
   errors: readonly ErrorCode[]
+  /** See `Declaration`. */
+  conditions?: ((input: Record<string, unknown>) => SaidConditions) | undefined
   handle(context: Context, input: Record<string, unknown>): Promise<Answer>
 }
+
+/** By condition key of policies. */
+export type SaidConditions = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** What a handler returns: values of the output fields, `body`, and a status where it is not the declared one. */
 export type Answer = Record<string, unknown> & { status?: number }
@@ -85,6 +90,8 @@ export interface Declaration<
   outputBody?: OB
   /** What this operation can answer beyond what any signed request can: authentication, permission, addressing. */
   errors: readonly ErrorCode[]
+  /** What policies may ask of its document, or of what kind it is. What its head says is known without. */
+  conditions?: (input: DecodedFields<I> & DecodedBody<IB>) => SaidConditions
   handle(
     context: Context,
     input: DecodedFields<I> & DecodedBody<IB>,
@@ -109,6 +116,7 @@ export function operationsIn<Context>() {
       outputBody: { kind: 'none' },
       ...declaration,
       implemented: true,
+      conditions: declaration.conditions as Operation<Context>['conditions'],
       // The decoder builds exactly the fields declared, so the erased input has the handler's type.
       handle: declaration.handle as Operation<Context>['handle'],
     }

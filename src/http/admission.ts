@@ -27,15 +27,14 @@ function isFormPost({ method, names, rawHeaders, rawQuery }: RequestHead): boole
   return names.includes('content-type') && /^multipart\/form-data\b/i.test(contentType ?? '')
 }
 
-/** Whether an operation is run for it. What is in buckets may be open to all, so that their policies decide. */
+/** Whether an operation is run for it. What is in a bucket may be open to all: there the bucket decides, which the operation must reach. */
 export function admits(
-  { authentication, target }: Pick<Operation<never>, 'authentication' | 'target'>,
+  operation: Pick<Operation<never>, 'authentication' | 'implemented' | 'errors'>,
   proof: Proof,
 ): boolean {
-  return (
-    unsignedProofs[authentication] === proof ||
-    (authentication === 'signed' && proof === 'none' && target !== 'service')
-  )
+  const { authentication, implemented, errors } = operation
+  if (unsignedProofs[authentication] === proof) return true
+  return authentication === 'signed' && proof === 'none' && implemented && errors.includes('NoSuchBucket')
 }
 
 /** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */

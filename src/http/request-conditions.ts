@@ -23,10 +23,10 @@ const inQuery: Readonly<Record<string, string>> = {
   's3:prefix': 'prefix',
   's3:delimiter': 'delimiter',
   's3:max-keys': 'max-keys',
-  's3:VersionId': 'versionId',
+  's3:versionid': 'versionId',
 }
 const inHeaders: Readonly<Record<string, string>> = {
-  'aws:Referer': 'referer',
+  'aws:referer': 'referer',
   'aws:UserAgent': 'user-agent',
   's3:if-match': 'if-match',
   's3:if-none-match': 'if-none-match',
@@ -64,6 +64,8 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
       return String(Math.floor(nowMs() / 1000))
     case 'aws:RequestedRegion':
       return request.region
+    case 'aws:ViaAWSService':
+      return 'false'
     case 's3:authType':
       if (exchange.accessKeyId === '') return undefined
       return presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'

@@ -9,10 +9,10 @@ import {
   decide,
   type NamedPolicy,
   needsOf,
-  reasonText,
 } from '../access/decide.ts'
 import { noPublicAccessBlock } from '../access/grants.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
+import { reasonText } from '../access/reason-text.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'

@@ -34,11 +34,13 @@ export const putBucketPolicyOperation = defineOperation({
     ...checksumsIn,
     ...ownership,
   },
-  inputBody: { kind: 'json', bytesMax: limits.bucketPolicyBytesMax },
+  inputBody: { kind: 'json', bytesMax: limits.xmlBodyBytesMax },
   output: {},
-  errors: ['NoSuchBucket', 'MalformedPolicy', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
+  errors: ['NoSuchBucket', 'MalformedPolicy', 'PolicyTooLarge', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope, bucket: name }, { body }) {
+    // Whether it may be put is no matter of what it says.
+    await findBucket(backend, scope)
     const { isPublic } = compiled(name, body)
     await changeBucket(backend, scope, (bucket) => {
       if (isPublic && bucket.publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')

@@ -86,6 +86,8 @@ export const completeMultipartUploadOperation = defineOperation({
     'InvalidRequest',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
+
   async handle({ backend, scope, bucket, key, resourceUrl, customerKeysMayTravel }, input) {
     const result = await completeUpload(backend, scope, {
       key,

@@ -86,6 +86,8 @@ export const copyObjectOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
+
   async handle({ backend, scope, scopeOf, bucket, key, customerKeysMayTravel }, input) {
     const connection = { customerKeysMayTravel }
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }

@@ -60,6 +60,8 @@ export const createBucketOperation = defineOperation({
     'InvalidTag',
   ],
 
+  conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
+
   async handle({ backend, scope, principal, bucket, region }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')

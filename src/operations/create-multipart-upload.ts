@@ -60,6 +60,8 @@ export const createMultipartUploadOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
+
   async handle({ backend, scope, bucket, key, customerKeysMayTravel }, input) {
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {

@@ -26,6 +26,8 @@ export const putObjectLegalHoldOperation = defineOperation({
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'MalformedXML'],
 
+  conditions: ({ body }) => ({ 's3:object-lock-legal-hold': body.Status }),
+
   async handle({ backend, scope, key }, { body, versionId }) {
     await setLegalHold(backend, scope, { key, versionId }, body.Status === 'ON')
     return {}

@@ -12,6 +12,7 @@ import { oneOf, optional, refusedElement, struct, timestamp } from '../contract/
 import { S3Error } from '../errors.ts'
 import { findLockable, setRetention } from '../objects/change-version.ts'
 import type { Retention } from '../records/records.ts'
+import { isoTime } from '../time-text.ts'
 import { defineOperation } from './context.ts'
 
 const retentionShape = struct({
@@ -32,6 +33,11 @@ export const putObjectRetentionOperation = defineOperation({
   inputBody: requiredDocument('Retention', retentionShape, true),
   output: requestCharged,
   errors: [...errorsOfVersion, 'InvalidRequest', 'InvalidArgument', 'MalformedXML', 'AccessDenied'],
+
+  conditions: ({ body: { Mode, RetainUntilDate } }) => ({
+    's3:object-lock-mode': Mode,
+    's3:object-lock-retain-until-date': RetainUntilDate === undefined ? undefined : isoTime(RetainUntilDate),
+  }),
 
   async handle({ backend, scope, key, mayBypassGovernance }, { body, versionId, bypassGovernanceRetention }) {
     const bypass = mayBypassGovernance(bypassGovernanceRetention)

@@ -5,7 +5,7 @@ import { findVersion } from '../objects/find-version.ts'
 import { checkTags } from '../rules/tag-set.ts'
 import { shownVersionId } from '../rules/versions.ts'
 import { defineOperation } from './context.ts'
-import { taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
+import { requestedTags, taggingBody, taggingShape, toTaggingDocument, toTags } from './tagging-document.ts'
 
 export const putObjectTaggingOperation = defineOperation({
   name: 'PutObjectTagging',
@@ -19,6 +19,8 @@ export const putObjectTaggingOperation = defineOperation({
   inputBody: taggingBody,
   output: { versionId: versionIdOut },
   errors: [...errorsOfVersion, 'InvalidTag', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
+
+  conditions: ({ body }) => requestedTags(toTags(body)),
 
   async handle({ backend, scope, key }, { body, versionId }) {
     const version = await setTags(backend, scope, { key, versionId }, checkTags(toTags(body), 'object'))

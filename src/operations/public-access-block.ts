@@ -21,7 +21,7 @@ export const putPublicAccessBlockOperation = defineOperation({
   permission: 's3:PutBucketPublicAccessBlock',
   summary: 'Says what of a bucket stays closed to the public. What the document leaves out is not blocked.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: requiredDocument(root, shape, 'by AWS'),
+  inputBody: requiredDocument(root, shape, true),
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 

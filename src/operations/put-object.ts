@@ -67,6 +67,8 @@ export const putObjectOperation = defineOperation({
     'InvalidRedirectLocation',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
+
   async handle({ backend, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.putBytesMax)
     const attributes = objectAttributes(input)

@@ -1,29 +1,52 @@
 /** A bucket, or an object in it, as one request may use it: each permission is asked of the decision once the bucket's record is there. */
+import type { Principal } from '../auth/principal.ts'
+import type { SaidConditions } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { authorize } from './authorize.ts'
+import { type Asker, authorize } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
-import type { AskingScope, OperationRequest, ScopedResource } from './context.ts'
+import type { AskingScope, ConditionValue, OperationRequest, ScopedResource } from './context.ts'
+
+/** What the request says beside its head; asked for only when a policy needs it. */
+export type Said = () => SaidConditions
+
+const nothing: Said = () => ({})
+const dayMs = 24 * 60 * 60 * 1000
 
 export type ScopedRequest = Pick<
   OperationRequest,
   'principal' | 'conditionValue' | 'existingTags' | 'expectedBucketOwner'
 >
 
-export class RequestScope implements AskingScope {
+export class RequestScope implements AskingScope, Asker {
   readonly name: string
   readonly #request: ScopedRequest
   readonly #key: string
+  readonly #said: Said
   #asked: readonly string[]
   #bucket: BucketRecord | undefined
 
   /** `asked`: permissions that every use of the bucket takes. Throws InvalidBucketName. */
-  constructor(request: ScopedRequest, { bucket, key }: ScopedResource, asked: readonly string[]) {
+  constructor(request: ScopedRequest, { bucket, key }: ScopedResource, asked: readonly string[], said = nothing) {
     checkBucketNameLength(bucket)
     this.name = bucket
     this.#request = request
     this.#key = key
     this.#asked = asked
+    this.#said = said
+  }
+
+  get principal(): Principal {
+    return this.#request.principal
+  }
+
+  get existingTags(): Asker['existingTags'] {
+    return this.#request.existingTags
+  }
+
+  conditionValue(key: string): ConditionValue {
+    if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
+    return this.#said()[key] ?? this.#request.conditionValue(key)
   }
 
   admit(bucket: BucketRecord): void {
@@ -39,8 +62,15 @@ export class RequestScope implements AskingScope {
     else this.#asked = [...this.#asked, permission]
   }
 
+  /** From the moment of the request to the date that it asks for. */
+  #retentionDays(): string | undefined {
+    const [until, now] = ['s3:object-lock-retain-until-date', 'aws:CurrentTime'].map((key) => this.conditionValue(key))
+    const days = (Date.parse(String(until)) - Date.parse(String(now))) / dayMs
+    return Number.isNaN(days) ? undefined : String(Math.ceil(days))
+  }
+
   #authorize(permission: string, bucket: BucketRecord): void {
-    authorize(this.#request, { permission, bucket, key: this.#key })
+    authorize(this, { permission, bucket, key: this.#key })
   }
 }
 
@@ -52,12 +82,15 @@ function admitStranger({ principal }: ScopedRequest, { owner, policy }: BucketRe
 /** Of an operation on no bucket, or on one that is still to be made. */
 export class UnmadeScope implements AskingScope {
   readonly name: string
-  readonly #request: ScopedRequest
+  readonly #asker: Asker
 
   /** Throws AccessDenied, InvalidBucketName. */
-  constructor(request: ScopedRequest, name: string, asked: readonly string[]) {
+  constructor(request: ScopedRequest, name: string, asked: readonly string[], said = nothing) {
     this.name = name
-    this.#request = request
+    this.#asker = {
+      principal: request.principal,
+      conditionValue: (key) => said()[key] ?? request.conditionValue(key),
+    }
     if (name !== '') checkBucketNameLength(name)
     for (const permission of asked) this.ask(permission)
   }
@@ -67,6 +100,6 @@ export class UnmadeScope implements AskingScope {
   }
 
   ask(permission: string): void {
-    authorize(this.#request, { permission, bucket: undefined, key: '' })
+    authorize(this.#asker, { permission, bucket: undefined, key: '' })
   }
 }

@@ -19,7 +19,7 @@ export function run(
 ): Promise<Answer> {
   // Not asynchronous itself, as a promise that waits for the handler's would cost each request some turns of the microtask queue.
   try {
-    const scope = scopeOf(operation, request, permissionsFor(operation, input))
+    const scope = scopeOf(operation, request, input)
     if (!operation.implemented) throw notImplemented(operation.name)
     return operation.handle(new RequestContext(request, scope), input)
   } catch (error) {
@@ -79,7 +79,7 @@ async function hiddenFromStrangers(
   operation: Operation<OperationContext>,
   request: OperationRequest,
 ): Promise<S3Error> {
-  if (operation.target !== 'object') return error
+  if (operation.target !== 'object' || !reachesBucket(operation)) return error
   // Asked of the bucket, which has no tags that a policy could need.
   const listed = { ...request, key: '', expectedBucketOwner: undefined }
   return (await refusalOf(listed, ['s3:ListBucket'], lastSeen(request.bucket))) === undefined
@@ -131,11 +131,14 @@ const reachesBucket = ({ errors }: Operation<OperationContext>): boolean => erro
 function scopeOf(
   operation: Operation<OperationContext>,
   request: OperationRequest,
-  permissions: readonly string[],
+  input: Record<string, unknown>,
 ): AskingScope {
+  const permissions = permissionsFor(operation, input)
+  const { conditions } = operation
+  const said = conditions && (() => conditions(input))
   return reachesBucket(operation)
-    ? new RequestScope(request, request, permissions)
-    : new UnmadeScope(request, request.bucket, permissions)
+    ? new RequestScope(request, request, permissions, said)
+    : new UnmadeScope(request, request.bucket, permissions, said)
 }
 
 /** Field by field, and what few handlers ask for made when they ask: every request comes by here. */

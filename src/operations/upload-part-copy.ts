@@ -57,6 +57,8 @@ export const uploadPartCopyOperation = defineOperation({
     'NoSuchVersion',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
+
   async handle({ backend, scope, scopeOf, key, customerKeysMayTravel }, input) {
     const from = {
       ...parseCopySource(input.copySource),

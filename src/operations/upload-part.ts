@@ -32,6 +32,8 @@ export const uploadPartOperation = defineOperation({
     'InvalidRequest',
   ],
 
+  conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
+
   async handle({ backend, scope, key, presigned, customerKeysMayTravel }, input) {
     checkObjectSize(input.body.size, limits.partBytesMax)
     const { part, encryption } = await writePart(backend, scope, {

@@ -59,9 +59,11 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     expect(await codeOf(wire, wrong(name, { bucket: 'nowhere' }), style)).toBe('NoSuchBucket')
     expect(await codeOf(wire, wrong(name, { signedBy: otherKey }), style)).toBe('AccessDenied')
     if (name.startsWith('DeleteObject')) return
-    // Whoever may not do it is not told whether there is a bucket.
+    expect(await codeOf(wire, wrong(name, { signedBy: deletingKey }), style)).toBe('AccessDenied')
+    // As in S3: that there is no bucket is no secret to anybody who has a key, and one to all others.
+    expect(await codeOf(wire, wrong(name, { bucket: 'nowhere', signedBy: deletingKey }), style)).toBe('NoSuchBucket')
     for (const bucket of ['wire', 'nowhere'])
-      expect(await codeOf(wire, wrong(name, { bucket, signedBy: deletingKey }), style)).toBe('AccessDenied')
+      expect(await codeOf(wire, wrong(name, { bucket, unsigned: true }), style)).toBe('AccessDenied')
   })
 
   it.each<[what: string, code: string, ask: Ask]>([

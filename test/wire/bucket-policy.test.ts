@@ -64,9 +64,9 @@ wireTests('PutBucketPolicy', [
   {
     it: 'keeps it as it came',
     status: 204,
-    ask: put(`  ${document(open)}\n`),
-    afterwards: hasPolicy(`  ${document(open)}\n`),
-    sdk: sdk(PutBucketPolicyCommand, { Bucket, Policy: `  ${document(open)}\n` }),
+    ask: put(`${document(open)}\n`),
+    afterwards: hasPolicy(`${document(open)}\n`),
+    sdk: sdk(PutBucketPolicyCommand, { Bucket, Policy: `${document(open)}\n` }),
   },
   {
     it: 'replaces another',
@@ -87,7 +87,7 @@ wireTests('PutBucketPolicy', [
   ),
   {
     it: 'refuses what is too large',
-    status: 400,
+    ...refusal('PolicyTooLarge', {}),
     ask: put(
       document(
         allow(
@@ -242,6 +242,8 @@ wireTests(
     {
       it: 'tells what is wrong with a request for what is open',
       status: 400,
+      code: 'InvalidArgument',
+      details: { ArgumentName: 'partNumber', ArgumentValue: 'x' },
       given: under(open),
       ask: read('public/a', { unsigned: true, query: { partNumber: 'x' } }),
     },
@@ -261,6 +263,7 @@ wireTests(
       },
       ask: read('tagged', { unsigned: true }),
       body: 'tagged',
+      vendor: { 'tagging-count': '1' },
       afterwards: async (wire) => {
         await wire.must({ method: 'PUT', key: 'tagged', body: 'tagged' })
         expect((await wire.ask(read('tagged', { unsigned: true }))).status).toBe(403)

@@ -55,7 +55,7 @@ wireTests('PutPublicAccessBlock', [
   { it: 'takes nothing for no block', status: 200, ask: put({}), afterwards: holds(blockOf()) },
   {
     it: 'refuses what is no truth value',
-    ...refusal('MalformedXML', {}),
+    ...refusal('MalformedXML', { Element: 'BlockPublicAcls' }),
     given: blockAll,
     ask: put({ BlockPublicAcls: 'yes' }),
     afterwards: holds(all),
