@@ -1,5 +1,5 @@
 /** Reads the versions of a key for a change, and turns the change into a commit that applies only to what was read. */
-import type { Check, Commit, Entry, Key, Put } from '../kv/kv.ts'
+import type { Check, Entry, Key, Put } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
@@ -11,7 +11,7 @@ import type { Backend } from './backend.ts'
 import { garbagePut } from './commit.ts'
 import { lockNow } from './lock-clock.ts'
 import { movePutsOfVersion } from './move-queue.ts'
-import { newestWrapping } from './newest-wrapping.ts'
+import { NewestWrapping } from './newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastVersioning } from './scope.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
@@ -43,6 +43,16 @@ export interface AskedKey {
 
 /** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
 export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
+  // Most writes go this way: one key of a bucket without versions.
+  if (lastVersioning(scope.name) === 'unversioned') {
+    const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
+    const ofBucket = bucketKey(scope.name)
+    const [bucketEntry, entry] = await backend.kv.get([ofBucket, place.currentKey])
+    const bucket = admitted(scope, bucketEntry)
+    if (bucket.record.versioning === 'unversioned') {
+      return withoutHistory(bucket, unchanged(ofBucket, bucketEntry), place, entry)
+    }
+  }
   const [admit] = await readHistories(backend, scope.name, [asked])
   if (admit === undefined) throw new Error('a key was asked for, and no history read')
   return admit(scope)
@@ -142,6 +152,8 @@ async function olderNullVersions(
   return new Map(older.map(({ one, key }, i) => [one, { key, entry: entries[i] }]))
 }
 
+const noVersions: readonly VersionRecord[] = []
+
 function withoutHistory(
   bucket: FoundBucket,
   bucketCheck: Check,
@@ -149,7 +161,7 @@ function withoutHistory(
   entry: Entry | undefined,
 ): KeyHistory {
   const current = entry && objectCodec.decode(entry.key, entry.value)
-  const versions = { current, newest: [], nullVersion: undefined }
+  const versions = { current, newest: noVersions, nullVersion: undefined }
   return { key, currentKey, bucket, versions, named: undefined, checks: [bucketCheck, unchanged(currentKey, entry)] }
 }
 
@@ -203,28 +215,42 @@ export async function lockClaim(
   { record }: FoundBucket,
   bypassGovernance: boolean,
   locked: readonly VersionRecord[],
-  now = () => lockNow(backend),
+  now?: () => Promise<number>,
 ): Promise<LockClaim> {
   const asks =
     record.versioning !== 'unversioned' && locked.some((one) => one.kind === 'object' && one.retention !== undefined)
-  return { nowMs: asks ? await now() : Number.NEGATIVE_INFINITY, bypassGovernance }
+  if (!asks) return { nowMs: Number.NEGATIVE_INFINITY, bypassGovernance }
+  return { nowMs: await (now === undefined ? lockNow(backend) : now()), bypassGovernance }
+}
+
+/** A `Commit` to which more can be added. */
+export interface HistoryCommit {
+  checks: readonly Check[]
+  puts: Put[]
+  deletes: Key[]
 }
 
 /**
  * The commit of a change. No version leaves by any other way, so here, and only here, locks are asked: throws AccessDenied when one that goes is protected.
  * What goes becomes garbage in the same commit.
  */
-export function historyCommit(backend: Backend, history: KeyHistory, change: VersionChange, claim: LockClaim): Commit {
+export function historyCommit(
+  backend: Backend,
+  history: KeyHistory,
+  change: VersionChange,
+  claim: LockClaim,
+): HistoryCommit {
   const { key, currentKey, bucket, versions } = history
   const { name } = bucket.record
-  const gone = change.removed.filter((version) => version.kind === 'object')
-  for (const version of gone) checkRemovable(version, claim)
-
-  const puts: Put[] = gone.map((version) =>
-    garbagePut(backend, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
-  )
-  const deletes: Buffer[] = []
-  const wrapping = newestWrapping(backend, bucket.record.id, key)
+  const puts: Put[] = []
+  const deletes: Key[] = []
+  for (const version of change.removed) {
+    if (version.kind === 'marker') continue
+    checkRemovable(version, claim)
+    const owner = { kind: 'version' as const, bucket: name, key, sequence: version.sequence }
+    puts.push(garbagePut(backend, garbageOf(version, owner)))
+  }
+  const wrapping = new NewestWrapping(backend, bucket.record.id, key)
   if (change.current === undefined) {
     if (versions.current !== undefined) deletes.push(currentKey)
   } else if (change.current !== versions.current) {
@@ -240,15 +266,11 @@ export function historyCommit(backend: Backend, history: KeyHistory, change: Ver
   }
   for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
   movePointer(history, change, puts, deletes)
-  return { checks: [...history.checks, ...wrapping.checks], puts, deletes }
+  const checks = wrapping.checks.length === 0 ? history.checks : [...history.checks, ...wrapping.checks]
+  return { checks, puts, deletes }
 }
 
-function movePointer(
-  { key, bucket, versions }: KeyHistory,
-  change: VersionChange,
-  puts: Put[],
-  deletes: Buffer[],
-): void {
+function movePointer({ key, bucket, versions }: KeyHistory, change: VersionChange, puts: Put[], deletes: Key[]): void {
   if (change.nullSequence === versions.nullVersion?.sequence) return
   const pointer = nullVersionKey(bucket.record.name, key)
   if (change.nullSequence === undefined) deletes.push(pointer)

@@ -57,7 +57,7 @@ export interface BlobRepair extends Pick<Looking, 'pace'> {
 /** Repairs a queued blob, if nobody does so already: then it waits for what comes of it. */
 export function repairBlob(backend: Backend, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(backend, [`repair ${key.toString('latin1')}`], async () => {
+  return inTurn(backend, `repair ${key.toString('latin1')}`, async () => {
     const [queued] = await backend.kv.get([key])
     const reference = await findReference(backend.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'

@@ -78,6 +78,6 @@ async function removeNamed(
   const commit = historyCommit(backend, history, change, claim)
   return {
     result: { versionId: shown, deleteMarker: named.version.kind === 'marker' },
-    commit: { ...commit, checks: [...(commit.checks ?? []), ...named.checks] },
+    commit: { ...commit, checks: [...commit.checks, ...named.checks] },
   }
 }
