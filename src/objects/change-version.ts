@@ -3,7 +3,7 @@
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
 import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encryption.ts'
-import { lockClaim } from '../commits/key-history.ts'
+import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'

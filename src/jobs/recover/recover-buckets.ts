@@ -1,7 +1,7 @@
 /** The buckets: those of the snapshot, and those that only shards tell of. */
 
 import { garbagePut } from '../../commits/commit.ts'
-import { garbageOf } from '../../commits/key-history.ts'
+import { garbageOf } from '../../commits/history-commit.ts'
 import type { Key } from '../../kv/kv.ts'
 import { readDescription } from '../../records/description-bytes.ts'
 import type { BucketState } from '../../records/descriptions.ts'
