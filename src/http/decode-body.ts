@@ -50,7 +50,10 @@ const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
 function expectNothing(head: RequestHead, vendorValues: VendorValues): void {
   const md5 = sentMd5(head)
   const digests = md5 === undefined ? [] : [md5]
-  for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
+  // Most requests without a body have none.
+  if (vendorValues.size > 0) {
+    for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
+  }
   for (const digest of digests) expectDigest(digest, checksumFields[digest.algorithm].ofNothing)
 }
 

@@ -19,6 +19,8 @@ const clusterQuery = /^(?:(?:maintenance|distributed)=(?:true|false)(?:&|$))*$/
 /** Whether the request was a health check, and so has been answered. A signed request for such a path means a bucket. */
 export function answerHealth(exchange: Exchange, head: RequestHead, ready: (what: Readiness) => boolean): boolean {
   const { method, rawPath, rawQuery } = head
+  // To look up a path that was never seen costs each request more than to see that it can't be there.
+  if (!rawPath.startsWith('/minio/health/')) return false
   const check = Object.hasOwn(checks, rawPath) ? checks[rawPath] : undefined
   if (check === undefined || (method !== 'GET' && method !== 'HEAD')) return false
   const isOfCluster = check === 'writes' || check === 'reads'

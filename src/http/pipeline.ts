@@ -112,11 +112,10 @@ export class Pipeline {
         const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
         input.body = body instanceof Promise ? await body : body
       }
-      if (operation.slow) return await answerSlowly(exchange, head, endpoint, () => run(operation, request, input))
+      if (operation.slow) return await answerSlowly(exchange, head, endpoint, { request, input })
       answer = await run(operation, request, input)
     } catch (error) {
-      const versionId = parsed.query.find(({ name }) => name === 'versionId')?.value
-      throw await bucketFirst(operation, request, { versionId }, error)
+      throw await bucketFirst(operation, request, { versionId: versionIdOf(parsed) }, error)
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
@@ -251,15 +250,19 @@ function send(
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }
 
+function versionIdOf({ query }: Parsed): string | undefined {
+  return query.find(({ name }) => name === 'versionId')?.value
+}
+
 async function answerSlowly(
   exchange: Exchange,
   head: RequestHead,
   endpoint: Endpoint,
-  work: () => Promise<Answer>,
+  { request, input }: { request: OperationRequest; input: Input },
 ): Promise<void> {
   const slow = new SlowAnswer(exchange, head)
   try {
-    const answer = await work()
+    const answer = await run(endpoint.operation, request, input)
     const { document } = endpoint.encoders[exchange.dialect.name]
     if (!slow.begun) return await send(exchange, head, endpoint, answer)
     slow.finish(document === undefined ? Buffer.alloc(0) : document.element(answer.body))

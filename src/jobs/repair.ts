@@ -57,7 +57,7 @@ export interface BlobRepair extends Pick<InspectOptions, 'pace'> {
 /** Repairs a queued blob, or waits for the repair of it that is already under way. */
 export function repairBlob(backend: Backend, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(backend, [`repair ${key.toString('latin1')}`], async () => {
+  return inTurn(backend, `repair ${key.toString('latin1')}`, async () => {
     const [queued] = await backend.kv.get([key])
     const reference = await findReference(backend.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'

@@ -163,8 +163,9 @@ class LmdbKv implements Kv {
 
   async commit(commit: Commit): Promise<boolean> {
     this.#assertServing()
-    if (commit.grows === true) {
-      await this.#room.requireRoom()
+    const looking = commit.grows === true ? this.#room.requireRoom() : undefined
+    if (looking !== undefined) {
+      await looking
       this.#assertServing()
     }
     assertCommit(commit)

@@ -138,7 +138,9 @@ const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : 
 export function logRequests(log: Logger): (line: RequestLog) => void {
   const logsAll = log.isLevelEnabled('info')
   const logsIgnored = log.isLevelEnabled('debug')
-  return ({ ignoredHeaders, ...line }) => {
+  return (request) => {
+    if (!logsAll && !logsIgnored && request.status !== 500 && request.error === undefined) return
+    const { ignoredHeaders, ...line } = request
     if (ignoredHeaders !== undefined && logsIgnored) {
       const { requestId, operation } = line
       log.debug({ requestId, operation, ignoredHeaders }, 'vendor headers without a meaning here were ignored')
