@@ -206,7 +206,8 @@ export async function lockClaim(
   now = () => lockNow(backend),
 ): Promise<LockClaim> {
   const asks =
-    record.versioning !== 'unversioned' && locked.some((one) => one.kind === 'object' && one.retention !== undefined)
+    record.versioning !== 'unversioned' &&
+    locked.some((one) => one.kind === 'object' && one.attributes.retention !== undefined)
   return { nowMs: asks ? await now() : Number.NEGATIVE_INFINITY, bypassGovernance }
 }
 
@@ -218,7 +219,7 @@ export function historyCommit(backend: Backend, history: KeyHistory, change: Ver
   const { key, currentKey, bucket, versions } = history
   const { name } = bucket.record
   const gone = change.removed.filter((version) => version.kind === 'object')
-  for (const version of gone) checkRemovable(version, claim)
+  for (const version of gone) checkRemovable(version.attributes, claim)
 
   const puts: Put[] = gone.map((version) =>
     garbagePut(backend, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),

@@ -2,7 +2,8 @@
 
 import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
 import type { NewVersionName } from '../records/descriptions.ts'
-import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from '../records/records.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { retentionFrom } from '../rules/retention.ts'
@@ -41,7 +42,7 @@ export interface ExpectedVersion extends NewVersionName {
 export async function expectVersion(
   backend: Backend,
   { key, bucket, versions }: KeyHistory,
-  { retention, encryptionAt }: Pick<NewRecord, 'retention' | 'encryptionAt'>,
+  { attributes, encryptionAt }: Pick<NewRecord, 'attributes' | 'encryptionAt'>,
 ): Promise<ExpectedVersion> {
   const sequence = nextSequence(versions)
   const random = backend.clock.random(versionRandomBytes)
@@ -51,7 +52,7 @@ export async function expectVersion(
     versionRandom: describedRandom(bucket.record, random),
     encryption: encryptionAt?.(sequence),
     random,
-    stampedAt: await retentionStamp(backend, bucket.record, retention),
+    stampedAt: await retentionStamp(backend, bucket.record, attributes.retention),
   }
 }
 
@@ -102,13 +103,7 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
-    headers: record.headers,
-    metadata: record.metadata,
-    tags: record.tags,
-    retention: record.retention ?? (await defaultRetention(backend, history.bucket, record.stamped)),
-    legalHold: record.legalHold,
-    storageClass: record.storageClass,
-    websiteRedirectLocation: record.websiteRedirectLocation,
+    attributes: await lockedAttributes(backend, history.bucket, record),
     data: record.data,
     encryption: record.encryptionAt?.(sequence),
   }
@@ -121,14 +116,25 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   return { object, commit: { ...commit, grows: true, puts: [...(commit.puts ?? []), ...queued] } }
 }
 
-async function defaultRetention(
+/** With the bucket's default retention, where the client asked for none. */
+async function lockedAttributes(
   backend: Backend,
-  { record }: FoundBucket,
+  { record: bucket }: FoundBucket,
+  { attributes, stamped }: Pick<NewRecord, 'attributes' | 'stamped'>,
+): Promise<ObjectAttributes> {
+  const rule = bucket.objectLock?.defaultRetention
+  if (rule === undefined || attributes.retention !== undefined) return attributes
+  const isStamped = JSON.stringify(rule) === JSON.stringify(stamped?.rule)
+  if (isStamped) return stampedAttributes(attributes, stamped)
+  return { ...attributes, retention: retentionFrom(rule, await lockNow(backend)) }
+}
+
+/** What a blob tells of its object's attributes. */
+export function stampedAttributes(
+  attributes: ObjectAttributes,
   stamped: StampedRetention | undefined,
-): Promise<ObjectAttributes['retention']> {
-  const rule = record.objectLock?.defaultRetention
-  if (rule !== undefined && JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stamped?.retention
-  return rule && retentionFrom(rule, await lockNow(backend))
+): ObjectAttributes {
+  return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
 /** The delete marker with its place, and the commit that puts it there. */

@@ -4,7 +4,7 @@ import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { KeyHistory } from '../commits/key-history.ts'
-import { expectVersion, type NewRecord } from '../commits/new-version.ts'
+import { expectVersion, type NewRecord, stampedAttributes } from '../commits/new-version.ts'
 import { describeCompletion } from '../records/descriptions.ts'
 import type { PartRecord } from '../records/records.ts'
 import { DigestedPayload, writeBlob } from './incoming-data.ts'
@@ -36,8 +36,7 @@ export async function writeNote(
   const body = bytesSource(Buffer.from(JSON.stringify(noted)))
   const payload = new DigestedPayload(backend, { body }, undefined)
   const manifest = await writeBlob(backend, bucket.location, payload, ({ receivedMs }) => {
-    const retention = object.retention ?? stampedAt(receivedMs)?.retention
-    const told = { ...object, retention, encryption }
+    const told = { ...object, attributes: stampedAttributes(object.attributes, stampedAt(receivedMs)), encryption }
     return describeCompletion(bucket, { ...name, uploadId: data.uploadId }, told, receivedMs)
   })
   return { manifest, versionRandom: random, stamped: stampedAt(payload.received.receivedMs) }

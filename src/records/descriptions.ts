@@ -1,15 +1,8 @@
 /** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { BucketRecord, BucketState } from './bucket-record.ts'
-import type {
-  Checksum,
-  Encryption,
-  ListedObject,
-  ObjectAttributes,
-  OpenUpload,
-  PiecesEnd,
-  UploadAttributes,
-} from './records.ts'
+import type { ObjectAttributes } from './object-attributes.ts'
+import type { Checksum, Encryption, OpenUpload, PiecesEnd, UploadAttributes } from './records.ts'
 
 export interface Digested {
   /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
@@ -30,7 +23,8 @@ interface Described {
   size?: number
 }
 
-interface DescribedVersion extends Described, ObjectAttributes {
+interface DescribedVersion extends Described {
+  attributes: ObjectAttributes
   /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
   sequence: number
   /** With its sequence, the version's id. Absent: a null version, or written before shards told. */
@@ -107,13 +101,7 @@ export function describeObject(
     etag: digested.etag,
     checksum: digested.checksum,
     writtenMs,
-    headers: attributes.headers,
-    metadata: attributes.metadata,
-    tags: attributes.tags,
-    retention: attributes.retention,
-    legalHold: attributes.legalHold,
-    storageClass: attributes.storageClass,
-    websiteRedirectLocation: attributes.websiteRedirectLocation,
+    attributes,
   }
   return description
 }
@@ -121,9 +109,7 @@ export function describeObject(
 export function describeCompletion(
   bucket: BucketRecord,
   name: NewVersionName & { uploadId: string },
-  object: ObjectAttributes &
-    Pick<ListedObject, 'etag' | 'size'> &
-    Pick<CompletionDescription, 'checksum' | 'encryption'>,
+  object: Pick<CompletionDescription, 'attributes' | 'etag' | 'checksum' | 'encryption'> & { size: number },
   writtenMs: number,
 ): CompletionDescription {
   return { kind: 'completion', ...ofBucket(bucket), ...name, ...object, writtenMs }
@@ -136,9 +122,17 @@ export function describePart(
   digested: Digested,
   writtenMs: number,
 ): PartDescription {
-  const { state, bucketId, key, initiatedMs, encryption, ...attributes } = upload
+  const { attributes, checksum: checksumAsked } = upload
   const { etag, checksum } = digested
-  return { kind: 'part', ...ofBucket(bucket), ...part, upload: attributes, etag, checksum, writtenMs }
+  return {
+    kind: 'part',
+    ...ofBucket(bucket),
+    ...part,
+    upload: { attributes, checksum: checksumAsked },
+    etag,
+    checksum,
+    writtenMs,
+  }
 }
 
 function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {

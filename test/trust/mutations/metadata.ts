@@ -26,8 +26,8 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'a version that leaves is not asked for its locks',
     file: 'commits/key-history.ts',
-    find: 'for (const version of gone) checkRemovable(version, claim)',
-    replace: 'for (const version of gone.slice(1)) checkRemovable(version, claim)',
+    find: 'for (const version of gone) checkRemovable(version.attributes, claim)',
+    replace: 'for (const version of gone.slice(1)) checkRemovable(version.attributes, claim)',
     suite: 'trust/lock-matrix.test.ts',
   },
   {
