@@ -1,7 +1,7 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
 
 import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
-import type { NewVersionName } from '../records/descriptions.ts'
+import type { ObjectDescription } from '../records/descriptions.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
@@ -31,7 +31,7 @@ export interface StampedRetention {
 }
 
 /** What is decided of a version before its bytes are written, so that they can tell it: for the place that is next now. */
-export interface ExpectedVersion extends NewVersionName {
+export interface ExpectedVersion extends Pick<ObjectDescription, 'key' | 'sequence' | 'versionRandom'> {
   encryption: Encryption | undefined
   /** As `versionRandom`, also where no version is named by it. */
   random: Buffer

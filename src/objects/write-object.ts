@@ -20,7 +20,7 @@ import {
 } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { describeObject, type ObjectDescription } from '../records/descriptions.ts'
+import type { ObjectDescription } from '../records/descriptions.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
@@ -70,12 +70,24 @@ function describe(
   bucket: BucketRecord,
   { attributes, data }: NewObject,
   { key, sequence, versionRandom, encryption, stampedAt }: ExpectedVersion,
-  received: Received,
+  { etag, checksum, receivedMs }: Received,
 ): ObjectDescription {
-  const { size } = data.body
-  const told = stampedAttributes(attributes, stampedAt(received.receivedMs))
-  const object = { key, sequence, versionRandom, attributes: told, size, encryption }
-  return describeObject(bucket, object, received, received.receivedMs)
+  // Field by field: every PUT comes by here.
+  return {
+    kind: 'object',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucket,
+    key,
+    sequence,
+    versionRandom,
+    size: data.body.size,
+    encryption,
+    etag,
+    checksum,
+    writtenMs: receivedMs,
+    attributes: stampedAttributes(attributes, stampedAt(receivedMs)),
+  }
 }
 
 function recordOf(

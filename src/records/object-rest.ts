@@ -61,13 +61,25 @@ export function encodeRest(record: ObjectRecord, before: number): Buffer {
   const { location = '', locationVersion = 0, shard } = copy ?? {}
   const { storeId = '', id = '' } = shard ?? {}
 
-  const few: FewFields = {
-    headers: contentType === '' ? headers : undefined,
-    checksumValue: checksum === '' ? checksumValue : undefined,
-    data: copy === undefined ? data : undefined,
-    encryption,
-  }
-  const fewText = isEmpty(few) && isBare(attributes) ? '' : JSON.stringify(withFew(attributes, few))
+  const metadata = isEmpty(attributes.metadata) ? undefined : attributes.metadata
+  const tags = attributes.tags.length === 0 ? undefined : attributes.tags
+  const others = othersOf(attributes)
+  const headersAside = contentType === '' ? headers : undefined
+  const checksumAside = checksum === '' ? checksumValue : undefined
+  const dataAside = copy === undefined ? data : undefined
+  const few = headersAside ?? checksumAside ?? metadata ?? tags ?? others ?? dataAside ?? encryption
+  const fewText =
+    few === undefined
+      ? ''
+      : JSON.stringify({
+          headers: headersAside,
+          checksumValue: checksumAside,
+          metadata,
+          tags,
+          ...others,
+          data: dataAside,
+          encryption,
+        })
   const fewBytes = Buffer.byteLength(fewText)
 
   const texts = contentType + checksum + location + storeId + id
@@ -83,22 +95,17 @@ export function encodeRest(record: ObjectRecord, before: number): Buffer {
   return bytes
 }
 
-/** Nothing is set but what lies elsewhere: headers and storage class. */
-function isBare(attributes: ObjectAttributes): boolean {
+/** Those that have no place of their own. `undefined`: none, as of nearly every object. */
+function othersOf(attributes: ObjectAttributes): object | undefined {
   for (const name in attributes) {
-    if (name === 'headers' || name === 'storageClass') continue
-    const value = attributes[name as keyof ObjectAttributes]
-    if (value !== undefined && (typeof value !== 'object' || !isEmpty(value))) return false
+    if (placed.has(name) || attributes[name as keyof ObjectAttributes] === undefined) continue
+    const { headers, metadata, tags, storageClass, ...others } = attributes
+    return others
   }
-  return true
+  return undefined
 }
 
-/** What few objects have, in the order in which it lies. */
-function withFew(attributes: ObjectAttributes, { headers, checksumValue, data, encryption }: FewFields): FewFields {
-  const { headers: _, storageClass: __, metadata, tags, ...others } = attributes
-  const told = { metadata: isEmpty(metadata) ? undefined : metadata, tags: isEmpty(tags) ? undefined : tags }
-  return { headers, checksumValue, ...told, ...others, data, encryption }
-}
+const placed: ReadonlySet<string> = new Set<keyof ObjectAttributes>(['headers', 'metadata', 'tags', 'storageClass'])
 
 function hasTypeAlone(headers: DescriptiveHeaders): boolean {
   for (const name in headers) {
@@ -107,9 +114,8 @@ function hasTypeAlone(headers: DescriptiveHeaders): boolean {
   return true
 }
 
-/** Whether it has no field, or none with a value. */
 function isEmpty(record: object): boolean {
-  for (const name in record) if (record[name as keyof typeof record] !== undefined) return false
+  for (const _ in record) return false
   return true
 }
 
@@ -158,6 +164,10 @@ function attributesOf(
   headers: DescriptiveHeaders,
   storageClass: ListedObject['storageClass'],
 ): ObjectAttributes {
-  const { checksumValue, data, encryption, ...set } = few
-  return { headers, metadata: {}, tags: [], storageClass, ...set }
+  const attributes: Record<string, unknown> & ObjectAttributes = { headers, metadata: {}, tags: [], storageClass }
+  for (const name in few) {
+    if (name !== 'checksumValue' && name !== 'data' && name !== 'encryption')
+      attributes[name] = few[name as keyof FewFields]
+  }
+  return attributes
 }
