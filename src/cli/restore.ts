@@ -11,7 +11,6 @@ import { readKnownPlacement } from '../instance/known-placement.ts'
 import { type FilledMetadata, fillMetadata } from '../opening/fill-metadata.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import { loadPieces } from '../records/snapshot-pieces.ts'
-import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
 import { type Backup, openBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
@@ -86,21 +85,11 @@ async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, no
 
 /** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
 async function settleDefaultStore(
-  { kv, directory, ownership }: FilledMetadata,
+  { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,
 ): Promise<boolean> {
   const known = await knownDefaultStore(kv)
-  const fatal: Error[] = []
-  const onFatal = (error: Error): void => void fatal.push(error)
-  const store = await openDirectoryStore({
-    path: directory.store,
-    clock: systemClock,
-    create: true,
-    ownership,
-    firstOpener: true,
-    onFatal,
-    warn,
-  })
+  const store = await openDefaultStore({ onFatal: () => {}, warn })
   try {
     if (store.storeId === known) return false
     for await (const _ of store.list()) {

@@ -27,7 +27,8 @@ export async function lockClaim(
   now?: () => Promise<number>,
 ): Promise<LockClaim> {
   const asks =
-    record.versioning !== 'unversioned' && locked.some((one) => one.kind === 'object' && one.retention !== undefined)
+    record.versioning !== 'unversioned' &&
+    locked.some((one) => one.kind === 'object' && one.attributes.retention !== undefined)
   if (!asks) return { nowMs: Number.NEGATIVE_INFINITY, bypassGovernance }
   return { nowMs: await (now === undefined ? lockNow(backend) : now()), bypassGovernance }
 }
@@ -55,7 +56,7 @@ export function historyCommit(
   const deletes: Key[] = []
   for (const version of change.removed) {
     if (version.kind === 'marker') continue
-    checkRemovable(version, claim)
+    checkRemovable(version.attributes, claim)
     const owner = { kind: 'version' as const, bucket: name, key, sequence: version.sequence }
     puts.push(garbagePut(backend, garbageOf(version, owner)))
   }

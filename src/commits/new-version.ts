@@ -1,8 +1,9 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
 
 import type { DefaultRetention } from '../records/bucket-record.ts'
-import type { NewVersionName } from '../records/descriptions.ts'
-import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from '../records/records.ts'
+import type { ObjectDescription } from '../records/descriptions.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { retentionFrom } from '../rules/retention.ts'
@@ -31,7 +32,7 @@ export interface StampedRetention {
 }
 
 /** What is decided of a version before its bytes are written, so that they can tell it: for the place that is next now. */
-export interface ExpectedVersion extends NewVersionName {
+export interface ExpectedVersion extends Pick<ObjectDescription, 'key' | 'sequence' | 'versionRandom'> {
   encryption: Encryption | undefined
   /** As `versionRandom`, also where no version is named by it. */
   random: Buffer
@@ -42,7 +43,7 @@ export interface ExpectedVersion extends NewVersionName {
 export async function expectVersion(
   backend: Backend,
   { key, bucket, versions }: KeyHistory,
-  { retention, encryptionAt }: Pick<NewRecord, 'retention' | 'encryptionAt'>,
+  { attributes, encryptionAt }: Pick<NewRecord, 'attributes' | 'encryptionAt'>,
 ): Promise<ExpectedVersion> {
   const sequence = nextSequence(versions)
   const random = backend.clock.random(versionRandomBytes)
@@ -53,7 +54,7 @@ export async function expectVersion(
     versionRandom: describedRandom(bucket.record, random),
     encryption: encryptionAt?.(sequence),
     random,
-    stampedAt: rule === undefined || retention !== undefined ? noStamp : await retentionStamp(backend, rule),
+    stampedAt: rule === undefined || attributes.retention !== undefined ? noStamp : await retentionStamp(backend, rule),
   }
 }
 
@@ -90,7 +91,9 @@ export async function commitObject(
 export async function placeObject(backend: Backend, history: KeyHistory, record: NewRecord) {
   const sequence = nextSequence(history.versions)
   const rule = history.bucket.record.objectLock?.defaultRetention
-  const retention = record.retention ?? (rule && (await defaultRetention(backend, rule, record.stamped)))
+  // Only a lock that is still to be made takes time.
+  const isLocked = rule === undefined || record.attributes.retention !== undefined
+  const attributes = isLocked ? record.attributes : await lockedAttributes(backend, rule, record)
   // Field by field, none left out: every PUT comes by here, and spreads cost more than all else that it does.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
@@ -100,13 +103,7 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
-    headers: record.headers,
-    metadata: record.metadata,
-    tags: record.tags,
-    retention,
-    legalHold: record.legalHold,
-    storageClass: record.storageClass,
-    websiteRedirectLocation: record.websiteRedirectLocation,
+    attributes,
     data: record.data,
     encryption: record.encryptionAt?.(sequence),
   }
@@ -120,13 +117,22 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   return { object, commit: { grows: true, checks, puts, deletes } }
 }
 
-async function defaultRetention(
+/** With the bucket's default retention. */
+async function lockedAttributes(
   backend: Backend,
   rule: DefaultRetention,
+  { attributes, stamped }: Pick<NewRecord, 'attributes' | 'stamped'>,
+): Promise<ObjectAttributes> {
+  if (JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stampedAttributes(attributes, stamped)
+  return { ...attributes, retention: retentionFrom(rule, await lockNow(backend)) }
+}
+
+/** What a blob tells of its object's attributes. */
+export function stampedAttributes(
+  attributes: ObjectAttributes,
   stamped: StampedRetention | undefined,
-): Promise<ObjectAttributes['retention']> {
-  if (JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stamped?.retention
-  return retentionFrom(rule, await lockNow(backend))
+): ObjectAttributes {
+  return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
 /** The delete marker with its place, and the commit that puts it there. */

@@ -83,7 +83,7 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
   return commitDecision(backend, async () => {
     const [entry] = await backend.kv.get([bucketKey(scope.name)])
     const bucket = admitted(scope, entry)
-    await checkLockRequest(backend, bucket.record, upload)
+    await checkLockRequest(backend, bucket.record, upload.attributes)
     const asked = encryptionFor(bucket.record, upload.encryption)
     const record: OpenUpload = {
       ...upload,

@@ -6,7 +6,8 @@ import { type OptionalShape, optional, string, type TextShape } from '../contrac
 import type { Parser } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import type { ChecksumDemand, IncomingData } from '../objects/incoming-data.ts'
-import type { Checksum, ObjectAttributes } from '../records/records.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { Checksum } from '../records/records.ts'
 
 export interface ChecksumInputs extends Partial<Record<ChecksumInputName, string | undefined>> {
   contentMd5?: string | undefined

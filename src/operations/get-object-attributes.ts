@@ -98,7 +98,7 @@ export const getObjectAttributesOperation = defineOperation({
         ETag: asked.has('ETag') ? record.etag : undefined,
         Checksum: asked.has('Checksum') ? checksumElement(record.checksum) : undefined,
         ObjectParts: asked.has('ObjectParts') ? await partsElement(backend, record, query) : undefined,
-        StorageClass: asked.has('StorageClass') ? shownStorageClass(record) : undefined,
+        StorageClass: asked.has('StorageClass') ? shownStorageClass(record.attributes) : undefined,
         ObjectSize: asked.has('ObjectSize') ? record.size : undefined,
       },
     }

@@ -94,7 +94,7 @@ export const listMultipartUploadsOperation = defineOperation({
                   UploadId: uploadId,
                   Initiator: owner,
                   Owner: owner,
-                  StorageClass: shownStorageClass(upload),
+                  StorageClass: shownStorageClass(upload.attributes),
                   Initiated: upload.initiatedMs,
                   ChecksumAlgorithm: upload.checksum?.algorithm,
                   ChecksumType: upload.checksum?.type,

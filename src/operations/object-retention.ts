@@ -11,7 +11,7 @@ import {
 import { oneOf, optional, refusedElement, struct, timestamp } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { findLockable, setRetention } from '../objects/change-version.ts'
-import type { Retention } from '../records/records.ts'
+import type { Retention } from '../records/object-attributes.ts'
 import { defineOperation } from './context.ts'
 
 const retentionShape = struct({

@@ -41,7 +41,10 @@ export const getObjectTaggingOperation = defineOperation({
 
   async handle({ backend, scope, key }, { versionId }) {
     const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: toTaggingDocument(record.tags) }
+    return {
+      versionId: shownVersionId({ bucket: bucket.record, record }),
+      body: toTaggingDocument(record.attributes.tags),
+    }
   },
 })
 

@@ -41,7 +41,7 @@ export const uploadPartOperation = defineOperation({
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
       data: (upload) => {
         const data = incomingData(input.body, input, presigned)
-        requireDigest('Put Part', upload, data)
+        requireDigest('Put Part', upload.attributes, data)
         return matching(upload, data)
       },
     })

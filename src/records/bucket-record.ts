@@ -2,6 +2,8 @@
  * A bucket, declared once: its fields, what they are where a record lacks them, and which of them shards tell. A new configuration is one optional field of
  * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
  */
+
+import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
   number,
@@ -14,7 +16,6 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
-import type { RetentionMode, Tag } from './records.ts'
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
 
@@ -71,8 +72,6 @@ export const bucketCodec: Codec<BucketRecord> = {
   encode: stored.encode,
   decode: (key, bytes) => ({ ...unsetBucket, ...stored.decode(key, bytes) }),
 }
-
-export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
 
 /** Twice the days, or twice the years and one. */
 const retentionPeriod: Packed<DefaultRetention['period']> = {

@@ -2,7 +2,7 @@
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { DefaultRetention } from '../records/bucket-record.ts'
-import type { ObjectAttributes, Retention } from '../records/records.ts'
+import type { ObjectAttributes, Retention } from '../records/object-attributes.ts'
 
 export interface LockClaim {
   /** The time that locks are judged by: see `lock-clock`. */

@@ -46,7 +46,8 @@ async function dropLock(
   versionId: string | undefined,
 ): Promise<void> {
   const { entry, record } = await findVersion(backend, scope, key, versionId)
-  const bare = { ...record, retention: undefined, legalHold: undefined }
+  const attributes = { ...record.attributes, retention: undefined, legalHold: undefined }
+  const bare = { ...record, attributes }
   await backend.kv.commit({ puts: [{ key: entry.key, value: objectCodec.encode(entry.key, bare) }] })
 }
 

@@ -175,13 +175,7 @@ function recordOf({ description, manifest, parts }: FoundVersion, sequence: numb
     size: description.size ?? manifest.size,
     etag: description.etag,
     checksum: description.kind === 'object' ? checksum && { ...checksum, type: 'FULL_OBJECT' } : description.checksum,
-    headers: description.headers,
-    metadata: description.metadata,
-    tags: description.tags,
-    retention: description.retention,
-    legalHold: description.legalHold,
-    storageClass: description.storageClass,
-    websiteRedirectLocation: description.websiteRedirectLocation,
+    attributes: description.attributes,
     data:
       description.kind === 'object'
         ? { kind: 'blob', manifest }

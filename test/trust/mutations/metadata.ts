@@ -40,7 +40,7 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'a version that leaves is not asked for its locks',
     file: 'commits/history-commit.ts',
-    find: '    checkRemovable(version, claim)\n',
+    find: '    checkRemovable(version.attributes, claim)\n',
     replace: '',
     suite: 'trust/lock-matrix.test.ts',
   },
