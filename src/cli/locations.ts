@@ -12,7 +12,7 @@ import { healthExitCodes } from './exit-codes.ts'
 import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
 import { formatBytes } from './progress.ts'
-import { refuseUnfitPlace } from './replacement-place.ts'
+import { refuseUnfitDirectory } from './replacement-directory.ts'
 import { withReadOnlyData } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
@@ -88,7 +88,7 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const { configuration, json, print, notice } = invocation
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
-  if (invocation.extra.force !== true) await refuseUnfitPlace(settings, configuration.placement.stores)
+  if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
   const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
     const claimant = await beginStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {

@@ -98,14 +98,14 @@ function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | un
 
 function halfOfTls(given: Given | undefined, { flag, environment, toml }: Option<string>): ConfigurationError {
   const names = [`--${flag}`, ...environment, toml].join(', ')
-  return new ConfigurationError(`${given?.place} is set, but what belongs to it is not: set one of ${names} too`)
+  return new ConfigurationError(`${given?.source} is set, but what belongs to it is not: set one of ${names} too`)
 }
 
 interface Given {
   texts: readonly string[]
   directory: string
   /** Names the source in messages. */
-  place: string
+  source: string
 }
 
 function required(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given {
@@ -119,26 +119,26 @@ function given(name: OptionName, sources: Sources, toml: TomlFile | undefined): 
   const { directory } = sources
   const { flag, environment, kind, initial } = options[name]
   const flags = sources.flags[name]
-  if (flags !== undefined && flags.length > 0) return { texts: flags, directory, place: `--${flag}` }
+  if (flags !== undefined && flags.length > 0) return { texts: flags, directory, source: `--${flag}` }
 
   const variable = environment.find((candidate) => sources.environment[candidate])
   const text = variable === undefined ? undefined : sources.environment[variable]
   if (variable !== undefined && text !== undefined) {
-    return { texts: kind.repeatable ? text.split(',') : [text], directory, place: variable }
+    return { texts: kind.repeatable ? text.split(',') : [text], directory, source: variable }
   }
 
   const fromFile = toml?.texts.get(name)
   if (toml !== undefined && fromFile !== undefined) return { ...fromFile, directory: toml.directory }
 
   const texts = sources.initial?.[name] ?? initial
-  return texts === undefined ? undefined : { texts, directory, place: `initial value of ${name}` }
+  return texts === undefined ? undefined : { texts, directory, source: `initial value of ${name}` }
 }
 
-function parse<T>({ kind }: Option<T>, { texts, directory, place }: Given): T {
+function parse<T>({ kind }: Option<T>, { texts, directory, source }: Given): T {
   try {
     return kind.parse(texts, directory)
   } catch (error) {
-    if (error instanceof ConfigurationError) throw new ConfigurationError(`${place}: ${error.message}`)
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`${source}: ${error.message}`)
     throw error
   }
 }

@@ -113,10 +113,10 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
   if (value === undefined) return []
   const entries = Object.entries(parseWith(table, value, where, []))
   for (const [key] of entries) {
-    const place = `${where}.${key}`
-    parseWith(name, key, place, [])
+    const at = `${where}.${key}`
+    parseWith(name, key, at, [])
     if (key === reserved) {
-      throw new ConfigurationError(`${place}: the name is taken by what lies in the data directory. Choose another`)
+      throw new ConfigurationError(`${at}: the name is taken by what lies in the data directory. Choose another`)
     }
   }
   return entries
@@ -157,20 +157,20 @@ function refuseOverlaps(stores: readonly StoreSettings[]): void {
   for (const [i, one] of stores.entries()) {
     for (const other of stores.slice(i + 1)) {
       const names = `stores.${one.name} and stores.${other.name}`
-      const [place, otherPlace] = [placeOf(one), placeOf(other)]
-      if (place === otherPlace) {
+      const [at, otherAt] = [addressOf(one), addressOf(other)]
+      if (at === otherAt) {
         const what = one.type === 'directory' ? 'path' : 'prefix in one bucket,'
-        throw new ConfigurationError(`${names} have the same ${what} ${place}`)
+        throw new ConfigurationError(`${names} have the same ${what} ${at}`)
       }
-      if (isWithin(place, otherPlace) || isWithin(otherPlace, place)) {
-        throw new ConfigurationError(`${names}: ${place} and ${otherPlace} lie one in the other`)
+      if (isWithin(at, otherAt) || isWithin(otherAt, at)) {
+        throw new ConfigurationError(`${names}: ${at} and ${otherAt} lie one in the other`)
       }
     }
   }
 }
 
 /** As one path, whatever it is. */
-function placeOf(settings: StoreSettings): string {
+function addressOf(settings: StoreSettings): string {
   if (settings.type === 'directory') return settings.path
   const { endpoint, bucket, prefix } = settings
   return `${new URL(endpoint).href.replace(/\/$/, '')}/${bucket}/${prefix}`.replace(/\/$/, '')

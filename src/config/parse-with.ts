@@ -10,13 +10,13 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string
   const { issues } = result.error
   // A mistyped key is often why others are missing.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-  const place = issue?.path.reduce<string>(
+  const at = issue?.path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
     where,
   )
   if (issue?.code === 'unrecognized_keys') {
     const unknown = issue.keys[0] ?? ''
-    throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
+    throw new ConfigurationError(`${at}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
   }
-  throw new ConfigurationError(`${place}: ${issue?.message}`)
+  throw new ConfigurationError(`${at}: ${issue?.message}`)
 }

@@ -231,11 +231,11 @@ function readRing(file: string): KeyRing | undefined {
   return parseRing(text, file)
 }
 
-function parseRing(text: string, place: string): KeyRing {
+function parseRing(text: string, source: string): KeyRing {
   try {
     return parseKeyRing(text)
   } catch (error) {
-    if (error instanceof KeyRingInvalid) throw new ConfigurationError(`${place}: ${error.message}`)
+    if (error instanceof KeyRingInvalid) throw new ConfigurationError(`${source}: ${error.message}`)
     throw error
   }
 }
