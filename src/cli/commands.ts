@@ -95,7 +95,7 @@ export const commands: readonly CommandDeclaration[] = [
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
     ],
-    // The server is stopped: no request can still need unreferenced data.
+    // The server is stopped, so no request can still need unreferenced data.
     initial: { reclaimGraceMs: ['0'] },
     run: reclaim,
   },

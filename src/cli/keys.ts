@@ -1,4 +1,4 @@
-/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with it; a server may run meanwhile. */
+/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server may run meanwhile. */
 
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -37,10 +37,10 @@ export async function keys(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** Where a ring is in use. */
+/** The metadata that uses the ring. */
 type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed'> & { directory: Pick<DataDirectory, 'keyRing'> }
 
-/** What is asked for; of several, the first. */
+/** What to do; of several flags, the first counts. */
 export interface KeyChange {
   /** The name of the key. */
   rotate?: string | undefined
@@ -48,7 +48,7 @@ export interface KeyChange {
   rewrap?: boolean
 }
 
-/** Changes nothing when nothing is asked. Throws what `openKeyRing` and `rewrapKeys` throw. */
+/** Without an action, changes nothing. Throws what `openKeyRing` and `rewrapKeys` throw. */
 export async function changeKeyRing(
   metadata: RingMetadata,
   sources: KeyRingSources,
@@ -64,7 +64,7 @@ export async function changeKeyRing(
   })
 }
 
-/** A ring that nobody else changes, while a server may use it. */
+/** Nobody else changes the ring, but a server may use it. */
 class ChangedRing {
   readonly #metadata: RingMetadata
   /** Absent: the ring is in the environment. */
@@ -77,7 +77,7 @@ class ChangedRing {
     this.#ring = ring
   }
 
-  /** The new key is kept before anything is wrapped with it. */
+  /** The file has the new key before anything is wrapped with it. */
   async rotate(name: string): Promise<Result> {
     if (this.#file === undefined) {
       throw new ConfigurationError(
@@ -104,7 +104,7 @@ class ChangedRing {
     return { ring, report }
   }
 
-  /** From when the ring is remembered, every process that writes wraps with its newest keys. */
+  /** Once the ring is remembered, every process that writes wraps with its newest keys. */
   async rewrap(): Promise<Result> {
     const { kv, clock, isServed } = this.#metadata
     if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {

@@ -1,4 +1,4 @@
-/** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
+/** `holdfast locations`: the state of a data directory's locations, whether a server runs or not; and the replacement of a lost store. */
 
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'

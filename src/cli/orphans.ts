@@ -1,4 +1,4 @@
-/** `holdfast orphans`: lists the quarantine of data that no metadata was found to reference. */
+/** `holdfast orphans`: lists the data in quarantine that no metadata references. */
 
 import type { FoundOrphan } from '../commits/orphans.ts'
 import { quarantined } from '../jobs/release-orphans.ts'

@@ -1,4 +1,4 @@
-/** `holdfast locations plan`: gathers how things are, has the plan made, and prints it. Changes nothing. */
+/** `holdfast locations plan`: gathers the current state, makes the plan, and prints it. Changes nothing. */
 
 import { forecast } from '../blobs/forecast.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'

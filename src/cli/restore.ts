@@ -68,7 +68,7 @@ async function newestIn(directory: string): Promise<string> {
   return join(directory, newest)
 }
 
-/** A backup may be older than the last owner of its stores. For a store that is away now, `holdfast locations claim` does the same later. */
+/** A backup may be older than the last owner of its stores. For a store that is unreachable now, `holdfast locations claim` does the same later. */
 async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
@@ -84,7 +84,7 @@ async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, no
   }
 }
 
-/** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
+/** The metadata belongs to the store in its data directory. True when that store is lost, and a new one was made. */
 async function settleDefaultStore(
   { kv, directory, ownership }: FilledMetadata,
   warn: (message: string) => void,

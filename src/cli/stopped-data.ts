@@ -14,17 +14,17 @@ export function withStoppedData<T>(invocation: Invocation, use: (data: OpenDataS
   return withData(invocation, {}, use)
 }
 
-/** The same, for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
+/** The same for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
 export function withYieldedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
   return withData(invocation, { yieldsOwnership: true }, use)
 }
 
-/** The same, whether a server runs on it or not. `use` must only read: a server that starts would remove shards written here as leftovers. */
+/** The same, whether a server runs on it or not. `use` must only read: a starting server would remove shards written here as leftovers. */
 export function withReadOnlyData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true }, use)
 }
 
-/** The same, with a configuration that may differ from the one that the data directory knows. What both know is opened. */
+/** The same, with a configuration that may differ from the one that the data directory knows. Opens what both know. */
 export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true, dryRun: true }, use)
 }

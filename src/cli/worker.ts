@@ -1,4 +1,4 @@
-/** The entry of a worker process: serves the connections that the primary gives it, until it says to drain, or is gone. */
+/** The entry of a worker process: serves the connections that the primary gives it, until the primary says to drain, or is gone. */
 import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
@@ -28,7 +28,7 @@ collectLessOften()
 collectWhenIdle()
 // Sockets that come over the channel take their buffer sizes from here, not from the server.
 setDefaultHighWaterMark(false, socketBufferBytes)
-// A terminal sends its signals to the whole group. The primary alone decides; when it dies, the cluster module ends this process.
+// A terminal sends its signals to the whole group. Only the primary decides; when it dies, the cluster module ends this process.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})
@@ -52,7 +52,7 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       ;(await serving)?.renew(order.renewal)
     } else {
       tell({ kind: 'took', id: order.id })
-      // Without a handle the client has gone meanwhile.
+      // Without a handle, the client has gone meanwhile.
       if (handle instanceof Socket) (await serving)?.accept(handle)
     }
   } catch (error) {
@@ -82,7 +82,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       try {
         reopenLog({ logFile })
       } catch (error) {
-        // The primary could open it a moment ago. To end here would cut off requests.
+        // The primary could open it a moment ago. Ending here would cut off requests.
         log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
       }
     }

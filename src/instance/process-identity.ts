@@ -1,16 +1,16 @@
 /**
- * How the kernel knows a process. An id alone is not enough: ids are used again, and mean other processes in other containers. Linux only.
+ * How the kernel knows a process. An id alone is not enough: ids are reused, and mean other processes in other containers. Linux only.
  */
 import { readFile, readlink } from 'node:fs/promises'
 import { z } from 'zod'
 
 export const processIdentity = z.object({
   pid: z.number(),
-  /** Of the machine's running kernel. */
+  /** Id of the machine's running kernel. */
   bootId: z.string(),
   /** The namespace of the id. */
   pidNamespace: z.string(),
-  /** Since the machine's start, in the kernel's ticks. */
+  /** Start time since the machine's start, in the kernel's ticks. */
   startedTicks: z.string(),
 })
 
