@@ -179,7 +179,7 @@ export const limits = {
   kvRoomBytesMax: 64 * MiB,
   kvRoomPieceBytes: 1 * MiB,
   kvRoomLookMs: 1_000,
-  /** What a transaction writes beside values: pages of branches. */
+  /** What a transaction writes in addition to values: branch pages. */
   kvCommitBytesAbout: 64 * KiB,
   /** Writes wait so long for a check of the metadata that must end before them. */
   checkedWriteWaitMs: 10_000,
@@ -239,7 +239,7 @@ export const limits = {
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
   /** Bounds what deleted records take to a third of what lives. */
   compactBelowLiveRatio: 0.75,
-  /** Those that wait together become one group, and each group ends with half an empty page on average; but clients wait beside them. */
+  /** Moves that wait together form one group. Each group wastes half a page on average, but clients wait meanwhile. */
   compactMovesInFlightMax: 32,
   compactMoveBytesMax: 8 * MiB,
   mergeSegmentsMin: 8,

@@ -42,7 +42,7 @@ export async function flushLog(): Promise<void> {
 
 /** After a failed fsync, nothing that this process believes to be stored can be trusted. The next start recovers. */
 export function exitOnFatal(log: Log, error: Error): void {
-  log.fatal({ err: error }, 'the store cannot go on')
+  log.fatal({ err: error }, 'the server cannot go on')
   void flushLog().then(() => process.exit(1))
 }
 

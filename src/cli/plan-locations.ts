@@ -10,7 +10,7 @@ import { locationStatuses } from '../jobs/location-status.ts'
 import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
 import { type StoreNow, storeNow } from '../jobs/store-now.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { OpenDataStore } from '../opening/open-data.ts'
+import type { OpenData } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
 import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
 import { requireLocation } from './move-bucket.ts'
@@ -57,7 +57,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
 
 async function placementNow(
   { configuration }: Invocation,
-  { backend }: OpenDataStore,
+  { backend }: OpenData,
 ): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
   const { known } = await readKnownPlacement(backend.kv)
   const configured = configuration.placement
@@ -78,7 +78,7 @@ async function placementNow(
   return { known, configured, stores }
 }
 
-async function knownStore({ blobs }: OpenDataStore['backend'], storeId: string): Promise<StoreNow> {
+async function knownStore({ blobs }: OpenData['backend'], storeId: string): Promise<StoreNow> {
   const inLocation = blobs.locations.flatMap(({ stores }) => stores).find(({ store }) => store.storeId === storeId)
   if (inLocation !== undefined) return storeNow(inLocation)
   const inUse = blobs.stores.find((store) => store.storeId === storeId)

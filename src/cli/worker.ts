@@ -7,7 +7,7 @@ import { opening } from '../closing-stack.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { openS3Port } from '../opening/endpoint.ts'
-import { openDataStore } from '../opening/open-data.ts'
+import { openDataDirectory } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
@@ -64,7 +64,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
-    const data = await openDataStore({
+    const data = await openDataDirectory({
       path: configuration.data,
       create: false,
       keys: configuration,

@@ -14,7 +14,7 @@ export interface Configuration extends Settings {
   root: RootAccessKey | undefined
   /** The key ring as text, when the environment gives it. */
   keyRing: string | undefined
-  /** Stores and locations beside those in the data directory. */
+  /** Stores and locations other than those in the data directory. */
   placement: Placement
 }
 

@@ -7,7 +7,7 @@ import { type CipherGCM, createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 import { limits } from '../limits.ts'
 
-/** A sealed segment is as large as a checksum block of the store, so that reading one reads no other. */
+/** A sealed segment is as large as a store's checksum block, so that reading one reads no other. */
 export const sealedBytes = limits.encryptionSegmentBytes
 const tagBytes = 16
 export const plainBytes = sealedBytes - tagBytes

@@ -26,7 +26,7 @@ export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecor
     open: (bytes) => {
       const text = bytes.toString()
       const json = text.slice(8)
-      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata store is damaged`)
+      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata is damaged`)
       return schema.parse(JSON.parse(json))
     },
   }

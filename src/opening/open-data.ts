@@ -28,7 +28,7 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-export interface OpenDataStore extends OpenStore {
+export interface OpenData extends OpenStore {
   directory: DataDirectory
   /** What worker processes name to share the directory. */
   instanceId: string
@@ -39,7 +39,7 @@ export interface DataStoreOptions {
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
   keys: KeyRingSources
-  /** Stores and locations beside those in the data directory. Absent: none. */
+  /** Stores and locations other than those in the data directory. Absent: none. */
   placement?: Placement
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
@@ -49,9 +49,9 @@ export interface DataStoreOptions {
   yieldsOwnership?: boolean
   /** The placement may differ from the one that the data directory knows. What both know is opened. Needs `readOnly`. */
   dryRun?: boolean
-  /** An engine can't go on: the process, or what uses the store, must stop. */
+  /** An engine can't go on: the process, or what uses the data, must stop. */
   onFatal(error: Error): void
-  /** Tells the operator about what is wrong and harms nobody yet. */
+  /** Tells the operator about something wrong that harms nobody yet. */
   warn(message: string): void
   /** Tells the operator what the process goes by. */
   inform(message: string): void
@@ -59,8 +59,8 @@ export interface DataStoreOptions {
 
 const clock: Clock = systemClock
 
-/** A store that ends with the process. `kmsKeys`: names of keys for SSE-KMS, beside the default one. */
-export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
+/** Metadata and data in memory, which end with the process. `kmsKeys`: names of keys for SSE-KMS, in addition to the default one. */
+export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
   const kv = memoryKv()
   const shards = memoryShardStore({ clock })
   const opened = closingStack()
@@ -98,7 +98,7 @@ export async function openMetadata({
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
-export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore> {
+export function openDataDirectory(options: DataStoreOptions): Promise<OpenData> {
   return opening(async (opened) => {
     const directory = await prepareDataDirectory(options.path, options)
     const kv = await openEngine({
