@@ -42,13 +42,13 @@ export const errorCauses: readonly ErrorCause[] = [
   },
   {
     of: 'any request',
-    why: 'overload, and failures of the server’s own',
+    why: 'overload, and failures inside the server',
     codes: ['InternalError', 'OperationAborted', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown'],
     meets: everyOperation,
   },
   {
     of: 'any request',
-    why: 'a digest that is not that of the body, or of nothing where there is none',
+    why: 'a digest that does not match the body, or an absent body',
     codes: ['BadDigest', 'InvalidDigest'],
     meets: everyOperation,
   },
@@ -73,7 +73,7 @@ export const errorCauses: readonly ErrorCause[] = [
   },
   {
     of: 'any request that asks for encryption',
-    why: 'a method or a key that is not there',
+    why: 'a method or a key that does not exist',
     codes: ['InvalidEncryptionAlgorithmError', 'KMS.NotFoundException'],
     meets: ({ input }) => Object.values(input).some(({ name }) => name.startsWith('server-side-encryption')),
   },

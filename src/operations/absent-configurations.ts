@@ -52,7 +52,7 @@ export const absentConfigurations = [
   ...rows.flatMap(({ what, query, code, read, remove }) => [
     findsNothing(
       'GET',
-      { name: read[0], query: [query], permission: read[1], summary: `Answers that the bucket has no ${what}.` },
+      { name: read[0], query: [query], permission: read[1], summary: `Says that the bucket has no ${what}.` },
       code,
     ),
     removesNothing({
@@ -68,7 +68,7 @@ export const absentConfigurations = [
       name: 'GetBucketPolicyStatus',
       query: ['policyStatus'],
       permission: 's3:GetBucketPolicyStatus',
-      summary: 'Answers that the bucket has no policy, so that nothing could be public by it.',
+      summary: 'Says that the bucket has no policy, and so is not public.',
     },
     'NoSuchBucketPolicy',
   ),
