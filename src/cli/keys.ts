@@ -5,7 +5,7 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
 import type { DataDirectory } from '../instance/data-directory.ts'
 import { changingKeyRing } from '../instance/key-ring-change.ts'
-import { isRemembered, type KeyRingSources, keepKeyRing, openKeyRing } from '../instance/key-ring-file.ts'
+import { isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
 import type { OpenMetadata } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
@@ -88,7 +88,7 @@ class ChangedRing {
       throw new ConfigurationError(`--rotate: the key ring has no key named '${name}'`)
     }
     const { kv, clock } = this.#metadata
-    await keepKeyRing(
+    await saveKeyRing(
       kv,
       this.#file,
       withNewKey(this.#ring, name, (bytes) => Buffer.from(clock.random(bytes))),
@@ -100,7 +100,7 @@ class ChangedRing {
   async retire(): Promise<Result> {
     const { report } = await this.rewrap()
     const ring = onlyNewest(this.#ring)
-    await keepKeyRing(this.#metadata.kv, this.#file, ring)
+    await saveKeyRing(this.#metadata.kv, this.#file, ring)
     return { ring, report }
   }
 
@@ -113,7 +113,7 @@ class ChangedRing {
       )
     }
     await this.#ring.refresh()
-    await keepKeyRing(kv, this.#file, this.#ring)
+    await saveKeyRing(kv, this.#file, this.#ring)
     await this.#ring.refresh()
     return { ring: this.#ring, report: await rewrapKeys({ kv, clock, keys: this.#ring }) }
   }

@@ -72,7 +72,7 @@ export function locationsToBe({
   known,
   configured,
   stores,
-}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, LocationAhead> {
+}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, ConfiguredLocation> {
   const next = { [ownName]: own, ...nextLocations(known.locations, configured.locations) }
   return new Map(
     Object.entries(next).map(([name, { version, policy }]) => {
@@ -85,7 +85,7 @@ export function locationsToBe({
   )
 }
 
-export interface LocationAhead extends Omit<ForecastLocation, 'stores'> {
+export interface ConfiguredLocation extends Omit<ForecastLocation, 'stores'> {
   version: number
   policy: LocationPolicy
   stores: readonly (StoreNow & { name: string; storeId: string; domain: string })[]

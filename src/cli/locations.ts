@@ -2,7 +2,7 @@
 
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { beginStart } from '../instance/metadata-id.ts'
+import { recordStart } from '../instance/metadata-id.ts'
 import { type Health, healthOf, worstHealth } from '../jobs/location-health.ts'
 import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../jobs/location-status.ts'
 import { replaceStore } from '../opening/open-placement.ts'
@@ -90,7 +90,7 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
   const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
-    const claimant = await beginStart(backend.kv, systemClock, directory.path)
+    const claimant = await recordStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {
       clock: systemClock,
       warn: notice,

@@ -13,7 +13,7 @@ import { nodeFs } from '../stores/node-fs.ts'
 import type { Ownership } from '../stores/store-claim.ts'
 
 /** `out`: the server would refuse to start because of it. No shard names the identity, unless there is a store already. */
-export async function lookAtNewStore(
+export async function inspectNewStore(
   settings: StoreSettings,
   ownership: Ownership,
 ): Promise<StoreNow & { storeId: string }> {

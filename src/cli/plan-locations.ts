@@ -14,7 +14,7 @@ import type { OpenData } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
 import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
 import { requireLocation } from './move-bucket.ts'
-import { lookAtNewStore } from './new-store.ts'
+import { inspectNewStore } from './new-store.ts'
 import { moveLines, planLines } from './plan-lines.ts'
 import { withDataForDryRun } from './stopped-data.ts'
 
@@ -22,7 +22,7 @@ import { withDataForDryRun } from './stopped-data.ts'
 export async function planLocations(invocation: Invocation): Promise<number> {
   const { json, print } = invocation
   const plan = await withDataForDryRun(invocation, async (data) => {
-    const facts = await placementNow(invocation, data)
+    const facts = await currentPlacement(invocation, data)
     const census = await takeCensus(data.backend.kv, locationsToBe(facts))
     const statuses = await locationStatuses(data.backend)
     const degraded = statuses.filter(({ degradedBlobs, lostBlobs }) => degradedBlobs + lostBlobs > 0)
@@ -42,7 +42,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
     const { kv } = data.backend
     const bucket = (await foundBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
-    const location = locationsToBe(await placementNow(invocation, data)).get(to)
+    const location = locationsToBe(await currentPlacement(invocation, data)).get(to)
     if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)
     return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location), location) }
   })
@@ -55,7 +55,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
   return planned.fault === undefined ? 0 : 1
 }
 
-async function placementNow(
+async function currentPlacement(
   { configuration }: Invocation,
   { backend }: OpenData,
 ): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
@@ -91,7 +91,7 @@ async function newStore(
   kv: Kv,
   { known, configured }: { known: Readonly<Record<string, { storeId: string }>>; configured: readonly StoreSettings[] },
 ): Promise<StoreNow & { storeId: string }> {
-  const found = await lookAtNewStore(settings, { claimant: () => readClaimant(kv) })
+  const found = await inspectNewStore(settings, { claimant: () => readClaimant(kv) })
   const twin = configured.find(({ name }) => known[name]?.storeId === found.storeId)
   if (twin === undefined) return found
   return { ...found, state: 'out', reason: `it is the same store as stores.${twin.name}` }

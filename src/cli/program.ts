@@ -42,7 +42,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
   } finally {
     const command = commands.find(({ name }) => name === completed[0])
-    if (command?.isServer !== true) await outputTaken()
+    if (command?.isServer !== true) await outputRead()
   }
 }
 
@@ -103,7 +103,7 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
 }
 
 /** Resolves when the reader has taken all output, or has gone. An earlier exit would cut off the rest. */
-function outputTaken(): Promise<void> {
+function outputRead(): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write('', () => resolve())
   })

@@ -41,7 +41,7 @@ export async function restore(invocation: Invocation): Promise<number> {
       if (backup.keys !== undefined && configuration.keyRing === undefined) {
         await mergeKeyRing(metadata.directory.keyRing, backup.keys)
       }
-      await meetOwners(metadata, invocation)
+      await learnOwners(metadata, invocation)
       return settleDefaultStore(metadata, notice)
     },
   )
@@ -69,7 +69,7 @@ async function newestIn(directory: string): Promise<string> {
 }
 
 /** A backup may be older than the last owner of its stores. For a store that is unreachable now, `holdfast locations claim` does the same later. */
-async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
+async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
     const knows = known.stores[settings.name]?.storeId

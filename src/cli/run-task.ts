@@ -19,7 +19,7 @@ const unservedMsMax = 2_000
  */
 export async function runTask(invocation: Invocation, request: TaskRequest, kind: TaskKind): Promise<TaskRecord> {
   const progress = openProgress({ ...invocation, label: [request.kind, request.name].filter(Boolean).join(' ') })
-  const following = new Following(request, progress)
+  const following = new FollowedTask(request, progress)
   for (;;) {
     const ended = (await byThisProcess(invocation, kind, following)) ?? (await byServer(invocation, following))
     if (ended !== undefined) {
@@ -33,7 +33,7 @@ export async function runTask(invocation: Invocation, request: TaskRequest, kind
 async function byThisProcess(
   invocation: Invocation,
   kind: TaskKind,
-  following: Following,
+  following: FollowedTask,
 ): Promise<TaskRecord | undefined> {
   try {
     return await withYieldedData(invocation, async ({ backend }) => {
@@ -52,7 +52,7 @@ async function byThisProcess(
 }
 
 /** `undefined`: the server has gone, and the task has not ended. */
-function byServer(invocation: Invocation, following: Following): Promise<TaskRecord | undefined> {
+function byServer(invocation: Invocation, following: FollowedTask): Promise<TaskRecord | undefined> {
   return withMetadata(invocation, async (metadata) => {
     await following.ask(metadata)
     let unservedMs = 0
@@ -64,7 +64,7 @@ function byServer(invocation: Invocation, following: Following): Promise<TaskRec
 }
 
 /** One request, whichever process does the work. */
-class Following {
+class FollowedTask {
   readonly #request: TaskRequest
   readonly #progress: Progress
   #id: string | undefined

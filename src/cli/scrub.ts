@@ -44,11 +44,11 @@ function checkMetadata(invocation: Invocation): Promise<{ metadata: CheckReport;
     const metadata = await kv.integrity.check()
     let orphans = 0
     for await (const _ of quarantined({ kv })) orphans++
-    return { metadata, tell: () => tellOfMetadata(invocation, metadata, orphans) }
+    return { metadata, tell: () => reportMetadata(invocation, metadata, orphans) }
   })
 }
 
-function tellOfMetadata({ json, print }: Invocation, metadata: CheckReport, orphans: number): void {
+function reportMetadata({ json, print }: Invocation, metadata: CheckReport, orphans: number): void {
   const { entries, damagedRecords, damagedKeys, damage } = metadata
   if (json) print(JSON.stringify({ event: 'metadata', entries, damagedRecords, damagedKeys, damage, orphans }))
   else if (damage !== undefined) print(`the metadata is damaged, and nothing is written to it any more: ${damage}`)

@@ -23,7 +23,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   collectWhenIdle()
   const signals = watchStopSignals()
   const hangups = watchHangups()
-  sayWhatIsNotFollowed(invocation)
+  warnOfIgnoredVariables(invocation)
   const log = openLog(configuration)
   // Before anything is created: the operator corrects a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
@@ -48,7 +48,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0
 }
 
-function sayWhatIsNotFollowed({ configuration: { root, accounts }, notice }: Invocation): void {
+function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {
   for (const name of unfollowedMinioVariables(process.env)) {
     notice(`${name} is set, but not followed: stores, locations and the key ring say how data is kept`)
   }

@@ -62,12 +62,12 @@ export async function isFirstStart(path: string): Promise<boolean> {
 }
 
 /** The file system's own directory, and what a crashed or concurrent start left. */
-function isOverlooked(name: string): boolean {
+function isIgnored(name: string): boolean {
   return name === 'lost+found' || name === markerName || name.endsWith(unfinishedSuffix)
 }
 
 async function refuseForeign(path: string): Promise<void> {
-  const foreign = (await readdir(path)).find((name) => !isOverlooked(name))
+  const foreign = (await readdir(path)).find((name) => !isIgnored(name))
   // A concurrent start may have made its marker meanwhile.
   if (foreign === undefined || (await stat(join(path, markerName)).catch(absent)) !== undefined) return
   throw new DataDirectoryRefused(

@@ -71,7 +71,7 @@ export async function openKeyRing(
     await changingKeyRing(file, clock, async () => {
       const found = await knownRing(kv, source, names)
       ring = withKeysFor(found.ring, names, (bytes) => Buffer.from(clock.random(bytes)))
-      await keepKeyRing(kv, keptIn, ring)
+      await saveKeyRing(kv, keptIn, ring)
     })
   }
   const opened = new OpenKeyRing(kv, source, ring)
@@ -176,7 +176,7 @@ class OpenKeyRing implements KeysInUse {
  * Keeps a ring in its file, if it has one, and remembers which keys it holds. What is remembered is always in the file: a key is added to the file first, and removed
  * from it last. Nobody else may change the ring meanwhile: see `changingKeyRing`.
  */
-export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
+export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
   const kept = file === undefined ? ring : (readRing(file) ?? keyRing([]))
   const removed = kept.keys.filter(({ name, id }) => ring.find(name, id) === undefined)
   await writeRing(file, keyRing([...ring.keys, ...removed]))

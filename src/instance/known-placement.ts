@@ -48,7 +48,7 @@ export async function readKnownPlacement(kv: Kv): Promise<{ known: KnownPlacemen
   return { known: found?.value ?? { stores: {}, locations: {} }, version: found?.version }
 }
 
-export async function keepPlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
+export async function savePlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
   const { key } = placementRecord
   const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
   const kept = await kv.commit({ checks: [check], puts: [{ key, value: placementRecord.seal(placement) }] })

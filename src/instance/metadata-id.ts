@@ -26,7 +26,7 @@ export async function readClaimant(kv: Kv): Promise<Claimant> {
 }
 
 /** For a process that claims stores. Each start, and each command that claims, leaves its name in the metadata, then in the stores. A server that runs meanwhile finds the name there. */
-export async function beginStart(kv: Kv, clock: Clock, path: string): Promise<Claimant> {
+export async function recordStart(kv: Kv, clock: Clock, path: string): Promise<Claimant> {
   // Where nothing can be written, nothing is claimed: the earlier starts count.
   if ((await kv.integrity.damage()) !== undefined) return readClaimant(kv)
   for (;;) {

@@ -11,7 +11,7 @@ import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
 import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from '../instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from '../instance/key-ring-file.ts'
-import { beginStart, readClaimant } from '../instance/metadata-id.ts'
+import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
 import { memoryKv } from '../kv/memory.ts'
@@ -113,7 +113,7 @@ export function openDataDirectory(options: DataStoreOptions): Promise<OpenData> 
     await refuseUnfinished(kv, directory.path)
     const owner = lock.owns
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
-    const claims = owner ? (await beginStart(kv, clock, directory.path)).claims : undefined
+    const claims = owner ? (await recordStart(kv, clock, directory.path)).claims : undefined
     const ownership = { claimant: async () => ({ ...(await readClaimant(kv)), claims }) }
     const shards = await openDefaultStore(kv, directory, { ...options, owner, ownership })
     opened.add(() => shards.close())

@@ -26,10 +26,10 @@ export interface Threads {
 
 /** Works on the caller's thread. For machines with one core, and for tests. */
 export function noThreads(): Threads {
-  return { begin: workHere, chunks: new ChunkPool(limits.workChunkBytes), close: async () => {} }
+  return { begin: localSession, chunks: new ChunkPool(limits.workChunkBytes), close: async () => {} }
 }
 
-function workHere(order: WorkOrder): WorkSession {
+function localSession(order: WorkOrder): WorkSession {
   const ready = ByteWork.ready(order)
   const begun = ready === undefined ? new ByteWork(order) : ready.then(() => new ByteWork(order))
   // Whoever asks for work gets the failure; until then it must not count as unhandled.
