@@ -8,7 +8,7 @@ import { type Option, type OptionName, options, type Settings, type TlsFiles, ty
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
-  /** Of the file, and the root account when a key for it is known. Empty: a key must be made. */
+  /** Those of the file, and the root account when its key is known. Empty: a key must be made. */
   accounts: Account[]
   /** The root account's key, when the environment gives one. */
   root: RootAccessKey | undefined
@@ -19,12 +19,12 @@ export interface Configuration extends Settings {
 }
 
 export interface Sources {
-  /** What stood on the command line, in order. */
+  /** The values on the command line, in order. */
   flags: Partial<Record<OptionName, string[]>>
   environment: NodeJS.ProcessEnv
-  /** Stand in for the table's initial values. */
+  /** Replace the table's initial values. */
   initial?: Partial<Record<OptionName, string[]>>
-  /** What relative paths of flags and variables are relative to. */
+  /** The directory for relative paths of flags and variables. */
   directory: string
 }
 
@@ -114,7 +114,7 @@ function required(name: OptionName, sources: Sources, toml: TomlFile | undefined
   return found
 }
 
-/** What the first source that says something about `name` says. */
+/** The value in the first source that has one. */
 function given(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given | undefined {
   const { directory } = sources
   const { flag, environment, kind, initial } = options[name]
