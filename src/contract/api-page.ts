@@ -67,7 +67,7 @@ export function supportSummary(rows: readonly OperationRow[]): string {
   ).join('\n')
 }
 
-/** The numbers that clients meet. */
+/** The limits that clients meet. */
 export function limitsSummary(): string {
   const days = limits.abandonedUploadMs / (24 * 60 * 60 * 1000)
   return table(

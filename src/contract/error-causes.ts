@@ -1,4 +1,4 @@
-/** Which errors a request can be answered with whatever operation it asks for; what one operation adds is in its declaration. Pure. */
+/** The errors that can answer a request whatever operation it asks for. An operation's declaration adds its own. Pure. */
 import type { ErrorCode } from '../errors.ts'
 import type { DeclaredOperation } from './support-table.ts'
 
@@ -79,19 +79,19 @@ export const errorCauses: readonly ErrorCause[] = [
   },
 ]
 
-/** What an operation adds of its own: what it declares, and how it refuses what it refuses. */
+/** What an operation adds: the errors that it declares, and those by which it refuses values. */
 export function ownCodesOf({ errors, input }: DeclaredOperation): ReadonlySet<ErrorCode> {
   const refusals = Object.values(input).flatMap(({ support }) => support.refusal ?? [])
   return new Set([...errors, ...refusals])
 }
 
-/** Every code that an operation can answer. */
+/** Every code that can answer an operation. */
 export function codesOf(operation: DeclaredOperation): ReadonlySet<ErrorCode> {
   const met = errorCauses.filter(({ meets }) => meets(operation))
   return new Set([...ownCodesOf(operation), ...met.flatMap(({ codes }) => codes)])
 }
 
-/** The codes that answer a request before anything of it is known. */
+/** The codes that can answer before anything of the request is known. */
 export const codesOfAnyRequest: ReadonlySet<ErrorCode> = new Set(
   errorCauses.flatMap(({ of, codes }) => (of === 'any request' ? codes : [])),
 )

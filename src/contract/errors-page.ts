@@ -46,7 +46,7 @@ export function errorsPage(operations: readonly DeclaredOperation[]): string {
   ])
 }
 
-/** The widest cause that has it, and the operations that add it. */
+/** The widest cause with this code, and the operations that add it. */
 function answeredBy(name: ErrorCode, operations: readonly DeclaredOperation[]): string {
   const cause = errorCauses.find(({ codes }) => codes.includes(name))
   const declaring = operations.filter(
