@@ -1,7 +1,7 @@
 /** Opens a data directory for a command that works on it and exits. Some commands need the server to be stopped; others work while it runs. */
 import {
-  type DataStoreOptions,
   type OpenData,
+  type OpenDataOptions,
   type OpenMetadata,
   openDataDirectory,
   openMetadata,
@@ -49,7 +49,7 @@ export async function withMetadata<T>(
 
 async function withData<T>(
   { configuration }: Invocation,
-  how: Pick<DataStoreOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
+  how: Pick<OpenDataOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
   use: (data: OpenData) => Promise<T>,
 ): Promise<T> {
   const log = openCommandLog(configuration)

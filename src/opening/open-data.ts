@@ -34,7 +34,7 @@ export interface OpenData extends OpenStore {
   instanceId: string
 }
 
-export interface DataStoreOptions {
+export interface OpenDataOptions {
   path: string
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
@@ -87,7 +87,7 @@ export async function openMetadata({
   path,
   onFatal,
   warn,
-}: Pick<DataStoreOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
+}: Pick<OpenDataOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
   const directory = await prepareDataDirectory(path, { create: false })
   return opening(async (opened) => {
     const kv = await openEngine({ path: directory.meta, onFatal, onDamage: warn })
@@ -98,7 +98,7 @@ export async function openMetadata({
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
-export function openDataDirectory(options: DataStoreOptions): Promise<OpenData> {
+export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
   return opening(async (opened) => {
     const directory = await prepareDataDirectory(options.path, options)
     const kv = await openEngine({
@@ -150,7 +150,7 @@ export function openDataDirectory(options: DataStoreOptions): Promise<OpenData> 
 async function joined(
   kv: Kv,
   { path }: DataDirectory,
-  { workerOf, readOnly = false, yieldsOwnership = false }: DataStoreOptions,
+  { workerOf, readOnly = false, yieldsOwnership = false }: OpenDataOptions,
 ): Promise<InstanceLock & { owns: boolean }> {
   if (readOnly) return { id: '', owns: false, release: async () => {} }
   if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
@@ -158,7 +158,7 @@ async function joined(
 }
 
 /** One for the whole process, so that its memory bounds all stripes under way. Opening it checks it: a server does that at start. */
-function openErasureCodeOnce({ inform }: DataStoreOptions): () => ErasureCode {
+function openErasureCodeOnce({ inform }: OpenDataOptions): () => ErasureCode {
   let opened: ErasureCode | undefined
   return () => {
     if (opened !== undefined) return opened
@@ -200,7 +200,7 @@ async function openDefaultStore(
     ownership,
     onFatal,
     warn,
-  }: Pick<DataStoreOptions, 'onFatal' | 'warn'> & { owner: boolean; ownership: Ownership },
+  }: Pick<OpenDataOptions, 'onFatal' | 'warn'> & { owner: boolean; ownership: Ownership },
 ): Promise<ShardStore> {
   const known = await knownDefaultStore(kv)
   const shards = await openDirectoryStore({

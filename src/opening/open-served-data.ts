@@ -3,7 +3,7 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
-import { type DataStoreOptions, type OpenData, type OpenStore, openDataDirectory, openMemoryData } from './open-data.ts'
+import { type OpenData, type OpenDataOptions, type OpenStore, openDataDirectory, openMemoryData } from './open-data.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -20,7 +20,7 @@ export interface ServedLog {
 
 /** Throws what `openDataDirectory` throws. */
 export function openServedData(
-  options: Omit<DataStoreOptions, 'warn' | 'inform'>,
+  options: Omit<OpenDataOptions, 'warn' | 'inform'>,
   settings: ServedSettings,
   log: ServedLog,
 ): Promise<OpenData> {
