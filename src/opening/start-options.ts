@@ -36,12 +36,12 @@ function checkTexts(name: string, texts: readonly string[], kind: Kind<unknown>)
   }
 }
 
-function checkBucket(place: string, name: string): void {
+function checkBucket(source: string, name: string): void {
   try {
     checkBucketName(name)
   } catch {
     throw new ConfigurationError(
-      `${place}: ${shown(name)} can't be the name of a bucket: 3 to 63 small letters, digits, hyphens and dots, as S3 allows them`,
+      `${source}: ${shown(name)} can't be the name of a bucket: 3 to 63 small letters, digits, hyphens and dots, as S3 allows them`,
     )
   }
 }

@@ -8,7 +8,7 @@ import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
-import { openMemoryStore } from '../../src/opening/open-data.ts'
+import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
 import { CountingKv } from './counting-kv.ts'
 
@@ -71,7 +71,7 @@ export async function startWireServer({
   keys = [],
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
-  const memory = openMemoryStore([kmsKeyName])
+  const memory = openMemoryData([kmsKeyName])
   const { backend } = memory
   const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
