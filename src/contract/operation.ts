@@ -12,7 +12,7 @@ import type {
   OutputFields,
 } from './fields.ts'
 
-export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
  * Who may send a request. `signed`: only who signs it. `anonymous allowed`: anybody, as long as the request claims no signature that is wrong.
  * `form`: a form without a signature of its own, too; the form holds the proof, and the handler verifies it.
