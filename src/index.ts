@@ -40,6 +40,8 @@ export interface StartOptions {
   /** Domains for virtual-host style, in addition to `localhost`. */
   domains?: readonly string[]
   region?: string
+  /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
+  corsAllowOrigin?: readonly string[]
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
@@ -104,6 +106,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
       region,
+      corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,

@@ -44,6 +44,12 @@ export const limits = {
   listBucketsMax: 10_000,
   deleteObjectsMax: 1000,
 
+  // CORS.
+  corsRulesMax: 100,
+  corsRuleIdCharsMax: 255,
+  /** Names in `Access-Control-Request-Headers`. Pages send a dozen. */
+  corsRequestHeadersMax: 256,
+
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
@@ -56,6 +62,7 @@ export const limits = {
   /** References and line ends of a document: enough for a Delete of 1,000 keys with 300 ampersands each. */
   xmlReplacedCharsMax: 300_000,
   completeBodyBytesMax: 4 * MiB,
+  corsDocumentBytesMax: 64 * KiB,
   headerSectionBytesMax: 32 * KiB,
 
   // Signatures.

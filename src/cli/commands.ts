@@ -22,6 +22,7 @@ const serveOptions: readonly OptionName[] = [
   'listen',
   'domains',
   'region',
+  'corsAllowOrigin',
   'tlsCert',
   'tlsKey',
   'rootFromAwsEnv',

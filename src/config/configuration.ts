@@ -59,6 +59,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     listen: value('listen'),
     domains: value('domains'),
     region: value('region'),
+    corsAllowOrigin: value('corsAllowOrigin'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     defaultChecksum: value('defaultChecksum'),

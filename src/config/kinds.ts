@@ -165,6 +165,22 @@ export const domains: Kind<string[]> = many('NAME', (text) => {
   return name
 })
 
+/** Origins as browsers send them, or patterns of them. */
+export const origins: Kind<string[]> = {
+  placeholder: 'ORIGIN[,...]',
+  repeatable: true,
+  parse: (texts) => texts.flatMap((text) => text.split(',')).map((text) => parseOrigin(text.trim().toLowerCase())),
+}
+
+const originPattern = /^(?:\*|null|[a-z*][a-z0-9+.*-]*:\/\/[^\s/?#,]+)$/
+
+function parseOrigin(text: string): string {
+  if (originPattern.test(text) && text.indexOf('*') === text.lastIndexOf('*')) return text
+  throw new ConfigurationError(
+    `expects * or an origin such as https://app.example.com, with at most one * and without a path, not '${text}'`,
+  )
+}
+
 /** Names of keys that encrypt. */
 export const keyNames: Kind<string[]> = many('NAME', (text) => {
   if (isKeyName(text) && text !== storeKeyName) return text

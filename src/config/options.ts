@@ -15,6 +15,7 @@ import {
   type ListenAddress,
   leastRate,
   onOrOff,
+  origins,
   path,
   rate,
   region,
@@ -47,6 +48,7 @@ export interface Settings {
   listen: ListenAddress
   domains: string[]
   region: string
+  corsAllowOrigin: string[]
   /** Absent: plain HTTP. */
   tls: TlsFiles | undefined
   allowCustomerKeysOverHttp: boolean
@@ -126,6 +128,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: region,
     initial: ['us-east-1'],
     summary: 'Region that this server says it is. Signatures made for any region are accepted.',
+  },
+  corsAllowOrigin: {
+    flag: 'cors-allow-origin',
+    environment: ['HOLDFAST_CORS_ALLOW_ORIGIN', 'MINIO_API_CORS_ALLOW_ORIGIN'],
+    toml: 'corsAllowOrigin',
+    kind: origins,
+    initial: [],
+    summary:
+      'Origin whose pages may use every bucket that has no CORS configuration of its own: `https://app.example.com`, with at most one `*` in it, or `*` alone for all.',
   },
   rootFromAwsEnv: {
     flag: 'root-from-aws-env',

@@ -85,6 +85,7 @@ export function limitsSummary(): string {
         'Tags',
         `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,
       ],
+      ['CORS configuration of a bucket', `${limits.corsRulesMax} rules, ${sizeText(limits.corsDocumentBytesMax)}`],
       ['Keys of a list page, and of one DeleteObjects', countText(limits.listKeysMax)],
       ['Life of a presigned URL', `${countText(limits.presignedExpirySecondsMax)} seconds`],
       ['Clock difference of a signature', `${limits.clockSkewMsMax / 60_000} minutes`],

@@ -12,7 +12,7 @@ import type {
   OutputFields,
 } from './fields.ts'
 
-export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
  * Who may send a request. `signed`: only a signer. `anonymous allowed`: anybody, as long as the request carries no wrong signature.
  * `form`: also a form without a signature in headers or query; the form holds the proof, and the handler verifies it.

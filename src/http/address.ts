@@ -42,6 +42,30 @@ function withoutPort(host: string): string {
 
 /** Throws InvalidURI, KeyTooLongError, InvalidBucketName. */
 export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+  const address = splitAddress(head, bucketOfHost)
+  const { target, bucket, key } = address
+  if (target === 'service') return address
+  if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
+  // UTF-8 takes at most three bytes for a UTF-16 code unit.
+  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
+    throw new S3Error('KeyTooLongError', {
+      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
+    })
+  }
+  return address
+}
+
+/** The address as far as it can be read, also where the request will be refused for it. */
+export function readTarget(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+  try {
+    return splitAddress(head, bucketOfHost)
+  } catch {
+    // A bucket's name needs no escapes.
+    return { target: 'object', bucket: bucketOfHost(head.host) ?? head.rawPath.split('/')[1] ?? '', key: '' }
+  }
+}
+
+function splitAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
   const path = percentDecode(head.rawPath)
   const fromHost = bucketOfHost(head.host)
   if (fromHost !== undefined) return addressOf(fromHost, path.slice(1))
@@ -51,15 +75,7 @@ export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Addr
 }
 
 function addressOf(bucket: string, key: string): Address {
-  if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
-  if (key === '') return { target: 'bucket', bucket, key }
-  // UTF-8 takes at most three bytes for a UTF-16 code unit.
-  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
-    throw new S3Error('KeyTooLongError', {
-      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
-    })
-  }
-  return { target: 'object', bucket, key }
+  return { target: key === '' ? 'bucket' : 'object', bucket, key }
 }
 
 export interface QueryParameter {

@@ -14,8 +14,6 @@ const unsignedProofs: Record<Authentication, Proof | undefined> = {
 
 /** Throws InvalidURI when the query can't be read. */
 export function proofOf(head: RequestHead): Proof {
-  // Browsers don't sign preflights. A signature in the URL belongs to the request that follows.
-  if (head.method === 'OPTIONS') return 'none'
   if (isFormPost(head)) return 'form'
   return claimsSignature(head.names, head.rawQuery) ? 'signature' : 'none'
 }
@@ -31,7 +29,7 @@ export function admits(authentication: Authentication, proof: Proof): boolean {
   return unsignedProofs[authentication] === proof
 }
 
-/** It says nothing of the request: no answer may depend on what an unverified request asks for. */
-export function refusalOfUnsigned({ method }: RequestHead): S3Error {
-  return new S3Error(method === 'OPTIONS' ? 'AccessForbidden' : 'AccessDenied')
+/** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */
+export function refusalOfUnsigned(): S3Error {
+  return new S3Error('AccessDenied')
 }

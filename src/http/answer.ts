@@ -27,10 +27,18 @@ export function writeHead(exchange: Exchange, status: number, headers: string[],
   exchange.response.writeHead(status, headers)
 }
 
-/** Adds what every answer carries: results, errors and health checks alike. */
-function decorate({ dialect, requestId, hostId }: Exchange, headers: string[]): void {
+/** Adds what every answer carries: results, errors and health checks alike; and what it says to a page of another origin. */
+function decorate({ dialect, requestId, hostId, crossOrigin }: Exchange, headers: string[]): void {
   headers.push('Server', 'Holdfast', dialect.requestIdHeader, requestId)
   if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, hostId)
+  if (crossOrigin?.headers !== undefined) letPageRead(crossOrigin.headers, crossOrigin.exposesAll, headers)
+}
+
+function letPageRead(cors: readonly string[], exposesAll: boolean, headers: string[]): void {
+  const names = headers.filter((_, i) => i % 2 === 0)
+  headers.push(...cors)
+  // Node adds the date. SDKs set their clocks by it.
+  if (exposesAll) headers.push('Access-Control-Expose-Headers', [...names, 'Date'].join(', '))
 }
 
 export function sendBytes(

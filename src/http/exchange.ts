@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
+import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { RequestShare } from './request-share.ts'
@@ -42,6 +43,8 @@ export class Exchange {
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
   refused: string | undefined
+  /** What the answer says to a page of another origin. Absent: no page asks. */
+  crossOrigin: CrossOriginAnswer | undefined
   /** Vendor headers that had no effect, as the client spelled them. */
   ignoredHeaders: string[] | undefined
   /** No further request may come on this connection. */

@@ -42,6 +42,7 @@ export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
   region?: string
+  corsAllowOrigin?: readonly string[]
   sigv2?: 'off' | 'presigned' | 'all'
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
@@ -67,6 +68,7 @@ export async function startWireServer({
   bounds = {},
   clock = systemClock,
   region = 'us-east-1',
+  corsAllowOrigin = [],
   sigv2 = 'presigned',
   keys = [],
   over = (backend) => backend,
@@ -84,6 +86,7 @@ export async function startWireServer({
     credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
+    corsAllowOrigin,
     sigv2,
     clock,
     ready: () => true,

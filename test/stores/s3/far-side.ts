@@ -49,6 +49,7 @@ export async function openFarSide(): Promise<FarSide> {
     accounts: [{ id: 'main', name: 'Main', keys: [credentials] }],
     listen: { host: '127.0.0.1', port: 0 },
     domains: [],
+    corsAllowOrigin: [],
     region: 'us-east-1',
     keyPair: undefined,
     allowCustomerKeysOverHttp: false,
