@@ -1,4 +1,4 @@
-/** Verifies a request's signature: the only way to a Principal. Every signed request passes here before anything else is asked of it. */
+/** Verifies a request's signature: the only way to a Principal. Every signed request passes here first. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import {
@@ -47,7 +47,7 @@ export type Payload =
 export interface Verified {
   principal: Principal
   presigned: boolean
-  /** What the body must be held to before anything is committed. */
+  /** What to compare the body with before anything is committed. */
   payload: Payload
 }
 
@@ -62,7 +62,7 @@ export function withoutSignature({ rawHeaders, names, rawQuery }: SignedRequest)
   return { principal: nobody, presigned: false, payload }
 }
 
-/** Throws the S3Error that says why the request is not who it claims to be, or not now. */
+/** Throws the S3Error that says why the request is not from whom it claims, or not now. */
 export function verify(
   request: SignedRequest,
   credentials: Credentials,
@@ -108,8 +108,8 @@ export function verify(
 const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
 /**
- * Version 2 signs no body, and who does not sign signs none. A client may say its SHA-256 all the same, or send it in chunks that aren't signed. It is asked for by AWS's name whatever dialect the
- * request was taken for, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
+ * Version 2 signs no body, and neither does a client without a signature. It may still send its SHA-256, or send it in unsigned chunks. Looked up by AWS's name whatever dialect the
+ * request seemed to use, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
  */
 function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
   const name = vendorHeaders('x-amz-').contentSha256
@@ -121,7 +121,7 @@ function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[])
 
 const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
 
-/** There are no temporary credentials here, so that no token can be good. */
+/** There are no temporary credentials here, so no token can be valid. */
 function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
   if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
     throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
@@ -141,7 +141,7 @@ function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: numbe
   }
 }
 
-/** What changes a request's meaning must be signed, or whoever carries a signed request could change it (MinIO CVE-2026-97731). */
+/** What changes a request's meaning must be signed. Otherwise whoever carries a signed request could change it (MinIO CVE-2026-97731). */
 function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonly string[]): void {
   if (signedHeaders.includes('host') && vendorNames.every((name) => signedHeaders.includes(name))) return
   const signed = new Set(signedHeaders)
@@ -159,7 +159,7 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
   throw new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
 }
 
-/** A presigned URL says it in its query, or a client adds the (signed) header; saying nothing means an unsigned body. */
+/** A presigned URL has it in its query, or a client adds the (signed) header; without either, the body is unsigned. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
   const name = vendorHeaders(prefix).contentSha256
   const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
@@ -171,7 +171,7 @@ function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParamet
   return first
 }
 
-/** Tells the client what was signed here, as S3 does: without it nobody finds the difference. It holds what the client sent, and no secret of ours. */
+/** Tells the client what was signed here, as S3 does: without that nobody finds the difference. It contains what the client sent, and no secret of the server. */
 function mismatch(authorization: Authorization, canonical: string | undefined, text: string): S3Error {
   const details = {
     AWSAccessKeyId: authorization.scope.accessKeyId,

@@ -73,7 +73,7 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
       const [copyShare, stripeShare] = [ofCopies.get(storeId) ?? 0, ofStripes.get(storeId) ?? 0]
       return { name, bytes: Math.round(copyShare * demand.copyBytes + stripeShare * demand.stripeBytes), freeBytes }
     }),
-    fault: demand.blobs === 0 ? undefined : (tooFewStores() ?? tooLittleRoom()),
+    fault: demand.blobs === 0 ? undefined : (tooFewStores() ?? roomFault()),
   }
 
   function tooFewStores(): string | undefined {
@@ -83,7 +83,7 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
     return `a write needs ${needed} durable shards, and only ${most} can be placed: ${open.length} of its ${stores.length} stores can take data`
   }
 
-  function tooLittleRoom(): string | undefined {
+  function roomFault(): string | undefined {
     const room = roomFor(demand, open, maxPerDomain)
     if (room >= storedBytes) return undefined
     return `its stores have to take ${storedBytes} bytes, and have room for ${room} of them`

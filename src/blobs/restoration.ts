@@ -55,11 +55,11 @@ export async function inspectShards(manifest: Manifest, context: InspectContext)
   )
 }
 
-interface LookedAt extends InspectedShard {
+interface LabelledShard extends InspectedShard {
   label: ShardLabel | undefined
 }
 
-async function inspectShard(manifest: Manifest, shard: ShardPlace, context: InspectContext): Promise<LookedAt> {
+async function inspectShard(manifest: Manifest, shard: ShardPlace, context: InspectContext): Promise<LabelledShard> {
   const member = context.member(shard.storeId)
   if (member === undefined) return { shard, member, state: 'bad', label: undefined }
   try {
@@ -114,7 +114,11 @@ function mostFrequent(names: readonly string[]): string | undefined {
 }
 
 /** Whether the blob only lacks shards that no store can take now: then there is no point in reading the others. */
-export function isHopeless({ shards }: Manifest, { member, findStores }: RestoreContext, wanted: number): boolean {
+export function cannotGainShards(
+  { shards }: Manifest,
+  { member, findStores }: RestoreContext,
+  wanted: number,
+): boolean {
   const holders = shards.flatMap(({ storeId }) => member(storeId) ?? [])
   if (holders.length < shards.length || holders.length >= wanted) return false
   return findStores(1, holders, []).length === 0

@@ -3,10 +3,10 @@ import type { ReplicaManifest, ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { readCopies } from './read-copies.ts'
 import {
+  cannotGainShards,
   type InspectedShard,
   Interrupted,
   inspectShards,
-  isHopeless,
   paced,
   type Restoration,
   type RestoreContext,
@@ -17,7 +17,7 @@ export interface CopiesContext extends RestoreContext {
 }
 
 export async function restoreCopies(manifest: ReplicaManifest, context: CopiesContext): Promise<Restoration> {
-  if (isHopeless(manifest, context, context.copies))
+  if (cannotGainShards(manifest, context, context.copies))
     return { outcome: 'waiting', reason: 'no store can take the missing copy' }
   const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')

@@ -6,7 +6,13 @@ import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
-import { type InspectedShard, inspectShards, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
+import {
+  cannotGainShards,
+  type InspectedShard,
+  inspectShards,
+  type Restoration,
+  type RestoreContext,
+} from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
 import { placeOf, type ShardsDemand, writeSideBySide } from './write-shards.ts'
 
@@ -16,7 +22,7 @@ export interface StripesContext extends RestoreContext {
 
 export async function restoreStripes(manifest: ErasureManifest, context: StripesContext): Promise<Restoration> {
   const { data, parity } = manifest
-  if (isHopeless(manifest, context, data + parity))
+  if (cannotGainShards(manifest, context, data + parity))
     return { outcome: 'waiting', reason: 'no store can take the missing shards' }
   const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')

@@ -50,7 +50,7 @@ export class Crew {
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
-  /** Workers that start later get it, too. */
+  /** Workers that start later get it too. */
   #renewal: Renewal | undefined
 
   constructor(options: CrewOptions) {
@@ -58,7 +58,7 @@ export class Crew {
     this.failed = new Promise((_, reject) => {
       this.#fail = reject
     })
-    // It may reject when nobody waits for it any more.
+    // It may reject while nobody waits for it any more.
     this.failed.catch(() => {})
     // Compiled code: workers run what tsc made of worker.ts.
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
@@ -82,7 +82,7 @@ export class Crew {
     const id = this.#nextId++
     sending.set(id, socket)
     const message: ToWorker = { kind: 'connection', id }
-    // Kept open here until the worker says that it took it. Left to close it, Node never does when the worker dies in between.
+    // Kept open here until the worker says that it took it. Otherwise Node never closes it when the worker dies in between.
     worker.process.send(message, socket, { keepOpen: true }, leaveToExit)
   }
 
@@ -150,7 +150,7 @@ export class Crew {
     sending?.delete(id)
   }
 
-  /** A connection that the dead worker may or may not have taken is cut: its client tries again, where waiting would never end. */
+  /** The dead worker may or may not have taken the connection. It is cut, so that its client tries again instead of waiting for ever. */
   #bury(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
     this.#members.delete(worker)
@@ -178,7 +178,7 @@ export class Crew {
       if (signal !== null && crashSignals.has(signal)) await this.#options.onCrash(signal)
       await this.#fork()
     } catch (error) {
-      // It ends by itself, and is replaced then.
+      // The worker ends by itself, and is then replaced.
       this.#options.log.error({ err: error }, 'a worker could not start')
     }
   }
@@ -188,5 +188,5 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.process.send(message, undefined, {}, leaveToExit)
 }
 
-/** A message that can't be sent means that the worker is ending: what follows from that is done at its exit. */
+/** A message can't be sent only when the worker is ending. Its exit handler does the rest. */
 function leaveToExit(): void {}

@@ -11,7 +11,6 @@ import { readKnownPlacement } from '../instance/known-placement.ts'
 import { type FilledMetadata, fillMetadata } from '../opening/fill-metadata.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import { loadPieces } from '../records/snapshot-pieces.ts'
-import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
 import { type Backup, openBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
@@ -41,7 +40,7 @@ export async function restore(invocation: Invocation): Promise<number> {
       if (backup.keys !== undefined && configuration.keyRing === undefined) {
         await mergeKeyRing(metadata.directory.keyRing, backup.keys)
       }
-      await meetOwners(metadata, invocation)
+      await learnOwners(metadata, invocation)
       return settleDefaultStore(metadata, notice)
     },
   )
@@ -68,8 +67,8 @@ async function newestIn(directory: string): Promise<string> {
   return join(directory, newest)
 }
 
-/** A backup may be older than the last owner of its stores. For a store that is away now, `holdfast locations claim` does the same later. */
-async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
+/** A backup may be older than the last owner of its stores. For a store that is unreachable now, `holdfast locations claim` does the same later. */
+async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
     const knows = known.stores[settings.name]?.storeId
@@ -84,23 +83,13 @@ async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, no
   }
 }
 
-/** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
+/** The metadata belongs to the store in its data directory. True when that store is lost, and a new one was made. */
 async function settleDefaultStore(
-  { kv, directory, ownership }: FilledMetadata,
+  { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,
 ): Promise<boolean> {
   const known = await knownDefaultStore(kv)
-  const fatal: Error[] = []
-  const onFatal = (error: Error): void => void fatal.push(error)
-  const store = await openDirectoryStore({
-    path: directory.store,
-    clock: systemClock,
-    create: true,
-    ownership,
-    firstOpener: true,
-    onFatal,
-    warn,
-  })
+  const store = await openDefaultStore({ onFatal: () => {}, warn })
   try {
     if (store.storeId === known) return false
     for await (const _ of store.list()) {

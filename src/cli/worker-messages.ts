@@ -1,11 +1,11 @@
-/** What the primary and its workers tell each other, and the check of what arrives: anything on the channel may be called a message. */
+/** What the primary and its workers tell each other, and the check of what arrives. */
 import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
 import type { Configuration } from '../config/configuration.ts'
 
 const keyPair = z.object({ cert: z.string(), key: z.string() })
 
-/** The primary has checked what is inside. */
+/** The primary has checked its content. */
 const configuration = z.custom<Configuration>((value) => typeof value === 'object' && value !== null)
 
 /** What every serving process applies when the configuration is read again. */

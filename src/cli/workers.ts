@@ -1,5 +1,5 @@
 /**
- * Serves one port by several worker processes. The primary accepts, and gives each connection away: cluster's own round robin would leave a
+ * Serves one port by several worker processes. The primary accepts connections and gives them away. Cluster's own round robin would leave a
  * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
  */
 import { createServer, type Socket } from 'node:net'

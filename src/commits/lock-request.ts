@@ -1,7 +1,7 @@
 /** What a client asks of Object Lock when it writes or changes a version: whether its bucket allows it at all. */
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { ObjectAttributes } from '../records/records.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkRetentionDate } from '../rules/retention.ts'
 import type { Backend } from './backend.ts'
 import { lockNow } from './lock-clock.ts'

@@ -1,18 +1,20 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
 
-import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
-import type { NewVersionName } from '../records/descriptions.ts'
-import type { DeleteMarker, Encryption, ObjectAttributes, ObjectRecord } from '../records/records.ts'
+import type { DefaultRetention } from '../records/bucket-record.ts'
+import type { ObjectDescription } from '../records/descriptions.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
 import { describedRandom, versionRandomBytes } from '../records/version-id.ts'
 import { checkWrite, conditionally, type WriteConditions } from '../rules/preconditions.ts'
 import { retentionFrom } from '../rules/retention.ts'
 import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
 import { commitKeyDecision, type Decision } from './commit.ts'
-import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
+import { historyCommit, lockClaim } from './history-commit.ts'
+import { type KeyHistory, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
-import { repairPuts } from './repair-queue.ts'
-import type { BucketScope, FoundBucket } from './scope.ts'
+import { repairPut } from './repair-queue.ts'
+import type { BucketScope } from './scope.ts'
 
 /** An object before its place among the versions is known. */
 export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
@@ -30,7 +32,7 @@ export interface StampedRetention {
 }
 
 /** What is decided of a version before its bytes are written, so that they can tell it: for the place that is next now. */
-export interface ExpectedVersion extends NewVersionName {
+export interface ExpectedVersion extends Pick<ObjectDescription, 'key' | 'sequence' | 'versionRandom'> {
   encryption: Encryption | undefined
   /** As `versionRandom`, also where no version is named by it. */
   random: Buffer
@@ -41,28 +43,23 @@ export interface ExpectedVersion extends NewVersionName {
 export async function expectVersion(
   backend: Backend,
   { key, bucket, versions }: KeyHistory,
-  { retention, encryptionAt }: Pick<NewRecord, 'retention' | 'encryptionAt'>,
+  { attributes, encryptionAt }: Pick<NewRecord, 'attributes' | 'encryptionAt'>,
 ): Promise<ExpectedVersion> {
   const sequence = nextSequence(versions)
   const random = backend.clock.random(versionRandomBytes)
+  const rule = bucket.record.objectLock?.defaultRetention
   return {
     key,
     sequence,
     versionRandom: describedRandom(bucket.record, random),
     encryption: encryptionAt?.(sequence),
     random,
-    stampedAt: await retentionStamp(backend, bucket.record, retention),
+    stampedAt: rule === undefined || attributes.retention !== undefined ? noStamp : await retentionStamp(backend, rule),
   }
 }
 
 /** What a blob can tell of the lock that its version gets from the bucket: the clock is asked now, and counted on from there. */
-async function retentionStamp(
-  backend: Backend,
-  { objectLock }: BucketRecord,
-  asked: ObjectAttributes['retention'],
-): Promise<ExpectedVersion['stampedAt']> {
-  const rule = objectLock?.defaultRetention
-  if (rule === undefined || asked !== undefined) return noStamp
+async function retentionStamp(backend: Backend, rule: DefaultRetention): Promise<ExpectedVersion['stampedAt']> {
   const trustedMs = await lockNow(backend)
   const atMs = backend.clock.now()
   return (nowMs) => ({ rule, retention: retentionFrom(rule, trustedMs + Math.max(0, nowMs - atMs)) })
@@ -93,6 +90,10 @@ export async function commitObject(
 /** The object with its place, and the commit that puts it there. */
 export async function placeObject(backend: Backend, history: KeyHistory, record: NewRecord) {
   const sequence = nextSequence(history.versions)
+  const rule = history.bucket.record.objectLock?.defaultRetention
+  // Only a lock that is still to be made takes time.
+  const isLocked = rule === undefined || record.attributes.retention !== undefined
+  const attributes = isLocked ? record.attributes : await lockedAttributes(backend, rule, record)
   // Field by field, none left out: every PUT comes by here, and spreads cost more than all else that it does.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
@@ -102,37 +103,40 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
-    headers: record.headers,
-    metadata: record.metadata,
-    tags: record.tags,
-    retention: record.retention ?? (await defaultRetention(backend, history.bucket, record.stamped)),
-    legalHold: record.legalHold,
-    storageClass: record.storageClass,
-    websiteRedirectLocation: record.websiteRedirectLocation,
+    attributes,
     data: record.data,
     encryption: record.encryptionAt?.(sequence),
   }
   const change = placeVersion(history.versions, object)
   const claim = await lockClaim(backend, history.bucket, false, change.removed)
-  const commit = historyCommit(backend, history, change, claim)
+  const { checks, puts, deletes } = historyCommit(backend, history, change, claim)
   const blob = ownBlob(object.data)
-  const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
-  const queued = blob === undefined ? [] : repairPuts(backend, owner, blob)
-  return { object, commit: { ...commit, grows: true, puts: [...(commit.puts ?? []), ...queued] } }
+  if (blob?.missing !== undefined) {
+    puts.push(repairPut(backend, { kind: 'version', bucket: history.bucket.record.name, key: history.key, sequence }))
+  }
+  return { object, commit: { grows: true, checks, puts, deletes } }
 }
 
-async function defaultRetention(
+/** With the bucket's default retention. */
+async function lockedAttributes(
   backend: Backend,
-  { record }: FoundBucket,
+  rule: DefaultRetention,
+  { attributes, stamped }: Pick<NewRecord, 'attributes' | 'stamped'>,
+): Promise<ObjectAttributes> {
+  if (JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stampedAttributes(attributes, stamped)
+  return { ...attributes, retention: retentionFrom(rule, await lockNow(backend)) }
+}
+
+/** What a blob tells of its object's attributes. */
+export function stampedAttributes(
+  attributes: ObjectAttributes,
   stamped: StampedRetention | undefined,
-): Promise<ObjectAttributes['retention']> {
-  const rule = record.objectLock?.defaultRetention
-  if (rule !== undefined && JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stamped?.retention
-  return rule && retentionFrom(rule, await lockNow(backend))
+): ObjectAttributes {
+  return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
 /** The delete marker with its place, and the commit that puts it there. */
-export async function placeMarker(backend: Backend, history: KeyHistory, now = () => lockNow(backend)) {
+export async function placeMarker(backend: Backend, history: KeyHistory, now?: () => Promise<number>) {
   const sequence = nextSequence(history.versions)
   const marker: DeleteMarker = {
     kind: 'marker',

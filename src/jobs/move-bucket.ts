@@ -97,7 +97,7 @@ async function patientSweep(
     try {
       return await sweep(backend, bucket, task, pace)
     } catch (error) {
-      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeft && error.mayPass)
+      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeftBehind && error.mayPass)
       if (!mayPass || refusals === limits.moveRetriesMax) throw error
       await delay(retryMs, undefined, { signal: task.signal })
     }
@@ -125,15 +125,15 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
     const there = backend.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await severalAtOnce(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
+  await forEachConcurrently(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
     // A request for another location came: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })
-  if (found === 0 && unreadable.length > 0) throw new BlobsLeft(unreadable)
+  if (found === 0 && unreadable.length > 0) throw new BlobsLeftBehind(unreadable)
   return found === 0
 }
 
-class BlobsLeft extends Error {
+class BlobsLeftBehind extends Error {
   /** Some of them may be readable later. */
   readonly mayPass: boolean
   constructor(errors: readonly BlobUnreadable[]) {
@@ -144,7 +144,7 @@ class BlobsLeft extends Error {
 }
 
 /** Stops at the first failure, once everything under way has ended. */
-async function severalAtOnce<T>(
+async function forEachConcurrently<T>(
   all: AsyncIterable<T>,
   wanted: (one: T) => boolean,
   work: (one: T) => Promise<void>,

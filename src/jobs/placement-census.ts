@@ -10,7 +10,7 @@ import { everyBucket, everyReference } from './blob-reference.ts'
 import { walkBlobs } from './walk-blobs.ts'
 
 /** A location as the configuration wants it. */
-export interface LocationToBe extends Shape {
+export interface TargetLocation extends Shape {
   /** A store that does not exist yet has an identity that no shard names. */
   stores: readonly { storeId: string; domain: string }[]
 }
@@ -41,7 +41,7 @@ export interface Census {
   moving: string[]
 }
 
-export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>): Promise<Census> {
+export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, TargetLocation>): Promise<Census> {
   const locations = new Map<string, LocationCensus>()
   const stores = new Map<string, StoreCensus>()
   const moving: string[] = []
@@ -76,7 +76,7 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>
 }
 
 /** What a move of the bucket would write. */
-export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: LocationToBe): Promise<Demand> {
+export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: TargetLocation): Promise<Demand> {
   let demand = noDemand
   for await (const { reference } of walkBlobs(kv, bucket)) {
     const { manifest } = reference

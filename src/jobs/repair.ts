@@ -57,7 +57,7 @@ export interface BlobRepair extends Pick<InspectOptions, 'pace'> {
 /** Repairs a queued blob, or waits for the repair of it that is already under way. */
 export function repairBlob(backend: Backend, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(backend, [`repair ${key.toString('latin1')}`], async () => {
+  return inTurn(backend, `repair ${key.toString('latin1')}`, async () => {
     const [queued] = await backend.kv.get([key])
     const reference = await findReference(backend.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'
@@ -91,13 +91,13 @@ async function restore(
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
       ...(replaced.length > 0
-        ? [garbagePut(backend, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        ? [garbagePut(backend, { kind: 'blob', manifest: withShards(manifest, replaced), owner: reference.owner })]
         : []),
     ],
     deletes: done,
   })
   // Somebody changed the record or reported the blob again: the next run looks at it afresh.
-  if (!swapped) await backend.blobs.remove([only(manifest, made)])
+  if (!swapped) await backend.blobs.remove([withShards(manifest, made)])
   return swapped && whole ? 'whole' : 'degraded'
 }
 
@@ -148,6 +148,6 @@ export async function* lostBlobs(kv: Kv): AsyncGenerator<FoundLost> {
   }
 }
 
-function only(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
+function withShards(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
   return { ...manifest, shards }
 }

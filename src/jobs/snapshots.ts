@@ -19,7 +19,7 @@ import type { RunningTask, TaskKind } from './task-runner.ts'
 /** The location in the data directory: whatever loses the metadata's disk loses this one too. */
 const inDataDirectory = 'default'
 
-export function hasSnapshotPlaces({ blobs }: Backend): boolean {
+export function keepsSnapshots({ blobs }: Backend): boolean {
   return blobs.locations.some(({ name }) => name !== inDataDirectory)
 }
 

@@ -1,4 +1,4 @@
-/** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
+/** Metadata in memory: the semantics of the durable engines for tests and throw-away servers. It keeps nothing. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import type { Check, CheckReport, Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
 import { readRange } from './read-range.ts'

@@ -17,7 +17,7 @@ import {
   ownedBucketName,
   ownedBuckets,
 } from '../records/keyspace.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 
 export interface NewBucket {
   name: string

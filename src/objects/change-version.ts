@@ -3,13 +3,14 @@
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
 import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encryption.ts'
-import { lockClaim } from '../commits/key-history.ts'
+import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
-import { newestWrapping } from '../commits/newest-wrapping.ts'
+import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
 import { bucketKey } from '../records/keyspace.ts'
+import type { ObjectAttributes, Retention, Tag } from '../records/object-attributes.ts'
 import { objectCodec } from '../records/record-codecs.ts'
-import type { ObjectRecord, Retention, Tag } from '../records/records.ts'
+import type { ObjectRecord } from '../records/records.ts'
 import { checkRemovable, checkRetentionChange } from '../rules/retention.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
 import { findVersion } from './find-version.ts'
@@ -28,7 +29,7 @@ export async function setTags(
   tags: readonly Tag[],
 ): Promise<VersionInBucket> {
   const grows = tags.length > 0
-  return changeVersion(backend, scope, address, async (record) => ({ ...record, tags }), grows)
+  return changeVersion(backend, scope, address, async (record) => withAttributes(record, { tags }), grows)
 }
 
 /** Throws InvalidRequest when the bucket has no Object Lock. */
@@ -40,7 +41,7 @@ export async function setLegalHold(
 ): Promise<VersionInBucket> {
   return changeVersion(backend, scope, address, async (record, { record: bucket }) => {
     requireObjectLock(bucket)
-    return { ...record, legalHold }
+    return withAttributes(record, { legalHold })
   })
 }
 
@@ -54,9 +55,9 @@ export async function setRetention(
 ): Promise<VersionInBucket> {
   return changeVersion(backend, scope, address, async (record, bucket) => {
     requireObjectLock(bucket.record)
-    checkRetentionChange(record, retention, await lockClaim(backend, bucket, bypassGovernance, [record]))
+    checkRetentionChange(record.attributes, retention, await lockClaim(backend, bucket, bypassGovernance, [record]))
     await checkLockRequest(backend, bucket.record, { retention })
-    return { ...record, retention }
+    return withAttributes(record, { retention })
   })
 }
 
@@ -71,21 +72,25 @@ export async function setEncryption(
   request: Extract<EncryptionRequest, { by: 'kms' }>,
 ): Promise<VersionInBucket> {
   return changeVersion(backend, scope, address, async (record, bucket) => {
-    checkRemovable(record, await lockClaim(backend, bucket, false, [record]))
+    checkRemovable(record.attributes, await lockClaim(backend, bucket, false, [record]))
     const binding = bindingOf(bucket.record.id, address.key, record)
     return { ...record, encryption: rewrappedFor(backend, record.encryption, binding, request) }
   })
 }
 
-/** The version, for reading what Object Lock says of it. Throws InvalidRequest when its bucket has no Object Lock. */
+function withAttributes(record: ObjectRecord, changed: Partial<ObjectAttributes>): ObjectRecord {
+  return { ...record, attributes: { ...record.attributes, ...changed } }
+}
+
+/** What Object Lock may say something of. Throws InvalidRequest when its bucket has no Object Lock. */
 export async function findLockable(
   backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
-): Promise<ObjectRecord> {
+): Promise<ObjectAttributes> {
   const { bucket, record } = await findVersion(backend, scope, address.key, address.versionId)
   requireObjectLock(bucket.record)
-  return record
+  return record.attributes
 }
 
 async function changeVersion(
@@ -97,7 +102,7 @@ async function changeVersion(
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
-    const wrapping = newestWrapping(backend, bucket.record.id, key)
+    const wrapping = new NewestWrapping(backend, bucket.record.id, key)
     const changed = wrapping.newest(await change(record, bucket))
     return {
       result: { bucket: bucket.record, record: changed },

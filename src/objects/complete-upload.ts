@@ -210,13 +210,7 @@ function assemble(
   const checksum = multipartChecksum(wanted, parts)
   checkExpected(completion.expected, { checksum, type: upload.checksum?.type ?? checksum?.type, size })
   return {
-    headers: upload.headers,
-    metadata: upload.metadata,
-    tags: upload.tags,
-    retention: upload.retention,
-    legalHold: upload.legalHold,
-    storageClass: upload.storageClass,
-    websiteRedirectLocation: upload.websiteRedirectLocation,
+    attributes: upload.attributes,
     size,
     etag: multipartEtag(parts),
     checksum,

@@ -4,8 +4,7 @@ import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { KeyHistory } from '../commits/key-history.ts'
-import { expectVersion, type NewRecord } from '../commits/new-version.ts'
-import { describeCompletion } from '../records/descriptions.ts'
+import { expectVersion, type NewRecord, stampedAttributes } from '../commits/new-version.ts'
 import type { PartRecord } from '../records/records.ts'
 import { DigestedPayload, writeBlob } from './incoming-data.ts'
 
@@ -30,15 +29,25 @@ export async function writeNote(
   parts: readonly { record: PartRecord }[],
 ): Promise<CompletionNote> {
   const bucket = history.bucket.record
-  const { data, encryptionAt, ...object } = record
-  const { random, stampedAt, encryption, ...name } = await expectVersion(backend, history, record)
+  const { key, sequence, versionRandom, encryption, random, stampedAt } = await expectVersion(backend, history, record)
   const noted: NotedPart[] = parts.map(({ record: { number, size, etag } }) => ({ number, size, etag }))
   const body = bytesSource(Buffer.from(JSON.stringify(noted)))
   const payload = new DigestedPayload(backend, { body }, undefined)
-  const manifest = await writeBlob(backend, bucket.location, payload, ({ receivedMs }) => {
-    const retention = object.retention ?? stampedAt(receivedMs)?.retention
-    const told = { ...object, retention, encryption }
-    return describeCompletion(bucket, { ...name, uploadId: data.uploadId }, told, receivedMs)
-  })
+  const manifest = await writeBlob(backend, bucket.location, payload, ({ receivedMs }) => ({
+    kind: 'completion',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucket,
+    key,
+    sequence,
+    versionRandom,
+    uploadId: record.data.uploadId,
+    size: record.size,
+    encryption,
+    etag: record.etag,
+    checksum: record.checksum,
+    writtenMs: receivedMs,
+    attributes: stampedAttributes(record.attributes, stampedAt(receivedMs)),
+  }))
   return { manifest, versionRandom: random, stamped: stampedAt(payload.received.receivedMs) }
 }

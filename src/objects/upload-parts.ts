@@ -14,7 +14,6 @@ import { repairPuts } from '../commits/repair-queue.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
-import { describePart } from '../records/descriptions.ts'
 import { bucketKey, partKey, partsOf, uploadKey } from '../records/keyspace.ts'
 import { partCodec } from '../records/record-codecs.ts'
 import type { OpenUpload, PartRecord } from '../records/records.ts'
@@ -43,11 +42,23 @@ export async function writePart(backend: Backend, scope: BucketScope, part: NewP
   const salt = encryption && randomId(backend.clock)
   const data = part.data(upload)
   const { size } = data.body
-  const named = { key: part.key, uploadId: part.uploadId, partNumber: part.number, size, encryption, salt }
   const payload = new DigestedPayload(backend, data, partEncryption(backend, upload, part, salt))
-  const manifest = await writeBlob(backend, bucket.location, payload, (received) =>
-    describePart(bucket, named, upload, received, received.receivedMs),
-  )
+  const manifest = await writeBlob(backend, bucket.location, payload, ({ etag, checksum, receivedMs }) => ({
+    kind: 'part',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucket,
+    key: part.key,
+    uploadId: part.uploadId,
+    partNumber: part.number,
+    size,
+    encryption,
+    salt,
+    upload,
+    etag,
+    checksum,
+    writtenMs: receivedMs,
+  }))
   try {
     const { etag, checksum: computed } = payload.received
     const checksum = computed && { ...computed, type: 'FULL_OBJECT' as const }

@@ -11,11 +11,17 @@ import {
 } from '../commits/encryption.ts'
 import { readHistory } from '../commits/key-history.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
-import { commitObject, type ExpectedVersion, expectVersion, type NewRecord } from '../commits/new-version.ts'
+import {
+  commitObject,
+  type ExpectedVersion,
+  expectVersion,
+  type NewRecord,
+  stampedAttributes,
+} from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { describeObject, type ObjectDescription } from '../records/descriptions.ts'
-import type { ObjectAttributes } from '../records/records.ts'
+import type { ObjectDescription } from '../records/descriptions.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
 import { DigestedPayload, type IncomingData, type Received, removeIfRefused, writeBlob } from './incoming-data.ts'
@@ -46,7 +52,7 @@ export async function writeObject(backend: Backend, scope: BucketScope, object: 
   const objectKey = asked && newObjectKey(backend, asked)
   const encryptionAt =
     objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
-  const expected = await expectVersion(backend, before, { retention: attributes.retention, encryptionAt })
+  const expected = await expectVersion(backend, before, { attributes, encryptionAt })
   const payload = new DigestedPayload(backend, object.data, objectKey && blobEncryption(objectKey, wholeBlob))
   const manifest = await writeBlob(backend, bucket.location, payload, (received) =>
     describe(bucket, object, expected, received),
@@ -64,13 +70,24 @@ function describe(
   bucket: BucketRecord,
   { attributes, data }: NewObject,
   { key, sequence, versionRandom, encryption, stampedAt }: ExpectedVersion,
-  received: Received,
+  { etag, checksum, receivedMs }: Received,
 ): ObjectDescription {
-  const { size } = data.body
-  const stamped = stampedAt(received.receivedMs)
-  const told = stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
-  const object = { key, sequence, versionRandom, attributes: told, size, encryption }
-  return describeObject(bucket, object, received, received.receivedMs)
+  // Field by field: every PUT comes by here.
+  return {
+    kind: 'object',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucket,
+    key,
+    sequence,
+    versionRandom,
+    size: data.body.size,
+    encryption,
+    etag,
+    checksum,
+    writtenMs: receivedMs,
+    attributes: stampedAttributes(attributes, stampedAt(receivedMs)),
+  }
 }
 
 function recordOf(
@@ -81,13 +98,7 @@ function recordOf(
   manifest: Manifest,
 ): NewRecord {
   const record: { [Field in keyof Required<NewRecord>]: NewRecord[Field] } = {
-    headers: attributes.headers,
-    metadata: attributes.metadata,
-    tags: attributes.tags,
-    retention: attributes.retention,
-    legalHold: attributes.legalHold,
-    storageClass: attributes.storageClass,
-    websiteRedirectLocation: attributes.websiteRedirectLocation,
+    attributes,
     size: data.body.size,
     etag,
     checksum: checksum && { ...checksum, type: 'FULL_OBJECT' },

@@ -10,6 +10,8 @@ import { markFinished, markUnfinished, unfinishedCommand, unfinishedKey } from '
 import type { Key, Kv } from '../kv/kv.ts'
 import { endOfPrefix, type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { lockClockKey, tasks } from '../records/keyspace.ts'
+import { type DirectoryStoreOptions, openDirectoryStore } from '../stores/directory/directory-store.ts'
+import type { ShardStore } from '../stores/shard-store.ts'
 import type { Ownership } from '../stores/store-claim.ts'
 import { openEngine } from './open-engine.ts'
 
@@ -20,6 +22,8 @@ export interface FilledMetadata {
   isWanted(key: Key): boolean
   /** Opens any store, and remembers its owner: the next start on this metadata claims it. */
   ownership: Ownership
+  /** The store of the data directory, made if it is lost. */
+  openDefaultStore(telling: Pick<DirectoryStoreOptions, 'onFatal' | 'warn'>): Promise<ShardStore>
 }
 
 export interface FillOptions {
@@ -69,7 +73,14 @@ export async function fillMetadata<T>(
       takes: 'any',
       met: ({ metadataId }) => owners.add(metadataId),
     }
-    const result = await fill({ kv, directory, isWanted, ownership })
+    const defaultStore = { path: directory.store, clock: systemClock, create: true, ownership, firstOpener: true }
+    const result = await fill({
+      kv,
+      directory,
+      isWanted,
+      ownership,
+      openDefaultStore: (telling) => openDirectoryStore({ ...defaultStore, ...telling }),
+    })
     await succeedMetadata(kv, systemClock, owners)
     await markFinished(kv)
     await opened.close()

@@ -8,7 +8,7 @@ import type { Placement, StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import { replaceDefaultStore } from '../instance/default-store.ts'
 import { rememberKeys } from '../instance/key-ring-file.ts'
-import { keepPlacement, nextLocations, PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
+import { nextLocations, PlacementRefused, readKnownPlacement, savePlacement } from '../instance/known-placement.ts'
 import type { RecoverReport, Recovery } from '../jobs/recover/context.ts'
 import { recoveryLocation } from '../jobs/recover/found-blobs.ts'
 import { emptyReport, recover } from '../jobs/recover/recover.ts'
@@ -16,7 +16,6 @@ import { Staging } from '../jobs/recover/staging.ts'
 import type { Kv } from '../kv/kv.ts'
 import { openLmdb } from '../kv/lmdb.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 import { type FilledMetadata, fillMetadata } from './fill-metadata.ts'
 import { requirePackages, storeOpener } from './open-stores.ts'
@@ -104,20 +103,12 @@ async function rebuild(
 
 /** The data directory's own, made if it is lost; and those of the configuration that are there. */
 async function openStores(
-  { directory, ownership }: FilledMetadata,
+  { ownership, openDefaultStore }: FilledMetadata,
   { placement, onFatal, warn }: RecoveryOptions,
   opened: ClosingStack,
 ): Promise<FoundStores> {
   await requirePackages(placement.stores)
-  const inDirectory = await openDirectoryStore({
-    path: directory.store,
-    clock: systemClock,
-    create: true,
-    ownership,
-    firstOpener: true,
-    onFatal,
-    warn,
-  })
+  const inDirectory = await openDefaultStore({ onFatal, warn })
   opened.add(() => inDirectory.close())
   const byName = new Map<string, ShardStore>()
   const missing: FoundStores['missing'] = []
@@ -162,7 +153,7 @@ async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, loca
   const idOf = ({ name }: StoreSettings): string =>
     byName.get(name)?.storeId ?? known.stores[name]?.storeId ?? randomId(systemClock)
   const configured = Object.fromEntries(stores.map((settings) => [settings.name, { storeId: idOf(settings) }]))
-  await keepPlacement(
+  await savePlacement(
     kv,
     {
       stores: { ...known.stores, ...configured },

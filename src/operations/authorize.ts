@@ -16,7 +16,7 @@ import { reasonText } from '../access/reason-text.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 
 /** Who asks, and what conditions may be about. */
 export interface Asker {

@@ -5,7 +5,7 @@ import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 
 /** See `ContextValue`. */
 export type ConditionValue = ContextValue

@@ -23,7 +23,7 @@ import { oneOf, text } from '../contract/values.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { writeObject } from '../objects/write-object.ts'
-import type { ObjectAttributes, ObjectRecord } from '../records/records.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkCopySource } from '../rules/preconditions.ts'
 import { parseTaggingHeader } from '../rules/tag-set.ts'
 import { shownVersionId, writtenVersionId } from '../rules/versions.ts'
@@ -106,7 +106,7 @@ export const copyObjectOperation = defineOperation({
       return { range: { start: 0, end: record.size } }
     })
     try {
-      if (input.taggingDirective !== 'REPLACE' && opened.record.tags.length > 0) {
+      if (input.taggingDirective !== 'REPLACE' && opened.record.attributes.tags.length > 0) {
         // To copy tags is to read them and to write them.
         sourceScope.ask(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
         scope.ask('s3:PutObjectTagging')
@@ -114,7 +114,7 @@ export const copyObjectOperation = defineOperation({
       const algorithm = input.checksumAlgorithm ?? opened.record.checksum?.algorithm
       const version = await writeObject(backend, scope, {
         key,
-        attributes: copiedAttributes(input, opened.record),
+        attributes: copiedAttributes(input, opened.record.attributes),
         data: {
           body: opened.body,
           checksum: algorithm === undefined ? undefined : { algorithm, expected: () => undefined },
@@ -154,7 +154,7 @@ function changesObject(input: CopyDirectives): boolean {
 }
 
 /** Metadata and tags are each the source's, or the request's when its directive says so. */
-function copiedAttributes(input: CopyDirectives, source: ObjectRecord): ObjectAttributes {
+function copiedAttributes(input: CopyDirectives, source: ObjectAttributes): ObjectAttributes {
   const own = objectAttributes({ ...input, tagging: undefined })
   const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags

@@ -72,9 +72,9 @@ export const createMultipartUploadOperation = defineOperation({
     const checksum = algorithm && { algorithm, type: checksumTypeOf(algorithm, input.checksumType) }
     const { uploadId, upload } = await createUpload(backend, scope, {
       key,
+      attributes: objectAttributes(input),
       checksum,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
-      ...objectAttributes(input),
     })
     return {
       checksumAlgorithm: checksum?.algorithm,

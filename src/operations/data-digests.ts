@@ -6,7 +6,8 @@ import { type OptionalShape, optional, string, type TextShape } from '../contrac
 import type { Parser } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import type { ChecksumDemand, IncomingData } from '../objects/incoming-data.ts'
-import type { Checksum, ObjectAttributes } from '../records/records.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import type { Checksum } from '../records/records.ts'
 
 export interface ChecksumInputs extends Partial<Record<ChecksumInputName, string | undefined>> {
   contentMd5?: string | undefined
@@ -22,11 +23,13 @@ export const checksumType: Parser<Checksum['type']> = (raw, name) => {
 const invalidValue = (header: string): S3Error =>
   new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
 
+const checksumInputs = checksumAlgorithms.map((algorithm) => ({ algorithm, name: checksumInputName(algorithm) }))
+
 /** The one checksum sent as a header. Throws InvalidRequest when there are two. */
 function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   let sent: Pick<Checksum, 'algorithm' | 'value'> | undefined
-  for (const algorithm of checksumAlgorithms) {
-    const value = input[checksumInputName(algorithm)]
+  for (const { algorithm, name } of checksumInputs) {
+    const value = input[name]
     if (value === undefined) continue
     if (sent !== undefined) {
       throw new S3Error('InvalidRequest', {

@@ -79,7 +79,7 @@ export const listPartsOperation = defineOperation({
       encryption,
     })
     const owner = ownerOf(page.upload.bucket.record)
-    const { checksum } = page.upload.record
+    const { attributes, checksum } = page.upload.record
     return {
       body: {
         Bucket: bucket,
@@ -87,7 +87,7 @@ export const listPartsOperation = defineOperation({
         UploadId: input.uploadId,
         Initiator: owner,
         Owner: owner,
-        StorageClass: shownStorageClass(page.upload.record),
+        StorageClass: shownStorageClass(attributes),
         ChecksumAlgorithm: checksum?.algorithm,
         ChecksumType: checksum?.type,
         PartNumberMarker: marker,

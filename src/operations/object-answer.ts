@@ -7,6 +7,7 @@ import type { objectHeaders } from '../contract/groups.ts'
 import { S3Error } from '../errors.ts'
 import { partsCount, placeOfPart } from '../objects/object-parts.ts'
 import { readPart } from '../objects/upload-parts.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Checksum, Encryption, ObjectRecord } from '../records/records.ts'
 import { type ByteRange, resolveRange } from '../rules/byte-range.ts'
 import { checkRead, type ReadConditions } from '../rules/preconditions.ts'
@@ -83,7 +84,7 @@ function shownChecksum(
   return partial ? undefined : checksum
 }
 
-function lockOutputs({ retention, legalHold }: ObjectRecord): Described {
+function lockOutputs({ retention, legalHold }: ObjectAttributes): Described {
   return {
     objectLockMode: retention?.mode,
     objectLockRetainUntilDate: retention && new Date(retention.untilMs).toISOString(),
@@ -108,7 +109,8 @@ export function describeRead(
   ofPart?: Checksum | undefined,
 ): Described & { status: number } {
   const { record } = version
-  const { headers } = record
+  const { attributes } = record
+  const { headers, tags } = attributes
   // An empty object read as part 1 has no bytes that Content-Range could name.
   const sized = partial && record.size > 0
   const described: Described & { status: number } = {
@@ -124,15 +126,16 @@ export function describeRead(
     etag: `"${record.etag}"`,
     lastModified: httpDate(record.modifiedMs),
     acceptRanges: 'bytes',
-    metadata: record.metadata,
+    metadata: attributes.metadata,
     partsCount:
       input.partNumber === undefined || record.data.kind === 'blob' ? undefined : String(partsCount(record.data.runs)),
     versionId: shownVersionId(version),
-    storageClass: record.storageClass,
-    websiteRedirectLocation: record.websiteRedirectLocation,
+    storageClass: attributes.storageClass,
+    websiteRedirectLocation: attributes.websiteRedirectLocation,
   }
-  if (record.tags.length > 0) described.taggingCount = String(record.tags.length)
-  if (record.retention !== undefined || record.legalHold !== undefined) Object.assign(described, lockOutputs(record))
+  if (tags.length > 0) described.taggingCount = String(tags.length)
+  if (attributes.retention !== undefined || attributes.legalHold !== undefined)
+    Object.assign(described, lockOutputs(attributes))
   if (record.encryption !== undefined) Object.assign(described, shownEncryption(record.encryption, input))
   if (input.checksumMode === 'ENABLED') {
     Object.assign(described, checksumOutputs(shownChecksum(input, record, partial, ofPart)))

@@ -1,7 +1,12 @@
 /** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type ObjectAttributes, type RetentionMode, type StorageClass, storageClasses } from '../records/records.ts'
+import {
+  type ObjectAttributes,
+  type RetentionMode,
+  type StorageClass,
+  storageClasses,
+} from '../records/object-attributes.ts'
 import { parseTaggingHeader } from '../rules/tag-set.ts'
 
 export interface AttributeInputs {

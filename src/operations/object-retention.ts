@@ -11,7 +11,7 @@ import {
 import { oneOf, optional, refusedElement, struct, timestamp } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { findLockable, setRetention } from '../objects/change-version.ts'
-import type { Retention } from '../records/records.ts'
+import type { Retention } from '../records/object-attributes.ts'
 import { isoTime } from '../time-text.ts'
 import { defineOperation } from './context.ts'
 
@@ -28,7 +28,7 @@ export const putObjectRetentionOperation = defineOperation({
   target: 'object',
   query: ['retention'],
   permission: 's3:PutObjectRetention',
-  summary: 'Sets how long a version is kept. COMPLIANCE only ever gets longer; shortening GOVERNANCE takes a bypass.',
+  summary: 'Sets how long a version is kept. COMPLIANCE can only be extended; shortening GOVERNANCE needs the bypass.',
   input: { versionId, bypassGovernanceRetention, ...checksumsIn, ...ownership },
   inputBody: requiredDocument('Retention', retentionShape, true),
   output: requestCharged,
@@ -65,7 +65,7 @@ export const getObjectRetentionOperation = defineOperation({
   target: 'object',
   query: ['retention'],
   permission: 's3:GetObjectRetention',
-  summary: 'Answers how long a version is kept.',
+  summary: 'Says how long a version is kept.',
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'Retention', shape: retentionShape },

@@ -35,7 +35,7 @@ export const getObjectTaggingOperation = defineOperation({
   query: ['tagging'],
   permission: 's3:GetObjectTagging',
   versionPermission: 's3:GetObjectVersionTagging',
-  summary: "Answers an object's tag set; empty when it has none.",
+  summary: "Returns an object's tag set; empty when it has none.",
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },
@@ -43,7 +43,10 @@ export const getObjectTaggingOperation = defineOperation({
 
   async handle({ backend, scope, key }, { versionId }) {
     const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: toTaggingDocument(record.tags) }
+    return {
+      versionId: shownVersionId({ bucket: bucket.record, record }),
+      body: toTaggingDocument(record.attributes.tags),
+    }
   },
 })
 

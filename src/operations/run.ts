@@ -6,7 +6,7 @@ import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
 import { findVersion } from '../objects/find-version.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 import { ExistingTagsNeeded } from './authorize.ts'
 import type { AskingScope, OperationContext, OperationRequest } from './context.ts'
 import { RequestScope, UnmadeScope } from './request-scope.ts'
@@ -64,7 +64,7 @@ async function tagsOf({ backend, bucket }: OperationRequest, key: string, versio
   try {
     const unasked = { name: bucket, admit: () => {} }
     const { record } = await findVersion(backend, unasked, key, typeof versionId === 'string' ? versionId : undefined)
-    return record.tags
+    return record.attributes.tags
   } catch (error) {
     if (error instanceof S3Error) return []
     throw error

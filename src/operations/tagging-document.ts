@@ -3,7 +3,7 @@
 import { requiredDocument } from '../contract/groups.ts'
 import type { SaidConditions } from '../contract/operation.ts'
 import { list, string, struct } from '../contract/shapes.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 import { compareUtf8 } from '../rules/utf8-order.ts'
 
 export const tagShape = struct({ Key: string, Value: string })

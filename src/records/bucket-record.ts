@@ -2,6 +2,8 @@
  * A bucket, declared once: its fields, what they are where a record lacks them, and which of them shards tell. A new configuration is one optional field of
  * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
  */
+
+import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
   number,
@@ -14,7 +16,6 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
-import type { RetentionMode, Tag } from './records.ts'
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
 
@@ -45,6 +46,16 @@ export interface PublicAccessBlock {
   restrictPublicBuckets: boolean
 }
 
+/** Which pages of other origins may use a bucket. Patterns hold one `*` at most, which stands for any characters. */
+export interface CorsRule {
+  id?: string | undefined
+  allowedOrigins: readonly string[]
+  allowedMethods: readonly string[]
+  allowedHeaders: readonly string[]
+  exposeHeaders: readonly string[]
+  maxAgeSeconds?: number | undefined
+}
+
 export interface BucketRecord {
   name: string
   /** Distinguishes this bucket from earlier and later ones of the same name. */
@@ -65,6 +76,8 @@ export interface BucketRecord {
   /** The text of its policy, as it was put. */
   policy?: string | undefined
   publicAccessBlock?: PublicAccessBlock | undefined
+  /** In the order in which they are tried. */
+  cors?: readonly CorsRule[] | undefined
 }
 
 /** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */
@@ -82,8 +95,6 @@ export const bucketCodec: Codec<BucketRecord> = {
   encode: stored.encode,
   decode: (key, bytes) => ({ ...unsetBucket, ...stored.decode(key, bytes) }),
 }
-
-export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
 
 /** Twice the days, or twice the years and one. */
 const retentionPeriod: Packed<DefaultRetention['period']> = {

@@ -3,39 +3,19 @@
  * still read.
  */
 import { readLabel } from '../blobs/blobs.ts'
-import { packedBucketState, retentionMode } from './bucket-record.ts'
+import { packedBucketState } from './bucket-record.ts'
 import type {
   BlobDescription,
   CompletionDescription,
   ObjectDescription,
   PartDescription,
   SnapshotDescription,
+  VersionDescription,
 } from './descriptions.ts'
+import { firstAttributes, laterAttributes } from './object-attributes.ts'
 import { PackReader, PackWriter } from './packed-bytes.ts'
-import {
-  base64,
-  flag,
-  hex,
-  listOf,
-  number,
-  oneOf,
-  packedObject,
-  perhapsEmpty,
-  remembered,
-  text,
-  texts,
-} from './packed-fields.ts'
-import {
-  type Checksum,
-  type DescriptiveHeaders,
-  type Encryption,
-  type ObjectAttributes,
-  type Retention,
-  storageClasses,
-  storedChecksumAlgorithms,
-  type Tag,
-  type UploadAttributes,
-} from './records.ts'
+import { base64, flag, hex, number, oneOf, packedObject, packedRuns, remembered, text } from './packed-fields.ts'
+import { type Checksum, type Encryption, storedChecksumAlgorithms, type UploadAttributes } from './records.ts'
 
 /** No JSON begins with it, and no label of a shard. */
 const secondFormat = 2
@@ -54,27 +34,6 @@ const encryption = packedObject<Encryption>({
   boundSequence: number,
 })
 
-const headers = packedObject<DescriptiveHeaders>({
-  contentType: text,
-  contentEncoding: text,
-  contentLanguage: text,
-  contentDisposition: text,
-  cacheControl: text,
-  expires: text,
-})
-
-const [, ...namedClasses] = storageClasses
-
-const attributes = {
-  headers: perhapsEmpty(headers, {}),
-  metadata: texts,
-  tags: listOf(packedObject<Tag>({ key: text, value: text })),
-  retention: packedObject<Retention>({ mode: retentionMode, untilMs: number }),
-  legalHold: flag,
-  storageClass: oneOf(namedClasses),
-  websiteRedirectLocation: text,
-} satisfies { [Name in keyof Required<ObjectAttributes>]: unknown }
-
 const described = {
   bucket: text,
   bucketId: hex,
@@ -88,30 +47,38 @@ const described = {
 const neededOfAll = ['bucket', 'bucketId', 'key', 'writtenMs', 'etag'] as const
 const neededOfVersion = [...neededOfAll, 'sequence'] as const
 
-const object = packedObject<Omit<ObjectDescription, 'kind'>>(
-  {
-    ...described,
-    sequence: number,
-    versionRandom: hex,
-    checksum: digest,
-    ...attributes,
-    encryption,
-  },
+/** Of a version: the attributes of its object, and what else came after them. */
+const attributesOfVersion = [
+  { of: 'attributes', fields: firstAttributes },
+  { fields: { encryption } },
+  { of: 'attributes', fields: laterAttributes },
+] as const
+
+const object = packedRuns<Omit<ObjectDescription, 'kind'>>(
+  [{ fields: { ...described, sequence: number, versionRandom: hex, checksum: digest } }, ...attributesOfVersion],
   neededOfVersion,
 )
 
-const completion = packedObject<Omit<CompletionDescription, 'kind'>>(
-  {
-    ...described,
-    sequence: number,
-    versionRandom: hex,
-    uploadId: hex,
-    checksum: packedObject<Checksum>({ algorithm: checksumAlgorithm, value: text, type: checksumType }),
-    ...attributes,
-    encryption,
-  },
+const completion = packedRuns<Omit<CompletionDescription, 'kind'>>(
+  [
+    {
+      fields: {
+        ...described,
+        sequence: number,
+        versionRandom: hex,
+        uploadId: hex,
+        checksum: packedObject<Checksum>({ algorithm: checksumAlgorithm, value: text, type: checksumType }),
+      },
+    },
+    ...attributesOfVersion,
+  ],
   neededOfVersion,
 )
+
+const checksumAsked = packedObject<Pick<Checksum, 'algorithm' | 'type'>>({
+  algorithm: checksumAlgorithm,
+  type: checksumType,
+})
 
 const part = packedObject<Omit<PartDescription, 'kind'>>(
   {
@@ -121,13 +88,11 @@ const part = packedObject<Omit<PartDescription, 'kind'>>(
     checksum: digest,
     encryption,
     salt: hex,
-    upload: packedObject<UploadAttributes>({
-      ...attributes,
-      checksum: packedObject<Pick<Checksum, 'algorithm' | 'type'>>({
-        algorithm: checksumAlgorithm,
-        type: checksumType,
-      }),
-    }),
+    upload: packedRuns<UploadAttributes>([
+      { of: 'attributes', fields: firstAttributes },
+      { fields: { checksum: checksumAsked } },
+      { of: 'attributes', fields: laterAttributes },
+    ]),
   },
   [...neededOfAll, 'uploadId', 'partNumber'],
 )
@@ -206,6 +171,16 @@ function ofKind(kind: number, reader: PackReader): BlobDescription {
 const kinds: readonly string[] = ['object', 'completion', 'part', 'snapshot'] satisfies BlobDescription['kind'][]
 
 function ofJson(bytes: Buffer): BlobDescription | undefined {
-  const description = JSON.parse(bytes.toString('utf8')) as BlobDescription
-  return kinds.includes(description.kind) ? description : undefined
+  const flat = JSON.parse(bytes.toString('utf8'))
+  if (!kinds.includes(flat.kind)) return undefined
+  if (flat.kind === 'part' && flat.upload !== undefined) return { ...flat, upload: withAttributes(flat.upload) }
+  return flat.kind === 'object' || flat.kind === 'completion' ? (withAttributes(flat) as VersionDescription) : flat
+}
+
+/** The first format has each attribute beside the other fields. */
+function withAttributes(flat: object): object {
+  const attributes: [string, unknown][] = []
+  const others: [string, unknown][] = []
+  for (const field of Object.entries(flat)) (field[0] in firstAttributes ? attributes : others).push(field)
+  return { ...Object.fromEntries(others), attributes: Object.fromEntries(attributes) }
 }

@@ -1,15 +1,8 @@
 /** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
-import type { BucketRecord, BucketState } from './bucket-record.ts'
-import type {
-  Checksum,
-  Encryption,
-  ListedObject,
-  ObjectAttributes,
-  OpenUpload,
-  PiecesEnd,
-  UploadAttributes,
-} from './records.ts'
+import type { BucketState } from './bucket-record.ts'
+import type { ObjectAttributes } from './object-attributes.ts'
+import type { Checksum, Encryption, PiecesEnd, UploadAttributes } from './records.ts'
 
 export interface Digested {
   /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
@@ -30,7 +23,8 @@ interface Described {
   size?: number
 }
 
-interface DescribedVersion extends Described, ObjectAttributes {
+interface DescribedVersion extends Described {
+  attributes: ObjectAttributes
   /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
   sequence: number
   /** With its sequence, the version's id. Absent: a null version, or written before shards told. */
@@ -78,69 +72,3 @@ export interface SnapshotDescription {
 
 export type VersionDescription = ObjectDescription | CompletionDescription
 export type BlobDescription = VersionDescription | PartDescription | SnapshotDescription
-
-/** What is known of a version before its bytes are written. */
-export interface NewVersionName {
-  key: string
-  sequence: number
-  versionRandom: string | undefined
-}
-
-export function describeObject(
-  bucket: BucketRecord,
-  object: NewVersionName & { attributes: ObjectAttributes; size: number; encryption: Encryption | undefined },
-  digested: Digested,
-  writtenMs: number,
-): ObjectDescription {
-  const { key, sequence, versionRandom, size, encryption, attributes } = object
-  // Field by field, none left out: every PUT comes by here.
-  const description: { [Field in keyof Required<ObjectDescription>]: ObjectDescription[Field] } = {
-    kind: 'object',
-    bucket: bucket.name,
-    bucketId: bucket.id,
-    bucketState: bucket,
-    key,
-    sequence,
-    versionRandom,
-    size,
-    encryption,
-    etag: digested.etag,
-    checksum: digested.checksum,
-    writtenMs,
-    headers: attributes.headers,
-    metadata: attributes.metadata,
-    tags: attributes.tags,
-    retention: attributes.retention,
-    legalHold: attributes.legalHold,
-    storageClass: attributes.storageClass,
-    websiteRedirectLocation: attributes.websiteRedirectLocation,
-  }
-  return description
-}
-
-export function describeCompletion(
-  bucket: BucketRecord,
-  name: NewVersionName & { uploadId: string },
-  object: ObjectAttributes &
-    Pick<ListedObject, 'etag' | 'size'> &
-    Pick<CompletionDescription, 'checksum' | 'encryption'>,
-  writtenMs: number,
-): CompletionDescription {
-  return { kind: 'completion', ...ofBucket(bucket), ...name, ...object, writtenMs }
-}
-
-export function describePart(
-  bucket: BucketRecord,
-  part: Pick<PartDescription, 'key' | 'uploadId' | 'partNumber' | 'encryption' | 'salt'> & { size: number },
-  upload: OpenUpload,
-  digested: Digested,
-  writtenMs: number,
-): PartDescription {
-  const { state, bucketId, key, initiatedMs, encryption, ...attributes } = upload
-  const { etag, checksum } = digested
-  return { kind: 'part', ...ofBucket(bucket), ...part, upload: attributes, etag, checksum, writtenMs }
-}
-
-function ofBucket(bucket: BucketRecord): Pick<Described, 'bucket' | 'bucketId' | 'bucketState'> {
-  return { bucket: bucket.name, bucketId: bucket.id, bucketState: bucket }
-}

@@ -3,11 +3,14 @@
  * as JSON. To parse JSON for each GET and HEAD costs as much as to find the record (ADR 0010).
  */
 import type { ShardPlace } from '../blobs/blobs.ts'
-import type { DescriptiveHeaders, ObjectAttributes, ObjectRecord } from './records.ts'
+import type { DescriptiveHeaders, ObjectAttributes } from './object-attributes.ts'
+import type { ListedObject, ObjectRecord } from './records.ts'
 
 /** Everything of a record but its fixed part. */
-export type ObjectRest = Omit<ObjectAttributes, 'storageClass'> &
-  Pick<ObjectRecord, 'data' | 'encryption'> & { checksumValue: string | undefined }
+type ObjectRest = Pick<ObjectRecord, 'attributes' | 'data' | 'encryption'> & { checksumValue: string | undefined }
+
+/** As JSON, where an attribute is a field like the others. */
+type FewFields = Partial<Omit<ObjectAttributes, 'storageClass'> & Omit<ObjectRest, 'attributes'>>
 
 // Lengths of the texts, in the order in which they lie; zero: not there.
 const contentTypeBytesAt = 0
@@ -38,7 +41,7 @@ interface OnlyCopy {
 }
 
 /** Of a blob that lies in one piece, whole, in one store, and is as long as its object. */
-function onlyCopyOf({ data }: ObjectRest, size: number): OnlyCopy | undefined {
+function onlyCopyOf({ data, size }: ObjectRecord): OnlyCopy | undefined {
   if (data.kind !== 'blob' || data.manifest.scheme !== 'replica') return undefined
   const { location, locationVersion, shards, missing, size: blobBytes } = data.manifest
   const [shard] = shards
@@ -47,27 +50,37 @@ function onlyCopyOf({ data }: ObjectRest, size: number): OnlyCopy | undefined {
   return fits && shard.index === undefined ? { location, locationVersion, shard } : undefined
 }
 
-/** `size`: of the object. The bytes come with `before` bytes of room in front of them. */
-export function encodeRest(rest: ObjectRest, size: number, before: number): Buffer {
-  const { headers, checksumValue } = rest
+/** The bytes come with `before` bytes of room in front of them. */
+export function encodeRest(record: ObjectRecord, before: number): Buffer {
+  const { attributes, data, encryption } = record
+  const { headers } = attributes
+  const checksumValue = record.checksum?.value
   const contentType = hasTypeAlone(headers) && isText(headers.contentType) ? headers.contentType : ''
   const checksum = isText(checksumValue) ? checksumValue : ''
-  const copy = onlyCopyOf(rest, size)
+  const copy = onlyCopyOf(record)
   const { location = '', locationVersion = 0, shard } = copy ?? {}
   const { storeId = '', id = '' } = shard ?? {}
 
-  const few = JSON.stringify({
-    headers: contentType === '' ? headers : undefined,
-    checksumValue: checksum === '' ? checksumValue : undefined,
-    metadata: isEmpty(rest.metadata) ? undefined : rest.metadata,
-    tags: rest.tags.length === 0 ? undefined : rest.tags,
-    retention: rest.retention,
-    legalHold: rest.legalHold,
-    websiteRedirectLocation: rest.websiteRedirectLocation,
-    data: copy === undefined ? rest.data : undefined,
-    encryption: rest.encryption,
-  } satisfies { [Name in keyof Required<ObjectRest>]: unknown })
-  const fewBytes = few === nothing ? 0 : Buffer.byteLength(few)
+  const metadata = isEmpty(attributes.metadata) ? undefined : attributes.metadata
+  const tags = attributes.tags.length === 0 ? undefined : attributes.tags
+  const others = othersOf(attributes)
+  const headersAside = contentType === '' ? headers : undefined
+  const checksumAside = checksum === '' ? checksumValue : undefined
+  const dataAside = copy === undefined ? data : undefined
+  const few = headersAside ?? checksumAside ?? metadata ?? tags ?? others ?? dataAside ?? encryption
+  const fewText =
+    few === undefined
+      ? ''
+      : JSON.stringify({
+          headers: headersAside,
+          checksumValue: checksumAside,
+          metadata,
+          tags,
+          ...others,
+          data: dataAside,
+          encryption,
+        })
+  const fewBytes = Buffer.byteLength(fewText)
 
   const texts = contentType + checksum + location + storeId + id
   const bytes = Buffer.allocUnsafe(before + textsAt + texts.length + fewBytes)
@@ -78,11 +91,21 @@ export function encodeRest(rest: ObjectRest, size: number, before: number): Buff
   bytes[before + shardIdBytesAt] = id.length
   bytes.writeUInt32LE(locationVersion, before + locationVersionAt)
   bytes.write(texts, before + textsAt, 'latin1')
-  if (fewBytes > 0) bytes.write(few, before + textsAt + texts.length)
+  if (fewBytes > 0) bytes.write(fewText, before + textsAt + texts.length)
   return bytes
 }
 
-const nothing = '{}'
+/** Those that have no place of their own. `undefined`: none, as of nearly every object. */
+function othersOf(attributes: ObjectAttributes): object | undefined {
+  for (const name in attributes) {
+    if (placed.has(name) || attributes[name as keyof ObjectAttributes] === undefined) continue
+    const { headers, metadata, tags, storageClass, ...others } = attributes
+    return others
+  }
+  return undefined
+}
+
+const placed: ReadonlySet<string> = new Set<keyof ObjectAttributes>(['headers', 'metadata', 'tags', 'storageClass'])
 
 function hasTypeAlone(headers: DescriptiveHeaders): boolean {
   for (const name in headers) {
@@ -91,15 +114,15 @@ function hasTypeAlone(headers: DescriptiveHeaders): boolean {
   return true
 }
 
-function isEmpty(record: Readonly<Record<string, string>>): boolean {
+function isEmpty(record: object): boolean {
   for (const _ in record) return false
   return true
 }
 
 const noHeaders: DescriptiveHeaders = {}
 
-/** Reads from `at` to the end. `size`: of the object. */
-export function decodeRest(bytes: Buffer, at: number, size: number): ObjectRest {
+/** Reads from `at` to the end. `listed`: the fixed part. */
+export function decodeRest(bytes: Buffer, at: number, { size, storageClass }: ListedObject): ObjectRest {
   const typeEnd = bytes[at + contentTypeBytesAt] ?? 0
   const checksumEnd = typeEnd + (bytes[at + checksumBytesAt] ?? 0)
   const locationEnd = checksumEnd + (bytes[at + locationBytesAt] ?? 0)
@@ -108,17 +131,15 @@ export function decodeRest(bytes: Buffer, at: number, size: number): ObjectRest 
   const fewAt = at + textsAt + end
   // One call into Node for all of them.
   const texts = bytes.toString('latin1', at + textsAt, fewAt)
-  const few: Partial<ObjectRest> = fewAt === bytes.length ? {} : JSON.parse(bytes.toString('utf8', fewAt))
+  const few: FewFields | undefined = fewAt === bytes.length ? undefined : JSON.parse(bytes.toString('utf8', fewAt))
+  const headers = few?.headers ?? (typeEnd === 0 ? noHeaders : { contentType: texts.slice(0, typeEnd) })
   return {
-    headers: few.headers ?? (typeEnd === 0 ? noHeaders : { contentType: texts.slice(0, typeEnd) }),
-    checksumValue: few.checksumValue ?? (checksumEnd === typeEnd ? undefined : texts.slice(typeEnd, checksumEnd)),
-    metadata: few.metadata ?? {},
-    tags: few.tags ?? [],
-    retention: few.retention,
-    legalHold: few.legalHold,
-    websiteRedirectLocation: few.websiteRedirectLocation,
-    encryption: few.encryption,
-    data: few.data ?? {
+    // Most objects have nothing else.
+    attributes:
+      few === undefined ? { headers, metadata: {}, tags: [], storageClass } : attributesOf(few, headers, storageClass),
+    checksumValue: few?.checksumValue ?? (checksumEnd === typeEnd ? undefined : texts.slice(typeEnd, checksumEnd)),
+    encryption: few?.encryption,
+    data: few?.data ?? {
       kind: 'blob',
       manifest: {
         location: texts.slice(checksumEnd, locationEnd),
@@ -129,4 +150,24 @@ export function decodeRest(bytes: Buffer, at: number, size: number): ObjectRest 
       },
     },
   }
+}
+
+/** The rest as it was in the first format of the record: JSON alone. */
+export function decodeFirstRest(bytes: Buffer, at: number, { storageClass }: ListedObject): ObjectRest {
+  const flat: FewFields & Pick<ObjectRest, 'data'> = JSON.parse(bytes.toString('utf8', at))
+  const { checksumValue, data, encryption } = flat
+  return { attributes: attributesOf(flat, noHeaders, storageClass), checksumValue, data, encryption }
+}
+
+function attributesOf(
+  few: FewFields,
+  headers: DescriptiveHeaders,
+  storageClass: ListedObject['storageClass'],
+): ObjectAttributes {
+  const attributes: Record<string, unknown> & ObjectAttributes = { headers, metadata: {}, tags: [], storageClass }
+  for (const name in few) {
+    if (name !== 'checksumValue' && name !== 'data' && name !== 'encryption')
+      attributes[name] = few[name as keyof FewFields]
+  }
+  return attributes
 }

@@ -19,45 +19,57 @@ type Present<T> = Exclude<T, undefined>
 /** In the order in which they lie. Append only: bytes that were written before have no bit for what comes later. At most 30. */
 export type PackedFields<T> = { readonly [Field in keyof Required<T>]: Packed<Present<T[Field]>> }
 
-interface NamedField<T> {
-  name: keyof T
-  field: Packed<Present<T[keyof T]>>
-  usual: Usual<Present<T[keyof T]>> | undefined
-}
+/** Fields in a row: the object's own, or those of an object within it, which lie as if they were its own. */
+type Run<T> =
+  | { of?: undefined; fields: Partial<PackedFields<T>> }
+  | { [Name in keyof T]-?: { of: Name; fields: Partial<PackedFields<Present<T[Name]>>> } }[keyof T]
 
 /**
  * An object: bits of what is there, lowest first, as a number that takes a byte for every seven fields; then that. Refuses to read bits that it knows
  * no field for, and what lacks a field that is `needed`.
  */
-export function packedObject<T extends object>(
-  declared: PackedFields<T>,
+export function packedObject<T extends object>(fields: PackedFields<T>, needed?: readonly (keyof T)[]): Packed<T> {
+  return packedRuns<T>([{ fields }], needed)
+}
+
+type Holder = Record<PropertyKey, unknown>
+
+/** The same of an object whose fields are declared in runs. Append only, too: of the last run of each kind, or as another run. */
+export function packedRuns<T extends object>(
+  declared: readonly Run<T>[],
   needed: readonly (keyof T)[] = [],
 ): Packed<T> {
-  const fields: NamedField<T>[] = []
-  for (const name in declared) fields.push({ name, field: declared[name], usual: declared[name].usual })
-  const bitsBytes = Math.ceil(fields.length / 7)
+  const runs = declared.map(({ of, fields }) => ({ of, fields: namedFields(fields) }))
+  const bitsBytes = Math.ceil(runs.reduce((sum, { fields }) => sum + fields.length, 0) / 7)
   return {
     write(writer, value) {
       const gap = writer.gap(bitsBytes)
       let bits = 0
       let bit = 1
-      for (const { name, field, usual } of fields) {
-        const given = value[name] as Present<T[keyof T]> | undefined
-        if (given !== undefined && (usual === undefined || !usual.is(given))) {
-          field.write(writer, given)
-          bits |= bit
+      for (const { of, fields } of runs) {
+        const holder = (of === undefined ? value : value[of]) as Holder
+        for (const [name, field] of fields) {
+          const given = holder[name]
+          if (given !== undefined && field.usual?.is(given) !== true) {
+            field.write(writer, given)
+            bits |= bit
+          }
+          bit <<= 1
         }
-        bit <<= 1
       }
       writer.fill(gap, bitsBytes, bits)
     },
     read(reader) {
-      const value: Partial<T> = {}
+      const value: Holder = {}
       let bits = reader.number()
-      for (const { name, field, usual } of fields) {
-        if (bits % 2 === 1) value[name] = field.read(reader)
-        else if (usual !== undefined) value[name] = usual.value()
-        bits = Math.floor(bits / 2)
+      for (const { of, fields } of runs) {
+        if (of !== undefined) value[of] ??= {}
+        const holder = of === undefined ? value : (value[of] as Holder)
+        for (const [name, field] of fields) {
+          if (bits % 2 === 1) holder[name] = field.read(reader)
+          else if (field.usual !== undefined) holder[name] = field.usual.value()
+          bits = Math.floor(bits / 2)
+        }
       }
       if (bits > 0) throw new Error('packed bytes have a field that is not known')
       for (const name of needed) if (value[name] === undefined) throw new Error('packed bytes lack a field')
@@ -65,6 +77,8 @@ export function packedObject<T extends object>(
     },
   }
 }
+
+const namedFields = (fields: object): [string, Packed<unknown>][] => Object.entries(fields)
 
 export const number: Packed<number> = {
   write: (writer, value) => writer.number(value),

@@ -1,7 +1,9 @@
 /** How records of each kind become bytes. */
 import type { Key } from '../kv/kv.ts'
-import { decodeRest, encodeRest, type ObjectRest } from './object-rest.ts'
+import { type ObjectAttributes, storageClasses } from './object-attributes.ts'
+import { decodeFirstRest, decodeRest, encodeRest } from './object-rest.ts'
 import {
+  type Codec,
   contentAt,
   formatAt,
   jsonCodec,
@@ -13,6 +15,7 @@ import {
   unseal,
 } from './record-format.ts'
 import {
+  type CompletedUpload,
   type DeleteMarker,
   type FirstLockClockRecord,
   type GarbageRecord,
@@ -21,11 +24,11 @@ import {
   type MoveRecord,
   type NullVersionRecord,
   type ObjectRecord,
+  type OpenUpload,
   type OrphanRecord,
   type PartRecord,
   type RepairRecord,
   type SnapshotPieceRecord,
-  storageClasses,
   storedChecksumAlgorithms,
   type TaskRecord,
   type UploadRecord,
@@ -34,7 +37,21 @@ import {
 } from './records.ts'
 import { nullVersionId, versionIdOf, versionRandom, versionRandomBytes } from './version-id.ts'
 
-export const uploadCodec = jsonCodec<UploadRecord>()
+const flatUploads = jsonCodec<CompletedUpload | (Omit<OpenUpload, 'attributes'> & ObjectAttributes)>()
+/** The attributes of an open upload lie beside its other fields. */
+export const uploadCodec: Codec<UploadRecord> = {
+  encode(key, record) {
+    if (record.state === 'completed') return flatUploads.encode(key, record)
+    const { attributes, state, bucketId, initiatedMs, ...rest } = record
+    return flatUploads.encode(key, { ...rest, ...attributes, state, bucketId, initiatedMs })
+  },
+  decode(key, bytes) {
+    const flat = flatUploads.decode(key, bytes)
+    if (flat.state === 'completed') return flat
+    const { state, bucketId, key: objectKey, initiatedMs, checksum, encryption, ...attributes } = flat
+    return { state, bucketId, key: objectKey, initiatedMs, checksum, encryption, attributes }
+  },
+}
 export const partCodec = manifestCodec<PartRecord>()
 export const garbageCodec = manifestCodec<GarbageRecord>()
 export const orphanCodec = jsonCodec<OrphanRecord>()
@@ -141,21 +158,10 @@ export const versionCodec = {
       encodeName(bytes, record)
       return seal(key, bytes, secondFormat)
     }
-    const rest: ObjectRest = {
-      headers: record.headers,
-      metadata: record.metadata,
-      tags: record.tags,
-      retention: record.retention,
-      legalHold: record.legalHold,
-      websiteRedirectLocation: record.websiteRedirectLocation,
-      data: record.data,
-      encryption: record.encryption,
-      checksumValue: record.checksum?.value,
-    }
-    const bytes = encodeRest(rest, record.size, restAt)
+    const bytes = encodeRest(record, restAt)
     encodeName(bytes, record)
     bytes[kindAt] =
-      (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.storageClass ?? 'STANDARD') << storageClassShift)
+      (bytes[kindAt] ?? 0) | (storageClasses.indexOf(record.attributes.storageClass ?? 'STANDARD') << storageClassShift)
     bytes.writeDoubleLE(record.size, sizeAt)
     const [md5, parts] = record.etag.split('-')
     bytes.write(md5 ?? '', etagAt, 16, 'hex')
@@ -173,10 +179,8 @@ export const versionCodec = {
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
-    const rest =
-      bytes[formatAt] === secondFormat
-        ? decodeRest(bytes, restAt, listed.size)
-        : (JSON.parse(bytes.toString('utf8', restAt)) as ObjectRest)
+    const decodeBehind = bytes[formatAt] === secondFormat ? decodeRest : decodeFirstRest
+    const rest = decodeBehind(bytes, restAt, listed)
     const checksum =
       listed.checksum === undefined || rest.checksumValue === undefined
         ? undefined
@@ -189,14 +193,8 @@ export const versionCodec = {
       modifiedMs: listed.modifiedMs,
       size: listed.size,
       etag: listed.etag,
-      storageClass: listed.storageClass,
       checksum,
-      headers: rest.headers,
-      metadata: rest.metadata,
-      tags: rest.tags,
-      retention: rest.retention,
-      legalHold: rest.legalHold,
-      websiteRedirectLocation: rest.websiteRedirectLocation,
+      attributes: rest.attributes,
       data: rest.data,
       encryption: rest.encryption,
     }

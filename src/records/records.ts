@@ -1,26 +1,10 @@
-/** What the metadata store keeps. How it becomes bytes: `record-codecs`. */
+/** What the metadata keeps. How it becomes bytes: `record-codecs`. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { Uptime } from '../clock.ts'
 import type { BlobOwner } from './keyspace.ts'
-
-export interface Tag {
-  key: string
-  value: string
-}
-
-export type RetentionMode = 'GOVERNANCE' | 'COMPLIANCE'
-
-/** Headers that describe an object and are given back as they came. */
-export interface DescriptiveHeaders {
-  contentType?: string | undefined
-  contentEncoding?: string | undefined
-  contentLanguage?: string | undefined
-  contentDisposition?: string | undefined
-  cacheControl?: string | undefined
-  expires?: string | undefined
-}
+import type { ObjectAttributes, StorageClass } from './object-attributes.ts'
 
 export interface Checksum {
   algorithm: ChecksumAlgorithm
@@ -41,11 +25,6 @@ export interface Encryption {
   bucketKeyEnabled?: boolean | undefined
   /** The sequence that the wrapping is bound to, where that is not the version's: it was expected, and another version had it. Only of what was recovered. */
   boundSequence?: number | undefined
-}
-
-export interface Retention {
-  mode: RetentionMode
-  untilMs: number
 }
 
 /** `count` parts in a row, numbered from `first`, of `size` bytes each. */
@@ -69,29 +48,6 @@ export interface VersionName {
   versionId: string
   modifiedMs: number
 }
-
-/**
- * S3's names of where an object is kept. Here they are names: every class is kept alike, and readable at once. Append only, at most 16: records hold
- * places in this list.
- */
-export const storageClasses = [
-  'STANDARD',
-  'REDUCED_REDUNDANCY',
-  'STANDARD_IA',
-  'ONEZONE_IA',
-  'INTELLIGENT_TIERING',
-  'GLACIER',
-  'DEEP_ARCHIVE',
-  'OUTPOSTS',
-  'GLACIER_IR',
-  'SNOW',
-  'EXPRESS_ONEZONE',
-  'FSX_OPENZFS',
-  'FSX_ONTAP',
-] as const
-
-/** STANDARD is what is not said. */
-export type StorageClass = Exclude<(typeof storageClasses)[number], 'STANDARD'>
 
 /** In the order by which stored formats number them. Append only. */
 export const storedChecksumAlgorithms = [
@@ -124,21 +80,9 @@ export interface DeleteMarker extends VersionName {
   kind: 'marker'
 }
 
-/** What a client set on an object when it began to write it. */
-export interface ObjectAttributes {
-  headers: DescriptiveHeaders
-  metadata: Readonly<Record<string, string>>
-  tags: readonly Tag[]
-  retention?: Retention | undefined
-  legalHold?: boolean | undefined
-  /** Absent: STANDARD. */
-  storageClass?: StorageClass | undefined
-  /** Where a website sends who asks for the object. Kept and given back; no website is served here. */
-  websiteRedirectLocation?: string | undefined
-}
-
-export interface ObjectRecord extends ListedObject, ObjectAttributes {
+export interface ObjectRecord extends VersionName, Pick<ListedObject, 'kind' | 'size' | 'etag'> {
   checksum: Checksum | undefined
+  attributes: ObjectAttributes
   data: ObjectData
   encryption?: Encryption | undefined
 }
@@ -165,7 +109,8 @@ export interface NullVersionRecord {
 }
 
 /** What the client wants of an object that it sends in parts. */
-export interface UploadAttributes extends ObjectAttributes {
+export interface UploadAttributes {
+  attributes: ObjectAttributes
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
 }
 

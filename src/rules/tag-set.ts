@@ -1,7 +1,7 @@
 /** Rules of tag sets, and the two ways they are written: a list of elements, and URL query parameters in a header. Pure. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Tag } from '../records/records.ts'
+import type { Tag } from '../records/object-attributes.ts'
 
 // AWS S3: letters, numbers and spaces representable in UTF-8, and + - = . _ : / @
 const allowed = /^[\p{L}\p{M}\p{N}\p{Zs}+\-=._:/@]*$/u

@@ -116,7 +116,7 @@ class MemoryStore implements ShardStore {
     this.#unchecked.delete(batchId)
   }
 
-  /** Memory has no room to win back, but jobs expect that a batch ends some day: here it ends when compaction comes by. */
+  /** Memory has no room to win back, but jobs expect every batch to end some day. Here it ends at the next compaction. */
   async compact(): Promise<CompactResult> {
     this.#closeBatch()
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
@@ -162,7 +162,7 @@ class MemoryStore implements ShardStore {
   }
 }
 
-/** Gives copies only: a reader that scribbles in its buffer must not change what is stored. */
+/** Gives out copies only: a reader that writes to its buffer must not change what is stored. */
 function copyingSource(stored: Buffer, { start, end }: ShardRange): ByteSource {
   let cancelled = false
   return {

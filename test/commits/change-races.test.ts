@@ -157,7 +157,8 @@ class World {
       const name = this.#names.get(versionId) ?? versionId
       if (kind === 'marker') versions.push({ marker: name, latest })
       else {
-        const { etag, legalHold, tags } = (await findVersion(backend, scope, key, versionId)).record
+        const { etag, attributes } = (await findVersion(backend, scope, key, versionId)).record
+        const { legalHold, tags } = attributes
         versions.push({ object: name, etag, latest, legalHold: legalHold === true, tags })
       }
     }

@@ -85,7 +85,7 @@ describe('a version that another process puts under hold while it is being remov
     expect(await outcome(deleteObject(made.backend, scope, { key: 'key', versionId }))).toBe('AccessDenied')
     expect((await findVersion(made.backend, scope, 'key', versionId)).record).toMatchObject({
       versionId,
-      legalHold: true,
+      attributes: { legalHold: true },
     })
     expect(await versions()).toHaveLength(above + 1)
     expect(await garbageOf(made)).toEqual([])

@@ -18,8 +18,7 @@ import {
   storeWithBucket,
   type TestStore,
 } from '../objects/fixture.ts'
-import { overriding } from '../support/overriding.ts'
-import { directoryStoreWithBucket, graceMs, largeBytes, smallBytes } from './fixture.ts'
+import { directoryStoreWithBucket, graceMs, largeBytes, smallBytes, storeWith } from './fixture.ts'
 import { findAndRelease } from './orphans-fixture.ts'
 
 /** A write that dies when its bytes are durable, before its commit. */
@@ -115,7 +114,7 @@ describe('the search for orphans', () => {
     await put(made, 'key', 'kept')
     await dieBeforeCommit(made, () => put(made, 'key', 'lost'))
     await endBatches(made)
-    const shards = overriding(made.shards, { markChecked: () => Promise.reject(new Error('killed')) })
+    const shards = storeWith(made.shards, { markChecked: () => Promise.reject(new Error('killed')) })
     const store = { ...made.backend, blobs: { ...made.backend.blobs, stores: [shards] } }
     await expect(findAndRelease(store, { graceMs })).rejects.toThrow('killed')
     expect(await removeOrphans(made)).toBe(1)

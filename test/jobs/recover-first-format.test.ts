@@ -19,11 +19,16 @@ async function versionsOf({ backend }: RecoverableStore): Promise<unknown> {
   return (await listVersions(backend, scope, query)).page.entries
 }
 
+/** Attributes lay beside all other fields. */
+function flat({ attributes, ...fields }: { kind?: string; attributes?: object; upload?: object }): object {
+  return { ...fields, ...attributes, ...(fields.upload && { upload: flat(fields.upload) }) }
+}
+
 /** As every version before bytes wrote it. */
 async function writeAsText(store: ShardStore, { id, description: raw, payloadBytes }: FoundShard): Promise<void> {
   const { description } = readLabel(raw)
   const label = raw.subarray(0, raw.length - description.length)
-  const text = Buffer.from(JSON.stringify(readDescription(raw)))
+  const text = Buffer.from(JSON.stringify(flat(readDescription(raw) ?? {})))
   const payload = await store.get(id, { start: 0, end: payloadBytes })
   await store.put({ payload, describe: () => Buffer.concat([label, text]) })
   await store.delete([id])

@@ -114,9 +114,7 @@ function known(text: string): VersionRecord {
     size: 1,
     etag: name,
     checksum: undefined,
-    headers: {},
-    metadata: {},
-    tags: [],
+    attributes: { headers: {}, metadata: {}, tags: [] },
     data: { kind: 'blob', manifest: manifest(name) },
   }
 }
@@ -138,9 +136,7 @@ function found(text: string, more: Partial<ObjectDescription> = {}, place = `${t
       etag: name,
       checksum: undefined,
       encryption: undefined,
-      headers: {},
-      metadata: {},
-      tags: [],
+      attributes: { headers: {}, metadata: {}, tags: [] },
       ...more,
     },
   }

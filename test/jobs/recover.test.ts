@@ -218,7 +218,9 @@ describe('what happened since the snapshot', () => {
     tick()
     await setTags(made.backend, scope, { key: 'key', versionId: undefined }, [{ key: 'a', value: '2' }])
     const after = await made.recovered()
-    expect((await findVersion(after.backend, scope, 'key', undefined)).record.tags).toEqual([{ key: 'a', value: '1' }])
+    expect((await findVersion(after.backend, scope, 'key', undefined)).record.attributes.tags).toEqual([
+      { key: 'a', value: '1' },
+    ])
   })
 
   it('a bucket that was made again has its new objects, and none of the old', async () => {
@@ -310,8 +312,8 @@ it('a lock that its bucket gave it comes back to the millisecond, however late t
   const locked = await put(made, 'key', 'was outrun')
   const after = await made.recovered()
   const found = Object.values(await recordsOf(after)) as Partial<ObjectRecord>[]
-  expect(locked.retention?.untilMs).toBeDefined()
-  expect(found.find(({ etag }) => etag === locked.etag)?.retention).toEqual(locked.retention)
+  expect(locked.attributes.retention?.untilMs).toBeDefined()
+  expect(found.find(({ etag }) => etag === locked.etag)?.attributes).toEqual(locked.attributes)
 })
 
 it.each(modeNames)('what is encrypted by %s opens again', async (mode) => {

@@ -3,8 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../objects/fixture.ts'
-import { overriding } from '../support/overriding.ts'
-import { graceMs, leftOver } from './fixture.ts'
+import { graceMs, leftOver, storeWith } from './fixture.ts'
 
 const never = 2 ** 31 - 1
 let jobs: Jobs | undefined
@@ -60,7 +59,7 @@ describe('the runner', () => {
     let running = 0
     let runs = 0
     const stores = [
-      overriding(made.shards, {
+      storeWith(made.shards, {
         unchecked: async () => {
           expect(++running).toBe(1)
           await new Promise((resolve) => setImmediate(resolve))
@@ -79,7 +78,7 @@ describe('the runner', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const made = await storeWithBucket()
     const told = new EventEmitter()
-    const failing = overriding(made.shards, {
+    const failing = storeWith(made.shards, {
       unchecked: async () => {
         await hold
         throw new Error('the disk is gone')

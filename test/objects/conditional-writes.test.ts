@@ -140,11 +140,11 @@ describe('tags', () => {
     const record = await put(made, 'key', 'data')
     const tags = [{ key: 'a', value: 'b' }]
     const changed = await setTags(made.backend, scope, { key: 'key' }, tags)
-    expect(changed.record).toEqual({ ...record, tags })
+    expect(changed.record).toEqual({ ...record, attributes: { ...record.attributes, tags } })
     made.kv.beforeNextCommit(() => put(elsewhere(made), 'key', 'newer'))
     await setTags(made.backend, scope, { key: 'key' }, tags)
     expect((await read(made, 'key')).toString()).toBe('newer')
-    expect((await findVersion(made.backend, scope, 'key', undefined)).record.tags).toEqual(tags)
+    expect((await findVersion(made.backend, scope, 'key', undefined)).record.attributes.tags).toEqual(tags)
     expect(await outcome(setTags(made.backend, scope, { key: 'other' }, tags))).toBe('NoSuchKey')
   })
 })

@@ -47,7 +47,12 @@ export async function putEncrypted(backend: Backend, at: At, data: Buffer): Prom
 }
 
 export async function beginEncrypted(backend: Backend, { key, mode, in: bucket = scope }: At): Promise<string> {
-  const created = await createUpload(backend, bucket, { ...plain, key, checksum: undefined, encryption: modes[mode] })
+  const created = await createUpload(backend, bucket, {
+    key,
+    attributes: plain,
+    checksum: undefined,
+    encryption: modes[mode],
+  })
   return created.uploadId
 }
 

@@ -16,14 +16,9 @@ import { abortUpload, createUpload, type UploadAddress } from '../../src/objects
 import { writeObject } from '../../src/objects/write-object.ts'
 import { readDescription } from '../../src/records/description-bytes.ts'
 import { garbage } from '../../src/records/keyspace.ts'
+import type { ObjectAttributes } from '../../src/records/object-attributes.ts'
 import { garbageCodec } from '../../src/records/record-codecs.ts'
-import type {
-  GarbageRecord,
-  ObjectAttributes,
-  ObjectRecord,
-  OpenUpload,
-  PartRecord,
-} from '../../src/records/records.ts'
+import type { GarbageRecord, ObjectRecord, OpenUpload, PartRecord } from '../../src/records/records.ts'
 import type { WriteConditions } from '../../src/rules/preconditions.ts'
 import { memoryShardStore } from '../../src/stores/memory.ts'
 import type { FoundShard, ShardStore } from '../../src/stores/shard-store.ts'
@@ -225,7 +220,7 @@ export async function begin(
   key: string,
   checksum?: OpenUpload['checksum'],
 ): Promise<UploadAddress> {
-  return { key, uploadId: (await createUpload(backend, scope, { ...plain, key, checksum })).uploadId }
+  return { key, uploadId: (await createUpload(backend, scope, { attributes: plain, key, checksum })).uploadId }
 }
 
 export async function sendPart(

@@ -37,7 +37,7 @@ export const textsOf = (lines: readonly Line[], kind: Line['kind']): string[] =>
   lines.filter((line) => line.kind === kind).map(({ text }) => text)
 
 const record: ObjectRecord = {
-  ...plain,
+  attributes: plain,
   kind: 'object',
   sequence: 1,
   size: 3,

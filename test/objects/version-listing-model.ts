@@ -32,7 +32,7 @@ export type Step =
   | { do: 'version'; status: 'enabled' | 'suspended' }
 
 const withoutBytes: NewRecord = {
-  ...plain,
+  attributes: plain,
   size: 0,
   etag: '0'.repeat(32),
   checksum: undefined,

@@ -10,7 +10,7 @@ const etag = '5d41402abc4b2a76b9719d911017c592'
 function record(over: Partial<ObjectRecord> = {}): ObjectRecord {
   const size = over.size ?? 10
   return {
-    ...plain,
+    attributes: plain,
     kind: 'object',
     sequence: 1,
     versionId: 'null',
@@ -92,9 +92,11 @@ describe('a read', () => {
 
   it('describes the object', () => {
     const of = record({
-      headers: { contentType: 'text/plain', cacheControl: 'no-cache', expires: 'soon' },
-      metadata: { a: 'b' },
-      tags: [{ key: 'k', value: 'v' }],
+      attributes: {
+        headers: { contentType: 'text/plain', cacheControl: 'no-cache', expires: 'soon' },
+        metadata: { a: 'b' },
+        tags: [{ key: 'k', value: 'v' }],
+      },
     })
     expect(answer({}, of)).toMatchObject({
       contentType: 'text/plain',
@@ -118,7 +120,7 @@ describe('a read', () => {
     ['cacheControl', 'responseCacheControl'],
     ['expires', 'responseExpires'],
   ] as const)('answers %s as %s asks', (name, override) => {
-    const of = record({ headers: { [name]: 'stored' } })
+    const of = record({ attributes: { ...plain, headers: { [name]: 'stored' } } })
     expect(answer({}, of)[name]).toBe('stored')
     expect(answer({ [override]: 'asked' }, of)[name]).toBe('asked')
     expect(answer({ [override]: 'asked' })[name]).toBe('asked')

@@ -5,8 +5,9 @@ import { labelled } from '../../src/blobs/shard-label.ts'
 import { limits } from '../../src/limits.ts'
 import type { BucketRecord, BucketState } from '../../src/records/bucket-record.ts'
 import { descriptionBytes, readDescription } from '../../src/records/description-bytes.ts'
-import { type BlobDescription, describeObject, type ObjectDescription } from '../../src/records/descriptions.ts'
-import { storageClasses, storedChecksumAlgorithms } from '../../src/records/records.ts'
+import type { BlobDescription, ObjectDescription } from '../../src/records/descriptions.ts'
+import { storageClasses } from '../../src/records/object-attributes.ts'
+import { storedChecksumAlgorithms } from '../../src/records/records.ts'
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 /** Of any language, and now and then what `hex` or `base64` could mistake for digits. */
@@ -46,7 +47,7 @@ const state: fc.Arbitrary<BucketState> = fc.record({
   ),
 })
 
-const attributes = {
+const attributes = fc.record({
   headers: fc.record({
     contentType: maybe(text),
     contentEncoding: maybe(text),
@@ -61,7 +62,7 @@ const attributes = {
   legalHold: maybe(flag),
   storageClass: maybe(fc.constantFrom(...namedClasses)),
   websiteRedirectLocation: maybe(text),
-}
+})
 const encryption = maybe(
   fc.record({
     by: fc.constantFrom('store', 'kms', 'customer'),
@@ -85,12 +86,12 @@ const version = { sequence: count, versionRandom: maybe(hexId), encryption }
 const digest = maybe(fc.record({ algorithm, value: text }))
 
 const anything: fc.Arbitrary<BlobDescription> = fc.oneof(
-  fc.record({ kind: fc.constant('object' as const), ...described, ...version, ...attributes, checksum: digest }),
+  fc.record({ kind: fc.constant('object' as const), ...described, ...version, attributes, checksum: digest }),
   fc.record({
     kind: fc.constant('completion' as const),
     ...described,
     ...version,
-    ...attributes,
+    attributes,
     uploadId: hexId,
     checksum: maybe(fc.record({ algorithm, value: text, type })),
   }),
@@ -102,7 +103,7 @@ const anything: fc.Arbitrary<BlobDescription> = fc.oneof(
     checksum: digest,
     encryption,
     salt: maybe(hexId),
-    upload: maybe(fc.record({ ...attributes, checksum: maybe(fc.record({ algorithm, type })) })),
+    upload: maybe(fc.record({ attributes, checksum: maybe(fc.record({ algorithm, type })) })),
   }),
   fc.record({
     kind: fc.constant('snapshot' as const),
@@ -125,23 +126,20 @@ const bucket: BucketRecord = {
   objectLock: undefined,
 }
 const { name: _name, id: _id, tags: _tags, ...plainState } = bucket
-const ofBeach = describeObject(
-  bucket,
-  {
-    key: '2026/11/beach.jpg',
-    sequence: 1,
-    versionRandom: undefined,
-    attributes: { headers: { contentType: 'image/jpeg' }, metadata: {}, tags: [] },
-    size: 4096,
-    encryption: undefined,
-  },
-  {
-    etag: 'd41d8cd98f00b204e9800998ecf8427e',
-    checksum: { algorithm: 'CRC64NVME', value: 'uLJm8yUbTxs=' },
-  },
-  1_795_000_000_000,
-)
-const usual: ObjectDescription = { ...ofBeach, bucketState: plainState }
+const usual: ObjectDescription = {
+  kind: 'object',
+  bucket: bucket.name,
+  bucketId: bucket.id,
+  bucketState: plainState,
+  key: '2026/11/beach.jpg',
+  sequence: 1,
+  size: 4096,
+  etag: 'd41d8cd98f00b204e9800998ecf8427e',
+  checksum: { algorithm: 'CRC64NVME', value: 'uLJm8yUbTxs=' },
+  encryption: undefined,
+  writtenMs: 1_795_000_000_000,
+  attributes: { headers: { contentType: 'image/jpeg' }, metadata: {}, tags: [] },
+}
 const guarded: ObjectDescription = {
   ...usual,
   bucketState: {
@@ -152,11 +150,14 @@ const guarded: ObjectDescription = {
   },
   sequence: 300,
   versionRandom: '00112233445566778899',
-  metadata: { mtime: '1790000000.5' },
-  tags: [{ key: 'project', value: 'x' }],
-  retention: { mode: 'COMPLIANCE', untilMs: 1_858_000_000_000 },
-  legalHold: true,
-  storageClass: 'GLACIER_IR',
+  attributes: {
+    ...usual.attributes,
+    metadata: { mtime: '1790000000.5' },
+    tags: [{ key: 'project', value: 'x' }],
+    retention: { mode: 'COMPLIANCE', untilMs: 1_858_000_000_000 },
+    legalHold: true,
+    storageClass: 'GLACIER_IR',
+  },
   encryption: {
     by: 'store',
     wrappedKey: Buffer.alloc(60, 7).toString('base64'),
@@ -191,8 +192,11 @@ describe('a description', () => {
     const long: ObjectDescription = {
       ...guarded,
       key: '\u{10ffff}'.repeat(256),
-      metadata: { all: 'é'.repeat(limits.userMetadataBytesMax) },
-      tags: Array.from({ length: 10 }, (_, i) => ({ key: '語'.repeat(127) + i, value: '語'.repeat(256) })),
+      attributes: {
+        ...guarded.attributes,
+        metadata: { all: 'é'.repeat(limits.userMetadataBytesMax) },
+        tags: Array.from({ length: 10 }, (_, i) => ({ key: '語'.repeat(127) + i, value: '語'.repeat(256) })),
+      },
     }
     const bytes = descriptionBytes(long)
     expect(bytes.length).toBeLessThanOrEqual(limits.shardDescriptionBytesMax)
@@ -202,13 +206,7 @@ describe('a description', () => {
   it('of one bucket says what the bucket is, and of the next what that is', () => {
     const later = { ...bucket, versioning: 'suspended' as const }
     for (const record of [bucket, later, bucket]) {
-      const described = describeObject(
-        record,
-        { ...usual, versionRandom: undefined, attributes: usual, encryption: undefined, size: 1 },
-        usual,
-        1,
-      )
-      const read = readDescription(descriptionBytes(described))
+      const read = readDescription(descriptionBytes({ ...usual, bucketState: record }))
       expect(read).toMatchObject({ bucket: 'photos', bucketState: { versioning: record.versioning } })
     }
   })
@@ -245,7 +243,7 @@ describe('of its bucket, a description', () => {
     },
   }
   const toldOf = (record: BucketRecord) => {
-    const read = readDescription(descriptionBytes({ ...ofBeach, bucketState: record }))
+    const read = readDescription(descriptionBytes({ ...usual, bucketState: record }))
     return read?.kind === 'object' ? read.bucketState : undefined
   }
 
@@ -299,7 +297,10 @@ test.each<[string, BlobDescription, string]>([
       checksum: undefined,
       encryption: undefined,
       salt: 'ffeeddccbbaa99887766554433221100',
-      upload: { headers: {}, metadata: {}, tags: [], checksum: { algorithm: 'CRC32', type: 'COMPOSITE' } },
+      upload: {
+        attributes: { headers: {}, metadata: {}, tags: [] },
+        checksum: { algorithm: 'CRC32', type: 'COMPOSITE' },
+      },
     },
     'AgL/MwZwaG90b3MhASNFZ4mrze8BI0VniavN74MABG1haW6A2MGijDQEZmlsbYC82fKeNCHUHYzZjwCyBOmACZjs+EJ+gIDAAiEBmgAAAAAAESIzRFVmd4iZkE4h/+7dzLuqmYh3ZlVEMyIRAIABAwAB',
   ],
@@ -341,9 +342,7 @@ describe('the first format', () => {
       sequence: 4,
       etag: 'e',
       writtenMs: 5,
-      headers: {},
-      metadata: {},
-      tags: [],
+      attributes: { headers: {}, metadata: {}, tags: [] },
     })
   })
 })

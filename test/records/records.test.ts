@@ -5,13 +5,14 @@ import type { Key } from '../../src/kv/kv.ts'
 import type { BucketRecord } from '../../src/records/bucket-record.ts'
 import { bucketCodec } from '../../src/records/bucket-record.ts'
 import { bucketKey, garbageKey, historyKey, objectKey, partKey, uploadKey } from '../../src/records/keyspace.ts'
+import { type ObjectAttributes, storageClasses } from '../../src/records/object-attributes.ts'
 import { garbageCodec, objectCodec, partCodec, uploadCodec, versionCodec } from '../../src/records/record-codecs.ts'
 import { RecordDamaged, seal } from '../../src/records/record-format.ts'
 import {
+  type Encryption,
   type GarbageRecord,
   type ObjectRecord,
   type PartRecord,
-  storageClasses,
   storedChecksumAlgorithms,
   type UploadRecord,
   type VersionRecord,
@@ -44,7 +45,7 @@ const manifest = fc.record({
   shards: fc.array(fc.record({ storeId: name, id: name }), { maxLength: 3 }),
 })
 const storageClass = fc.constantFrom(...storageClasses).filter((name) => name !== 'STANDARD')
-const attributes = {
+const attributes = fc.record({
   headers: fc.record({ contentType: optional(text), cacheControl: optional(text), expires: optional(text) }),
   metadata: fc.dictionary(name, text),
   tags: fc.array(fc.record({ key: name, value: text }), { maxLength: 3 }),
@@ -52,7 +53,7 @@ const attributes = {
   legalHold: optional(fc.boolean()),
   storageClass: optional(storageClass),
   websiteRedirectLocation: optional(text),
-}
+})
 const versionName = fc
   .record({
     sequence: fc.nat({ max: 2 ** 48 - 1 }),
@@ -66,7 +67,7 @@ const versionName = fc
   }))
 const marker: fc.Arbitrary<VersionRecord> = versionName.map((named) => ({ kind: 'marker', ...named }))
 const contents = fc.record({
-  ...attributes,
+  attributes,
   size,
   etag,
   checksum,
@@ -85,16 +86,19 @@ const commonContents = fc
     size,
     etag,
     checksum,
-    headers: fc.record({ contentType: optional(text) }),
-    metadata: fc.constant({}),
-    tags: fc.constant([]),
+    attributes: fc.oneof(
+      fc.record({
+        headers: fc.record({ contentType: optional(text) }),
+        metadata: fc.constant({}),
+        tags: fc.constant([]),
+      }),
+      attributes,
+    ),
     shard: fc.record({ storeId: name, id: name }),
     place: fc.record({ location: name, locationVersion: fc.nat() }),
-    uncommon: fc.oneof(fc.constant({}), fc.record(attributes)),
   })
-  .map(({ shard, place, uncommon, ...rest }) => ({
+  .map(({ shard, place, ...rest }) => ({
     ...rest,
-    ...uncommon,
     data: {
       kind: 'blob' as const,
       manifest: { ...place, scheme: 'replica' as const, size: rest.size, shards: [shard] },
@@ -110,7 +114,7 @@ const bucket: fc.Arbitrary<BucketRecord> = fc.record({
   createdMs: time,
   locationConstraint: optional(text),
   location: name,
-  tags: attributes.tags,
+  tags: fc.array(fc.record({ key: name, value: text }), { maxLength: 3 }),
   versioning: fc.constantFrom('unversioned', 'enabled', 'suspended'),
   objectLock: optional(
     fc.record({
@@ -125,7 +129,7 @@ const bucket: fc.Arbitrary<BucketRecord> = fc.record({
 })
 const upload: fc.Arbitrary<UploadRecord> = fc.oneof(
   fc.record({
-    ...attributes,
+    attributes,
     state: fc.constant('open' as const),
     bucketId: name,
     key: text,
@@ -255,7 +259,7 @@ describe('what a listing reads of an object', () => {
   it('is what the whole record says', () => {
     fc.assert(
       fc.property(object, (record) => {
-        const { kind, versionId, sequence, size, modifiedMs, etag, checksum, storageClass } = record
+        const { kind, versionId, sequence, size, modifiedMs, etag, checksum, attributes } = record
         expect(objectCodec.decodeListed(key, objectCodec.encode(key, record))).toEqual({
           kind,
           versionId,
@@ -264,7 +268,7 @@ describe('what a listing reads of an object', () => {
           modifiedMs,
           etag,
           checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
-          storageClass,
+          storageClass: attributes.storageClass,
         })
       }),
     )
@@ -299,7 +303,10 @@ describe('the storage class of a record', () => {
   it('keeps its place in the byte of the kind for ever', () => {
     if (record === undefined) throw new Error('no record')
     const places = storageClasses.map((name) => {
-      const bytes = objectCodec.encode(key, { ...record, storageClass: name === 'STANDARD' ? undefined : name })
+      const bytes = objectCodec.encode(key, {
+        ...record,
+        attributes: { ...record.attributes, storageClass: name === 'STANDARD' ? undefined : name },
+      })
       return `${name} ${((bytes[kindByte] ?? 0) >> 2) & 15}`
     })
     // What was written with these numbers must be read with them: only ever add to the end.
@@ -328,7 +335,10 @@ const recordBeforeClasses =
 it('an object’s record from before there were storage classes is read as of the standard one', () => {
   const key = objectKey('bucket', 'key')
   const bytes = Buffer.from(recordBeforeClasses, 'base64')
-  expect(objectCodec.decode(key, bytes)).toMatchObject({ size: 5, metadata: { colour: 'red' } })
+  expect(objectCodec.decode(key, bytes)).toMatchObject({
+    size: 5,
+    attributes: { headers: { contentType: 'text/plain' }, metadata: { colour: 'red' }, storageClass: undefined },
+  })
   expect(objectCodec.decodeListed(key, bytes).storageClass).toBeUndefined()
 })
 
@@ -343,9 +353,7 @@ const commonRecord: ObjectRecord = {
   size: 4096,
   etag: '0123456789abcdef0123456789abcdef',
   checksum: { algorithm: 'CRC32C', value: 'AAAAAA==', type: 'FULL_OBJECT' },
-  headers: { contentType: 'text/plain' },
-  metadata: {},
-  tags: [],
+  attributes: { headers: { contentType: 'text/plain' }, metadata: {}, tags: [] },
   data: {
     kind: 'blob',
     manifest: {
@@ -362,6 +370,61 @@ it('an object’s record of format 2 is read for ever as it was written', () => 
   const key = objectKey('bucket', 'key')
   expect(objectCodec.decode(key, Buffer.from(recordOfFormat2, 'base64'))).toEqual(commonRecord)
   expect(objectCodec.encode(key, commonRecord).toString('base64')).toBe(recordOfFormat2)
+})
+
+/** All that there is, as version 0.1.0 wrote it. */
+const setAttributes: ObjectAttributes = {
+  headers: { contentType: 'text/plain', cacheControl: 'no-store', expires: 'never' },
+  metadata: { colour: 'red' },
+  tags: [{ key: 'project', value: 'x' }],
+  retention: { mode: 'GOVERNANCE', untilMs: 1_858_000_000_000 },
+  legalHold: true,
+  storageClass: 'GLACIER_IR',
+  websiteRedirectLocation: '/elsewhere',
+}
+const encryption: Encryption = {
+  by: 'store',
+  wrappedKey: 'AAAA',
+  wrappedBy: { name: 'sse-s3', id: 'fedcba9876543210fedcba9876543210' },
+}
+const fullRecord: ObjectRecord = {
+  ...commonRecord,
+  etag: '0123456789abcdef0123456789abcdef-2',
+  checksum: { algorithm: 'CRC32C', value: 'AAAAAA==-2', type: 'COMPOSITE' },
+  attributes: setAttributes,
+  data: {
+    kind: 'parts',
+    uploadId: '019a0000000000112233445566778899',
+    runs: [{ first: 1, count: 2, size: 2048 }],
+  },
+  encryption,
+}
+const fullRecordBytes =
+  'AgRvELUiAAAAAAAAAAAAAAcAAAAAAAAAANZWqnlCAAAAAAAAsEABI0VniavN7wEjRWeJq83vAgAEAAoAAAAAAAAAQUFBQUFBPT0tMnsiaGVhZGVycyI6eyJjb250ZW50VHlwZSI6InRleHQvcGxhaW4iLCJjYWNoZUNvbnRyb2wiOiJuby1zdG9yZSIsImV4cGlyZXMiOiJuZXZlciJ9LCJtZXRhZGF0YSI6eyJjb2xvdXIiOiJyZWQifSwidGFncyI6W3sia2V5IjoicHJvamVjdCIsInZhbHVlIjoieCJ9XSwicmV0ZW50aW9uIjp7Im1vZGUiOiJHT1ZFUk5BTkNFIiwidW50aWxNcyI6MTg1ODAwMDAwMDAwMH0sImxlZ2FsSG9sZCI6dHJ1ZSwid2Vic2l0ZVJlZGlyZWN0TG9jYXRpb24iOiIvZWxzZXdoZXJlIiwiZGF0YSI6eyJraW5kIjoicGFydHMiLCJ1cGxvYWRJZCI6IjAxOWEwMDAwMDAwMDAwMTEyMjMzNDQ1NTY2Nzc4ODk5IiwicnVucyI6W3siZmlyc3QiOjEsImNvdW50IjoyLCJzaXplIjoyMDQ4fV19LCJlbmNyeXB0aW9uIjp7ImJ5Ijoic3RvcmUiLCJ3cmFwcGVkS2V5IjoiQUFBQSIsIndyYXBwZWRCeSI6eyJuYW1lIjoic3NlLXMzIiwiaWQiOiJmZWRjYmE5ODc2NTQzMjEwZmVkY2JhOTg3NjU0MzIxMCJ9fX0='
+
+it('the record of an object with every attribute is read and written with the bytes that it had', () => {
+  const key = objectKey('bucket', 'key')
+  expect(objectCodec.decode(key, Buffer.from(fullRecordBytes, 'base64'))).toEqual(fullRecord)
+  expect(objectCodec.encode(key, fullRecord).toString('base64')).toBe(fullRecordBytes)
+})
+
+/** Under `uploadKey('019a0000000000112233445566778899')`. */
+const uploadBytes =
+  'AZ5tPzp7ImtleSI6ImZpbG0iLCJjaGVja3N1bSI6eyJhbGdvcml0aG0iOiJDUkMzMiIsInR5cGUiOiJDT01QT1NJVEUifSwiZW5jcnlwdGlvbiI6eyJieSI6InN0b3JlIiwid3JhcHBlZEtleSI6IkFBQUEiLCJ3cmFwcGVkQnkiOnsibmFtZSI6InNzZS1zMyIsImlkIjoiZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTAifX0sImhlYWRlcnMiOnsiY29udGVudFR5cGUiOiJ0ZXh0L3BsYWluIiwiY2FjaGVDb250cm9sIjoibm8tc3RvcmUiLCJleHBpcmVzIjoibmV2ZXIifSwibWV0YWRhdGEiOnsiY29sb3VyIjoicmVkIn0sInRhZ3MiOlt7ImtleSI6InByb2plY3QiLCJ2YWx1ZSI6IngifV0sInJldGVudGlvbiI6eyJtb2RlIjoiR09WRVJOQU5DRSIsInVudGlsTXMiOjE4NTgwMDAwMDAwMDB9LCJsZWdhbEhvbGQiOnRydWUsInN0b3JhZ2VDbGFzcyI6IkdMQUNJRVJfSVIiLCJ3ZWJzaXRlUmVkaXJlY3RMb2NhdGlvbiI6Ii9lbHNld2hlcmUiLCJzdGF0ZSI6Im9wZW4iLCJidWNrZXRJZCI6IjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5YWJjZGVmIiwiaW5pdGlhdGVkTXMiOjE3NjM3MTIwMDAwMDB9'
+
+it('the record of an upload with every attribute is read and written with the bytes that it had', () => {
+  const key = uploadKey('019a0000000000112233445566778899')
+  const upload: UploadRecord = {
+    key: 'film',
+    checksum: { algorithm: 'CRC32', type: 'COMPOSITE' },
+    encryption,
+    attributes: setAttributes,
+    state: 'open',
+    bucketId: '0123456789abcdef0123456789abcdef',
+    initiatedMs: 1_763_712_000_000,
+  }
+  expect(uploadCodec.decode(key, Buffer.from(uploadBytes, 'base64'))).toEqual(upload)
+  expect(uploadCodec.encode(key, upload).toString('base64')).toBe(uploadBytes)
 })
 
 it('each checksum has the number that records have held it by, and one without a meaning is an error, never no checksum', () => {
@@ -390,17 +453,17 @@ it('each checksum has the number that records have held it by, and one without a
 })
 
 it.each<[string, Partial<ObjectRecord>]>([
-  ['a type that is empty', { headers: { contentType: '' } }],
-  ['a type beyond Latin-1', { headers: { contentType: 'text/Ω' } }],
-  ['a type of more than 255 characters', { headers: { contentType: 'x'.repeat(256) } }],
-  ['no type', { headers: {} }],
-  ['a header beside the type', { headers: { contentType: 'text/plain', expires: 'never' } }],
+  ['a type that is empty', withAttributes({ headers: { contentType: '' } })],
+  ['a type beyond Latin-1', withAttributes({ headers: { contentType: 'text/Ω' } })],
+  ['a type of more than 255 characters', withAttributes({ headers: { contentType: 'x'.repeat(256) } })],
+  ['no type', withAttributes({ headers: {} })],
+  ['a header beside the type', withAttributes({ headers: { contentType: 'text/plain', expires: 'never' } })],
   ['a copy that lacks', { data: withManifest({ missing: 1 }) }],
   ['a shard with an index', { data: withManifest({ shards: [{ storeId: 's', id: 'i', index: 0 }] }) }],
   ['no shard', { data: withManifest({ shards: [] }) }],
   ['a blob of another size than the object', { data: withManifest({ size: 4097 }) }],
   ['a version of a location beyond 32 bits', { data: withManifest({ locationVersion: 2 ** 32 }) }],
-  ['metadata named as what every object has', { metadata: JSON.parse('{"__proto__":"x"}') }],
+  ['metadata named as what every object has', withAttributes({ metadata: JSON.parse('{"__proto__":"x"}') })],
 ])('the record of an object with %s is read as it was written', (_, over) => {
   const key = objectKey('bucket', 'key')
   const record = { ...commonRecord, ...over }
@@ -409,9 +472,14 @@ it.each<[string, Partial<ObjectRecord>]>([
 
 it('a common record takes less room than its JSON took', () => {
   const key = objectKey('bucket', 'key')
-  const { data, headers } = commonRecord
+  const { data, attributes } = commonRecord
+  const { headers } = attributes
   expect(objectCodec.encode(key, commonRecord).length).toBeLessThan(JSON.stringify({ data, headers }).length)
 })
+
+function withAttributes(over: Partial<ObjectAttributes>): Pick<ObjectRecord, 'attributes'> {
+  return { attributes: { ...commonRecord.attributes, ...over } }
+}
 
 function withManifest(over: object): ObjectRecord['data'] {
   const manifest = { location: 'default', locationVersion: 1, scheme: 'replica' as const, size: 4096 }

@@ -1,7 +1,7 @@
 /** What Object Lock allows, by rows of what AWS documents. */
 import { describe, expect, it } from 'vitest'
 import type { DefaultRetention } from '../../src/records/bucket-record.ts'
-import type { Retention, RetentionMode } from '../../src/records/records.ts'
+import type { Retention, RetentionMode } from '../../src/records/object-attributes.ts'
 import {
   checkPeriod,
   checkRemovable,

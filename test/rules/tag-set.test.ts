@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits } from '../../src/limits.ts'
-import type { Tag } from '../../src/records/records.ts'
+import type { Tag } from '../../src/records/object-attributes.ts'
 import { checkTags, parseTaggingHeader } from '../../src/rules/tag-set.ts'
 import { outcomeOf } from '../objects/fixture.ts'
 

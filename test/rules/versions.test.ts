@@ -24,9 +24,7 @@ const object = (sequence: number, versionId: string): ObjectRecord => ({
   size: 0,
   etag: '',
   checksum: undefined,
-  headers: {},
-  metadata: {},
-  tags: [],
+  attributes: { headers: {}, metadata: {}, tags: [] },
   data: { kind: 'parts', uploadId: String(sequence), runs: [] },
 })
 const marker = (sequence: number, versionId: string): DeleteMarker => ({

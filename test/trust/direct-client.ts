@@ -9,7 +9,7 @@ import { type ErrorCode, S3Error } from '../../src/errors.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { run } from '../../src/operations/run.ts'
 import { operations } from '../../src/operations/table.ts'
-import type { Retention } from '../../src/records/records.ts'
+import type { Retention } from '../../src/records/object-attributes.ts'
 
 export type Code = 'ok' | ErrorCode
 

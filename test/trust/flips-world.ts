@@ -9,7 +9,7 @@ import { openObject } from '../../src/objects/read-object.ts'
 import { writePart } from '../../src/objects/upload-parts.ts'
 import { createUpload } from '../../src/objects/uploads.ts'
 import { writeObject } from '../../src/objects/write-object.ts'
-import { openDataStore } from '../../src/opening/open-data.ts'
+import { openDataDirectory } from '../../src/opening/open-data.ts'
 import { objectKey } from '../../src/records/keyspace.ts'
 import { objectCodec } from '../../src/records/record-codecs.ts'
 import type { ObjectRecord } from '../../src/records/records.ts'
@@ -32,7 +32,7 @@ export interface Kept {
 }
 
 export async function openAt(path: string, create = false) {
-  return openDataStore({
+  return openDataDirectory({
     path,
     create,
     keys: { keyRing: undefined, kmsKeys: [] },
@@ -79,8 +79,8 @@ export async function buildWorld(path: string): Promise<Kept[]> {
 }
 
 async function openUpload(backend: Backend, key: string): Promise<void> {
-  const attributes = { headers: {}, metadata: {}, tags: [], checksum: undefined }
-  const { uploadId } = await createUpload(backend, scopeOf(plain), { ...attributes, key })
+  const attributes = { headers: {}, metadata: {}, tags: [] }
+  const { uploadId } = await createUpload(backend, scopeOf(plain), { key, attributes, checksum: undefined })
   const body = bytesSource(Buffer.from(`a part of ${key}`))
   await writePart(backend, scopeOf(plain), { key, uploadId, number: 1, data: () => ({ body, checksum: undefined }) })
 }
@@ -90,7 +90,8 @@ async function fill({ kv }: Backend, sample: ObjectRecord): Promise<void> {
     const puts = Array.from({ length: atOnce }, (_, i) => {
       const key = objectKey(filler, `some/key/that/is/no/longer/than/others/${from + i}`)
       const metadata: Record<string, string> = i === 0 ? { long: 'x'.repeat(longBytes) } : {}
-      return { key, value: objectCodec.encode(key, { ...sample, sequence: from + i + 1, metadata }) }
+      const attributes = { ...sample.attributes, metadata }
+      return { key, value: objectCodec.encode(key, { ...sample, sequence: from + i + 1, attributes }) }
     })
     await kv.commit({ puts })
   }

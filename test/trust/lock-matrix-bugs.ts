@@ -10,7 +10,7 @@ import { objectCodec } from '../../src/records/record-codecs.ts'
 export interface Modules {
   buckets: typeof import('../../src/objects/buckets.ts')
   changeVersion: typeof import('../../src/objects/change-version.ts')
-  keyHistory: typeof import('../../src/commits/key-history.ts')
+  historyCommit: typeof import('../../src/commits/history-commit.ts')
   lockClock: typeof import('../../src/commits/lock-clock.ts')
   permissions: typeof import('../../src/operations/authorize.ts')
   retention: typeof import('../../src/rules/retention.ts')
@@ -45,7 +45,8 @@ async function dropLock(
   versionId: string | undefined,
 ): Promise<void> {
   const { entry, record } = await findVersion(backend, scope, key, versionId)
-  const bare = { ...record, retention: undefined, legalHold: undefined }
+  const attributes = { ...record.attributes, retention: undefined, legalHold: undefined }
+  const bare = { ...record, attributes }
   await backend.kv.commit({ puts: [{ key: entry.key, value: objectCodec.encode(entry.key, bare) }] })
 }
 
@@ -144,7 +145,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'the commit asks no lock',
     plugs: {
-      keyHistory: ({ historyCommit }) => ({
+      historyCommit: ({ historyCommit }) => ({
         historyCommit: (backend, history, change) =>
           historyCommit(backend, history, { ...change, removed: [] }, { nowMs: Infinity, bypassGovernance: true }),
       }),
@@ -154,7 +155,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'what is overwritten becomes garbage, as if there were no versions',
     plugs: {
-      keyHistory: ({ historyCommit }) => ({
+      historyCommit: ({ historyCommit }) => ({
         historyCommit: (backend, history, change, claim) => {
           const commit = historyCommit(backend, history, change, claim)
           const data = history.versions.current?.data

@@ -1,5 +1,5 @@
 /** Two changes at the same time: the second comes when the first has decided and not yet committed. What each row must lead to. */
-import type { Retention } from '../../src/records/records.ts'
+import type { Retention } from '../../src/records/object-attributes.ts'
 import { type Code, type DirectClient, type Lock, owner, putInputs } from './direct-client.ts'
 import { attempts } from './lock-matrix-attempts.ts'
 import { hourMs, key, type LockState, type Place, type World } from './lock-matrix-world.ts'

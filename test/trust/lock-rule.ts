@@ -2,7 +2,7 @@
  * What Object Lock promises, reasoned from AWS's documentation ("Locking objects with Object Lock", "PutObjectRetention", "DeleteObject") and from nothing
  * in this server. Time is the time that the server may believe.
  */
-import type { Retention } from '../../src/records/records.ts'
+import type { Retention } from '../../src/records/object-attributes.ts'
 import type { Lock } from './direct-client.ts'
 
 /** "A retention period protects an object version for a fixed amount of time." */

@@ -1,6 +1,6 @@
 /** What clients may ask of a versioned bucket, as data that fast-check makes, shrinks and prints. */
 import * as fc from 'fast-check'
-import type { RetentionMode } from '../../src/records/records.ts'
+import type { RetentionMode } from '../../src/records/object-attributes.ts'
 
 /** Few, so that they meet; the last two are ordered by UTF-8 otherwise than by JavaScript. */
 export const keys = ['a', 'a/b', 'a/c', 'b', '\uff5e', '\u{1f600}'] as const

@@ -2,7 +2,7 @@
  * S3's versioning in plain lists, written from AWS's documentation ("How S3 Versioning works", "Working with delete markers", "Adding objects to
  * versioning-suspended buckets") and from nothing in this server. Says what each request must be answered, and what must be there afterwards.
  */
-import type { Retention, RetentionMode } from '../../src/records/records.ts'
+import type { Retention, RetentionMode } from '../../src/records/object-attributes.ts'
 import type { Code, Lock } from './direct-client.ts'
 import { isProtected, mayBecome } from './lock-rule.ts'
 

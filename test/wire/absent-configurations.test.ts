@@ -1,10 +1,8 @@
-/** Reads and removals, over the wire, of what a bucket has none of: replication, CORS, lifecycle, website. */
+/** Reads and removals, over the wire, of what a bucket has none of: replication, lifecycle, website. */
 import {
-  DeleteBucketCorsCommand,
   DeleteBucketLifecycleCommand,
   DeleteBucketReplicationCommand,
   DeleteBucketWebsiteCommand,
-  GetBucketCorsCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketReplicationCommand,
   GetBucketWebsiteCommand,
@@ -52,8 +50,6 @@ wireTests(
   notThere('replication', 'ReplicationConfigurationNotFoundError', sdk(GetBucketReplicationCommand, input)),
 )
 wireTests('DeleteBucketReplication', removal('replication', sdk(DeleteBucketReplicationCommand, input)))
-wireTests('GetBucketCors', notThere('cors', 'NoSuchCORSConfiguration', sdk(GetBucketCorsCommand, input)))
-wireTests('DeleteBucketCors', removal('cors', sdk(DeleteBucketCorsCommand, input)))
 wireTests(
   'GetBucketLifecycleConfiguration',
   notThere('lifecycle', 'NoSuchLifecycleConfiguration', sdk(GetBucketLifecycleConfigurationCommand, input)),

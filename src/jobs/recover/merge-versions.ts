@@ -56,7 +56,7 @@ export function mergeVersions(
   }
   const kept = known.map((record) => {
     const match = matches.get(record)
-    return match === undefined || record.kind === 'marker' ? record : whereFound(record, match.manifest, context)
+    return match === undefined || record.kind === 'marker' ? record : atFoundPlaces(record, match.manifest, context)
   })
 
   const nulls = fresh.filter(({ description }) => description.versionRandom === undefined).sort(byTime)
@@ -89,7 +89,7 @@ function isOrphan({ description }: FoundVersion, { takenMs, graceMs }: MergeCont
 function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersion[]): Map<VersionRecord, FoundVersion> {
   const matches = new Map<VersionRecord, FoundVersion>()
   const free = new Set(found)
-  for (const fits of [liesWhereKnown, saysTheSame]) {
+  for (const fits of [sharesAPlace, hasSameDescription]) {
     for (const record of known) {
       if (record.kind === 'marker' || matches.has(record)) continue
       const match = [...free]
@@ -104,12 +104,12 @@ function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersio
   return matches
 }
 
-function liesWhereKnown({ data }: ObjectRecord, { manifest }: FoundVersion): boolean {
+function sharesAPlace({ data }: ObjectRecord, { manifest }: FoundVersion): boolean {
   const places = ownBlob(data)?.shards ?? []
   return manifest.shards.some(({ storeId, id }) => places.some((place) => place.storeId === storeId && place.id === id))
 }
 
-function saysTheSame(record: ObjectRecord, { description }: FoundVersion): boolean {
+function hasSameDescription(record: ObjectRecord, { description }: FoundVersion): boolean {
   const { data, etag, versionId } = record
   if (description.etag !== etag || (description.kind === 'completion') !== (data.kind === 'parts')) return false
   if (description.kind === 'completion') return data.kind === 'parts' && description.uploadId === data.uploadId
@@ -128,7 +128,7 @@ function isSameKey(record: Encryption | undefined, described: Encryption | undef
 }
 
 /** The known version with the shards that are there, and with those in stores that nobody could look into. */
-function whereFound(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
+function atFoundPlaces(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
   const known = ownBlob(record.data)
   const isUsed = (storeId: string, index: number | undefined): boolean =>
     found.shards.some((place) => place.storeId === storeId || (index !== undefined && place.index === index))
@@ -175,13 +175,7 @@ function recordOf({ description, manifest, parts }: FoundVersion, sequence: numb
     size: description.size ?? manifest.size,
     etag: description.etag,
     checksum: description.kind === 'object' ? checksum && { ...checksum, type: 'FULL_OBJECT' } : description.checksum,
-    headers: description.headers,
-    metadata: description.metadata,
-    tags: description.tags,
-    retention: description.retention,
-    legalHold: description.legalHold,
-    storageClass: description.storageClass,
-    websiteRedirectLocation: description.websiteRedirectLocation,
+    attributes: description.attributes,
     data:
       description.kind === 'object'
         ? { kind: 'blob', manifest }

@@ -1,7 +1,7 @@
 /** Recovers buckets: those of the snapshot, and those that only shards name. */
 
 import { garbagePut } from '../../commits/commit.ts'
-import { garbageOf } from '../../commits/key-history.ts'
+import { garbageOf } from '../../commits/history-commit.ts'
 import type { Key } from '../../kv/kv.ts'
 import {
   type BucketRecord,

@@ -140,7 +140,7 @@ function recordOf({ description, manifest }: FoundPart): PartRecord {
 function reopen({ report }: Recovery, uploadId: string, description: PartDescription, writes: Writes): void {
   const { bucketId, key, encryption, upload } = description
   const record: OpenUpload = {
-    ...(upload ?? { headers: {}, metadata: {}, tags: [], checksum: undefined }),
+    ...(upload ?? { attributes: { headers: {}, metadata: {}, tags: [] }, checksum: undefined }),
     state: 'open',
     bucketId,
     key,

@@ -2,7 +2,7 @@
 
 import type { Manifest } from '../../blobs/blobs.ts'
 import { garbagePut } from '../../commits/commit.ts'
-import { garbageOf } from '../../commits/key-history.ts'
+import { garbageOf } from '../../commits/history-commit.ts'
 import type { Key, Put } from '../../kv/kv.ts'
 import type { NotedPart } from '../../objects/completion-note.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'

@@ -1,4 +1,4 @@
-/** Sorts what stores hold by owner while the metadata is rebuilt, in a metadata store of its own that is thrown away afterwards. */
+/** Sorts what stores hold by owner while the metadata is rebuilt, in an engine of its own that is thrown away afterwards. */
 
 import { z } from 'zod'
 import type { Manifest } from '../../blobs/blobs.ts'

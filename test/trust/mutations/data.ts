@@ -204,7 +204,7 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'a repair that lost to a client leaves its copies behind',
     file: 'jobs/repair.ts',
-    find: 'if (!swapped) await backend.blobs.remove([only(manifest, made)])',
+    find: 'if (!swapped) await backend.blobs.remove([withShards(manifest, made)])',
     replace: '',
     suite: 'jobs/repair.test.ts',
   },

@@ -1,0 +1,101 @@
+/**
+ * What a client sets on an object, declared once. It travels as one value: from the request into the record and into what shards say, and from there into copies and
+ * completed uploads. A new attribute is one optional field of `ObjectAttributes`, and one of `laterAttributes`.
+ */
+import {
+  flag,
+  listOf,
+  number,
+  oneOf,
+  type PackedFields,
+  packedObject,
+  perhapsEmpty,
+  text,
+  texts,
+} from './packed-fields.ts'
+
+export interface Tag {
+  key: string
+  value: string
+}
+
+export type RetentionMode = 'GOVERNANCE' | 'COMPLIANCE'
+
+export interface Retention {
+  mode: RetentionMode
+  untilMs: number
+}
+
+/** Headers that describe an object and are given back as they came. */
+export interface DescriptiveHeaders {
+  contentType?: string | undefined
+  contentEncoding?: string | undefined
+  contentLanguage?: string | undefined
+  contentDisposition?: string | undefined
+  cacheControl?: string | undefined
+  expires?: string | undefined
+}
+
+/**
+ * S3's names of where an object is kept. Here they are names: every class is kept alike, and readable at once. Append only, at most 16: records hold
+ * places in this list.
+ */
+export const storageClasses = [
+  'STANDARD',
+  'REDUCED_REDUNDANCY',
+  'STANDARD_IA',
+  'ONEZONE_IA',
+  'INTELLIGENT_TIERING',
+  'GLACIER',
+  'DEEP_ARCHIVE',
+  'OUTPOSTS',
+  'GLACIER_IR',
+  'SNOW',
+  'EXPRESS_ONEZONE',
+  'FSX_OPENZFS',
+  'FSX_ONTAP',
+] as const
+
+/** STANDARD is what is not said. */
+export type StorageClass = Exclude<(typeof storageClasses)[number], 'STANDARD'>
+
+/** What a client set on an object when it began to write it. */
+export interface ObjectAttributes {
+  headers: DescriptiveHeaders
+  metadata: Readonly<Record<string, string>>
+  tags: readonly Tag[]
+  retention?: Retention | undefined
+  legalHold?: boolean | undefined
+  /** Absent: STANDARD. */
+  storageClass?: StorageClass | undefined
+  /** Where a website sends who asks for the object. Kept and given back; no website is served here. */
+  websiteRedirectLocation?: string | undefined
+}
+
+export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
+
+const [, ...namedClasses] = storageClasses
+
+/** How they lie in descriptions, before other fields: this list is closed. */
+export const firstAttributes = {
+  headers: perhapsEmpty(
+    packedObject<DescriptiveHeaders>({
+      contentType: text,
+      contentEncoding: text,
+      contentLanguage: text,
+      contentDisposition: text,
+      cacheControl: text,
+      expires: text,
+    }),
+    {},
+  ),
+  metadata: texts,
+  tags: listOf(packedObject<Tag>({ key: text, value: text })),
+  retention: packedObject<Retention>({ mode: retentionMode, untilMs: number }),
+  legalHold: flag,
+  storageClass: oneOf(namedClasses),
+  websiteRedirectLocation: text,
+} satisfies Partial<PackedFields<ObjectAttributes>>
+
+/** Those that came since, behind all other fields. Append only. */
+export const laterAttributes = {} satisfies PackedFields<Omit<ObjectAttributes, keyof typeof firstAttributes>>
