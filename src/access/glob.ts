@@ -25,8 +25,10 @@ export function parsePattern(text: string, options: { variables: boolean; wildca
   }
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at)
-    if (options.wildcards && char === '*') push({ kind: 'any' })
-    else if (options.wildcards && char === '?') push({ kind: 'one' })
+    if (options.wildcards && char === '*') {
+      // Several mean no more than one, and would cost more.
+      if (plain !== '' || tokens.at(-1)?.kind !== 'any') push({ kind: 'any' })
+    } else if (options.wildcards && char === '?') push({ kind: 'one' })
     else if (options.variables && char === '$' && text[at + 1] === '{') {
       const end = text.indexOf('}', at + 2)
       if (end < 0) throw new PatternError('a policy variable does not end')
