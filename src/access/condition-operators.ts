@@ -4,7 +4,7 @@ import { policyPattern } from './policy-pattern.ts'
 import {
   type AddressRange,
   arnParts,
-  rangesMatcher,
+  isInRanges,
   readBinary,
   readBoolean,
   readNumber,
@@ -108,8 +108,9 @@ const addresses: Pick<ConditionOperator, 'accepts' | 'compile'> = {
         const range = readRange(textOf(tokens, lookup) ?? '')
         return range === undefined ? [] : [range]
       })
-    if (values.some(hasVariable)) return (value, lookup) => rangesMatcher(ranges(lookup))(value)
-    return rangesMatcher(ranges(() => undefined))
+    if (values.some(hasVariable)) return (value, lookup) => isInRanges(value, ranges(lookup))
+    const fixed = ranges(() => undefined)
+    return (value) => isInRanges(value, fixed)
   },
 }
 

@@ -13,10 +13,20 @@ const bucketArnPrefix = 'arn:aws:s3:::'
 
 const noLookup = (): undefined => undefined
 
+/** A policy can name thousands, and several checks ask for each. */
+const patternsRemembered = 2048
+const remembered = new Map<string, readonly string[]>()
+
 /** What actions a pattern stands for, in lower case. */
 export function actionsMatching(pattern: string): readonly string[] {
-  const matches = compileGlob(parsePattern(pattern.toLowerCase(), { variables: false, wildcards: true }))
-  return [...s3Actions.keys()].filter((action) => matches(action, noLookup))
+  const lower = pattern.toLowerCase()
+  const known = remembered.get(lower)
+  if (known !== undefined) return known
+  const matches = compileGlob(parsePattern(lower, { variables: false, wildcards: true }))
+  const actions = [...s3Actions.keys()].filter((action) => matches(action, noLookup))
+  if (remembered.size >= patternsRemembered) remembered.clear()
+  remembered.set(lower, actions)
+  return actions
 }
 
 export function parseActions(statement: JsonObject, name: string, target: PolicyTarget): Patterns {

@@ -1,5 +1,5 @@
 /** How condition operators read values: numbers, times, Booleans, addresses, ARNs. `undefined`: not such a value. Pure. */
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 
 export function readNumber(text: string): number | undefined {
   return /^[+-]?\d{1,32}(?:\.\d{1,32})?$/.test(text) ? Number(text) : undefined
@@ -26,38 +26,72 @@ export function readBinary(text: string): Buffer | undefined {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
+/** The eight groups of an IPv6 address. One of IPv4 is in the form that IPv6 has for it. */
+type AddressGroups = readonly number[]
+
 export interface AddressRange {
-  readonly address: string
   readonly family: 'ipv4' | 'ipv6'
+  /** As the policy counts them: of 32, or of 128. */
   readonly prefixBits: number
+  readonly groups: AddressGroups
 }
 
 /** `203.0.113.0/24`, `2001:db8::/32`, or one address. */
 export function readRange(text: string): AddressRange | undefined {
   const [address = '', bits, ...rest] = text.split('/')
-  if (rest.length > 0) return undefined
-  const family = familyOf(address)
-  if (family === undefined) return undefined
+  const groups = readAddress(address)
+  if (rest.length > 0 || groups === undefined) return undefined
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6'
   const bitsMax = family === 'ipv4' ? 32 : 128
-  if (bits === undefined) return { address, family, prefixBits: bitsMax }
-  const prefixBits = /^\d{1,3}$/.test(bits) ? Number(bits) : bitsMax + 1
-  return prefixBits <= bitsMax ? { address, family, prefixBits } : undefined
+  const prefixBits = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : bitsMax + 1
+  return prefixBits <= bitsMax ? { family, prefixBits, groups } : undefined
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
-  if (isIPv4(address)) return 'ipv4'
+const v4Start: AddressGroups = [0, 0, 0, 0, 0, 0xffff]
+
+function readAddress(text: string): AddressGroups | undefined {
+  if (isIPv4(text)) return [...v4Start, ...v4Groups(text)]
   // A zone is of one machine's own.
-  return isIPv6(address) && !address.includes('%') ? 'ipv6' : undefined
+  if (!isIPv6(text) || text.includes('%')) return undefined
+  const [start = '', end] = text.split('::')
+  const before = groupsOf(start)
+  if (end === undefined) return before
+  const after = groupsOf(end)
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after]
 }
 
-/** Whether an address lies in one of the ranges. An IPv4 address may come in the form that IPv6 has for it. */
-export function rangesMatcher(ranges: readonly AddressRange[]): (address: string) => boolean {
-  const list = new BlockList()
-  for (const { address, family, prefixBits } of ranges) list.addSubnet(address, prefixBits, family)
-  return (address) => {
-    const family = familyOf(address)
-    return family !== undefined && list.check(address, family)
+/** The last may be in the form of IPv4: two groups. */
+function groupsOf(text: string): number[] {
+  if (text === '') return []
+  return text.split(':').flatMap((group) => (group.includes('.') ? v4Groups(group) : [Number.parseInt(group, 16)]))
+}
+
+function v4Groups(text: string): number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number)
+  return [a * 256 + b, c * 256 + d]
+}
+
+// Many statements look at the one address of a request.
+let lastText = ''
+let lastGroups: AddressGroups | undefined
+
+/** Whether an address lies in one of the ranges. */
+export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
+  if (address !== lastText) {
+    lastGroups = readAddress(address)
+    lastText = address
   }
+  const groups = lastGroups
+  return groups !== undefined && ranges.some((range) => isInRange(groups, range))
+}
+
+function isInRange(groups: AddressGroups, { family, prefixBits, groups: start }: AddressRange): boolean {
+  let bits = family === 'ipv4' ? prefixBits + 96 : prefixBits
+  for (let i = 0; bits > 0; i++, bits -= 16) {
+    const ignored = Math.max(16 - bits, 0)
+    if ((groups[i] ?? 0) >>> ignored !== (start[i] ?? 0) >>> ignored) return false
+  }
+  return true
 }
 
 /** The six parts of an ARN. The last keeps its colons. */

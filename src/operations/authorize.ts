@@ -60,7 +60,7 @@ function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord
 }
 
 /** The same as an answer. Throws `ExistingTagsNeeded`. */
-export function decisionOn(asker: Asker, { permission, bucket, key }: Asked): Decision {
+function decisionOn(asker: Asker, { permission, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
     identityPolicies: identityOf(asker.principal),
     bucket: bucket && accessOf(bucket),

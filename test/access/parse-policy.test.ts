@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { builtInPolicies } from '../../src/access/built-in-policies.ts'
 import { compilePolicy } from '../../src/access/compile-policy.ts'
@@ -214,6 +215,36 @@ describe('a policy that S3 refuses', () => {
 
   it('is not told back at length', () => {
     expect(message({ ...base, Action: `s3:${'x'.repeat(1000)}` }).length).toBeLessThan(250)
+  })
+})
+
+describe('the costliest policy', () => {
+  const all = Array.from(
+    { length: 150 },
+    (_, i) => `s3:*${String.fromCharCode(97 + (i % 26))}*${'e*'.repeat(1 + (i % 50))}`,
+  )
+  it.each<[string, StatementSpec]>([
+    ['actions', { ...base, Action: [...all, ...Array.from({ length: 1000 }, () => 's3:*e*')] }],
+    ['stars', { ...base, Resource: `${bucketArn}/${'*'.repeat(19_000)}` }],
+    ['marks', { ...base, Resource: `${bucketArn}/${'*?'.repeat(9500)}` }],
+    ['stars before the bucket', { ...base, Resource: `arn:aws:*${'*p'.repeat(9500)}` }],
+    ['resources', { ...base, Resource: Array.from({ length: 2000 }, () => 'arn:*') }],
+  ])('of %s takes no longer to put than it takes to read some megabytes', (_, statement) => {
+    const text = policyText([statement])
+    expect(text.length).toBeLessThan(20 * 1024)
+    const cpuMs = (work: () => void): number => {
+      const began = process.cpuUsage()
+      work()
+      const { user: spent, system } = process.cpuUsage(began)
+      return (spent + system) / 1000
+    }
+    const least = (work: () => void): number => Math.min(...Array.from({ length: 5 }, () => cpuMs(work)))
+    const md5Ms = least(() =>
+      createHash('md5')
+        .update(new Uint8Array(8 << 20))
+        .digest(),
+    )
+    expect(least(() => refusal(text)) / md5Ms).toBeLessThan(8)
   })
 })
 

@@ -9,7 +9,7 @@ import type { PolicyTarget } from '../../src/access/policy-document.ts'
 
 export const owner = '111122223333'
 export const stranger = '444455556666'
-export const bucket = 'photos'
+const bucket = 'photos'
 export const bucketArn = `arn:aws:s3:::${bucket}`
 export const catArn = `${bucketArn}/cats/tom.jpg`
 
@@ -48,7 +48,7 @@ export function policyText(statements: readonly StatementSpec[], version = '2012
   return JSON.stringify({ Version: version, Statement: statements })
 }
 
-export function policy(target: PolicyTarget, statements: readonly StatementSpec[], version?: string): CompiledPolicy {
+function policy(target: PolicyTarget, statements: readonly StatementSpec[], version?: string): CompiledPolicy {
   const whole = statements.map((statement) => ({
     Effect: 'Allow',
     ...(target.kind === 'bucket' && !('NotPrincipal' in statement) ? { Principal: '*' } : {}),

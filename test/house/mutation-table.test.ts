@@ -11,6 +11,7 @@ describe('the table of mutations', () => {
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
     const rooms = new Set(mutations.map(({ file }) => file.split('/')[0]))
     for (const room of [
+      'access',
       'auth',
       'cli',
       'config',

@@ -39,6 +39,7 @@ describe('the import table', () => {
     ['blobs/blobs.ts', 'kv/kv.ts'],
     ['contract/fields.ts', 'commits/backend.ts'],
     ['auth/sigv4.ts', 'http/address.ts'],
+    ['access/decide.ts', 'auth/principal.ts'],
     ['jobs/reclaim.ts', 'operations/run.ts'],
     ['jobs/reclaim.ts', 'kv/lmdb.ts'],
     ['config/options.ts', 'instance/root-key.ts'],
