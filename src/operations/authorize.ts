@@ -26,9 +26,12 @@ export interface Asker {
   existingTags?: readonly Tag[] | undefined
 }
 
-/** A bucket, or an object in it. `bucket` is absent where it is still to be made, or none is meant. */
+/** A bucket, or an object in it. */
 export interface Asked {
   permission: string
+  /** Of the bucket; empty where none is meant. */
+  name: string
+  /** Absent where it is still to be made, or none is meant. */
   bucket: BucketRecord | undefined
   /** Empty: the bucket itself. */
   key: string
@@ -60,7 +63,7 @@ function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord
 }
 
 /** The same as an answer. Throws `ExistingTagsNeeded`. */
-function decisionOn(asker: Asker, { permission, bucket, key }: Asked): Decision {
+function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
     identityPolicies: identityOf(asker.principal),
     bucket: bucket && accessOf(bucket),
@@ -72,7 +75,7 @@ function decisionOn(asker: Asker, { permission, bucket, key }: Asked): Decision 
     request: {
       principal: accessPrincipal(asker.principal),
       action: permission,
-      resource: resourceName(bucket, key),
+      resource: resourceName(bucketName, key),
       value: (name) => conditionValue(asker, bucket, name),
     },
   })
@@ -88,9 +91,10 @@ function accessDenied(permission: string, reason: string): S3Error {
 
 const arnPrefix = 'arn:aws:s3:::'
 
-function resourceName(bucket: BucketRecord | undefined, key: string): string {
-  if (bucket === undefined) return '*'
-  return key === '' ? arnPrefix + bucket.name : `${arnPrefix}${bucket.name}/${key}`
+/** All buckets, where none is named. */
+function resourceName(bucket: string, key: string): string {
+  if (bucket === '') return `${arnPrefix}*`
+  return key === '' ? arnPrefix + bucket : `${arnPrefix}${bucket}/${key}`
 }
 
 function accessPrincipal(principal: Principal): AccessPrincipal {

@@ -34,8 +34,7 @@ export const putBucketCorsOperation = defineOperation({
   errors: ['NoSuchBucket', 'MalformedXML', 'InvalidRequest', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope }, { body }) {
-    const cors = checkCorsRules(body.CORSRule.map(toRule))
-    await changeBucket(backend, scope, (bucket) => ({ ...bucket, cors }))
+    await changeBucket(backend, scope, (bucket) => ({ ...bucket, cors: checkCorsRules(body.CORSRule.map(toRule)) }))
     return {}
   },
 })

@@ -39,10 +39,8 @@ export const putBucketPolicyOperation = defineOperation({
   errors: ['NoSuchBucket', 'MalformedPolicy', 'PolicyTooLarge', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope, bucket: name }, { body }) {
-    // Whether it may be put is no matter of what it says.
-    await findBucket(backend, scope)
-    const { isPublic } = compiled(name, body)
     await changeBucket(backend, scope, (bucket) => {
+      const { isPublic } = compiled(name, body)
       if (isPublic && bucket.publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
       return { ...bucket, policy: body }
     })

@@ -70,7 +70,7 @@ export class RequestScope implements AskingScope, Asker {
   }
 
   #authorize(permission: string, bucket: BucketRecord): void {
-    authorize(this, { permission, bucket, key: this.#key })
+    authorize(this, { permission, name: this.name, bucket, key: this.#key })
   }
 }
 
@@ -100,6 +100,6 @@ export class UnmadeScope implements AskingScope {
   }
 
   ask(permission: string): void {
-    authorize(this.#asker, { permission, bucket: undefined, key: '' })
+    authorize(this.#asker, { permission, name: this.name, bucket: undefined, key: '' })
   }
 }

@@ -26,7 +26,7 @@ const asked = (permissions: readonly string[] | undefined, permission: string, b
   outcomeOf(() =>
     authorize(
       { principal: principalOf('main', permissions), conditionValue: () => undefined },
-      { permission, bucket, key: 'key' },
+      { permission, name: 'bucket', bucket, key: 'key' },
     ),
   )
 
@@ -73,7 +73,7 @@ describe('a key', () => {
 
   it('is told which permission it lacks', () => {
     const principal = principalOf('main', ['s3:Get*'])
-    const put = { permission: 's3:PutObject', bucket: own, key: 'key' }
+    const put = { permission: 's3:PutObject', name: 'bucket', bucket: own, key: 'key' }
     expect(() => authorize({ principal, conditionValue: () => undefined }, put)).toThrow('s3:PutObject')
   })
 })
@@ -133,7 +133,7 @@ describe('the policy of a bucket', () => {
     outcomeOf(() =>
       authorize(
         { principal, conditionValue: () => undefined, existingTags: tags },
-        { permission, bucket: bucketOf('main', { policy: text }), key },
+        { permission, name: 'bucket', bucket: bucketOf('main', { policy: text }), key },
       ),
     )
 
@@ -161,7 +161,7 @@ describe('the policy of a bucket', () => {
     expect(() =>
       authorize(
         { principal: nobody, conditionValue: () => undefined },
-        { permission: 's3:GetObject', bucket: bucketOf('main', { policy: tagged }), key: 'public/a' },
+        { permission: 's3:GetObject', name: 'bucket', bucket: bucketOf('main', { policy: tagged }), key: 'public/a' },
       ),
     ).toThrow(ExistingTagsNeeded)
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [{ key: 'public', value: 'yes' }])).toBe('ok')

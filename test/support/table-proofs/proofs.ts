@@ -1,4 +1,6 @@
 /** All proofs, family by family. A new operation adds its own here. */
+
+import { accessProofs } from './access.ts'
 import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
@@ -18,6 +20,7 @@ export const proofs: readonly Proof[] = [
   ...everywhereProofs,
   ...digestProofs,
   ...bucketProofs,
+  ...accessProofs,
   ...corsProofs,
   ...writeProofs,
   ...readProofs,

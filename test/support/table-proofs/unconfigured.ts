@@ -19,9 +19,6 @@ interface Fixed {
   absent?: boolean
 }
 
-const block = 'PublicAccessBlockConfiguration'
-const blocks = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets']
-
 const fixed: readonly Fixed[] = [
   {
     read: 'GetBucketAccelerateConfiguration',
@@ -47,14 +44,6 @@ const fixed: readonly Fixed[] = [
     elements: { 'OwnershipControls/Rule/ObjectOwnership': ['BucketOwnerEnforced', 'ObjectWriter'] },
     document: ({ 'OwnershipControls/Rule/ObjectOwnership': ownership }) =>
       `<OwnershipControls><Rule><ObjectOwnership>${ownership}</ObjectOwnership></Rule></OwnershipControls>`,
-  },
-  {
-    read: 'GetPublicAccessBlock',
-    write: 'PutPublicAccessBlock',
-    query: 'publicAccessBlock',
-    elements: Object.fromEntries(blocks.map((name) => [`${block}/${name}`, ['true', 'false'] as const])),
-    document: (values) =>
-      `<${block}>${blocks.map((name) => `<${name}>${values[`${block}/${name}`]}</${name}>`).join('')}</${block}>`,
   },
 ]
 
