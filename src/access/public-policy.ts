@@ -13,6 +13,12 @@ const narrowingKeys: ReadonlySet<string> = new Set([
   's3:x-amz-server-side-encryption-aws-kms-key-id',
 ])
 
+/** Operators that compare with the value itself; others hold for all that is less, or more. */
+const fixingOperators = /^(?:String|Arn|IpAddress)/
+
+/** What these keys say of who did not sign. */
+const nobody = 'anonymous'
+
 /** Ranges that are wider are public. */
 const prefixBitsMin = { ipv4: 8, ipv6: 32 } as const
 
@@ -27,10 +33,10 @@ export function isPublicStatement(statement: PolicyStatement, variables: boolean
 function narrows({ operator, quantifier, ifExists, key, values }: PolicyCondition, variables: boolean): boolean {
   const found = findOperator(operator)
   if (found === undefined || found.negated || ifExists || quantifier === 'ForAllValues') return false
-  if (!narrowingKeys.has(key)) return false
+  if (!narrowingKeys.has(key) || !fixingOperators.test(operator)) return false
   return values.every((value) => {
     const tokens = parseValue(value, found, variables)
-    if (hasVariable(tokens) || hasWildcard(tokens)) return false
+    if (hasVariable(tokens) || hasWildcard(tokens) || value.toLowerCase() === nobody) return false
     if (key !== 'aws:SourceIp') return true
     const range = readRange(value)
     return range !== undefined && range.prefixBits >= prefixBitsMin[range.family]

@@ -26,10 +26,13 @@ describe('a bucket policy', () => {
     ['allows a star that is only one for StringEquals', when('StringEquals', 'aws:userid', '*'), false],
     ['allows user ids by a pattern', when('StringLike', 'aws:userid', 'AROA:*'), true],
     ['allows by a variable', when('StringEquals', 'aws:userid', '${aws:PrincipalTag/id}'), true],
+    ['allows who did not sign, by account', when('StringEquals', 'aws:PrincipalAccount', ['1', 'anonymous']), true],
+    ['allows who did not sign, by id', when('StringEqualsIgnoreCase', 'aws:userid', 'Anonymous'), true],
+    ['allows accounts below a number', when('NumericLessThan', 'aws:PrincipalAccount', '999999999999'), true],
     ['allows all values of none', when('ForAllValues:StringEquals', 'aws:userid', 'x'), true],
     ['allows by what anybody can send', when('StringLike', 'aws:referer', 'https://example.com/x'), true],
     ['allows by agent', when('StringEquals', 'aws:UserAgent', 'secret'), true],
-  ])('that %s is public: %3$s', (_, statement, expected) => {
+  ])('that %s', (_, statement, expected) => {
     expect(bucketPolicy(statement).isPublic).toBe(expected)
   })
 
