@@ -19,7 +19,8 @@ export async function lookAtNewStore(
 ): Promise<StoreNow & { storeId: string }> {
   const storeId = `new store ${settings.name}`
   // What lies at a remote place is looked at when the server first opens it; how much room it has, nobody knows.
-  if (settings.type !== 'directory') return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
+  if (settings.type !== 'directory')
+    return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
   const { path } = settings
   try {
     const entries = await unlessMissing(readdir(path))
