@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { readSources } from './test/house/source-file.ts'
+import { tieOf } from './test/house/ties.ts'
 
 /** `npm run trust`: the suites that show what must hold, alone, with numbers that a pull request has no time for. */
 const trustMode = 'trust'
@@ -11,21 +14,30 @@ const isMutating = process.argv.slice(2).some((word) => word.includes(mutations)
 const trustNumbers = { HOLDFAST_TRUST_SCALE: '10', HOLDFAST_CRASH_SEEDS: '200', HOLDFAST_FAULT_STEP: '1' }
 /** They compare how long requests take. When all others have ended, one after the other. */
 const measuringSuites = ['test/trust/lock-out.test.ts']
+/** Loading what a suite imports takes longer than most suites: those that no tie keeps apart share processes. */
+const tests = new Map(readSources(fileURLToPath(new URL('test', import.meta.url))).map((file) => [file.path, file]))
+const sharingSuites = [...tests.keys()]
+  .filter((path) => path.endsWith('.test.ts') && tieOf(path, tests) === undefined)
+  .map((path) => `test/${path}`)
 /** More than processors: many suites wait for the disk, for another process, or for time to pass. */
 const suitesAtOnce = availableParallelism() + 2
 const isToldHowMany = process.argv.some((word) => word.startsWith('--maxWorkers'))
 /** A test that takes seconds alone may take ten times as long beside others, on a machine that does something else as well. */
 const busyMachineMs = 180_000
 
+/** Its notice that this Node goes out of support belongs in no report. */
+const quietSdk = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' }
+
 export default defineConfig(({ mode }) => {
   const isTrust = mode === trustMode
   const report = process.env.HOLDFAST_TEST_REPORT
   const jsonReport: ['json', { outputFile: string }][] = report === undefined ? [] : [['json', { outputFile: report }]]
+  const sharing = isTrust ? [] : sharingSuites
   const include = isTrust ? trustSuites : ['test/**/*.test.ts']
   const exclude = [...configDefaults.exclude, ...(isMutating ? [] : [`test/trust/${mutations}.test.ts`])]
   return {
     test: {
-      env: isTrust ? { ...trustNumbers, ...process.env } : {},
+      env: { ...(isTrust ? { ...trustNumbers, ...process.env } : {}), ...quietSdk },
       pool: 'forks',
       ...(isTrust || isToldHowMany ? {} : { maxWorkers: suitesAtOnce }),
       testTimeout: isTrust ? 24 * 60 * 60_000 : busyMachineMs,
@@ -34,7 +46,11 @@ export default defineConfig(({ mode }) => {
       // One file that takes long: each test is shown as it ends.
       reporters: [isMutating ? 'verbose' : 'default', ...jsonReport],
       projects: [
-        { extends: true, test: { name: 'together', include, exclude: [...exclude, ...measuringSuites] } },
+        {
+          extends: true,
+          test: { name: 'apart', include, exclude: [...exclude, ...measuringSuites, ...sharing] },
+        },
+        { extends: true, test: { name: 'sharing', include: sharing, exclude, isolate: false } },
         { extends: true, test: { name: 'alone', include: measuringSuites, exclude, fileParallelism: false } },
       ],
     },

@@ -1,4 +1,4 @@
-/** Bounds the bytes that are held in memory at a time: who wants more than is free waits, in order. */
+/** Limits the bytes in memory at a time: a caller that wants more than is free waits, in order. */
 import { S3Error } from './errors.ts'
 
 interface Waiting {
@@ -10,7 +10,7 @@ export class ByteBudget {
   #free: number
   readonly #waiting: Waiting[] = []
 
-  /** At least as much as anybody ever asks for at once. */
+  /** At least the most that anyone ever asks for at once. */
   constructor(bytes: number) {
     this.#free = bytes
   }
@@ -42,7 +42,7 @@ export class ByteBudget {
       timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
         reject(new S3Error('SlowDown'))
-        // Who waits behind may want less.
+        // The next in line may want less.
         this.#admit()
       }, waitMs)
     })

@@ -8,16 +8,16 @@ export interface ByteSource {
   readonly size: number
   /**
    * Gives every byte to `sink`, in order, exactly once per source.
-   * Rejects when the source fails (client gone, wrong checksum) or when the sink throws; the source then lets go of its resources.
+   * Rejects when the source fails (client gone, wrong checksum) or when the sink throws; the source then releases its resources.
    * The sink owns each chunk until it returns (or its promise settles); it must copy what it keeps longer.
    */
   drain(sink: ByteSink): Promise<void>
   /** Everything in one buffer. For small sources only: it holds `size` bytes in memory. The caller owns the buffer. */
   read(): Promise<Buffer>
-  /** Lets go of resources without reading. Idempotent; a no-op after drain, read or borrow. */
+  /** Releases resources without reading. Idempotent; a no-op after drain, read or borrow. */
   cancel(): void
   /**
-   * Everything, in memory that is lent: nothing is copied or allocated for it. Only of sources that have all bytes in memory that they use again.
+   * Everything, in borrowed memory: nothing is copied or allocated for it. Only for sources that have all bytes in memory that is reused.
    * Counts as a read.
    */
   borrow?(): LentBytes
@@ -25,24 +25,24 @@ export interface ByteSource {
 
 export interface LentBytes {
   readonly bytes: Buffer
-  /** Call when nothing uses the bytes any more, also no system call. Idempotent. */
+  /** Call when nothing uses the bytes any more, including system calls. Idempotent. */
   giveBack(): void
 }
 
-/** Holds itself to the SHA-256 that was claimed of it, and rejects at its end when it has another. */
+/** Compares itself with the claimed SHA-256, and rejects at its end when it has another. */
 export interface ClaimedSource extends ByteSource {
   /** Absent: nothing was claimed. */
   readonly unchecked?: UncheckedBytes | undefined
 }
 
-/** The same bytes for a reader that has their SHA-256 computed elsewhere. Read either these or the source that they are of. */
+/** The same bytes for a reader whose SHA-256 is computed elsewhere. Read either this or the source itself. */
 export interface UncheckedBytes {
   readonly source: ByteSource
-  /** Call with the SHA-256 of all bytes when they have been read. Throws unless it is what was claimed: then nothing may be kept. */
+  /** Call with the SHA-256 of all bytes when they have been read. Throws unless it is the claimed one: then nothing may be kept. */
   check(sha256: Buffer): void
 }
 
-/** A source over bytes in memory that is used again after `giveBack`, which is called once. */
+/** A source over bytes in memory that is reused after `giveBack`, which is called once. */
 export function lendingSource(bytes: Buffer, giveBack: () => void): ByteSource {
   let state: 'fresh' | 'lent' | 'done' = 'fresh'
   const lend = (): Buffer => {
@@ -76,7 +76,7 @@ export function lendingSource(bytes: Buffer, giveBack: () => void): ByteSource {
   }
 }
 
-/** What `read` gives, of a source that only knows how to drain. */
+/** Implements `read` for a source that only has `drain`. */
 export async function drained(source: Pick<ByteSource, 'size' | 'drain'>): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(source.size)
   let at = 0

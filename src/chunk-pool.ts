@@ -1,6 +1,6 @@
 /**
- * Buffers for the bytes of large bodies, used again and again: a fresh one of this size costs page faults each time. They lie in shared memory, so that
- * another thread can work on them where they are, and at the start of a page, so that the kernel can write them from there.
+ * Reusable buffers for the bytes of large bodies: a fresh one of this size costs page faults each time. They lie in shared memory, so that
+ * another thread can work on them in place, and at the start of a page, so that the kernel can write them directly.
  * They come in slabs. A slab that nobody uses for a while is dropped, and goes back to the machine when V8 collects it.
  */
 import { limits } from './limits.ts'
@@ -15,19 +15,19 @@ interface Slab {
 
 let plentyBytes: number = limits.chunkBytesPlenty
 
-/** Of processes that serve together, each has plenty of its part. Said by the process itself, at its start. */
+/** Gives this process its part of the plentiful memory when several serve together. Call it once, at its start. */
 export function divideChunkMemory(processes: number): void {
   plentyBytes = limits.chunkBytesPlenty / processes
 }
 
 export class ChunkPool {
   readonly chunkBytes: number
-  /** The first ones are used first, so that the last ones are idle when there is less to do. */
+  /** The first chunks are used first, so that the last ones are idle when there is less to do. */
   readonly #slabs: Slab[] = []
   readonly #slabOf = new WeakMap<ArrayBufferLike, Slab>()
   #sweeping: NodeJS.Timeout | undefined
   #taken = 0
-  /** For who takes more while much is taken already. */
+  /** For callers that take more while much is taken already. */
   #small: ChunkPool | undefined
 
   constructor(chunkBytes: number) {
@@ -44,7 +44,7 @@ export class ChunkPool {
     return this.#slabs.length * limits.chunksInSlab + (this.#small?.held ?? 0)
   }
 
-  /** Whether there is memory for work that saves time only. */
+  /** Whether there is memory for work that only saves time. */
   get hasPlenty(): boolean {
     return this.#taken * this.chunkBytes < plentyBytes
   }
@@ -58,7 +58,7 @@ export class ChunkPool {
     return slab.idle.pop() ?? Buffer.from(new SharedArrayBuffer(this.chunkBytes))
   }
 
-  /** A chunk; or a small one, `isSlow` or where much is taken already: so that many that wait for slow clients hold little each. */
+  /** A chunk; or a small one when `isSlow` or when much is taken already, so that many buffers for slow clients hold little each. */
   takeFitting(isSlow = false): Buffer {
     if (this.chunkBytes <= limits.smallChunkBytes || (this.hasPlenty && !isSlow)) return this.take()
     this.#small ??= new ChunkPool(limits.smallChunkBytes)
@@ -75,7 +75,7 @@ export class ChunkPool {
     this.#slabOf.get(chunk.buffer)?.idle.push(chunk)
   }
 
-  /** Whether the chunk was taken here. */
+  /** Whether the chunk came from this pool. */
   owns({ buffer }: Buffer): boolean {
     return this.#slabOf.has(buffer)
   }
@@ -105,7 +105,7 @@ interface SharedMemories {
 }
 declare const WebAssembly: SharedMemories
 
-/** Only the memory of WebAssembly is sure to start at a page. It takes none of the machine's until it is used, but far more addresses, which may be limited. */
+/** Only the memory of WebAssembly is sure to start at a page. It takes no real memory until it is used, but far more address space, which may be limited. */
 function pageAlignedChunks(chunkBytes: number): Buffer[] {
   const pages = Math.ceil((limits.chunksInSlab * chunkBytes) / wasmPageBytes)
   const each = <T>(make: (i: number) => T): T[] => Array.from({ length: limits.chunksInSlab }, (_, i) => make(i))

@@ -3,7 +3,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 
-/** A time by a clock that nobody can set and that goes on while the machine sleeps. Only times of one boot can be compared. */
+/** A time on a clock that nobody can set and that continues while the machine sleeps. Only times of one boot can be compared. */
 export interface Uptime {
   boot: string
   ms: number

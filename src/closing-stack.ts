@@ -1,4 +1,4 @@
-/** What was opened, closed in reverse order. */
+/** Closes what was opened, in reverse order. */
 
 export interface ClosingStack {
   /** Closed before all that was added earlier. */
@@ -40,7 +40,7 @@ export async function opening<T>(build: (stack: ClosingStack) => Promise<T>): Pr
   try {
     return await build(stack)
   } catch (error) {
-    // The first failure is the one to tell; what follows from it is not.
+    // The first failure is the one to report; the others follow from it.
     await stack.close().catch(() => {})
     throw error
   }

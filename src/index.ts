@@ -37,10 +37,12 @@ export interface StartOptions {
   credentials?: AccessKey
   /** Further accounts. */
   accounts?: readonly Account[]
-  /** Domains for virtual-host style, beside `localhost`. */
+  /** Domains for virtual-host style, in addition to `localhost`. */
   domains?: readonly string[]
   region?: string
-  /** Names of keys for `aws:kms` encryption, beside `aws/s3`, which is always there. Made when missing. */
+  /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
+  corsAllowOrigin?: readonly string[]
+  /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
   tls?: KeyPair
@@ -52,7 +54,7 @@ export interface StartOptions {
   sigv2?: 'off' | 'presigned' | 'all'
   /** Default: no log. */
   log?: Logger
-  /** The store can't go on, such as after a failed fsync. The server stops answering; `close` it, and start another. */
+  /** The server can't go on, for instance after a failed fsync. It stops answering; `close` it, and start another. */
   onFatal?(error: Error): void
 }
 
@@ -104,6 +106,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
       region,
+      corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,

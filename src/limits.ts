@@ -1,6 +1,6 @@
 /**
- * What bounds requests, stores, jobs and processes: sizes, counts, times and shares that somebody may want to change. A number that belongs to a stored
- * format or to a protocol, and one that only its own file can judge, stands where it is used. Units come last in the name.
+ * Limits of requests, stores, jobs and processes: sizes, counts, times and shares that somebody may want to change. A number that belongs to a stored
+ * format or to a protocol, or that only its own file can judge, is where it is used. Units come last in the name.
  */
 
 const KiB = 1024
@@ -28,13 +28,13 @@ export const limits = {
   // Object Lock.
   retentionDaysMax: 36_500,
   retentionYearsMax: 100,
-  /** Steps of the machine's clock ahead of the time that was measured: of all together, and after how much measured time as much may come again. */
+  /** Steps of the machine's clock beyond the measured time: the most of all together, and the measured time after which the allowance is full again. */
   lockClockStepsMs: 24 * 60 * 60 * 1000,
   lockClockStepsAgainMs: 30 * 24 * 60 * 60 * 1000,
-  /** The same of time that the machine was off, which nothing measures. */
+  /** The same for time when the machine was off, which nothing measures. */
   lockClockDowntimeMs: 4 * 24 * 60 * 60 * 1000,
   lockClockDowntimeAgainMs: 4 * 24 * 60 * 60 * 1000,
-  /** A machine's clock that is not believed and further ahead waits for an operator. */
+  /** When the machine's clock is not believed and is further ahead than this, an operator has to confirm it. */
   lockClockLagMs: 60 * 1000,
 
   // Pages.
@@ -44,25 +44,32 @@ export const limits = {
   listBucketsMax: 10_000,
   deleteObjectsMax: 1000,
 
+  // CORS.
+  corsRulesMax: 100,
+  corsRuleIdCharsMax: 255,
+  /** Names in `Access-Control-Request-Headers`. Pages send a dozen. */
+  corsRequestHeadersMax: 256,
+
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
-  /** Memory that the writer of documents keeps from one to the next. */
+  /** Memory that the XML writer keeps from one document to the next. */
   xmlBytesKept: 4 * MiB,
   /** Elements, attributes, comments and CDATA sections of a document. A Complete of 10,000 parts with checksums has 40,001. */
   xmlNodesMax: 50_000,
-  /** Of one element: more than any name, tag or condition has. */
+  /** Of one element: more than any name, tag or condition needs. */
   xmlTextCharsMax: 8 * KiB,
   /** References and line ends of a document: enough for a Delete of 1,000 keys with 300 ampersands each. */
   xmlReplacedCharsMax: 300_000,
   completeBodyBytesMax: 4 * MiB,
+  corsDocumentBytesMax: 64 * KiB,
   headerSectionBytesMax: 32 * KiB,
 
   // Signatures.
   clockSkewMsMax: 15 * 60 * 1000,
   presignedExpirySecondsMax: 604_800,
   credentialCharsMax: 256,
-  /** Of an Authorization header before its signature, for it to be remembered. */
+  /** Longest Authorization header, up to its signature, that is remembered. */
   claimCharsMax: 1 * KiB,
   signingKeysMax: 1024,
   signedChunkBytesMin: 8 * KiB,
@@ -79,16 +86,16 @@ export const limits = {
   lingerMs: 2_000,
   retryAfterSeconds: 1,
   wholeAnswerBytesMax: 64 * KiB,
-  /** What all clients together may hold of one server; the workers divide it among themselves. */
+  /** What all clients together may hold of one server; the workers share it. */
   connectionsMax: 16_384,
-  /** Connections that wait to be accepted. A burst beyond them would make everybody's next one wait a second. */
+  /** Connections that wait to be accepted. After a larger burst, every new connection would wait a second. */
   connectionsQueued: 4096,
   requestsInFlightMax: 4096,
   clientBytesMax: 256 * MiB,
   /** What an upload that streams keeps in memory while it waits for its client. */
   uploadBytesHeld: 128 * KiB,
   pipelinedRequestsMax: 64,
-  /** Of requests that nobody signed: a hundred a second of one peer, and two hundred at once, are refused without delay. */
+  /** Requests that nobody signed: up to a hundred a second from one peer, and two hundred at once, are refused without delay. */
   refusalCostMs: 10,
   refusalForgivenMs: 2_000,
   refusalDelayMsMax: 2_000,
@@ -108,12 +115,12 @@ export const limits = {
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
   chunksInSlab: 16,
-  /** Of one pool: where more is taken, chunks are small and nothing is read ahead. */
+  /** Of one pool: beyond this, chunks are small and nothing is read ahead. */
   chunkBytesPlenty: 64 * MiB,
   smallChunkBytes: 64 * KiB,
-  /** Who takes longer for a chunk is a slow client. */
+  /** A client that takes longer for a chunk is slow. */
   slowChunkMs: 100,
-  /** Memory and threads that nobody used for so long are let go of. */
+  /** Memory and threads that nobody has used for so long are released. */
   idleMemoryMs: 5_000,
   threadIdleMs: 10_000,
   segmentBytesMax: 128 * MiB,
@@ -135,23 +142,23 @@ export const limits = {
   /** Errors in a row after which a store is left out. */
   storeErrorsMax: 3,
   storeProbeMs: 5_000,
-  /** A write that met an error waits so long, at most, for a look at the store. */
+  /** The longest that a failed write waits for a check of the store. */
   storeLookMsMax: 1_000,
   /** A store that was full, or read-only, is asked again after this. */
   storeFullMs: 10_000,
-  /** A store that takes or gives nothing for so long is left out, if others can do without it. */
+  /** A store that takes or gives nothing for so long is left out, if others can replace it. */
   storeStallMs: 30_000,
-  /** A copy that has not begun to answer by then is raced by another. */
+  /** Another copy races one that has not begun to answer by then. */
   readRaceMs: 250,
   // Stores of type s3.
   remoteConnectMs: 3_000,
-  /** Until an endpoint has taken a request and begun to answer; less than `storeStallMs`, so that it says itself what is wrong. */
+  /** Until an endpoint has taken a request and begun to answer; less than `storeStallMs`, so that its own error is reported. */
   remoteAnswerMs: 25_000,
   /** For small requests that others wait for. */
   remoteProbeMs: 5_000,
   remoteSocketsMax: 1024,
   remoteRequestsAtOnce: 16,
-  /** What is being sent; enough for all shards of any one blob. */
+  /** Bytes under way to endpoints; enough for all shards of any one blob. */
   remoteWriteBytesMax: 384 * MiB,
   remoteWriteWaitMs: 10_000,
   /** Of listings, to find out how much is used. */
@@ -169,9 +176,9 @@ export const limits = {
   bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
-  /** Parts that a GET looks up before its first byte; it is kept waiting no longer than by that. */
+  /** Parts that a GET looks up before its first byte, which waits for them. */
   partEntriesFirst: 64,
-  /** The same for those behind them. */
+  /** The same for the parts after them. */
   partEntriesMax: 1024,
   kvBatchBytesMax: 16 * MiB,
   /** Kept behind LMDB's last page, for commits on a full disk. */
@@ -179,9 +186,9 @@ export const limits = {
   kvRoomBytesMax: 64 * MiB,
   kvRoomPieceBytes: 1 * MiB,
   kvRoomLookMs: 1_000,
-  /** What a transaction writes beside values: pages of branches. */
+  /** What a transaction writes in addition to values: branch pages. */
   kvCommitBytesAbout: 64 * KiB,
-  /** Writes wait so long for a check of the metadata that must end before them. */
+  /** The longest that writes wait for a check of the metadata that must end first. */
   checkedWriteWaitMs: 10_000,
 
   /** Of a piece of a metadata snapshot, before it is packed. */
@@ -194,23 +201,23 @@ export const limits = {
   /** Lines that wait to be written. */
   logQueueBytesMax: 1 * MiB,
   logFileWriteBytesMax: 64 * KiB,
-  /** POSIX: what is not longer is written to a pipe whole, or not at all. */
+  /** POSIX writes no more than this to a pipe whole, or not at all. */
   logPipeWriteBytesMax: 4 * KiB,
   logRetryMs: 100,
-  /** What an exit waits for its last lines. */
+  /** How long an exit waits for its last lines. */
   logFlushMs: 1_000,
 
   // Processes and credentials.
-  /** How often a process looks whether the socket that proves its life is still there. */
+  /** How often a process checks that the socket that proves its life still exists. */
   proofLookMs: 1_000,
-  /** A proof that is missing is waited for so long: its process makes it again. */
+  /** How long others wait for a missing proof: its process makes it again. */
   proofMissingMs: 4_000,
   heapGrowingPercent: 200,
   /** A process that works less than this is idle. */
   idleCpuPercent: 2,
   idleLookMs: 5_000,
   idleLooksMin: 4,
-  /** Of CPU time: what a process has to have worked for a collection when it is idle to be worth it. */
+  /** CPU time that a process must have used to make a collection worthwhile when it is idle. */
   collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
@@ -218,11 +225,11 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
-  /** Starts that the metadata knows again when it finds their names in a store. */
+  /** Starts that the metadata recognises when it finds their names in a store. */
   startsRemembered: 1000,
   predecessorsMax: 64,
   claimTriesMax: 8,
-  /** A command that holds the data directory for work that others can go on with ends within this when a server starts. */
+  /** A command that holds the data directory for work that others can continue ends within this time when a server starts. */
   giveWayMs: 30_000,
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
@@ -230,35 +237,35 @@ export const limits = {
   // Background jobs.
   reclaimGraceMs: 60 * 60 * 1000,
   reclaimIntervalMs: 60_000,
-  /** What no record was found to reference is given up after this. */
+  /** Orphans leave quarantine after this. */
   quarantineMs: 7 * 24 * 60 * 60 * 1000,
-  /** Between two checks of all metadata; and after one that found something wrong. */
+  /** Between two checks of all metadata, and until the next one after a check that found something wrong. */
   selfCheckIntervalMs: 24 * 60 * 60 * 1000,
   selfCheckAgainMs: 10 * 60 * 1000,
   reclaimBatch: 256,
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
-  /** Bounds what deleted records take to a third of what lives. */
+  /** Limits the room of deleted records to a third of that of live ones. */
   compactBelowLiveRatio: 0.75,
-  /** Those that wait together become one group, and each group ends with half an empty page on average; but clients wait beside them. */
+  /** Moves that wait together form one group. Each group wastes half a page on average, but clients wait meanwhile. */
   compactMovesInFlightMax: 32,
   compactMoveBytesMax: 8 * MiB,
   mergeSegmentsMin: 8,
-  /** Long work: a request for it is seen, and its progress saved, within this. */
+  /** Within this time, a request for long work is noticed, and its progress is saved. */
   taskPollMs: 1_000,
-  /** What came of it can be looked up for so long. */
+  /** How long the result can be looked up. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
-  /** Other jobs wait so long for repair. */
+  /** The longest that other jobs wait for repair. */
   repairPatienceMs: 30_000,
-  /** A move to stores that take nothing for now tries again after this, and ends when it was in vain so often. */
+  /** A move to stores that take nothing now tries again after this, and ends after so many tries in vain. */
   moveRetryMs: 10_000,
   moveRetriesMax: 30,
-  /** What has too few shards left is looked at again after this. */
+  /** Blobs with too few shards left are examined again after this. */
   lostLookMs: 60 * 60 * 1000,
   scrubBlobsAtOnce: 16,
   scrubBytesAtOnce: 1 * MiB,
   scrubIntervalMs: 30 * 24 * 60 * 60 * 1000,
   scrubBytesPerSecond: 20 * MiB,
-  /** Of a rate, given at once after a pause. */
+  /** After a pause, the rate of this much time is available at once. */
   paceBurstMs: 100,
 } as const

@@ -2,10 +2,10 @@
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** `2026-11-21T07:31:02.005Z`, of milliseconds since the epoch. Throws RangeError as `Date` does. */
+/** `2026-11-21T07:31:02.005Z`, from milliseconds since the epoch. Throws RangeError as `Date` does. */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(ms)
-  // By a product: a remainder of what is more than 31 bits takes as long as all the rest.
+  // By multiplication: the remainder of a number of more than 31 bits takes as long as everything else.
   const secondMs = Math.floor(whole / 1000) * 1000
   return isoSeconds.textOf(secondMs) + thousandths[whole - secondMs]
 }
@@ -17,7 +17,7 @@ export function httpDate(ms: number): string {
   return `${httpDays.textOf(whole - ofDay)}${clockTime(ofDay)} GMT`
 }
 
-/** Remembers the text of the day, or the second, that was asked for last. */
+/** Remembers the text of the last day, or the last second. */
 class LastText {
   readonly #format: (startMs: number) => string
   #startMs = Number.NaN

@@ -10,7 +10,7 @@ function readVersion(): string {
       const { name, version } = JSON.parse(readFileSync(new URL(candidate, import.meta.url), 'utf8'))
       if (name === 'holdfast') return String(version)
     } catch {
-      // Not there: the next one.
+      // It is not there: try the next one.
     }
   }
   return 'unknown'

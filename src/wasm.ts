@@ -1,4 +1,4 @@
-/** A WebAssembly assembler just large enough for what this house computes with it: instructions by name, one module with one memory. */
+/** A WebAssembly assembler just large enough for what this project computes with it: instructions by name, one module with one memory. */
 
 /** Bytes of one or more instructions. */
 export type Code = readonly number[]
@@ -31,7 +31,7 @@ type ValueType = keyof typeof valueTypes
 const emptyBlock = 0x40
 const end = 0x0b
 
-/** An instruction of vectors: its number follows a prefix. */
+/** A vector instruction: its number follows a prefix. */
 const simd = (number: number): Code => [0xfd, ...unsigned(number)]
 
 /** Constants are not negative. Loads and stores promise no alignment. */
@@ -61,11 +61,11 @@ export const op = {
   i8x16ShrU: simd(0x6d),
   v128And: simd(0x4e),
   v128Xor: simd(0x51),
-  /** Of 16 bytes, those that 16 indices name; zero for an index beyond. */
+  /** Picks bytes of a vector of 16 by the 16 indexes of another; an index beyond gives zero. */
   i8x16Swizzle: simd(0x0e),
-  /** The same, where the machine decides what an index beyond gives. Not every engine knows it. */
+  /** The same, but the machine decides what an index beyond gives. Not every engine knows it. */
   i8x16RelaxedSwizzle: simd(0x100),
-  /** Of two values under an i32: the first when it is not zero, else the second. */
+  /** Picks one of two values by the i32 above them: the first when it is not zero, else the second. */
   select: [0x1b],
   /** Repeats `body` until it runs `leave`. */
   forever: (...body: Code[]): Code => [0x02, emptyBlock, 0x03, emptyBlock, ...body.flat(), 0x0c, 0, end, end],
@@ -93,7 +93,7 @@ function exported(name: string, kind: number, index: number): number[] {
 }
 
 /**
- * Compiles `functions`, and gives what the module exports: each function by its name, and `memory` of `pages` times 64 KiB.
+ * Compiles `functions`, and returns what the module exports: each function by its name, and `memory` of `pages` times 64 KiB.
  * Throws when the engine lacks an instruction, or WebAssembly.
  */
 export function instantiate(functions: readonly WasmFunction[], pages: number): Record<string, unknown> {

@@ -105,17 +105,17 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
   return [
     `${machineLine(machine)}.`,
     '',
-    ...(quick ? ['**A look whether the bench works: these are not figures of anything.**', ''] : []),
-    'The server was started as a user would, one process, default durability: every PUT is on stable storage before it is answered. ' +
-      `Each workload ran on fresh directories, ${rounds} rounds of ${seconds} s a server, the servers in turns within a round; figures are medians of ` +
-      'the rounds, ratios medians of the ratios inside a round. The load generator is a process of its own on the same machine; its CPU a request stands beside ' +
-      "the server's. Requests are signed ahead, by header. PUTs of up to 64 KiB say the SHA-256 of their body, larger ones UNSIGNED-PAYLOAD. CPU is that of " +
-      'all processes of a server, memory what is resident without mapped files (before a round, the most during one, and half a minute after the last), disk what a directory takes over what was put into it, ' +
-      'room that was allocated ahead included.',
+    ...(quick ? ['**This run only checks that the bench works. Its figures mean nothing.**', ''] : []),
+    'The server runs as a user would start it: one process, default durability, so every PUT is on stable storage before it is answered. ' +
+      `Each workload runs on fresh directories, ${rounds} rounds of ${seconds} s for each server, in turns within a round. Figures are medians of ` +
+      'the rounds, and ratios medians of the ratios inside a round. The load generator is a separate process on the same machine, and its CPU time for a request is listed next to ' +
+      "the server's. Requests are signed in advance, in headers. PUTs of up to 64 KiB send the SHA-256 of their body, larger ones UNSIGNED-PAYLOAD. CPU counts " +
+      'all processes of a server. Memory is resident memory without mapped files: before a round, the most during one, and half a minute after the last. Disk compares the size of a directory with what was put into it, ' +
+      'and includes room that was allocated in advance.',
     '',
     `${generatorBoundNote.replace('*', '\\*')}: compare the CPU there.`,
     '',
-    'Beside the server: `node-http`, a bare node:http server that answers as many bytes and keeps none; `nginx`, one worker with sendfile; MD5 alone; and a ' +
+    'For comparison: `node-http`, a bare node:http server that answers with as many bytes and keeps none; `nginx`, one worker with sendfile; MD5 alone; and a ' +
       'preallocated log that 64 writers share, with one fdatasync for all that wait.',
     '',
     ...goalSection(workGoalResults(results)),

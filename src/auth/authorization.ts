@@ -1,4 +1,4 @@
-/** What a request says of its own signature, in the Authorization header or in the query of a presigned URL. Nothing here is verified yet. */
+/** The claims of a request's signature, in the Authorization header or in the query of a presigned URL. Nothing here is verified yet. */
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decoded, type HeaderIndex, type QueryParameter } from './canonical-request.ts'
@@ -12,7 +12,7 @@ export interface Authorization {
   /** `yyyymmddThhmmssZ`, and the same in milliseconds since the epoch. */
   timestamp: string
   timeMs: number
-  /** Of a presigned URL: how long it is good, from `timeMs` on. */
+  /** For a presigned URL: how long it is valid, from `timeMs` on. */
   expiresSeconds: number | undefined
   /** The query without the signature: all of it is signed. */
   signedQuery: readonly QueryParameter[]
@@ -21,12 +21,12 @@ export interface Authorization {
 const amzHeaders = { date: 'x-amz-date', contentSha256: 'x-amz-content-sha256' } as const
 const storeHeaders = { date: 'x-store-date', contentSha256: 'x-store-content-sha256' } as const
 
-/** The names of a dialect's headers of signatures. Not put together anew: a name made for each request must be hashed for each. */
+/** A dialect's names of the signature headers. They are constants, because a name made for each request must be hashed for each. */
 export function vendorHeaders(prefix: string): Record<'date' | 'contentSha256', string> {
   return prefix === 'x-amz-' ? amzHeaders : storeHeaders
 }
 
-/** How a request says who sent it: by which version of signatures, and where. */
+/** How a request names its sender: by which version of signatures, and where. */
 export interface Mechanism {
   version: 2 | 4
   form: 'header' | 'query'
@@ -72,7 +72,7 @@ const presigningPrefixes: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The ways in which a query claims to be signed: a dialect's prefix, or version 2. Each once. */
+/** The ways in which a query claims to be signed: a dialect's prefix, or Version 2. Each once. */
 export function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
   const found: string[] = []
   for (const { name, lowerName } of query) {
@@ -102,13 +102,13 @@ function fromHeader(
   return { scope, signedHeaders, signature, timestamp, timeMs, expiresSeconds: undefined, signedQuery: query }
 }
 
-/** What an Authorization header says, apart from the signature itself. */
+/** The content of an Authorization header, without the signature itself. */
 interface Claim {
   scope: Scope
   signedHeaders: readonly string[]
 }
 
-/** By the header's text before the signature: a client repeats it all day. */
+/** By the header's text before the signature, which a client repeats all day. */
 const knownClaims = new Map<string, Claim>()
 
 const signatureLabel = 'Signature='
@@ -116,7 +116,7 @@ const labelledSignatureChars = signatureLabel.length + 64
 
 function signedClaim(header: string): { claim: Claim; signature: string } {
   const labelAt = header.length - labelledSignatureChars
-  // Every client known puts the signature last; the header of one that doesn't is parsed each time.
+  // Every known client puts the signature last; other headers are parsed each time.
   if (labelAt < 0 || !header.startsWith(signatureLabel, labelAt)) return parseHeader(header)
   const text = header.slice(0, labelAt)
   const known = knownClaims.get(text)
@@ -139,7 +139,7 @@ function parseHeader(header: string): { claim: Claim; signature: string } {
   return { claim: { scope, signedHeaders: parseSignedHeaders(signedHeaders, headerRefusal) }, signature }
 }
 
-/** A name given twice would put its header's value twice into what is hashed: a few kilobytes of names and one long value make a hundred megabytes. */
+/** A repeated name would repeat its header's value in what is hashed: a few kilobytes of names and one long value make a hundred megabytes. */
 function parseSignedHeaders(list: string, refuse: Refusal): readonly string[] {
   const names = list.split(';')
   if (new Set(names).size === names.length) return names
@@ -254,7 +254,7 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   }
 }
 
-/** Clients differ in how they capitalise the names; each may come once in all. */
+/** Clients differ in how they capitalise the names; each name may come once in all. */
 function presignedParameters(
   query: readonly QueryParameter[],
   prefix: string,

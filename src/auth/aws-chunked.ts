@@ -1,6 +1,6 @@
 /**
  * Decodes the `aws-chunked` content encoding as it streams, and verifies the signatures in it. Copies no data and owns no I/O.
- * Data is given out before the signature of its chunk is known: commit nothing before `finish` returns.
+ * Data is given out before its chunk's signature is known: commit nothing before `finish` returns.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and sigv4-streaming-trailers.html
  */
 import { createHash, type Hash, hash } from 'node:crypto'
@@ -12,15 +12,15 @@ import type { ChunkSignatures } from './sigv4.ts'
 export interface AwsChunkedOptions {
   /** Bytes of data in all chunks together: `decoded-content-length`. */
   decodedLength: number
-  /** Of the chunks and, when there are any, the trailers; `undefined` when they are not signed. */
+  /** The signatures of the chunks and, when there are any, the trailers; `undefined` when they are not signed. */
   signatures: ChunkSignatures | undefined
   /** Names that the `trailer` header announced, in lower case with prefix; `undefined` when the declared payload has no trailers. */
   trailerNames: readonly string[] | undefined
-  /** Of the request's dialect: `x-amz-` or `x-store-`. */
+  /** The prefix of the request's dialect: `x-amz-` or `x-store-`. */
   prefix: string
 }
 
-/** Framing that cannot be read. S3 tells it from a body that breaks off by the message alone. */
+/** Framing that can't be read. S3 distinguishes it from a body that breaks off only by the message. */
 const malformed = (what: string): S3Error =>
   new S3Error('IncompleteBody', { message: `The aws-chunked body is malformed: ${what}.` })
 
@@ -32,7 +32,7 @@ const malformedTrailer = (what: string): S3Error =>
 const incomplete = (what: string): S3Error =>
   new S3Error('IncompleteBody', { message: `The request body terminated unexpectedly: ${what}.` })
 
-/** What the next byte belongs to. After the final chunk, all the rest is `tail`: trailers and the empty line that ends them. */
+/** What the next byte belongs to. After the final chunk, everything is `tail`: trailers and the empty line that ends them. */
 type State = 'chunk-header' | 'data' | 'data-end' | 'tail' | 'failed' | 'finished'
 
 const lineFeed = 0x0a
@@ -45,7 +45,7 @@ export class AwsChunkedDecoder {
   readonly #trailerNames: readonly string[] | undefined
   readonly #signatureTrailer: string
   #state: State = 'chunk-header'
-  /** What came so far of a chunk's header, of the line end after its data, or of the tail. */
+  /** What has come so far of a chunk's header, of the line end after its data, or of the tail. */
   #text = ''
   #chunkBytes = 0
   #chunkBytesLeft = 0
@@ -76,7 +76,7 @@ export class AwsChunkedDecoder {
     })
   }
 
-  /** The body is over. Throws unless every chunk, signature and announced trailer came, and nothing else. */
+  /** The body has ended. Throws unless every chunk, signature and announced trailer came, and nothing else. */
   finish(): void {
     this.#failing(() => {
       if (this.#state !== 'tail') throw incomplete('the final chunk is missing')
@@ -134,7 +134,7 @@ export class AwsChunkedDecoder {
     if (bytes === 0) this.#endData()
   }
 
-  /** As S3 does where chunks are signed; SDKs that don't sign them send chunks as small as their source gives them. */
+  /** As in S3, where chunks are signed. SDKs that don't sign them send chunks as small as their source gives them. */
   #checkSizeOfEarlierChunk(bytes: number): void {
     const tooSmall = this.#chunkBytes > 0 && this.#chunkBytes < limits.signedChunkBytesMin
     if (tooSmall && bytes > 0 && this.#signatures !== undefined) throw new S3Error('InvalidChunkSizeError')
@@ -150,7 +150,7 @@ export class AwsChunkedDecoder {
     return at + view.length
   }
 
-  /** All data of the chunk is here. */
+  /** All data of the chunk has come. */
   #endData(): void {
     const sha256 = this.#chunkHash?.digest('hex')
     if (sha256 !== undefined && this.#signatures?.acceptChunk(sha256, this.#chunkSignature) !== true) {
@@ -189,7 +189,7 @@ export class AwsChunkedDecoder {
     return text
   }
 
-  /** Clients differ in line ends, and some set the signature apart by an empty line: only the last empty line is required. */
+  /** Clients differ in line ends, and some put an empty line before the signature: only the last empty line is required. */
   #readTrailers(announced: readonly string[]): void {
     const tail = this.#takeText()
     if (tail !== '\r\n' && !tail.endsWith('\n\r\n')) throw incomplete('the empty line after the trailers is missing')

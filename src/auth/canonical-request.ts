@@ -5,7 +5,7 @@
  */
 import { S3Error } from '../errors.ts'
 
-/** What each byte looks like in canonical form. */
+/** The canonical form of each byte. */
 function encodings(plain: string): readonly string[] {
   return Array.from({ length: 256 }, (_, byte) => {
     const char = String.fromCharCode(byte)
@@ -60,7 +60,7 @@ export function canonicalPath(rawPath: string): string {
 /** In canonical encoding, which leaves letters, digits and `-._~` as they are. */
 export interface QueryParameter {
   name: string
-  /** The name in lower case: clients differ in how they capitalise the parameters of a signature. */
+  /** The name in lower case, because clients differ in how they capitalise the parameters of a signature. */
   lowerName: string
   value: string
 }
@@ -109,7 +109,7 @@ export function canonicalHeaderValue(value: string): string {
   return value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')
 }
 
-/** Headers by lower-case name; values of a repeated header are joined by commas, as they are signed. */
+/** Headers by lower-case name. The values of a repeated header are joined by commas, as they are signed. */
 export interface HeaderIndex {
   values: ReadonlyMap<string, string>
   /** Those of either dialect. */
@@ -148,7 +148,7 @@ export interface CanonicalParts {
   payloadHash: string
 }
 
-/** `undefined` when a header that is said to be signed is not there: no signature can match then. */
+/** `undefined` when a header that is said to be signed is missing: no signature can match then. */
 export function canonicalRequest(parts: CanonicalParts): string | undefined {
   let headers = ''
   for (const name of parts.signedHeaders) {

@@ -1,4 +1,4 @@
-/** Access keys: whose they are, and the signing keys that follow from their secrets. Reads no configuration. */
+/** Access keys: their accounts, and the signing keys derived from their secrets. Reads no configuration. */
 import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
 import type { HmacKey } from './hmac-key.ts'
@@ -24,19 +24,19 @@ interface Credential {
 }
 
 interface Signer {
-  /** `undefined`: there is no such access key, and `key` signs nothing that anyone can know. */
+  /** `undefined`: there is no such access key. Then `key` is one that nobody can know. */
   principal: Principal | undefined
   key: HmacKey
 }
 
 export interface Credentials {
-  /** The secret behind a signature of version 2. An unknown access key gets a random one, so that refusing it takes as long. */
+  /** The secret behind a signature of Version 2. An unknown access key gets a random one, so that refusing it takes as long. */
   secretOf(accessKeyId: string): { principal: Principal | undefined; secretAccessKey: string }
-  /** Whether this is the secret of some key, which must not be shown. */
+  /** Whether this is the secret of any key, which must not be shown. */
   isSecret(text: string): boolean
-  /** Costs the same whether the access key exists or not. */
+  /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
-  /** Other accounts count from now on. Throws when they contradict each other; then nothing changes. */
+  /** Other accounts apply from now on. Throws when they contradict each other; then nothing changes. */
   replace(accounts: readonly Account[]): void
 }
 
@@ -62,7 +62,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
       const known = signers.get(scope.credential)
       if (known !== undefined) return known
       const signer = derive(scope)
-      // The oldest goes first. A scope in use that goes is derived again, at the cost of four hashes.
+      // The oldest goes first. A scope that is still in use is derived again, at the cost of four hashes.
       if (signers.size >= limits.signingKeysMax)
         for (const oldest of signers.keys()) {
           signers.delete(oldest)

@@ -1,10 +1,10 @@
 /**
  * SHA-256 of short texts, and HMAC-SHA256 (RFC 2104) with one key and many short texts. Node's own makes an object outside the heap for each text; two hashes cost half of that,
- * and leave less to collect.
+ * and leave less garbage.
  */
 import { hash } from 'node:crypto'
 
-/** Texts are laid here to be hashed: a buffer of its own for each would be one more thing to make and to collect. */
+/** Texts to be hashed are written here: a separate buffer for each would have to be made and collected. */
 const textBytes = Buffer.allocUnsafeSlow(8192)
 
 /** In hex. `text` holds one byte a character. */
@@ -20,7 +20,7 @@ const innerPad = 0x36
 const outerPad = 0x5c
 
 export class HmacKey {
-  /** The padded key, with room behind it for the text that is hashed with it. */
+  /** The padded key, with room behind it for the text. */
   #inner: Buffer
   readonly #outer: Buffer
 

@@ -1,4 +1,4 @@
-/** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that hold the body to it. */
+/** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that compare the body with it. */
 import { createHash, hash } from 'node:crypto'
 import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
@@ -8,9 +8,9 @@ import type { AwsChunkedDecoder } from './aws-chunked.ts'
 export type DeclaredPayload =
   /** Sent as it is; nothing in the signature vouches for it. */
   | { kind: 'unsigned' }
-  /** Sent as it is; `hex` is its SHA-256 in lower case. Hold it to that with `sha256Source`. */
+  /** Sent as it is; `hex` is its SHA-256 in lower case. Check it with `sha256Source`. */
   | { kind: 'sha256'; hex: string }
-  /** Sent in chunks that frame the data, with trailers after it or not. Open it with `awsChunkedSource`. */
+  /** Sent in chunks that frame the data, with or without trailers. Decode it with `awsChunkedSource`. */
   | { kind: 'aws-chunked'; signed: boolean; trailer: boolean }
 
 const declarations: ReadonlyMap<string, DeclaredPayload> = new Map([

@@ -1,16 +1,16 @@
-/** Who may do what. Pure. An account may do everything with what it owns, as far as the key it uses permits, and nothing with what others own. */
+/** Who may do what. Pure. An account may do everything with what it owns, as far as its key permits, and nothing with what others own. */
 import { S3Error } from '../errors.ts'
 import type { Principal } from './principal.ts'
 
-/** What a permission is asked for: a bucket, or what lies in it. */
+/** The resource of a permission: a bucket, or something in it. */
 export interface OwnedResource {
   /** Account id. */
   owner: string
 }
 
 /**
- * Throws AccessDenied unless `principal` has `permission` (S3's name for it: `s3:GetObject`). Without `permission` it asks for the resource alone.
- * Without `resource` it asks whether the account may use the operation at all; ask again when the resource is known.
+ * Throws AccessDenied unless `principal` has `permission` (S3's name for it: `s3:GetObject`). Without `permission`, checks only the resource.
+ * Without `resource`, checks whether the account may use the operation at all; check again when the resource is known.
  * `expectedOwner` is the account that the client believes to own the resource.
  */
 export function permits(

@@ -6,9 +6,9 @@ export interface Principal {
   /** `Owner/DisplayName` in lists. */
   displayName: string
   accessKeyId: string
-  /** Patterns of what the key may do, such as `s3:Get*`. Absent: everything its account may. */
+  /** Patterns of the key's permissions, such as `s3:Get*`. Absent: everything that its account may do. */
   permissions?: readonly string[] | undefined
 }
 
-/** Who signed nothing. Owns nothing, and no key permits anything. */
+/** A sender without a signature. It owns nothing, and no key permits it anything. */
 export const nobody: Principal = { accountId: '', displayName: '', accessKeyId: '', permissions: [] }

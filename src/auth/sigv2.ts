@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Parameters that clients of Version 2 sign: what any of AWS's SDKs, minio-go, s3cmd or Hadoop puts into the resource that it signs. */
+/** Parameters that clients of Version 2 sign: everything that any of AWS's SDKs, minio-go, s3cmd or Hadoop puts into the resource that it signs. */
 const signedParameters: ReadonlySet<string> = new Set([
   'accelerate',
   'acl',
@@ -52,7 +52,7 @@ export interface PartsOfVersion2 {
   method: string
   contentMd5: string
   contentType: string
-  /** Of a URL when it expires, of a header when it was made; empty when a vendor header says that. */
+  /** For a URL, when it expires; for a header, when it was made; empty when a vendor header says that. */
   date: string
   /** By lower-case name: headers that start with `x-amz-`, and parameters that stand for such headers. */
   vendor: ReadonlyMap<string, string>
@@ -63,7 +63,7 @@ export interface PartsOfVersion2 {
   parameters: readonly (readonly [name: string, value: string])[]
 }
 
-/** What clients sign of such a request: one text, or several where clients differ. None when requests that mean different things would have the same. */
+/** The texts that clients sign for such a request: one, or several where clients differ. None when requests with different meanings would have the same text. */
 export function stringsToSignOfVersion2(parts: PartsOfVersion2): string[] {
   const { method, contentMd5, contentType, date, vendor } = parts
   const subResources = canonicalParameters(parts.parameters)
@@ -74,16 +74,16 @@ export function stringsToSignOfVersion2(parts: PartsOfVersion2): string[] {
 }
 
 function resourcePaths({ hostBucket, rawPath }: PartsOfVersion2): string[] {
-  // With a slash in it, the end of the bucket's name could not be told from the start of the key.
+  // If the bucket's name had a slash, its end could not be told from the start of the key.
   if (hostBucket !== '') return hostBucket.includes('/') ? [] : [`/${hostBucket}${rawPath}`]
-  // botocore signs a slash behind a bucket that it doesn't send.
+  // botocore signs a slash after the bucket that it does not send.
   const isBucketAlone = rawPath.length > 1 && !rawPath.includes('/', 1)
   return isBucketAlone ? [rawPath, `${rawPath}/`] : [rawPath]
 }
 
 /**
- * Values are signed as they are, so that `?response-content-type=a%26acl` and `?response-content-type=a&acl` give the same text. The first spelling is refused,
- * and no text means two things.
+ * Values are signed unencoded, so `?response-content-type=a%26acl` and `?response-content-type=a&acl` give the same text. The first spelling is refused,
+ * so that no text means two things.
  */
 function canonicalParameters(parameters: PartsOfVersion2['parameters']): string | undefined {
   const signed = parameters.filter(([name]) => isSignedParameter(name)).sort(byName)

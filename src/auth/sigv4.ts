@@ -9,7 +9,7 @@ export const algorithm = 'AWS4-HMAC-SHA256'
 export const scopeService = 's3'
 export const scopeTerminator = 'aws4_request'
 
-/** For what a signing key is good. */
+/** What a signing key is valid for. */
 export interface Scope {
   accessKeyId: string
   /** yyyymmdd. */

@@ -1,5 +1,5 @@
 /**
- * Verifies a signature of Version 2. It covers neither the Host nor most of the query, so whatever has a meaning and is not covered is refused here.
+ * Verifies a signature of Version 2. It covers neither the Host nor most of the query, so this refuses whatever has a meaning and is not covered.
  * Reasons: docs/adr/0028-signature-version-2-and-vendor-headers.md
  */
 import { S3Error } from '../errors.ts'
@@ -11,11 +11,11 @@ import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusa
 import { isSignedParameter, sameSignatureOfVersion2, signatureOfVersion2, stringsToSignOfVersion2 } from './sigv2.ts'
 import { algorithm, parseTimestamp } from './sigv4.ts'
 
-/** What the server takes of Version 2, and what it must know of its own requests to take it safely. */
+/** What the server accepts of Version 2, and what it must know of its own requests to accept it safely. */
 export interface Version2Rules {
-  /** In which forms. */
+  /** The forms that are accepted. */
   taken: 'off' | 'presigned' | 'all'
-  /** The bucket that a Host names, if it does. */
+  /** The bucket that a Host names, if it names one. */
   bucketOfHost(host: string): string | undefined
   /** Every query parameter that chooses an operation or is the input of one. */
   parameters: ReadonlySet<string>
@@ -36,7 +36,7 @@ interface Claim {
   date: string
 }
 
-/** Throws the S3Error that says why the request is not who it claims to be, or not now. */
+/** Throws the S3Error that says why the request is not from whom it claims, or not now. */
 export function verifyVersion2(
   request: RequestOfVersion2,
   credentials: Credentials,
@@ -125,7 +125,7 @@ const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/
 
-/** In the query they stand for headers: boto3 moves them there. Throws AccessDenied for what Version 2 does not know, and what could be no header. */
+/** In the query they stand for headers: boto3 moves them there. Throws AccessDenied for what Version 2 does not know, and for what can't be a header. */
 function vendorValues(headers: HeaderIndex, query: readonly QueryParameter[]): Map<string, string> {
   const found = new Map<string, string>()
   const add = (name: string, value: string): void => {
@@ -145,7 +145,7 @@ function vendorValues(headers: HeaderIndex, query: readonly QueryParameter[]): M
 }
 
 /**
- * Parameters of listings. Version 2 signs none of them. In the header form they pass, because nothing could be listed otherwise, and there the sender
+ * Parameters of listings, none of which Version 2 signs. In the header form they pass, because otherwise nothing could be listed, and the sender
  * has the secret. A URL is for others, and must not show them more than it was made for.
  */
 const listingParameters: ReadonlySet<string> = new Set([

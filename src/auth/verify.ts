@@ -1,4 +1,4 @@
-/** Verifies a request's signature: the only way to a Principal. Every signed request passes here before anything else is asked of it. */
+/** Verifies a request's signature: the only way to a Principal. Every signed request passes here first. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import {
@@ -47,11 +47,11 @@ export type Payload =
 export interface Verified {
   principal: Principal
   presigned: boolean
-  /** What the body must be held to before anything is committed. */
+  /** What to compare the body with before anything is committed. */
   payload: Payload
 }
 
-/** What goes on of a request without a signature, where an operation admits one. */
+/** What the rest of the pipeline gets of a request without a signature, where an operation admits one. */
 export const unsigned: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
 
 /** Whether a request claims to be signed, rightly or not. `names`: of its headers, in lower case. Throws InvalidURI. */
@@ -59,7 +59,7 @@ export function claimsSignature(names: readonly string[], rawQuery: string): boo
   return names.includes('authorization') || presigningMechanisms(parseQuery(rawQuery)).length > 0
 }
 
-/** Throws the S3Error that says why the request is not who it claims to be, or not now. */
+/** Throws the S3Error that says why the request is not from whom it claims, or not now. */
 export function verify(
   request: SignedRequest,
   credentials: Credentials,
@@ -105,8 +105,8 @@ export function verify(
 const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
 /**
- * Version 2 signs no body. A client may say its SHA-256 all the same, or send it in chunks that aren't signed. It is asked for by AWS's name whatever dialect the
- * request was taken for, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
+ * Version 2 signs no body. A client may still send its SHA-256, or send it in unsigned chunks. Looked up by AWS's name whatever dialect the
+ * request seemed to use, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
  */
 function payloadOfVersion2(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
   const name = vendorHeaders('x-amz-').contentSha256
@@ -118,7 +118,7 @@ function payloadOfVersion2(headers: HeaderIndex, query: readonly QueryParameter[
 
 const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
 
-/** There are no temporary credentials here, so that no token can be good. */
+/** There are no temporary credentials here, so no token can be valid. */
 function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
   if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
     throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
@@ -138,7 +138,7 @@ function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: numbe
   }
 }
 
-/** What changes a request's meaning must be signed, or whoever carries a signed request could change it (MinIO CVE-2026-97731). */
+/** What changes a request's meaning must be signed. Otherwise whoever carries a signed request could change it (MinIO CVE-2026-97731). */
 function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonly string[]): void {
   if (signedHeaders.includes('host') && vendorNames.every((name) => signedHeaders.includes(name))) return
   const signed = new Set(signedHeaders)
@@ -156,7 +156,7 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
   throw new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
 }
 
-/** A presigned URL says it in its query, or a client adds the (signed) header; saying nothing means an unsigned body. */
+/** A presigned URL has it in its query, or a client adds the (signed) header; without either, the body is unsigned. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
   const name = vendorHeaders(prefix).contentSha256
   const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
@@ -168,7 +168,7 @@ function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParamet
   return first
 }
 
-/** Tells the client what was signed here, as S3 does: without it nobody finds the difference. It holds what the client sent, and no secret of ours. */
+/** Tells the client what was signed here, as S3 does: without that nobody finds the difference. It contains what the client sent, and no secret of the server. */
 function mismatch(authorization: Authorization, canonical: string | undefined, text: string): S3Error {
   const details = {
     AWSAccessKeyId: authorization.scope.accessKeyId,

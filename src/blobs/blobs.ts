@@ -10,50 +10,50 @@ import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
 import { type Member, Members } from './member.ts'
 import { readBlob } from './read-blob.ts'
 import { removeBlobs } from './remove-blobs.ts'
-import { type InspectedShard, inspectShards, type Looking, type Restoration } from './restoration.ts'
+import { type InspectedShard, type InspectOptions, inspectShards, type Restoration } from './restoration.ts'
 import { restoreBlob } from './restore-blob.ts'
 import { liesAs } from './shape.ts'
 import { writeBlob } from './write-blob.ts'
 
 export { readLabel } from './shard-label.ts'
-export type { Location, LocationState, Looking, Manifest, Pace, Restoration, ShardPlace }
+export type { InspectOptions, Location, LocationState, Manifest, Pace, Restoration, ShardPlace }
 export { BlobUnreadable, bytesOfShards }
 
 export interface Blobs {
   /**
-   * Resolves when as many shards as the location promises are durable; `missing` says how many have yet to be made. Each shard may ask `describe`.
-   * On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, whatever the payload rejects with.
+   * Resolves when as many shards as the location promises are durable; `missing` says how many are still to be made. Calls `describe` for each shard.
+   * On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, and whatever the payload rejects with.
    */
   write(location: string, blob: NewShard): Promise<Manifest>
   /**
-   * Opens a range. Verified as it is read. `damaged` is called when a shard is missing or damaged and others served.
-   * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store that has the blob can be reached.
+   * Opens a range. Bytes are verified as they are read. Calls `damaged` when a shard is missing or damaged and others served instead.
+   * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store with a readable shard can be reached.
    */
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
-  /** Deletes the shards of blobs that no record references, and none will. Resolves with what could not be deleted yet: their store is out of use. */
+  /** Deletes the shards of blobs that no record references or ever will. Resolves with what could not be deleted yet, because its store is out of use. */
   remove(manifests: readonly Manifest[]): Promise<Manifest[]>
   /** Verifies every shard: reads all of it. Changes nothing. */
-  inspect(manifest: Manifest, looking?: Looking): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
-  /** The blob's manifest as one of that location as it is now, if its shards lie as the location lays them. `undefined`: they don't, and `copy` is needed. */
+  inspect(manifest: Manifest, looking?: InspectOptions): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
+  /** The manifest as one of the location in its current version, if the shards lie as that asks. `undefined`: they don't, and `copy` is needed. */
   adopted(location: string, manifest: Manifest): Manifest | undefined
   /**
-   * Writes the blob again, as the location lays it now: the same bytes, with the same description. Changes nothing of the old one.
+   * Writes the blob again as the location now asks: the same bytes with the same description. Leaves the old blob as it is.
    * Errors: `BlobUnreadable`; what `write` throws.
    */
   copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
-  /** Verifies every shard, and makes those that are to be and are not there. Deletes nothing. */
-  restore(manifest: Manifest, looking?: Looking): Promise<Restoration>
+  /** Verifies every shard, and makes those that are missing. Deletes nothing. */
+  restore(manifest: Manifest, looking?: InspectOptions): Promise<Restoration>
   hasLocation(name: string): boolean
-  /** Those in use now. */
+  /** The stores in use now. */
   readonly stores: readonly ShardStore[]
   readonly locations: readonly LocationState[]
 }
 
 export interface BlobsOptions {
   clock?: Clock
-  /** Stores that no location names any more, and that still hold shards. */
+  /** Stores that still hold shards, but that no location names any more. */
   otherStores?: readonly ShardStore[]
-  /** The one of this process, opened when it is first needed. */
+  /** The code of this process, opened when it is first needed. */
   erasureCode?: () => ErasureCode
   raceMs?: number
   stallMs?: number

@@ -1,32 +1,32 @@
 /**
- * Bytes for several stores at once. Nothing is kept: each takes its chunk before the next are asked for, so the slowest sets the pace, up to
- * a bound; one that fails, or takes nothing for too long, falls away while enough are left. Until a store has taken the first chunk, another may come in its place.
+ * The same bytes for several stores at once. Nothing is buffered: every store takes its chunk before the next one is produced, so the slowest sets the pace, up to
+ * a bound. A store that fails, or takes nothing for too long, is dropped while enough are left. Until a store has taken its first chunk, another can replace it.
  */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 
 export interface BranchOptions {
   count: number
-  /** Bytes that each is given in all. */
+  /** Bytes that each branch gives in all. */
   size: number
-  /** With fewer left there is no use in going on. */
+  /** With fewer branches left, there is no point in going on. */
   least: number
   stallMs: number
 }
 
-/** Where all stores hang alike, they may for so many times the bound. */
+/** When all stores hang together, they may hang for this many times the bound. */
 export const patience = 10
 
 export interface Branches {
-  /** They must be consumed side by side. */
+  /** They must be consumed concurrently. */
   branches: readonly Branch[]
-  /** `produce` gives all there is. Rejects with what it rejects with, or when too few are left; what drains the branches has then been rejected too. */
+  /** `produce` gives all bytes. Rejects with what `produce` rejects with, or when too few branches are left; whatever drains the branches has been rejected by then. */
   run(produce: (give: GiveEach) => Promise<void>): Promise<void>
 }
 
-/** Gives each branch, by its number, a chunk; these are lent until what is returned settles. */
+/** Gives each branch, by its number, a chunk. The chunks are lent until the returned promise settles. */
 export type GiveEach = (chunkOf: (branch: number) => Buffer) => void | Promise<void>
 
-/** What a store that fell behind sees as its payload's error. */
+/** The payload's error for a store that fell behind. */
 export class Stalled extends Error {
   constructor(stallMs: number) {
     super(`it took nothing for ${stallMs} ms while others went on`)
@@ -34,7 +34,7 @@ export class Stalled extends Error {
   }
 }
 
-/** What the others see then. */
+/** The payload's error for the stores that are left then. */
 export class TooFewLeft extends Error {
   constructor() {
     super('too few stores are left to take the data')
@@ -48,14 +48,14 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
   const requireEnough = (): void => {
     if (living().length < least) throw new TooFewLeft()
   }
-  /** Waits for all; who keeps the others waiting falls away. */
+  /** Waits for all. A branch that keeps the others waiting is dropped. */
   const together = async (waits: readonly { branch: Branch; busy: Promise<unknown> }[]): Promise<void> => {
     const left = new Set(waits.map(({ branch }) => branch))
     const all = Promise.all(waits.map(({ branch, busy }) => busy.finally(() => left.delete(branch))))
     let stalls = 0
     await withinMs(all, stallMs, () => {
       stalls++
-      // With nobody to wait for it, none of them is slow: all wait for the same. But not for ever.
+      // When every branch is still busy, none is slower than the others: they all wait, but not for ever.
       if (left.size === living().length && left.size > 0 && stalls < patience) return false
       for (const branch of left) branch.end(new Stalled(stallMs))
       return true
@@ -86,7 +86,7 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
   }
 }
 
-/** Who drains a branch. */
+/** What drains a branch. */
 interface Taker {
   sink: ByteSink
   resolve(): void
@@ -95,13 +95,13 @@ interface Taker {
 
 export class Branch {
   readonly #size: number
-  /** Resolves when somebody reads, or nobody will. */
+  /** Resolves when somebody reads, or nobody ever will. */
   readonly ready: Promise<void>
   #beReady: () => void = () => {}
   #taker: Taker | undefined
   #taken = false
   #end: { error: unknown } | undefined
-  /** Waits for a taker, with the first chunk. */
+  /** Wakes the first chunk, which waits for a taker. */
   #wake: () => void = () => {}
 
   constructor(size: number) {
@@ -115,12 +115,12 @@ export class Branch {
     return this.#end !== undefined
   }
 
-  /** Whether one store may still come in the place of another: nothing was taken yet. */
+  /** Whether another store can still replace this one: nothing has been taken yet. */
   get isWhole(): boolean {
     return !this.#taken && !this.ended
   }
 
-  /** All bytes, for one store; that it fails, or does not want them, leaves a whole branch to another. */
+  /** All bytes, for one store. If it fails or cancels before it takes any, the branch is still whole for another store. */
   source(): ByteSource {
     let taker: Taker | undefined
     const drain = (sink: ByteSink): Promise<void> =>
@@ -154,7 +154,7 @@ export class Branch {
     else this.#taker?.reject(error)
   }
 
-  /** Never rejects: a failing sink ends its branch alone. */
+  /** Never rejects: a failing sink ends only its own branch. */
   give(chunk: Buffer): Promise<void> | undefined {
     if (!this.#taken) return this.#giveFirst(chunk)
     try {
@@ -166,7 +166,7 @@ export class Branch {
     }
   }
 
-  /** The chunk is lent until somebody has it, or nobody will. */
+  /** The chunk is lent until somebody has taken it, or nobody ever will. */
   async #giveFirst(chunk: Buffer): Promise<void> {
     while (this.isWhole) {
       const taker = this.#taker
@@ -206,12 +206,12 @@ export class Branch {
   }
 }
 
-/** Waits for `work`; each time `ms` have passed, `late` says whether to wait no longer. */
-async function withinMs(work: Promise<unknown>, ms: number, late: () => boolean): Promise<void> {
+/** Waits for `work`. Each time `ms` have passed, `isOver` says whether to stop waiting. */
+async function withinMs(work: Promise<unknown>, ms: number, isOver: () => boolean): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const waited = new Promise<void>((resolve) => {
     timer = setInterval(() => {
-      if (late()) resolve()
+      if (isOver()) resolve()
     }, ms)
   })
   try {

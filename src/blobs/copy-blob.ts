@@ -1,11 +1,11 @@
-/** Writes a blob again as another location, or a newer version of its own, lays it: the same bytes with the same description. */
+/** Writes a blob again as another location, or a newer version of its own, asks: the same bytes with the same description. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
 import { type NewShard, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
 import type { Manifest } from './manifest.ts'
 import type { Member } from './member.ts'
 import { readLabel } from './shard-label.ts'
 
-/** The blob can't be read: its shards are damaged, or their stores out of use. Nothing is wrong with where it was to go. */
+/** The blob can't be read: its shards are damaged, or their stores are out of use. The destination is not at fault. */
 export class BlobUnreadable extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
@@ -13,7 +13,7 @@ export class BlobUnreadable extends Error {
   }
 }
 
-/** Waits until so many more bytes may be read. */
+/** Waits until this many more bytes may be read. */
 export type Pace = (bytes: number) => Promise<void>
 
 export interface CopyingBlobs {
@@ -39,7 +39,7 @@ export async function copyBlob(
   }
 }
 
-/** As the blob was written with, which all of its shards repeat. */
+/** The description that the blob was written with. All of its shards repeat it. */
 async function descriptionOf({ shards }: Manifest, member: CopyingBlobs['member']): Promise<Buffer> {
   let failure: unknown
   for (const { storeId, id } of shards) {
@@ -55,7 +55,7 @@ async function descriptionOf({ shards }: Manifest, member: CopyingBlobs['member'
   throw new BlobUnreadable(failure)
 }
 
-/** Tells failures of the source from those of who takes its bytes. */
+/** Separates failures of the source from those of the sink. */
 function verified(source: ByteSource, pace: Pace): ByteSource {
   return {
     size: source.size,

@@ -1,15 +1,15 @@
-/** What writing so many blobs would put on each of a location's stores, and whether they can take it. Pure. */
+/** How much writing so many blobs would add to each of a location's stores, and whether they can take it. Pure. */
 import type { StoreCondition } from '../stores/guarded-store.ts'
-import { choosePlaces, type Place } from './placement.ts'
+import { chooseStores, type StoreInDomain } from './placement.ts'
 import { type Shape, shardsOfBlob } from './shape.ts'
 
-/** Blobs that are to be written. */
+/** Blobs to be written. */
 export interface Demand {
   blobs: number
   bytes: number
-  /** Bytes of one copy of each that is copied whole. */
+  /** Bytes of one copy of each blob that is copied whole. */
   copyBytes: number
-  /** Bytes of one shard of each that is striped. */
+  /** Bytes of one shard of each blob that is striped. */
   stripeBytes: number
 }
 
@@ -27,23 +27,23 @@ export function withBlob(demand: Demand, shape: Shape, size: number): Demand {
   }
 }
 
-export interface ForecastStore extends Place {
+export interface ForecastStore extends StoreInDomain {
   name: string
   state: StoreCondition['state']
-  /** Absent: it can't be asked. */
+  /** Absent: the store can't be asked. */
   freeBytes: number | undefined
 }
 
 export interface ForecastLocation extends Shape {
-  /** Durable shards with which a write succeeds: of stripes, or of copies where nothing is striped. */
+  /** How many durable shards a write needs: of stripes, or of copies where nothing is striped. */
   writeAck: number
   stores: readonly ForecastStore[]
 }
 
 export interface Forecast extends Pick<Demand, 'blobs' | 'bytes'> {
-  /** With copies and parity. */
+  /** Copies and parity included. */
   storedBytes: number
-  /** What each store is expected to get, as placement goes by chance. */
+  /** What each store can expect to get, since placement is random. */
   stores: { name: string; bytes: number; freeBytes: number | undefined }[]
   /** Why the location can't take it now. Absent: it can. */
   fault: string | undefined
@@ -53,14 +53,14 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
   const { stores, striping, maxPerDomain } = location
   const open = stores.filter(({ state }) => state === 'up')
   const counts = countsOf(location)
-  const most = choosePlaces({
+  const most = chooseStores({
     count: counts.copies + counts.stripes,
     maxPerDomain,
     candidates: open,
     taken: [],
     random: () => 0,
   }).length
-  // With fewer stores than shards, writes go on until they can't be acknowledged; what is missing is made later.
+  // With fewer stores than shards, writes go on as long as they can be acknowledged; repair makes the missing shards later.
   const [copies, stripes] = [Math.min(counts.copies, most), Math.min(counts.stripes, most)]
   const ofCopies = sharesOf(open, copies, maxPerDomain)
   const ofStripes = sharesOf(open, stripes, maxPerDomain)
@@ -73,7 +73,7 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
       const [copyShare, stripeShare] = [ofCopies.get(storeId) ?? 0, ofStripes.get(storeId) ?? 0]
       return { name, bytes: Math.round(copyShare * demand.copyBytes + stripeShare * demand.stripeBytes), freeBytes }
     }),
-    fault: demand.blobs === 0 ? undefined : (tooFewStores() ?? tooLittleRoom()),
+    fault: demand.blobs === 0 ? undefined : (tooFewStores() ?? roomFault()),
   }
 
   function tooFewStores(): string | undefined {
@@ -83,7 +83,7 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
     return `a write needs ${needed} durable shards, and only ${most} can be placed: ${open.length} of its ${stores.length} stores can take data`
   }
 
-  function tooLittleRoom(): string | undefined {
+  function roomFault(): string | undefined {
     const room = roomFor(demand, open, maxPerDomain)
     if (room >= storedBytes) return undefined
     return `its stores have to take ${storedBytes} bytes, and have room for ${room} of them`
@@ -94,7 +94,7 @@ function countsOf({ copies, striping }: Shape): { copies: number; stripes: numbe
   return { copies, stripes: striping === undefined ? 0 : striping.data + striping.parity }
 }
 
-/** At most one shard of a blob in a store, and so many in a domain: room beyond that is of no use. */
+/** A store takes at most one shard of a blob, and a domain a few: more room than that is of no use. */
 function roomFor({ copyBytes, stripeBytes }: Demand, stores: readonly ForecastStore[], maxPerDomain: number): number {
   const most = copyBytes + stripeBytes
   const inDomain = new Map<string, number>()
@@ -106,8 +106,8 @@ function roomFor({ copyBytes, stripeBytes }: Demand, stores: readonly ForecastSt
 
 const rounds = 2_000
 
-/** The share of blobs of which each store gets a shard. Counted out of placements where domains are uneven, else the same for all. */
-export function sharesOf(stores: readonly Place[], count: number, maxPerDomain: number): Map<string, number> {
+/** The share of blobs of which each store gets a shard. It is sampled from placements where domains are uneven, and the same for all stores otherwise. */
+export function sharesOf(stores: readonly StoreInDomain[], count: number, maxPerDomain: number): Map<string, number> {
   const inDomain = new Map<string, number>()
   for (const { domain } of stores) inDomain.set(domain, (inDomain.get(domain) ?? 0) + 1)
   if ([...inDomain.values()].every((size) => size <= maxPerDomain)) {
@@ -116,14 +116,14 @@ export function sharesOf(stores: readonly Place[], count: number, maxPerDomain: 
   const chosen = new Map<string, number>()
   const random = repeatable()
   for (let round = 0; round < rounds; round++) {
-    for (const { storeId } of choosePlaces({ count, maxPerDomain, candidates: stores, taken: [], random })) {
+    for (const { storeId } of chooseStores({ count, maxPerDomain, candidates: stores, taken: [], random })) {
       chosen.set(storeId, (chosen.get(storeId) ?? 0) + 1)
     }
   }
   return new Map(stores.map(({ storeId }) => [storeId, (chosen.get(storeId) ?? 0) / rounds]))
 }
 
-/** The same plan for the same question. */
+/** Seeded, so that the same question always gets the same answer. */
 function repeatable(): () => number {
   let state = 1
   return () => {

@@ -1,11 +1,11 @@
-/** How a location shards data over its stores, as the configuration says it and the metadata remembers it; and whether its stores can keep to it. Pure. */
+/** How a location spreads data over its stores, as the configuration says and the metadata remembers; and whether its stores can keep to it. Pure. */
 
 interface Spread {
   /** Names of stores. */
   stores: readonly string[]
   /** Most shards of one blob in one failure domain. */
   maxPerDomain: number
-  /** A write succeeds when so many shards are durable. */
+  /** A write succeeds once this many shards are durable. */
   writeAck: number
 }
 
@@ -30,12 +30,12 @@ function shardsOf(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies : policy.data + policy.parity
 }
 
-/** More than half of the copies: two such writes always meet in a store. */
+/** More than half of the copies: any two such writes share a store. */
 export function usualWriteAck(copies: number): number {
   return Math.floor(copies / 2) + 1
 }
 
-/** One more than it takes to read: what was acknowledged survives a loss. */
+/** One more than reading takes: what was acknowledged survives a loss. */
 export function usualWriteAckOfStripes({ data, parity }: { data: number; parity: number }): number {
   return data + Math.min(1, parity)
 }
@@ -45,12 +45,12 @@ export function lossesSurvived(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies - 1 : policy.parity
 }
 
-/** Bytes kept for each byte stored: of what is striped, where something is. */
+/** Bytes kept for each byte stored: of striped blobs, where there are any. */
 export function overheadOf(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies : (policy.data + policy.parity) / policy.data
 }
 
-/** Failure domains of which all stores may be lost without loss of data, whichever they are: with all stores there, and with those that are out. */
+/** Failure domains of which all stores may be lost without loss of data, whichever they are. Once with every store, and once without those that are out. */
 export function domainLossesSurvived(
   policy: LocationPolicy,
   stores: readonly { domain: string; isOut: boolean }[],
@@ -67,7 +67,7 @@ export function domainLossesSurvived(
   return { whole: within(whole, losses), now: within(left, losses - sumOf(lost)) }
 }
 
-/** How many of `amounts` can always be taken from `most`: the largest are. */
+/** How many of `amounts` can be taken from `most` in the worst case: the largest ones go first. */
 function within(amounts: readonly number[], most: number): number {
   const descending = amounts.toSorted((a, b) => b - a)
   const over = descending.findIndex((_, i) => sumOf(descending.slice(0, i + 1)) > most)
@@ -76,7 +76,7 @@ function within(amounts: readonly number[], most: number): number {
 
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
-/** Why `policy` can't be kept to, or `undefined`. `domains`: the failure domain of every store that there is, by name. */
+/** Why the stores can't keep to `policy`, or `undefined`. `domains`: the failure domain of every store, by name. */
 export function policyFault(policy: LocationPolicy, domains: ReadonlyMap<string, string>): string | undefined {
   const { stores, maxPerDomain, writeAck } = policy
   const shards = shardsOf(policy)

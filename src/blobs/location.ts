@@ -21,7 +21,7 @@ interface OverStores {
   stores: readonly ShardStore[]
   /** Most shards of a blob in one failure domain. Absent: 1. */
   maxPerDomain?: number
-  /** Durable shards with which a write succeeds. Absent: of copies, more than half; of an erasure code, one more than it takes to read. */
+  /** A write succeeds once this many shards are durable. Absent: of copies, more than half; of an erasure code, one more than reading takes. */
   writeAck?: number
 }
 
@@ -33,27 +33,27 @@ export interface ReplicaLocation extends OverStores {
 
 export interface ErasureLocation extends OverStores, ErasureScheme {
   scheme: 'erasure'
-  /** Blobs smaller than this are copied whole, so often that as many losses are survived. Absent: those that share files. */
+  /** Smaller blobs are copied whole, in enough copies to survive as many losses. Absent: the size of blobs that share files. */
   replicateBelow?: number
 }
 
-/** A named, versioned policy: over which stores, and how, data is sharded. */
+/** A named, versioned policy: over which stores data is sharded, and how. */
 export type Location = ReplicaLocation | ErasureLocation
 
 export interface Striping extends ErasureScheme {
   replicateBelow: number
-  /** Durable shards with which a write of stripes succeeds. */
+  /** A write of stripes succeeds once this many shards are durable. */
   writeAck: number
 }
 
-/** A location with everything decided. */
+/** A location with every default filled in. */
 export interface Placing {
   name: string
   version: number
   scheme: Location['scheme']
-  /** Of what is copied whole. */
+  /** For blobs that are copied whole. */
   copies: number
-  /** Durable copies with which a write of copies succeeds. */
+  /** A write of copies succeeds once this many are durable. */
   copiesAck: number
   /** Absent: everything is copied whole. */
   striping: Striping | undefined
@@ -75,12 +75,12 @@ export function placingOf(location: Location, allMembers: Members): Placing {
     replicateBelow = limits.smallShardBytesMax,
     writeAck = usualWriteAckOfStripes(location),
   } = location
-  // Copies survive as many losses as stripes do, when they are whole and when their write is acknowledged.
+  // Whole copies survive as many losses as stripes do, and so do the copies that a write waits for.
   const [copies, copiesAck] = [parity + 1, writeAck - data + 1]
   return { ...common, copies, copiesAck, striping: { data, parity, replicateBelow, writeAck } }
 }
 
-/** Of a blob that is copied whole. */
+/** The manifest of a blob that is copied whole. */
 export function replicaManifest(location: Placing, size: number, shards: readonly ShardPlace[]): ReplicaManifest {
   const { name, version, copies } = location
   const manifest: ReplicaManifest = { location: name, locationVersion: version, scheme: 'replica', size, shards }
@@ -93,7 +93,7 @@ export function erasureManifest(location: Placing, coding: Coding, shards: reado
   return { ...namesOf(location), scheme: 'erasure', ...coding, shards, ...missing(lacking) }
 }
 
-/** Of a blob whose shards lie as they do, as one of that location. */
+/** The manifest of a blob whose shards stay where they are, as one of that location. */
 export function manifestIn(location: Placing, blob: Manifest, shards: readonly ShardPlace[]): Manifest {
   return blob.scheme === 'erasure'
     ? erasureManifest(location, codingOf(blob), shards)
@@ -106,16 +106,16 @@ function namesOf({ name, version }: Placing): Pick<Manifest, 'location' | 'locat
 
 const missing = (count: number): Pick<Manifest, 'missing'> => (count > 0 ? { missing: count } : {})
 
-/** For people: what a location is made of, and how it is. */
+/** For people: what a location is made of, and its state. */
 export interface LocationState {
   name: string
   version: number
   scheme: Location['scheme']
-  /** Of what is copied whole. */
+  /** For blobs that are copied whole. */
   copies: number
-  /** Of what is striped. Absent: nothing is. */
+  /** For blobs that are striped. Absent: none are. */
   striping?: ErasureScheme & { replicateBelow: number }
-  /** Durable shards with which a write succeeds. */
+  /** A write succeeds once this many shards are durable. */
   writeAck: number
   maxPerDomain: number
   stores: readonly ({ name: string; domain: string; store: ShardStore } & StoreCondition)[]

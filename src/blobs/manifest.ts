@@ -1,4 +1,4 @@
-/** Where the shards of one blob lie: part of an object's record. */
+/** Where the shards of one blob lie. It is part of an object's record. */
 
 import type { ShardId } from '../stores/shard-store.ts'
 import type { ErasureScheme } from './erasure/generator-matrix.ts'
@@ -7,7 +7,7 @@ import { type StripeGeometry, shardBytes } from './erasure/stripes.ts'
 export interface ShardPlace {
   storeId: string
   id: ShardId
-  /** Which shard of an erasure code it is. Absent: a whole copy. */
+  /** The shard's index in its erasure code. Absent: it is a whole copy. */
   index?: number
 }
 
@@ -17,7 +17,7 @@ interface Placed {
   locationVersion: number
   size: number
   shards: readonly ShardPlace[]
-  /** How many shards there should be beyond those in `shards`. Absent: none. */
+  /** How many shards are missing from `shards`. Absent: none. */
   missing?: number | undefined
 }
 
@@ -26,17 +26,17 @@ export interface ReplicaManifest extends Placed {
   scheme: 'replica'
 }
 
-/** Each shard has an index of its own, and lies in a store of its own. An index that none has is missing. */
+/** Each shard has its own index, and lies in its own store. An index that no shard has is missing. */
 export interface ErasureManifest extends Placed, ErasureScheme {
   scheme: 'erasure'
-  /** Of a stripe, in each shard. */
+  /** Bytes of a unit: what one shard keeps of one stripe. */
   unitBytes: number
 }
 
-/** Never edited in place. */
+/** It is never edited in place. */
 export type Manifest = ReplicaManifest | ErasureManifest
 
-/** What decides where in which shard a byte lies. */
+/** What determines where a byte lies in which shard. */
 export type Coding = StripeGeometry & ErasureScheme
 
 export function codingOf({ size, data, parity, unitBytes }: ErasureManifest): Coding {

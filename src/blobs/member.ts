@@ -1,15 +1,15 @@
-/** A store as locations see it: with its failure domain, and whether it can be used now. */
+/** A store as its locations see it: with its failure domain, and whether it can be used now. */
 import { GuardedStore, type StoreCondition } from '../stores/guarded-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
-import type { Place } from './placement.ts'
+import type { StoreInDomain } from './placement.ts'
 
-export interface Member extends Place {
+export interface Member extends StoreInDomain {
   name: string
   store: ShardStore
-  /** Nothing goes on without it, so it is never left out. */
+  /** Nothing works without this store, so it is never left out. */
   isVital: boolean
   condition(): StoreCondition
-  /** Where it is out: whether another store is to be in its place by now. */
+  /** When the store is out: looks whether another store has replaced it. */
   follow(): Promise<void>
   /** Takes note of an error that the store itself did not see. */
   blame(error: unknown): void
@@ -39,12 +39,12 @@ export function memberOf(store: ShardStore): Member {
   return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
 }
 
-/** Without a member, or with one that is out, nothing is to be expected of a store. */
+/** Without a member, or with one that is out of use, there is nothing to expect of a store. */
 export function isInUse(member: Member | undefined): boolean {
   return member !== undefined && member.condition().state !== 'out'
 }
 
-/** Every store of a process, once, however many locations name it. */
+/** Every store of a process, once each, however many locations name it. */
 export class Members {
   readonly #all: readonly Member[]
   #byId: ReadonlyMap<string, Member>
@@ -56,11 +56,11 @@ export class Members {
     this.#byId = byId
   }
 
-  /** Whose shards have this store's identity. */
+  /** The member whose shards carry this store id. */
   holder(storeId: string): Member | undefined {
     const found = this.#byId.get(storeId)
     if (found?.storeId === storeId) return found
-    // A store that was lost may have got a successor, with an identity of its own.
+    // A lost store may have got a successor with an identity of its own.
     this.#byId = new Map(this.#all.map((each) => [each.storeId, each]))
     return this.#byId.get(storeId)
   }

@@ -1,4 +1,4 @@
-/** Opens as many shards of an erasure code as a read needs: others take the place of those that are missing, failing or slow. */
+/** Opens as many shards of an erasure code as a read needs. Others replace those that are missing, failing or slow. */
 import type { ByteSource } from '../byte-source.ts'
 import type { ShardRange } from '../stores/shard-store.ts'
 import { type CopyReading, type ReadableCopy, unreadable } from './read-copies.ts'
@@ -7,29 +7,29 @@ export interface ReadableShard extends ReadableCopy {
   index: number
 }
 
-/** The shards that may still be read. */
+/** The shards that can still be read. */
 export class ShardsLeft {
   readonly #left: Map<number, ReadableShard>
-  readonly #late = new Set<number>()
+  readonly #slow = new Set<number>()
   readonly #errors: unknown[] = []
 
   constructor(shards: readonly ReadableShard[]) {
     this.#left = new Map(shards.map((shard) => [shard.index, shard]))
   }
 
-  /** In order of preference: data before parity, those that were slow last. */
+  /** In order of preference: data before parity, slow ones last. */
   get indexes(): number[] {
-    const rank = (index: number): number => index + (this.#late.has(index) ? 256 : 0)
+    const rank = (index: number): number => index + (this.#slow.has(index) ? 256 : 0)
     return [...this.#left.keys()].sort((a, b) => rank(a) - rank(b))
   }
 
-  isLate(index: number): boolean {
-    return this.#late.has(index)
+  isSlow(index: number): boolean {
+    return this.#slow.has(index)
   }
 
-  /** Others are asked first from now on. */
-  late(index: number): void {
-    this.#late.add(index)
+  /** From now on others are asked first. */
+  markSlow(index: number): void {
+    this.#slow.add(index)
   }
 
   fail(index: number, error: unknown): void {
@@ -38,13 +38,13 @@ export class ShardsLeft {
     this.#errors.push(error)
   }
 
-  /** What a reader is told when too few are left. */
+  /** What a reader gets when too few are left. */
   get error(): unknown {
     return unreadable(this.#errors)
   }
 
   /**
-   * Opens a range of each of some shards. `undefined` when one failed, or was so late that another should be tried: then none is left open.
+   * Opens a range of each of some shards. `undefined` when one failed, or was so slow that another should be tried: then none is left open.
    * `mayRace`: there are others to try.
    */
   async open(
@@ -71,7 +71,7 @@ export class ShardsLeft {
     isOver = true
     for (const index of wanted.keys()) {
       if (opened.has(index) || !this.#left.has(index)) continue
-      if (mayRace) this.late(index)
+      if (mayRace) this.markSlow(index)
       else this.fail(index, new Error(`the store did not answer for ${waitMs} ms`))
       complete = false
     }
@@ -83,9 +83,9 @@ export class ShardsLeft {
 
 async function settledWithin(work: readonly Promise<void>[], ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([Promise.all(work), late])
+  await Promise.race([Promise.all(work), timeout])
   clearTimeout(timer)
 }

@@ -1,23 +1,23 @@
-/** A source whose bytes are asked for, so that several can be read in turns. Holds no more than the chunk that its source lends. */
+/** Turns a source into one that is asked for bytes, so that several can be read in turns. Holds no more than the chunk that its source lends. */
 import type { ByteSource } from '../byte-source.ts'
 
 export class PulledSource {
   readonly #source: ByteSource
   readonly #stallMs: number
   #begun = false
-  /** What is lent and not taken yet. */
+  /** The part of the lent chunk that nobody has taken yet. */
   #chunk: Buffer = Buffer.alloc(0)
   #takeNext: (() => void) | undefined
   #wake: (() => void) | undefined
   #end: { error: unknown } | undefined
 
-  /** One that gives nothing for `stallMs` while it is asked fails. */
+  /** It fails when it is asked and gives nothing for `stallMs`. */
   constructor(source: ByteSource, stallMs: number) {
     this.#source = source
     this.#stallMs = stallMs
   }
 
-  /** From 1 to `max` bytes, the caller's until the next call. Rejects when the source fails, or has no more. */
+  /** From 1 to `max` bytes, which belong to the caller until the next call. Rejects when the source fails or has ended. */
   async next(max: number): Promise<Buffer> {
     while (this.#chunk.length === 0) await this.#more()
     const taken = this.#chunk.subarray(0, max)
@@ -34,7 +34,7 @@ export class PulledSource {
     this.#finish(new Error('the read was cancelled'))
     this.#chunk = this.#chunk.subarray(0, 0)
     this.#source.cancel()
-    // Whoever waits for leave to give more is told by the sink.
+    // The source learns from its sink when it may give more.
     this.#takeNext?.()
   }
 

@@ -1,4 +1,4 @@
-/** Opens a range of a blob, from the stores that are likely to answer best. */
+/** Opens a range of a blob on the stores that are likely to answer best. */
 import type { ByteSource } from '../byte-source.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
 import type { Chance } from './choose-stores.ts'
@@ -48,8 +48,8 @@ async function readStriped(
     const member = members.holder(shard.storeId)
     return shard.index === undefined ? [] : [{ ...readable(shard, member, damaged), index: shard.index, member }]
   })
-  const late = shards.filter(({ member }) => !isInUse(member)).map(({ index }) => index)
-  return readStripes(shards, range, { coding: codingOf(manifest), code, late, raceMs, stallMs })
+  const askLast = shards.filter(({ member }) => !isInUse(member)).map(({ index }) => index)
+  return readStripes(shards, range, { coding: codingOf(manifest), code, askLast, raceMs, stallMs })
 }
 
 function readable({ id }: ShardPlace, member: Member | undefined, damaged: () => void): ReadableCopy {
@@ -65,7 +65,7 @@ function readable({ id }: ShardPlace, member: Member | undefined, damaged: () =>
   }
 }
 
-/** Stores that are out come last; among the others chance decides, so that all have their share of reads. */
+/** Stores that are out come last. The order of the others is random, so that all share the reads. */
 function preference(member: Member | undefined, chance: number): number {
   return chance + (isInUse(member) ? 0 : 1)
 }

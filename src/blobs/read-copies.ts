@@ -1,4 +1,4 @@
-/** Reads one of several whole copies: another takes over where one is missing, damaged, failing or slow. What is given out was verified by its store. */
+/** Reads one of several whole copies. Another takes over when it is missing, damaged, failing or slow. The store has verified everything that is given out. */
 import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { ShardDamaged, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
@@ -6,18 +6,18 @@ import { ShardDamaged, ShardMissing, type ShardRange } from '../stores/shard-sto
 /** One copy, and how to open a range of it. */
 export interface ReadableCopy {
   open(range: ShardRange): Promise<ByteSource>
-  /** The copy could not be read: missing, damaged, or its store fails or stalls. */
+  /** Called when the copy could not be read: it is missing or damaged, or its store fails or stalls. */
   failed(error: unknown): void
 }
 
 export interface CopyReading {
-  /** A copy that has not begun to answer by then is raced by the next. */
+  /** The next copy races one that has not begun to answer by then. */
   raceMs: number
-  /** A copy that gives nothing for so long is given up. */
+  /** A copy that gives nothing for so long is abandoned. */
   stallMs: number
 }
 
-/** `copies` in order of preference. Rejects only when none can be opened: with `ShardMissing` or `ShardDamaged` when that is so of all, else ServiceUnavailable. */
+/** `copies` in order of preference. Rejects only when none can be opened: with `ShardMissing` or `ShardDamaged` when that is true of all, else ServiceUnavailable. */
 export async function readCopies(
   copies: readonly ReadableCopy[],
   range: ShardRange,
@@ -30,7 +30,7 @@ export async function readCopies(
 interface Opened {
   source: ByteSource
   copy: ReadableCopy
-  /** Those that have not failed yet. */
+  /** The copies that have not failed yet. */
   others: readonly ReadableCopy[]
   errors: readonly unknown[]
 }
@@ -80,7 +80,7 @@ function openFirst(
   })
 }
 
-/** What a reader is told when too few shards can be read. A missing one may have been moved: that is for the caller to find out. */
+/** What a reader gets when too few shards can be read. A missing one may have been moved: the caller finds out. */
 export function unreadable(errors: readonly unknown[]): unknown {
   const passing = errors.find((error) => !(error instanceof ShardDamaged))
   if (passing !== undefined) {
@@ -93,7 +93,7 @@ export function unreadable(errors: readonly unknown[]): unknown {
   return errors.find((error) => error instanceof ShardMissing) ?? errors[0] ?? new Error('a blob without shards')
 }
 
-/** Goes on with another copy where one fails half-way. */
+/** Continues with another copy when one fails half-way. */
 class FailingOver implements ByteSource {
   readonly size: number
   readonly #range: ShardRange
@@ -118,7 +118,7 @@ class FailingOver implements ByteSource {
       start += attempt.given
       if (attempt.sinkFailed || this.#cancelled) throw error
       copy.failed(error)
-      // The next copy begins where this one ended: whole, verified blocks were given until there.
+      // The next copy begins where this one ended: it has given whole, verified blocks.
       this.#opened = await openFirst(others, { start, end: this.#range.end }, this.#reading, [...errors, error])
       if (this.#cancelled) {
         this.#opened.source.cancel()
@@ -137,7 +137,7 @@ class FailingOver implements ByteSource {
   }
 }
 
-/** The drain of one copy, until it ends, fails, or gives nothing for too long. */
+/** Drains one copy until it ends, fails, or gives nothing for too long. */
 export class Attempt {
   readonly #sink: ByteSink
   readonly #stallMs: number
@@ -170,7 +170,7 @@ export class Attempt {
     }
   }
 
-  /** The clock runs only while the store is waited for, not while the sink works. */
+  /** The clock runs only while the source waits for the store, not while the sink works. */
   #await(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
@@ -180,7 +180,7 @@ export class Attempt {
   }
 
   async #take(chunk: Buffer): Promise<void> {
-    // A store that wakes up after it was given up: another copy is being read already.
+    // The store woke up after it was abandoned: another copy is being read by now.
     if (this.#over) throw new Error('this copy was given up')
     clearTimeout(this.#timer)
     try {

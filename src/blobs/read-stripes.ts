@@ -1,6 +1,6 @@
 /**
- * Reads a range of a blob from the shards of an erasure code: where the data shards are there, their units in turn and nothing computed; else any that are
- * enough, from which each stripe's lost units are computed. What is given out was verified by the stores, or computed from what was.
+ * Reads a range of a blob from the shards of an erasure code. When the data shards are there, it reads their units in turn and computes nothing. Otherwise it
+ * computes each stripe's lost units from any sufficient shards. What it gives out was verified by the stores, or computed from what was.
  */
 import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
 import type { ErasureCode } from './erasure/code.ts'
@@ -13,26 +13,26 @@ import type { CopyReading } from './read-copies.ts'
 export interface StripesReading extends CopyReading {
   coding: Coding
   code: () => ErasureCode
-  /** Shards to be asked last. */
-  late?: readonly number[]
+  /** Shards to ask last. */
+  askLast?: readonly number[]
 }
 
-/** Rejects when too few shards can be opened: with `ShardMissing` or `ShardDamaged`, or ServiceUnavailable when others may come back. */
+/** Rejects when too few shards can be opened: with `ShardMissing` or `ShardDamaged`, or with ServiceUnavailable when others may come back. */
 export async function readStripes(
   shards: readonly ReadableShard[],
   range: Span,
   reading: StripesReading,
 ): Promise<ByteSource> {
   const left = new ShardsLeft(shards)
-  for (const index of reading.late ?? []) left.late(index)
+  for (const index of reading.askLast ?? []) left.markSlow(index)
   return new StripesSource(left, range, reading, await openAttempt(left, range, reading))
 }
 
-/** Shards opened for what is still to be read. */
+/** Shards that are open for the rest of the range. */
 interface Attempt {
   range: Span
   sources: ReadonlyMap<number, PulledSource>
-  /** Data shards that are computed from `sources`; none when the bytes are read as they lie. */
+  /** Data shards to compute from `sources`; none when the bytes can be read as they lie. */
   lost: readonly number[]
 }
 
@@ -46,7 +46,7 @@ async function openAttempt(left: ShardsLeft, range: Span, reading: StripesReadin
     const lost = [...needed.keys()].filter((index) => !chosen.includes(index))
     const common = commonSpan(coding, range)
     const wanted = lost.length === 0 ? needed : new Map(chosen.map((index) => [index, common]))
-    const mayRace = indexes.filter((index) => !left.isLate(index)).length > coding.data
+    const mayRace = indexes.filter((index) => !left.isSlow(index)).length > coding.data
     const opened = await left.open(wanted, mayRace, reading)
     if (opened === undefined) continue
     const sources = new Map([...opened].map(([index, source]) => [index, new PulledSource(source, reading.stallMs)]))
@@ -54,13 +54,13 @@ async function openAttempt(left: ShardsLeft, range: Span, reading: StripesReadin
   }
 }
 
-/** What the data shards hold of a range: those that hold none are left out. */
+/** What the data shards hold of a range, without those that hold nothing. */
 function spansOf(coding: Coding, range: Span): Map<number, Span> {
   const spans = Array.from({ length: coding.data }, (_, index) => [index, shardSpan(coding, index, range)] as const)
   return new Map(spans.filter(([, { start, end }]) => start < end))
 }
 
-/** A shard's own failure, as opposed to one of who takes the bytes. */
+/** A failure of a shard, as opposed to one of the sink. */
 class ShardFailed extends Error {
   readonly index: number
   constructor(index: number, cause: unknown) {
@@ -77,7 +77,7 @@ class StripesSource implements ByteSource {
   #attempt: Attempt
   #given = 0
   #isCancelled = false
-  /** Bytes are lent on: their source must not have them back yet. */
+  /** The bytes are lent on: their source must not reuse them yet. */
   #isGiving = false
 
   constructor(left: ShardsLeft, range: Span, reading: StripesReading, attempt: Attempt) {
@@ -107,7 +107,7 @@ class StripesSource implements ByteSource {
         if (!(error instanceof ShardFailed) || this.#isCancelled) throw error
         this.#left.fail(error.index, error.cause)
       }
-      // Whole, verified pieces were given until here; others go on.
+      // Whole, verified pieces were given up to here; other shards continue.
       const rest = { start: this.#range.start + this.#given, end: this.#range.end }
       this.#attempt = await openAttempt(this.#left, rest, this.#reading)
       if (this.#isCancelled) this.#close()
@@ -159,7 +159,7 @@ class StripesSource implements ByteSource {
   }
 }
 
-/** The next bytes of each shard. */
+/** Takes the next bytes of each shard. */
 export async function blocksOf(
   sources: ReadonlyMap<number, PulledSource>,
   blockBytes: number,

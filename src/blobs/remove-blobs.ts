@@ -1,9 +1,9 @@
-/** Deletes the shards of blobs, one call to each store. */
+/** Deletes the shards of blobs, with one call to each store. */
 import type { ShardId } from '../stores/shard-store.ts'
 import type { Manifest } from './manifest.ts'
 import type { Members } from './member.ts'
 
-/** Resolves with what could not be deleted yet: its store is out of use. Rejects when a store fails that nothing goes on without. */
+/** Resolves with what could not be deleted yet, because its store is out of use. Rejects when a store fails without which nothing works. */
 export async function removeBlobs(manifests: readonly Manifest[], members: Members): Promise<Manifest[]> {
   const outOfReach = new Set<string>()
   const remove = async ([storeId, ids]: [string, ShardId[]]): Promise<void> => {

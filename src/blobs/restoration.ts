@@ -1,4 +1,4 @@
-/** What comes of restoring a blob, and how its shards are looked at before. */
+/** What restoring a blob can result in, and the inspection of its shards before. */
 import type { ByteSource } from '../byte-source.ts'
 import { ShardDamaged } from '../stores/shard-store.ts'
 import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
@@ -7,9 +7,9 @@ import { Attempt, type CopyReading } from './read-copies.ts'
 import { readLabel, type ShardLabel } from './shard-label.ts'
 
 export type Restoration =
-  /** Every copy was verified. `manifest` may say so, where the old one says that some are missing. */
+  /** Every copy was verified. `manifest` is set when the old one wrongly says that some are missing. */
   | { outcome: 'whole'; manifest: Manifest }
-  /** `made` are new, and `replaced` are to be garbage once `manifest` is committed. Unless `whole`, copies are still missing. */
+  /** `made` are new; `replaced` become garbage once `manifest` is committed. Unless `whole`, copies are still missing. */
   | {
       outcome: 'restored'
       manifest: Manifest
@@ -17,25 +17,25 @@ export type Restoration =
       replaced: readonly ShardPlace[]
       whole: boolean
     }
-  /** No store can take what is missing, or the copies that are left can't be reached now. */
+  /** No store can take what is missing, or the remaining copies can't be reached now. */
   | { outcome: 'waiting'; reason: string }
-  /** No copy is left that can be read, here or on any store that is out of use. */
+  /** No copy can be read any more, neither here nor on a store that is out of use. */
   | { outcome: 'lost' }
 
-/** How a blob's shards are looked at. */
-export interface Looking {
-  /** Waits until so many more bytes may be read. */
+/** How to inspect a blob's shards. */
+export interface InspectOptions {
+  /** Waits until this many more bytes may be read. */
   pace?(bytes: number): Promise<void>
-  /** Whether a shard that says this of its blob is one of the blob that is looked at, and of no other. */
+  /** Whether a shard with this description belongs to the inspected blob. */
   isOfBlob?(description: Buffer): boolean
 }
 
 export interface RestoreContext {
   member(storeId: string): Member | undefined
-  places(count: number, beside: readonly Member[], not: readonly Member[]): Member[]
+  findStores(count: number, holders: readonly Member[], tried: readonly Member[]): Member[]
   manifestOf(shards: readonly ShardPlace[]): Manifest
   reading: CopyReading
-  looking: Looking
+  looking: InspectOptions
 }
 
 type InspectContext = Pick<RestoreContext, 'member' | 'reading' | 'looking'>
@@ -46,7 +46,7 @@ export interface InspectedShard {
   state: 'good' | 'bad' | 'out of reach'
 }
 
-/** Reads all of every shard. One is bad only when its store is there, and itself, and does not have it, or has another in its place. */
+/** Reads every shard completely. A shard is bad only when the right store answers, and lacks it or has something else under its id. */
 export async function inspectShards(manifest: Manifest, context: InspectContext): Promise<InspectedShard[]> {
   const looked = await Promise.all(manifest.shards.map((shard) => inspectShard(manifest, shard, context)))
   const blobId = mostFrequent(looked.flatMap(({ label }) => label?.blobId ?? []))
@@ -55,11 +55,11 @@ export async function inspectShards(manifest: Manifest, context: InspectContext)
   )
 }
 
-interface LookedAt extends InspectedShard {
+interface LabelledShard extends InspectedShard {
   label: ShardLabel | undefined
 }
 
-async function inspectShard(manifest: Manifest, shard: ShardPlace, context: InspectContext): Promise<LookedAt> {
+async function inspectShard(manifest: Manifest, shard: ShardPlace, context: InspectContext): Promise<LabelledShard> {
   const member = context.member(shard.storeId)
   if (member === undefined) return { shard, member, state: 'bad', label: undefined }
   try {
@@ -80,7 +80,7 @@ async function inspectShard(manifest: Manifest, shard: ShardPlace, context: Insp
   }
 }
 
-/** Resolves with its description. */
+/** Resolves with the shard's description. */
 async function readWhole(
   manifest: Manifest,
   { id }: ShardPlace,
@@ -113,14 +113,18 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
-/** Whether only shards are missing for which there is no place now: then reading those that are there would be in vain. */
-export function isHopeless({ shards }: Manifest, { member, places }: RestoreContext, wanted: number): boolean {
+/** Whether the blob only lacks shards that no store can take now: then there is no point in reading the others. */
+export function cannotGainShards(
+  { shards }: Manifest,
+  { member, findStores }: RestoreContext,
+  wanted: number,
+): boolean {
   const holders = shards.flatMap(({ storeId }) => member(storeId) ?? [])
   if (holders.length < shards.length || holders.length >= wanted) return false
-  return places(1, holders, []).length === 0
+  return findStores(1, holders, []).length === 0
 }
 
-/** Whoever asked wants no more of it: no store is to blame. */
+/** The caller stopped the work: no store is to blame. */
 export class Interrupted extends Error {
   constructor(cause: unknown) {
     super('the work was interrupted', { cause })
@@ -128,8 +132,8 @@ export class Interrupted extends Error {
   }
 }
 
-/** The source, no faster than its pace. What the pace rejects with comes as `Interrupted`. */
-export function paced(source: ByteSource, { pace }: Looking): ByteSource {
+/** Reads the source no faster than the pace allows. A rejection of the pace arrives as `Interrupted`. */
+export function paced(source: ByteSource, { pace }: InspectOptions): ByteSource {
   if (pace === undefined) return source
   const wait = (bytes: number): Promise<void> =>
     pace(bytes).catch((error) => {

@@ -1,12 +1,12 @@
-/** Verifies the copies of a blob and makes those that are missing. Deletes nothing: what is no longer referenced is for the caller to call garbage. */
+/** Verifies the copies of a blob and makes the missing ones. Deletes nothing: the caller turns what is no longer referenced into garbage. */
 import type { ReplicaManifest, ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { readCopies } from './read-copies.ts'
 import {
+  cannotGainShards,
   type InspectedShard,
   Interrupted,
   inspectShards,
-  isHopeless,
   paced,
   type Restoration,
   type RestoreContext,
@@ -17,7 +17,7 @@ export interface CopiesContext extends RestoreContext {
 }
 
 export async function restoreCopies(manifest: ReplicaManifest, context: CopiesContext): Promise<Restoration> {
-  if (isHopeless(manifest, context, context.copies))
+  if (cannotGainShards(manifest, context, context.copies))
     return { outcome: 'waiting', reason: 'no store can take the missing copy' }
   const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')
@@ -32,7 +32,7 @@ export async function restoreCopies(manifest: ReplicaManifest, context: CopiesCo
   if (lacking === 0 && replaced.length === 0) return { outcome: 'whole', manifest: context.manifestOf(keptShards) }
 
   const made: ShardPlace[] = []
-  for (const member of context.places(
+  for (const member of context.findStores(
     lacking,
     kept.flatMap(({ member: holder }) => holder ?? []),
     [],
@@ -48,7 +48,7 @@ export async function restoreCopies(manifest: ReplicaManifest, context: CopiesCo
   return { outcome: 'restored', manifest: context.manifestOf(shards), made, replaced: gone, whole }
 }
 
-/** Byte for byte, with the description that the copies have. `undefined` when that failed; another run tries again. */
+/** Byte for byte, with the same description. `undefined` when that failed; another run tries again. */
 async function copyTo(
   manifest: ReplicaManifest,
   good: readonly InspectedShard[],

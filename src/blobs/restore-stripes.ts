@@ -1,4 +1,4 @@
-/** Verifies the shards of an erasure code and computes those that are missing from others. Deletes nothing: what is no longer referenced is for the caller to call garbage. */
+/** Verifies the shards of an erasure code and computes the missing ones. Deletes nothing: the caller turns what is no longer referenced into garbage. */
 import type { GiveEach } from './branched-source.ts'
 import type { ErasureCode } from './erasure/code.ts'
 import { shardBytes, stripeAt, stripeCount } from './erasure/stripes.ts'
@@ -6,7 +6,13 @@ import { codingOf, type ErasureManifest, type ShardPlace } from './manifest.ts'
 import type { Member } from './member.ts'
 import { PulledSource } from './pulled-source.ts'
 import { blocksOf } from './read-stripes.ts'
-import { type InspectedShard, inspectShards, isHopeless, type Restoration, type RestoreContext } from './restoration.ts'
+import {
+  cannotGainShards,
+  type InspectedShard,
+  inspectShards,
+  type Restoration,
+  type RestoreContext,
+} from './restoration.ts'
 import { labelled, readLabel } from './shard-label.ts'
 import { placeOf, type ShardsDemand, writeSideBySide } from './write-shards.ts'
 
@@ -16,7 +22,7 @@ export interface StripesContext extends RestoreContext {
 
 export async function restoreStripes(manifest: ErasureManifest, context: StripesContext): Promise<Restoration> {
   const { data, parity } = manifest
-  if (isHopeless(manifest, context, data + parity))
+  if (cannotGainShards(manifest, context, data + parity))
     return { outcome: 'waiting', reason: 'no store can take the missing shards' }
   const found = await inspectShards(manifest, context)
   const good = found.filter(({ state }) => state === 'good')
@@ -31,12 +37,12 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
   if (lacking.length === 0) return { outcome: 'whole', manifest: context.manifestOf(keptShards) }
 
   const holders = kept.flatMap(({ member }) => member ?? [])
-  const places = context.places(lacking.length, holders, [])
-  const another = (beside: readonly Member[], tried: readonly Member[]): Member | undefined =>
-    context.places(1, [...holders, ...beside], tried)[0]
-  const made = places.length === 0 ? [] : await compute(manifest, good, lacking, { places, another }, context)
+  const members = context.findStores(lacking.length, holders, [])
+  const another = (others: readonly Member[], tried: readonly Member[]): Member | undefined =>
+    context.findStores(1, [...holders, ...others], tried)[0]
+  const made = members.length === 0 ? [] : await compute(manifest, good, lacking, { members, another }, context)
   if (made.length === 0) return { outcome: 'waiting', reason: 'no store can take the missing shards' }
-  // A damaged one that could not be made anew stays referenced: some of its blocks may be all that is left one day.
+  // A damaged shard that could not be replaced stays referenced: some of its blocks may be all that is left one day.
   const isGone = (shard: ShardPlace): boolean =>
     context.member(shard.storeId) === undefined || made.some(({ index }) => index === shard.index)
   const shards = [...keptShards, ...made, ...bad.filter((shard) => !isGone(shard))]
@@ -53,12 +59,12 @@ function indexesOf({ data, parity }: ErasureManifest): number[] {
   return Array.from({ length: data + parity }, (_, index) => index)
 }
 
-/** As many of the `lacking` as there are places, byte for byte what they were. None when that failed; another run tries again. */
+/** Makes as many of the `lacking` shards as there are stores for them, byte for byte as they were. None when that failed; another run tries again. */
 async function compute(
   manifest: ErasureManifest,
   good: readonly InspectedShard[],
   lacking: readonly number[],
-  { places, another }: Pick<ShardsDemand, 'places' | 'another'>,
+  { members, another }: Pick<ShardsDemand, 'members' | 'another'>,
   context: StripesContext,
 ): Promise<ShardPlace[]> {
   const coding = codingOf(manifest)
@@ -73,7 +79,7 @@ async function compute(
       sources.set(shard.index, new PulledSource(source, stallMs))
       if (descriptions.length === 0) descriptions.push(await member.store.description(shard.id))
     }
-    const wanted = lacking.slice(0, places.length)
+    const wanted = lacking.slice(0, members.length)
     const computation = code.reconstruction(coding, [...sources.keys()], wanted)
     const produce = async (give: GiveEach): Promise<void> => {
       for (let index = 0; index < stripeCount(coding); index++) {
@@ -89,7 +95,7 @@ async function compute(
     const describe = (at: number): Buffer => labelled({ ...label, index: wanted[at] ?? 0 }, description)
     const written = await writeSideBySide(
       { shardBytes: shardBytes(coding), describe, produce },
-      { places, another, least: 1, stallMs },
+      { members, another, least: 1, stallMs },
     )
     return written.map((shard) => ({ ...placeOf(shard), index: wanted[shard.at] ?? 0 }))
   } catch {

@@ -1,13 +1,13 @@
-/** Into how many shards of how many bytes a location lays a blob, and whether a blob lies so already. Pure. */
+/** How many shards of how many bytes a location makes of a blob, and whether a blob already lies like that. Pure. */
 import { limits } from '../limits.ts'
 import type { ErasureScheme } from './erasure/generator-matrix.ts'
 import { shardBytes } from './erasure/stripes.ts'
 import { type LocationPolicy, lossesSurvived } from './location-policy.ts'
 import type { Manifest } from './manifest.ts'
-import type { Place } from './placement.ts'
+import type { StoreInDomain } from './placement.ts'
 
 export interface Shape {
-  /** Of what is copied whole. */
+  /** For blobs that are copied whole. */
   copies: number
   /** Absent: everything is copied whole. */
   striping?: (ErasureScheme & { replicateBelow: number }) | undefined
@@ -21,15 +21,15 @@ export function shapeOf(policy: LocationPolicy): Shape {
   return { copies: lossesSurvived(policy) + 1, striping, maxPerDomain }
 }
 
-/** Of a blob of `size` bytes: how many shards, and the bytes of each. */
+/** For a blob of `size` bytes: how many shards, and the bytes of each. */
 export function shardsOfBlob({ copies, striping }: Shape, size: number): { count: number; bytes: number } {
   if (striping === undefined || size < striping.replicateBelow) return { count: copies, bytes: size }
   const { data, parity } = striping
   return { count: data + parity, bytes: shardBytes({ size, data, unitBytes: limits.stripeUnitBytes }) }
 }
 
-/** Whether the shards of a blob are as many, of the kind, and where the location would have them. Its name and version play no part; missing shards count as if they were there. */
-export function liesAs(manifest: Manifest, shape: Shape, stores: readonly Place[]): boolean {
+/** Whether the number, the kind and the stores of a blob's shards are what the location asks. Its name and version do not matter; missing shards count as if they were there. */
+export function liesAs(manifest: Manifest, shape: Shape, stores: readonly StoreInDomain[]): boolean {
   const { striping, maxPerDomain } = shape
   const { count } = shardsOfBlob(shape, manifest.size)
   const isStriped = striping !== undefined && manifest.size >= striping.replicateBelow

@@ -1,19 +1,19 @@
-/** What a shard of an erasure code says of itself ahead of what its blob says, so that the blob can be found and put together from shards alone. */
+/** The label that a shard of an erasure code carries in front of its blob's description, so that the blob can be found and put together from shards alone. */
 import { type Clock, randomId } from '../clock.ts'
 import type { Coding } from './manifest.ts'
 
 export interface ShardLabel extends Coding {
-  /** The same for the shards of one blob, and of no other. */
+  /** The same for all shards of one blob, and for no other blob. */
   blobId: string
   index: number
 }
 
-/** No description of a whole blob begins with it. */
+/** No description of a whole blob begins like this. */
 const mark = 0x01
 const numbersAt = 17
 const labelBytes = numbersAt + 13
 
-/** Gives a label to each shard of a blob. */
+/** Labels each shard of a blob. */
 export function labelling(coding: Coding, clock: Clock): (index: number, description: Buffer) => Buffer {
   const blobId = randomId(clock)
   return (index, description) => labelled({ ...coding, blobId, index }, description)
@@ -29,7 +29,7 @@ export function labelled({ blobId, index, data, parity, unitBytes, size }: Shard
   return Buffer.concat([label, description])
 }
 
-/** `label`: absent when the shard is a whole copy. `description`: what its blob says of itself. */
+/** `label`: absent when the shard is a whole copy. `description`: the blob's. */
 export function readLabel(bytes: Buffer): { label: ShardLabel | undefined; description: Buffer } {
   if (bytes[0] !== mark || bytes.length < labelBytes) return { label: undefined, description: bytes }
   const [index = 0, data = 0, parity = 0] = bytes.subarray(numbersAt)

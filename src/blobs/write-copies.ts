@@ -1,4 +1,4 @@
-/** Writes whole copies of a blob to several stores at once, and settles for the acknowledged number of them. */
+/** Writes whole copies of a blob to several stores at once, and resolves once enough of them are durable. */
 
 import { ByteBudget } from '../byte-budget.ts'
 import { bytesSource } from '../byte-source.ts'
@@ -21,19 +21,19 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Shard
     const produce = (give: GiveEach) => payload.drain((chunk) => give(() => chunk))
     return writeSideBySide({ shardBytes: payload.size, describe, produce }, demand)
   }
-  // Whoever sends slowly must not keep others from writing: what comes slowly is held before it counts.
+  // A slow sender must not keep others from writing: its bytes count only once they are all here.
   const bytes = await payload.read()
   return smallBytes.spend(bytes.length, () => writeSmall(bytes, describe(), demand))
 }
 
-/** Small payloads are held until all stores have them. */
+/** Bytes of small payloads, which are held until all stores have them. */
 const smallBytes = new ByteBudget(limits.segmentQueueBytesMax)
 
 async function writeSmall(bytes: Buffer, description: Buffer, demand: ShardsDemand): Promise<WrittenShard[]> {
   const standIns = new StandIns(demand)
   const putTo = ({ store }: Member) => store.put({ payload: bytesSource(bytes), describe: () => description })
   return gather(
-    demand.places.map((member, at) => new ShardWriting(member, at, putTo, (failed) => standIns.next(failed))),
+    demand.members.map((member, at) => new ShardWriting(member, at, putTo, (failed) => standIns.next(failed))),
     demand,
   )
 }

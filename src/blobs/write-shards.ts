@@ -1,4 +1,4 @@
-/** Writes several shards of one blob side by side, one to each store, and settles for the acknowledged number of them. */
+/** Writes several shards of one blob concurrently, one to each store, and resolves once enough of them are durable. */
 import { S3Error } from '../errors.ts'
 import { type ShardId, StoreFull } from '../stores/shard-store.ts'
 import { branchesOf, type GiveEach, patience, Stalled, TooFewLeft } from './branched-source.ts'
@@ -8,25 +8,25 @@ import type { Member } from './member.ts'
 /** A shard that is durable. */
 export interface WrittenShard {
   member: Member
-  /** Of the store as it was then: another may be in its place by now. */
+  /** The store's id at that time: another store may have replaced it since. */
   storeId: string
   id: ShardId
-  /** Of those that were to be written. */
+  /** Its index among the shards to write. */
   at: number
 }
 
 export interface ShardsDemand {
-  /** Where to write, one shard each. */
-  places: readonly Member[]
-  /** A further store, for what one of the places refused. `beside`: those that have, or are to have, a shard. */
-  another(beside: readonly Member[], tried: readonly Member[]): Member | undefined
-  /** Fewest durable shards. */
+  /** The stores to write to, one shard each. */
+  members: readonly Member[]
+  /** Another store, when one has refused its shard. `holders`: those that have a shard or are getting one. */
+  another(holders: readonly Member[], tried: readonly Member[]): Member | undefined
+  /** The fewest durable shards. */
   least: number
   stallMs: number
 }
 
 export interface SideBySide {
-  /** Of each shard. */
+  /** Bytes of each shard. */
   shardBytes: number
   describe(at: number): Buffer
   /** Gives all bytes of all shards. */
@@ -38,10 +38,10 @@ export async function writeSideBySide(
   { shardBytes, describe, produce }: SideBySide,
   demand: ShardsDemand,
 ): Promise<WrittenShard[]> {
-  const { places, least, stallMs } = demand
-  const { branches, run } = branchesOf({ count: places.length, size: shardBytes, least, stallMs })
+  const { members, least, stallMs } = demand
+  const { branches, run } = branchesOf({ count: members.length, size: shardBytes, least, stallMs })
   const standIns = new StandIns(demand)
-  const puts = places.flatMap((member, at) => {
+  const puts = members.flatMap((member, at) => {
     const branch = branches[at]
     if (branch === undefined) return []
     const putTo = ({ store }: Member) => store.put({ payload: branch.source(), describe: () => describe(at) })
@@ -55,46 +55,46 @@ export async function writeSideBySide(
   })
   const giving = run(produce)
   const [given, written] = await Promise.allSettled([giving, gather(puts, demand, giving)])
-  // A payload that failed has failed for all of them; that too few are left, they say better themselves.
+  // A failed payload fails every shard. When too few shards are left, their own errors say more.
   if (given.status === 'rejected' && !(given.reason instanceof TooFewLeft)) throw given.reason
   if (written.status === 'rejected') throw written.reason
   return written.value
 }
 
-/** Stores that come in the place of those that refuse a shard, so that each has one of the blob, and each domain no more than it may. */
+/** Stores that stand in for those that refuse a shard, so that each store has at most one shard of the blob, and each domain no more than it may. */
 export class StandIns {
   readonly #another: ShardsDemand['another']
-  readonly #beside: Set<Member>
+  readonly #holders: Set<Member>
   readonly #tried: Set<Member>
 
-  constructor({ places, another }: Pick<ShardsDemand, 'places' | 'another'>) {
+  constructor({ members, another }: Pick<ShardsDemand, 'members' | 'another'>) {
     this.#another = another
-    this.#beside = new Set(places)
-    this.#tried = new Set(places)
+    this.#holders = new Set(members)
+    this.#tried = new Set(members)
   }
 
   next(failed: Member): Member | undefined {
-    this.#beside.delete(failed)
-    const next = this.#another([...this.#beside], [...this.#tried])
+    this.#holders.delete(failed)
+    const next = this.#another([...this.#holders], [...this.#tried])
     if (next === undefined) return undefined
-    this.#beside.add(next)
+    this.#holders.add(next)
     this.#tried.add(next)
     return next
   }
 }
 
 type PutTo = (member: Member) => Promise<ShardId>
-/** `undefined`: nobody stands in, and the error is the shard's. */
+/** `undefined`: no store stands in, and the shard fails with the error. */
 type StandIn = (failed: Member, error: unknown) => Member | undefined
 
-/** One shard on its way to a store, and then, where that fails, to another. */
+/** One shard on its way to a store, and if that store fails, to another. */
 export class ShardWriting {
-  /** Where it is being written now. */
+  /** The store that it is being written to now. */
   member: Member
   readonly done: Promise<WrittenShard>
 
-  constructor(place: Member, at: number, putTo: PutTo, standIn: StandIn) {
-    this.member = place
+  constructor(member: Member, at: number, putTo: PutTo, standIn: StandIn) {
+    this.member = member
     this.done = this.#write(at, putTo, standIn)
   }
 
@@ -113,7 +113,7 @@ export class ShardWriting {
   }
 }
 
-/** Waits for all, but not for ever: once enough are there, and, with more patience, once all has been `given`. */
+/** Waits for all shards, but not for ever: for `stallMs` once enough are durable, and for longer once all bytes are `given`. */
 export async function gather(
   writing: readonly ShardWriting[],
   { least, stallMs }: Pick<ShardsDemand, 'least' | 'stallMs'>,
@@ -151,7 +151,7 @@ export async function gather(
   for (const timer of timers) clearTimeout(timer)
   for (const { member, done } of open) {
     member.takeOut(new Error('a write did not end in time'))
-    // Too late to be counted: what it wrote after all is an orphan.
+    // Too late to count: what it still writes is an orphan.
     done.then((shard) => removeShards([shard])).catch(() => {})
   }
   if (written.length >= least) return written.toSorted((a, b) => a.at - b.at)
@@ -159,7 +159,7 @@ export async function gather(
   throw tooFew(errors)
 }
 
-/** As far as that works: what stays behind is an orphan, to be found as one. */
+/** Best effort: what stays behind is an orphan, and is found as one. */
 async function removeShards(shards: readonly WrittenShard[]): Promise<void> {
   await Promise.allSettled(shards.map(({ member, id }) => member.store.delete([id])))
 }

@@ -1,4 +1,4 @@
-/** Writes a blob as the shards of an erasure code: each stripe is computed as it comes, and its units go to all stores side by side. */
+/** Writes a blob as the shards of an erasure code: computes each stripe as it comes, and sends its units to all stores concurrently. */
 import type { ByteSink } from '../byte-source.ts'
 import type { NewShard } from '../stores/shard-store.ts'
 import type { GiveEach } from './branched-source.ts'
@@ -10,11 +10,11 @@ import { type ShardsDemand, type WrittenShard, writeSideBySide } from './write-s
 export interface StripesDemand extends ShardsDemand {
   coding: Coding
   code: ErasureCode
-  /** What shard `index` says of itself. */
+  /** The description of shard `index`. */
   label(index: number, description: Buffer): Buffer
 }
 
-/** The shard at each place has the place's number for its index: where stores are missing, parity is. Resolves and rejects as `writeSideBySide`. */
+/** The shard for the n-th store has index n: when stores are missing, parity is. Resolves and rejects like `writeSideBySide`. */
 export async function writeStripes({ payload, describe }: NewShard, demand: StripesDemand): Promise<WrittenShard[]> {
   const { coding, code, label } = demand
   return writeSideBySide(
@@ -27,7 +27,7 @@ export async function writeStripes({ payload, describe }: NewShard, demand: Stri
   )
 }
 
-/** Collects a stripe, then gives each shard its unit. Holds one stripe of data, and its parity. */
+/** Collects a stripe, then gives each shard its unit. Holds one stripe of data and its parity. */
 function stripeSink(coding: Coding, code: ErasureCode, give: GiveEach): ByteSink {
   const encoding = code.encoding(coding)
   let stripe = stripeAt(coding, 0)

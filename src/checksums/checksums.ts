@@ -1,4 +1,4 @@
-/** The checksums that S3 knows: their names, computing them, joining those of parts. Says nothing of where they are sent or kept. */
+/** The checksums that S3 knows: their names, computing them, joining those of parts. Does not know where they are sent or kept. */
 import { createHash, hash } from 'node:crypto'
 import { crc32, crc32c } from '@node-rs/crc32'
 import type { ByteSource } from '../byte-source.ts'
@@ -50,7 +50,7 @@ export type ChecksumAlgorithm = keyof typeof checksumFields
 
 export const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
 
-/** Whether `value` is base64 of that many bytes, as an encoder writes it: what decoders merely tolerate is not. */
+/** Whether `value` is base64 of that many bytes, exactly as an encoder writes it: what decoders merely tolerate is not. */
 export function isBase64Of(bytes: number, value: string): boolean {
   const decoded = Buffer.from(value, 'base64')
   return decoded.length === bytes && decoded.toString('base64') === value
@@ -58,13 +58,13 @@ export function isBase64Of(bytes: number, value: string): boolean {
 
 export interface Digest {
   update(chunk: Buffer): void
-  /** Call once. A number (CRC, xxHash) is given as its big-endian bytes, as S3 sends it. */
+  /** Call once. A number (CRC, xxHash) is returned as its big-endian bytes, as S3 sends it. */
   digest(): Buffer
 }
 
 /**
  * Resolves when digests of these algorithms can be made; `undefined` when they can already, which is nearly always. Await it before `createDigest` and
- * `digestOf`: the library of xxHash is only loaded when a request first names it, and that takes a moment.
+ * `digestOf`: the library of xxHash is loaded only when a request first names it, and that takes a moment.
  */
 export function digestsReady(algorithms: readonly ChecksumAlgorithm[]): Promise<void> | undefined {
   return algorithms.some(isXxHash) && !xxHashLoaded() ? loadXxHash() : undefined
@@ -91,7 +91,7 @@ export function createDigest(algorithm: ChecksumAlgorithm): Digest {
   }
 }
 
-/** The digest of what is there in one piece: making an object that could take more costs more than the digest of a few KiB. */
+/** The digest of bytes in one piece: making an object that could take more costs more than the digest of a few KiB. */
 export function digestOf(algorithm: ChecksumAlgorithm, bytes: Buffer): Buffer {
   if (algorithm in hashNames) return hash(hashNames[algorithm as keyof typeof hashNames], bytes, 'buffer')
   const digest = createDigest(algorithm)
@@ -99,7 +99,7 @@ export function digestOf(algorithm: ChecksumAlgorithm, bytes: Buffer): Buffer {
   return digest.digest()
 }
 
-/** As Node keeps them: a name in other letters is looked up each time. */
+/** In Node's spelling: a name in other letters is looked up each time. */
 const hashNames = { MD5: 'md5', SHA1: 'sha1', SHA256: 'sha256', SHA512: 'sha512' } as const
 
 function crc32Digest(checksum: (chunk: Buffer, before: number) => number): Digest {

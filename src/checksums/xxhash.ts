@@ -3,7 +3,7 @@ import type { IHasher } from 'hash-wasm'
 
 export type XxHashAlgorithm = 'XXHASH64' | 'XXHASH3' | 'XXHASH128'
 
-/** One of an algorithm computes all digests: each keeps its state and lends it for the bytes that come. */
+/** One hasher of an algorithm computes all digests: each digest keeps its state, and lends it while bytes come. */
 interface Hasher {
   hasher: IHasher
   /** Of no bytes yet. */

@@ -1,10 +1,10 @@
-/** Says that the server is ready: to people, and in one line that scripts wait for. */
+/** Says that the server is ready: in words to people, and in one line for scripts that wait for it. */
 import type { Configuration } from '../config/configuration.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './command.ts'
 import type { Instance } from './instance.ts'
 
-/** Call once, when every process that serves is listening. */
+/** Call once, when every serving process is listening. */
 export function announce(
   { configuration, extra, json, print }: Invocation,
   instance: Instance,
@@ -31,7 +31,7 @@ const readyEvent = ({ region, workers }: Configuration, endpoint: string): objec
   pid: process.pid,
 })
 
-/** What `--anonymous` keeps back. */
+/** Fields that `--anonymous` omits. */
 function privateFields({ shownKey, dataPath }: Instance): object {
   const { accessKeyId, secretAccessKey, keptIn } = shownKey
   // The secret is absent unless this start made it.

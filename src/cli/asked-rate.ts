@@ -1,4 +1,4 @@
-/** `--rate` of commands that read a lot. */
+/** The flag `--rate` of commands that read a lot. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { rate } from '../config/kinds.ts'
 import type { TaskArguments } from '../jobs/tasks.ts'
@@ -10,7 +10,7 @@ export const rateFlag: ExtraFlag = {
     "Most bytes to read in a second, such as 50MiB, or 'unlimited'. Initially what a running server is configured for; without a server, no limit.",
 }
 
-/** Nothing when it was not given. Throws `ConfigurationError`. */
+/** Empty when the flag was not given. Throws `ConfigurationError`. */
 export function askedRate({ extra }: Invocation): TaskArguments {
   if (typeof extra.rate !== 'string') return {}
   try {

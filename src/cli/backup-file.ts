@@ -1,4 +1,4 @@
-/** A backup as a file: a head, the key ring if asked for, the pieces of the metadata, and an end that says what they must be. Each is checksummed. */
+/** A backup as a file: a head, the key ring if asked for, the pieces of the metadata, and an end that says what the pieces must be. Each has a checksum. */
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -14,7 +14,7 @@ const mark = Buffer.from(markText)
 const format = 1
 const kinds = { head: 1, keys: 2, piece: 3, end: 4 } as const
 type Kind = keyof typeof kinds
-/** A byte that says its kind, its length, and the CRC-32 of both and its content. */
+/** A byte for its kind, its length, the CRC-32 of both and the content, then the content. */
 const headBytes = 9
 
 const headSchema = z.object({ format: z.number(), createdMs: z.number(), version: z.string() })
@@ -22,19 +22,19 @@ const endSchema = z.object({ pieces: z.number(), entries: z.number(), sha256: z.
 
 export interface BackupHead {
   createdMs: number
-  /** Of the program that made it. */
+  /** Version of the program that made it. */
   version: string
 }
 
 export interface Backup extends BackupHead {
-  /** The key ring as text. Absent: it was not asked for. */
+  /** The key ring as text. Absent: the backup leaves it out. */
   keys: string | undefined
   end: PiecesEnd
   /** All of them, in order. Throws `SnapshotDamaged`. */
   pieces(): AsyncGenerator<Buffer>
 }
 
-/** Writes a file that is there whole and durably, or not at all; never over another. Only its owner may read it. */
+/** Writes a file that exists whole and durable, or not at all, and never replaces another. Only its owner may read it. */
 export async function writeBackup(
   path: string,
   head: BackupHead,
@@ -52,7 +52,7 @@ export async function writeBackup(
       for (; next.done !== true; next = await pieces.next()) await file.writeFile(frame('piece', next.value))
       await file.writeFile(frame('end', JSON.stringify(next.value)))
       await file.sync()
-      // Unlike a rename, it fails when somebody else has made a file of that name meanwhile.
+      // Unlike a rename, a link fails when somebody else has made a file of that name meanwhile.
       await link(unfinished, path)
       return next.value
     } finally {
@@ -73,7 +73,7 @@ function frame(kind: Kind, content: string | Buffer): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Reads all of it once, and verifies it but for what the pieces hold. Throws `SnapshotDamaged`. */
+/** Reads the file once and verifies everything but the content of the pieces. Throws `SnapshotDamaged`. */
 export async function openBackup(path: string): Promise<Backup> {
   let head: BackupHead | undefined
   let keys: string | undefined
@@ -130,5 +130,5 @@ async function* framesOf(path: string): AsyncGenerator<{ kind: number; content: 
   }
 }
 
-/** A piece holds its last entry whole. Packing makes nothing much larger. */
+/** The last entry of a piece is always whole. Packing makes nothing much larger. */
 const frameBytesMax = 2 * (limits.snapshotPieceBytes + limits.kvValueBytesMax)

@@ -1,4 +1,4 @@
-/** `holdfast backup`: a consistent copy of the metadata as one file, taken beside a running server or not. */
+/** `holdfast backup`: a consistent copy of the metadata as one file, whether a server runs or not. */
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -12,7 +12,7 @@ import { formatBytes } from './progress.ts'
 import { runTask } from './run-task.ts'
 import { withMetadata } from './stopped-data.ts'
 
-/** Ends the names of backups that are named by their time. */
+/** Suffix of backups that are named by their time. */
 export const backupSuffix = '.backup'
 
 export async function backup(invocation: Invocation): Promise<number> {
@@ -43,7 +43,7 @@ export async function backup(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** Where the server puts them from time to time, but now. */
+/** Where the server puts snapshots from time to time; this makes one now. */
 async function snapshotOnStores(invocation: Invocation): Promise<number> {
   const { configuration, extra, words, json, print, notice } = invocation
   if (words.length > 0) throw new ConfigurationError('--on-stores needs no path')
@@ -64,7 +64,7 @@ async function snapshotOnStores(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** The one word that a command takes. */
+/** The only word that a command takes. */
 export function onlyPath({ words }: Invocation): string {
   const [path, ...more] = words
   if (path === undefined || more.length > 0) throw new ConfigurationError('expects the path of one file or directory')
@@ -75,7 +75,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(absent))?.isDirectory() ?? false
 }
 
-/** Sorts by time. Fit for every file system. */
+/** Sorts by time. Every file system accepts it. */
 function nameAt(ms: number): string {
   return `holdfast-${new Date(ms).toISOString().replaceAll(':', '-')}${backupSuffix}`
 }

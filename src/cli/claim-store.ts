@@ -5,7 +5,7 @@ import type { StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import { knownDefaultStore } from '../instance/default-store.ts'
 import { PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
-import { beginStart } from '../instance/metadata-id.ts'
+import { recordStart } from '../instance/metadata-id.ts'
 import type { OpenMetadata } from '../opening/open-data.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import type { Invocation } from './command.ts'
@@ -17,7 +17,7 @@ export async function claimStore(invocation: Invocation, name: string): Promise<
   const { json, print, notice } = invocation
   await withMetadata(invocation, async (metadata) => {
     const { settings, knows } = await knownStore(invocation, metadata, name)
-    const claimant = await beginStart(metadata.kv, metadata.clock, metadata.directory.path)
+    const claimant = await recordStart(metadata.kv, metadata.clock, metadata.directory.path)
     const ownership = { claimant: async () => claimant, takes: 'any' as const }
     const fatal: Error[] = []
     const open = storeOpener(settings, { clock: metadata.clock, warn: notice, ownership })

@@ -1,19 +1,19 @@
-/** When V8 collects garbage in a process that serves. */
+/** When V8 collects garbage in a serving process. */
 import { Session } from 'node:inspector'
 import { setFlagsFromString } from 'node:v8'
 import { limits } from '../limits.ts'
 
 /**
- * Every piece of a body that node reads is a buffer of its own, and V8 counts it against a heap that is small otherwise: left alone, it marks all of the
- * heap every 20 MB of bodies, for a third of what an upload costs. With more room its cheap collections of young objects free the buffers first.
+ * Node reads a body into many buffers, and V8 counts each of them against an otherwise small heap. Left alone, it marks the whole
+ * heap for every 20 MB of bodies, which costs a third of an upload. With more room, its cheap collections of young objects free the buffers first.
  */
 export function collectLessOften(): void {
   setFlagsFromString(`--heap-growing-percent=${limits.heapGrowingPercent}`)
 }
 
 /**
- * V8 collects when memory is asked for: an idle process keeps what its last work left, and the room that this work took. So when the process has
- * worked and is idle, all is collected once. Whoever comes in these tens of milliseconds waits.
+ * V8 collects when memory is asked for, so an idle process keeps the garbage of its last work and the memory around it. Therefore a process that has
+ * worked and is idle collects everything once. A request that comes in these tens of milliseconds waits.
  */
 export function collectWhenIdle(): void {
   const looks = new IdleLooks()
@@ -25,12 +25,12 @@ export function collectWhenIdle(): void {
   }, limits.idleLookMs).unref()
 }
 
-/** Tells from looks at the CPU time of a process, every `limits.idleLookMs`, when to collect. */
+/** Decides when to collect, by the CPU time of a process, which it is given every `limits.idleLookMs`. */
 export class IdleLooks {
   #workedMs = 0
   #idleLooks = 0
 
-  /** `cpuMs`: since the last look. */
+  /** `cpuMs`: CPU time since the last call. */
   look(cpuMs: number): boolean {
     this.#workedMs += cpuMs
     const isIdle = cpuMs * 100 < limits.idleCpuPercent * limits.idleLookMs
@@ -43,7 +43,7 @@ export class IdleLooks {
 
 let session: Session | undefined
 
-/** As V8 does when the machine runs out of memory: all garbage goes, and with it the room that it was made in. */
+/** What V8 does when the machine runs out of memory: it removes all garbage and returns the memory to the system. */
 export function collectEverything(done: () => void = () => {}): void {
   if (session === undefined) {
     session = new Session()

@@ -22,6 +22,7 @@ const serveOptions: readonly OptionName[] = [
   'listen',
   'domains',
   'region',
+  'corsAllowOrigin',
   'tlsCert',
   'tlsKey',
   'rootFromAwsEnv',
@@ -90,26 +91,26 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'reclaim',
-    summary: 'Remove what nothing references from the data directory of a stopped server, and exit.',
+    summary: 'Remove unreferenced data from the data directory of a stopped server, and exit.',
     options: ['config', 'data', 'quarantineMs', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
     ],
-    // The server is stopped: no request can still need unreferenced data.
+    // The server is stopped, so no request can still need unreferenced data.
     initial: { reclaimGraceMs: ['0'] },
     run: reclaim,
   },
   {
     name: 'orphans',
     summary:
-      'List the data in quarantine, which no metadata references: since when, where, and what it says it is. Works beside a running server.',
+      'List the data in quarantine, which no metadata references: since when, where, and what its shards say it is. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     run: orphans,
   },
   {
     name: 'clock',
     summary:
-      'Show the time that Object Lock goes by, or confirm a large step of the clock. Works beside a running server.',
+      'Show the time that decides about Object Lock, or confirm a large step of the clock. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       { flags: '--confirm', summary: "Vouch for the machine's clock: locks that it says have expired may go." },
@@ -118,14 +119,14 @@ export const commands: readonly CommandDeclaration[] = [
   },
   {
     name: 'keys',
-    summary: 'Show the key ring by name and id, or replace a key of it; beside a running server or not.',
+    summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
       { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
       {
         flags: '--retire',
-        summary: 'The same, then remove the older keys: whoever has one of them can open nothing more.',
+        summary: 'The same, then remove the older keys: whoever has one of them can no longer open anything.',
       },
     ],
     run: keys,
@@ -146,41 +147,41 @@ export const commands: readonly CommandDeclaration[] = [
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (the default) begins with OK, DEGRADED or AT RISK and exits with 0, 3 or 4; 'plan' says what the configuration, as it is now, would change; 'plan BUCKET TO' says what a move would write; 'move BUCKET TO' moves a bucket's data while clients use it; 'replace STORE' puts an empty store in the place of a lost one; 'claim STORE' takes over a store that another server, or a copy of this one, used last. All of them work beside a running server.",
+        "'status' (the default) begins with OK, DEGRADED or AT RISK and exits with 0, 3 or 4; 'plan' says what the configuration, as it is now, would change; 'plan BUCKET TO' says what a move would write; 'move BUCKET TO' moves a bucket's data while clients use it; 'replace STORE' replaces a lost store by an empty one; 'claim STORE' takes over a store that another server, or a copy of this one, used last. All of them work while a server runs.",
     },
     run: locations,
   },
   {
     name: 'scrub',
     summary:
-      'Read and verify every shard of every object, and repair what is damaged. Continues where the last scrub stopped. Works beside a running server.',
+      'Read and verify every shard of every object, and repair what is damaged. Continues where the last scrub stopped. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
       rateFlag,
-      { flags: '--restart', summary: 'Begin anew.' },
-      { flags: '--cancel', summary: 'Stop the one that is under way.' },
+      { flags: '--restart', summary: 'Start again from the beginning.' },
+      { flags: '--cancel', summary: 'Stop the scrub that is under way.' },
     ],
     run: scrub,
   },
   {
     name: 'repair',
-    summary: 'Make missing and damaged shards anew, now. Works beside a running server.',
+    summary: 'Replace missing and damaged shards now. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [rateFlag],
     run: repair,
   },
   {
     name: 'backup',
-    summary: 'Write a consistent copy of the metadata to a file. Works beside a running server.',
+    summary: 'Write a consistent copy of the metadata to a file. Works while a server runs.',
     options: ['config', 'data', 'logLevel', 'snapshotsKept'],
     extraFlags: [
       {
         flags: '--on-stores',
-        summary: 'To the stores of each location instead, as the server does from time to time.',
+        summary: 'Write it to the stores of each location instead, as the server does from time to time.',
       },
       {
         flags: '--with-keys',
-        summary: 'Include the key ring: a secret. Without it, encrypted objects need a copy of it.',
+        summary: "Include the key ring, which is a secret. Without the ring, encrypted objects can't be read.",
       },
     ],
     words: { placeholder: 'FILE', summary: 'A new file, or a directory for one that is named by its time.' },
@@ -190,7 +191,7 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'restore',
     summary: 'Put the metadata of a backup into a data directory that has none.',
     options: ['config', 'data', 'logLevel'],
-    words: { placeholder: 'FILE', summary: 'A backup, or a directory: the newest in it.' },
+    words: { placeholder: 'FILE', summary: 'A backup, or a directory with backups, of which the newest is used.' },
     run: restore,
   },
   {

@@ -8,7 +8,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { limits } from '../limits.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
-import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
+import { type Renewal, readFromWorker, type ToWorker } from './worker-messages.ts'
 
 /** Workers can't serve. The message says why. */
 export class WorkerFailed extends Error {
@@ -50,7 +50,7 @@ export class Crew {
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
-  /** Workers that start later get it, too. */
+  /** Workers that start later get it too. */
   #renewal: Renewal | undefined
 
   constructor(options: CrewOptions) {
@@ -58,7 +58,7 @@ export class Crew {
     this.failed = new Promise((_, reject) => {
       this.#fail = reject
     })
-    // It may reject when nobody waits for it any more.
+    // It may reject while nobody waits for it any more.
     this.failed.catch(() => {})
     // Compiled code: workers run what tsc made of worker.ts.
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
@@ -82,7 +82,7 @@ export class Crew {
     const id = this.#nextId++
     sending.set(id, socket)
     const message: ToWorker = { kind: 'connection', id }
-    // Kept open here until the worker says that it took it. Left to close it, Node never does when the worker dies in between.
+    // Kept open here until the worker says that it took it. Otherwise Node never closes it when the worker dies in between.
     worker.process.send(message, socket, { keepOpen: true }, leaveToExit)
   }
 
@@ -107,7 +107,9 @@ export class Crew {
   #fork(): Promise<void> {
     const worker = cluster.fork()
     const ready = new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: FromWorker) => {
+      worker.on('message', (received: unknown) => {
+        const message = readFromWorker(received)
+        if (message === undefined) return
         if (message.kind === 'started') tell(worker, this.#firstOrder())
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
         else if (message.kind === 'took') this.#letGo(worker, message.id)
@@ -148,7 +150,7 @@ export class Crew {
     sending?.delete(id)
   }
 
-  /** A connection that the dead worker may or may not have taken is cut: its client tries again, where waiting would never end. */
+  /** The dead worker may or may not have taken the connection. It is cut, so that its client tries again instead of waiting for ever. */
   #bury(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
     this.#members.delete(worker)
@@ -176,7 +178,7 @@ export class Crew {
       if (signal !== null && crashSignals.has(signal)) await this.#options.onCrash(signal)
       await this.#fork()
     } catch (error) {
-      // It ends by itself, and is replaced then.
+      // The worker ends by itself, and is then replaced.
       this.#options.log.error({ err: error }, 'a worker could not start')
     }
   }
@@ -186,5 +188,5 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.process.send(message, undefined, {}, leaveToExit)
 }
 
-/** A message that can't be sent means that the worker is ending: what follows from that is done at its exit. */
+/** A message can't be sent only when the worker is ending. Its exit handler does the rest. */
 function leaveToExit(): void {}

@@ -1,4 +1,4 @@
-/** What a person is told when a command fails. */
+/** What a person reads when a command fails. */
 
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { S3Error } from '../errors.ts'
@@ -28,7 +28,7 @@ const expected = [
   WorkerFailed,
 ]
 
-/** One line for an expected error. A stack for any other, so that it can be reported. */
+/** One line for an expected error; a stack for any other, so that it can be reported. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const ofFile = fileFailure(error)
@@ -37,7 +37,7 @@ export function messageOf(error: unknown): string {
   return isExpected ? error.message : (error.stack ?? error.message)
 }
 
-/** Of the operating system, such as ENOSPC: its message names the call and the path. */
+/** From the operating system, such as ENOSPC: its message names the call and the path. */
 function isSystemError(error: Error): boolean {
   return 'code' in error && 'syscall' in error
 }

@@ -1,7 +1,7 @@
-/** SIGHUP: asks a server to read its configuration again. It never ends one. */
+/** SIGHUP: makes a server read its configuration again. It never ends one. */
 
 export interface Hangups {
-  /** From now on, `reload` is called for each signal, one call after the other; at once, if one came before. */
+  /** From now on, calls `reload` for each signal, one call after the other; at once, if a signal came before. */
   handle(reload: () => Promise<void>): void
 }
 

@@ -1,4 +1,4 @@
-/** What owns a data directory while it is served: the store, the accounts, the background jobs. Serves nothing itself. */
+/** What owns a data directory while it is served: metadata, stores, accounts and background jobs. Serves nothing itself. */
 
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
@@ -17,15 +17,15 @@ export interface Instance {
   dataPath: string
   accounts: readonly Account[]
   shownKey: ShownKey
-  /** Keeps the root account's key, when nobody gave one. */
+  /** The file that keeps the root account's key when the configuration names none. */
   credentialsFile: string
   close(): Promise<void>
 }
 
-/** The key that a person is shown at start. */
+/** The key that a person sees at start. */
 export interface ShownKey {
   accessKeyId: string
-  /** Only when it was made by this start: nobody has seen it yet. */
+  /** Set only when this start made it: nobody has seen it yet. */
   secretAccessKey?: string
   /** Where the secret is kept: a variable, or a file. */
   keptIn: string

@@ -1,6 +1,6 @@
 /**
- * The files of a TLS certificate and its key: read at start, and again whenever they hold something else. They are read rather than watched: whatever
- * puts new ones there (a rename, a link that points elsewhere, a mount), only what they hold counts.
+ * The files of a TLS certificate and its key. They are read at start, and again whenever their content changes. Reading beats watching: however somebody
+ * replaces them (by a rename, a link or a mount), only their content counts.
  */
 import { readFile } from 'node:fs/promises'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -25,7 +25,7 @@ export class KeyPairFiles {
   #renewed: (pair: KeyPair) => void = () => {}
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  /** What was wrong when last looked: said once, not at every look. */
+  /** What was wrong at the last look, so that it is said only once. */
   #complaint = ''
 
   constructor(files: TlsFiles, pair: KeyPair, log: Log) {
@@ -39,7 +39,7 @@ export class KeyPairFiles {
     return this.#current
   }
 
-  /** From now on, `renewed` is given each new pair that can be served. Call it once. */
+  /** From now on, calls `renewed` with each new pair that can be served. Call it once. */
   watch(renewed: (pair: KeyPair) => void): void {
     this.#renewed = renewed
     this.#lookLater()
@@ -55,7 +55,7 @@ export class KeyPairFiles {
     this.#timer = setTimeout(() => void this.look(), limits.keyPairLookMs).unref()
   }
 
-  /** Looks now. Later looks follow as before. */
+  /** Looks now. The regular looks continue. */
   async look(): Promise<void> {
     try {
       const pair = await readPair(this.#files)

@@ -1,11 +1,11 @@
-/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with it; a server may run meanwhile. */
+/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server may run meanwhile. */
 
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
 import type { DataDirectory } from '../instance/data-directory.ts'
 import { changingKeyRing } from '../instance/key-ring-change.ts'
-import { isRemembered, type KeyRingSources, keepKeyRing, openKeyRing } from '../instance/key-ring-file.ts'
+import { isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
 import type { OpenMetadata } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
@@ -37,10 +37,10 @@ export async function keys(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** Where a ring is in use. */
+/** The metadata that uses the ring. */
 type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed'> & { directory: Pick<DataDirectory, 'keyRing'> }
 
-/** What is asked for; of several, the first. */
+/** What to do; of several flags, the first counts. */
 export interface KeyChange {
   /** The name of the key. */
   rotate?: string | undefined
@@ -48,7 +48,7 @@ export interface KeyChange {
   rewrap?: boolean
 }
 
-/** Changes nothing when nothing is asked. Throws what `openKeyRing` and `rewrapKeys` throw. */
+/** Without an action, changes nothing. Throws what `openKeyRing` and `rewrapKeys` throw. */
 export async function changeKeyRing(
   metadata: RingMetadata,
   sources: KeyRingSources,
@@ -64,7 +64,7 @@ export async function changeKeyRing(
   })
 }
 
-/** A ring that nobody else changes, while a server may use it. */
+/** Nobody else changes the ring, but a server may use it. */
 class ChangedRing {
   readonly #metadata: RingMetadata
   /** Absent: the ring is in the environment. */
@@ -77,7 +77,7 @@ class ChangedRing {
     this.#ring = ring
   }
 
-  /** The new key is kept before anything is wrapped with it. */
+  /** The file has the new key before anything is wrapped with it. */
   async rotate(name: string): Promise<Result> {
     if (this.#file === undefined) {
       throw new ConfigurationError(
@@ -88,7 +88,7 @@ class ChangedRing {
       throw new ConfigurationError(`--rotate: the key ring has no key named '${name}'`)
     }
     const { kv, clock } = this.#metadata
-    await keepKeyRing(
+    await saveKeyRing(
       kv,
       this.#file,
       withNewKey(this.#ring, name, (bytes) => Buffer.from(clock.random(bytes))),
@@ -100,11 +100,11 @@ class ChangedRing {
   async retire(): Promise<Result> {
     const { report } = await this.rewrap()
     const ring = onlyNewest(this.#ring)
-    await keepKeyRing(this.#metadata.kv, this.#file, ring)
+    await saveKeyRing(this.#metadata.kv, this.#file, ring)
     return { ring, report }
   }
 
-  /** From when the ring is remembered, every process that writes wraps with its newest keys. */
+  /** Once the ring is remembered, every process that writes wraps with its newest keys. */
   async rewrap(): Promise<Result> {
     const { kv, clock, isServed } = this.#metadata
     if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {
@@ -113,7 +113,7 @@ class ChangedRing {
       )
     }
     await this.#ring.refresh()
-    await keepKeyRing(kv, this.#file, this.#ring)
+    await saveKeyRing(kv, this.#file, this.#ring)
     await this.#ring.refresh()
     return { ring: this.#ring, report: await rewrapKeys({ kv, clock, keys: this.#ring }) }
   }

@@ -1,4 +1,4 @@
-/** What a changed configuration of stores and locations would mean for the data that is there. Pure: what it goes by is gathered by `plan-locations`. */
+/** What a changed configuration of stores and locations would mean for the existing data. Pure: `plan-locations` gathers the facts. */
 
 import { type Forecast, type ForecastLocation, forecast, noDemand } from '../blobs/forecast.ts'
 import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../blobs/location-policy.ts'
@@ -12,7 +12,7 @@ import { removedLocation, removedStore, unreadableLocation } from '../opening/pl
 export interface PlanFacts {
   known: KnownPlacement
   configured: Placement
-  /** By name: those that are configured, which may be places that are to be one, and the one in the data directory. */
+  /** By name: the configured stores, of which some may not exist yet, and the one in the data directory. */
   stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
   census: Census
   /** Locations with blobs in the repair queue. */
@@ -23,7 +23,7 @@ export interface PlannedStore extends StoreNow {
   name: string
   change: 'new' | 'same' | 'removed'
   heldBytes: number
-  /** Once what is outdated has been moved, and what it left was removed. */
+  /** Once what is outdated has been moved, and what it left behind was removed. */
   gets: number
   leaves: number
   refusal: string | undefined
@@ -32,9 +32,9 @@ export interface PlannedStore extends StoreNow {
 export interface PlannedLocation {
   name: string
   change: 'new' | 'changed' | 'same' | 'removed'
-  /** From which it is changed, or which it was. Absent: new. */
+  /** The version before the change, or before the removal. Absent: the location is new. */
   before: { version: number; policy: LocationPolicy } | undefined
-  /** Absent: removed. */
+  /** Absent: the location is removed. */
   after:
     | {
         version: number
@@ -43,7 +43,7 @@ export interface PlannedLocation {
         overhead: number
         storesSurvived: { whole: number; now: number }
         domainsSurvived: { whole: number; now: number }
-        /** Writing again what lies otherwise than the location is to lay it. */
+        /** What has to be written again to lie as the location now asks. */
         outdated: Forecast
       }
     | undefined
@@ -67,12 +67,12 @@ const own = {
   policy: { scheme: 'replica', copies: 1, stores: [ownName], maxPerDomain: 1, writeAck: 1 } satisfies LocationPolicy,
 }
 
-/** Every location as the configuration has it, and the one in the data directory. */
+/** Every configured location, and the one in the data directory. */
 export function locationsToBe({
   known,
   configured,
   stores,
-}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, LocationAhead> {
+}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, ConfiguredLocation> {
   const next = { [ownName]: own, ...nextLocations(known.locations, configured.locations) }
   return new Map(
     Object.entries(next).map(([name, { version, policy }]) => {
@@ -85,7 +85,7 @@ export function locationsToBe({
   )
 }
 
-export interface LocationAhead extends Omit<ForecastLocation, 'stores'> {
+export interface ConfiguredLocation extends Omit<ForecastLocation, 'stores'> {
   version: number
   policy: LocationPolicy
   stores: readonly (StoreNow & { name: string; storeId: string; domain: string })[]
@@ -163,7 +163,7 @@ function plannedStores(
   })
 }
 
-/** What stands against the change, if anything does. */
+/** The reason against the change, if there is one. */
 export function refusalsOf({ stores, locations }: LocationPlan): string[] {
   return [...stores, ...locations].flatMap(({ refusal }) => refusal ?? [])
 }

@@ -1,8 +1,8 @@
-/** `holdfast locations`: how the locations of a data directory are, also beside a running server; and putting a new disk in the place of a lost one. */
+/** `holdfast locations`: the state of a data directory's locations, whether a server runs or not; and the replacement of a lost store. */
 
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { beginStart } from '../instance/metadata-id.ts'
+import { recordStart } from '../instance/metadata-id.ts'
 import { type Health, healthOf, worstHealth } from '../jobs/location-health.ts'
 import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../jobs/location-status.ts'
 import { replaceStore } from '../opening/open-placement.ts'
@@ -12,7 +12,7 @@ import { healthExitCodes } from './exit-codes.ts'
 import { cancelMove, moveBucket } from './move-bucket.ts'
 import { planLocations, planMove } from './plan-locations.ts'
 import { formatBytes } from './progress.ts'
-import { refuseUnfitPlace } from './replacement-place.ts'
+import { refuseUnfitDirectory } from './replacement-directory.ts'
 import { withReadOnlyData } from './stopped-data.ts'
 
 export async function locations(invocation: Invocation): Promise<number> {
@@ -88,9 +88,9 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const { configuration, json, print, notice } = invocation
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
-  if (invocation.extra.force !== true) await refuseUnfitPlace(settings, configuration.placement.stores)
+  if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
   const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
-    const claimant = await beginStart(backend.kv, systemClock, directory.path)
+    const claimant = await recordStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {
       clock: systemClock,
       warn: notice,

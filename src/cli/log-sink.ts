@@ -1,5 +1,5 @@
 /**
- * Where log lines go: a bounded queue in front of a file or stderr. A caller never waits and never sees an error. Lines that find no room are
+ * Where log lines go: through a bounded queue to a file or stderr. A caller never waits and never sees an error. Lines that find no room are
  * dropped, and a later line says how many (ADR 0029).
  */
 import { close, constants, fstatSync, openSync, write as writeCallback } from 'node:fs'
@@ -11,14 +11,14 @@ const write = promisify(writeCallback)
 
 export interface LogTarget {
   fd: number
-  /** Bytes in one write. Small enough, on what other processes write to as well, that a write is not mixed with theirs. */
+  /** Bytes in one write. It is so small that the system does not mix it with what other processes write to the same target. */
   writeBytesMax: number
 }
 
 export interface LogSink {
   /** The line includes its line end. Returns at once. */
   write(line: string): void
-  /** Later lines go there. So do lines that the old target refuses, also one of which it has a part. */
+  /** Later lines go to the new target. So do lines that the old one refuses, even one that it has a part of. */
   redirect(target: LogTarget): void
   /** Resolves when all lines are written, or after so long. */
   flush(forMs: number): Promise<void>
@@ -40,22 +40,22 @@ export function standardError(): LogTarget {
 }
 
 /**
- * A pipe or terminal is opened once more, because the flag for it belongs to the open file, which other programs share. A socket can't be opened
- * again: there, and where there is no /proc, making Node's own stream sets the flag.
+ * A pipe or terminal is opened again, because its non-blocking flag belongs to the open file, which other programs share. A socket can't be opened
+ * again. There, and where there is no /proc, Node sets the flag when it makes its own stream.
  */
 function withoutWaiting(isSocket: boolean): number {
   if (!isSocket) {
     try {
       return openSync('/proc/self/fd/2', O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY)
     } catch {
-      // Another user's, or another system.
+      // It belongs to another user, or the system has no /proc.
     }
   }
   process.stderr.on('error', () => {})
   return 2
 }
 
-/** `dropped` makes the line that says how many were. */
+/** `dropped` makes the line that says how many were dropped. */
 export function openLogSink(target: LogTarget, dropped: (count: number) => string): LogSink {
   return new QueuedSink(target, dropped)
 }
@@ -90,7 +90,7 @@ class QueuedSink implements LogSink {
     if (this.#next !== undefined) closeQuietly(this.#next)
     this.#next = undefined
     if (isSameFile(target, this.#target)) {
-      // It may hold a part of a line, which goes on there.
+      // The target may have a part of a line, whose rest follows.
       closeQuietly(target)
       return
     }
@@ -105,7 +105,7 @@ class QueuedSink implements LogSink {
   }
 
   async #writeAll(): Promise<void> {
-    // Lines of this turn of the event loop are written together.
+    // Lines of one turn of the event loop are written together.
     await undefined
     while (this.#lines.length > 0) {
       const bytes = this.#takeLines()
@@ -128,7 +128,7 @@ class QueuedSink implements LogSink {
     return Buffer.from(this.#lines.splice(0, count).join(''))
   }
 
-  /** However long it takes: a reader may come back, a device may get room. */
+  /** Tries for ever: a reader may come back, or a device get room. */
   async #writeWhole(bytes: Buffer): Promise<void> {
     let written = 0
     while (written < bytes.length) {
@@ -139,7 +139,7 @@ class QueuedSink implements LogSink {
           await delay(limits.logRetryMs, undefined, { ref: false })
           continue
         }
-        // A new file does not wait for the old one's device. It gets the whole of a line that the old one has a part of.
+        // A new file does not wait for the old one's device. It gets the whole line that the old one has a part of.
         this.#takeNext()
         written = bytes.subarray(0, written).lastIndexOf('\n') + 1
       }
@@ -166,7 +166,7 @@ function isSameFile(one: LogTarget, other: LogTarget): boolean {
   return found.dev === known.dev && found.ino === known.ino
 }
 
-/** stderr stays open: the next file that is opened would get its number, and what is written to stderr. */
+/** stderr stays open: otherwise the next file would get its number, and whatever is written to stderr. */
 function closeQuietly({ fd }: LogTarget): void {
   if (fd !== 2) close(fd, () => {})
 }

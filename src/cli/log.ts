@@ -1,4 +1,4 @@
-/** The process's log: JSON lines on stderr or in a file. Nothing waits until they are written. No secret is ever given to it. */
+/** The process's log: JSON lines on stderr or in a file. Nothing waits for its writes. It never gets a secret. */
 import { type Logger, pino } from 'pino'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -9,7 +9,7 @@ import { type LogSink, type LogTarget, logFile, openLogSink, standardError } fro
 
 export type Log = Logger
 
-/** One for the process, because stderr is one, too. */
+/** One for the process, because there is only one stderr. */
 let sink: LogSink | undefined
 /** Where its lines go. `undefined`: stderr. */
 let openFile: string | undefined
@@ -35,14 +35,14 @@ export function reopenLog({ logFile: file }: Pick<Settings, 'logFile'>): void {
   openFile = file
 }
 
-/** Call it before an exit. Resolves when all lines are written, or after `logFlushMs`. */
+/** Call it before the process exits. Resolves when all lines are written, or after `logFlushMs`. */
 export async function flushLog(): Promise<void> {
   await sink?.flush(limits.logFlushMs)
 }
 
-/** After a failed fsync nothing that this process believes to be stored can be trusted. The next start recovers. */
+/** After a failed fsync, nothing that this process believes to be stored can be trusted. The next start recovers. */
 export function exitOnFatal(log: Log, error: Error): void {
-  log.fatal({ err: error }, 'the store cannot go on')
+  log.fatal({ err: error }, 'the server cannot go on')
   void flushLog().then(() => process.exit(1))
 }
 
@@ -55,7 +55,7 @@ function targetOf(file: string | undefined): LogTarget {
   }
 }
 
-/** As pino writes it, but at any level: lines are missing. */
+/** The line looks like pino's, but ignores the log level: lines are missing. */
 function droppedLine(dropped: number): string {
   const msg = 'log lines were dropped: they could not be written'
   return `${JSON.stringify({ level: pino.levels.values.warn, time: systemClock.now(), pid: process.pid, dropped, msg })}\n`

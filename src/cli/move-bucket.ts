@@ -1,4 +1,4 @@
-/** `holdfast locations move`: brings a bucket's data to another location, or to the newest version of its own, also beside a running server. */
+/** `holdfast locations move`: brings a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
 import { moveKind, moveTask } from '../jobs/move-bucket.ts'
@@ -28,7 +28,7 @@ export async function moveBucket(invocation: Invocation, bucket: string, to: str
   return state === 'done' ? 0 : 1
 }
 
-/** What has been moved stays there, and new data goes on going there. */
+/** Moved data stays there, and new data keeps going there. */
 export async function cancelMove(invocation: Invocation, bucket: string): Promise<number> {
   const { json, print } = invocation
   const task = { kind: moveKind, name: bucket }

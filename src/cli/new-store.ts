@@ -1,4 +1,4 @@
-/** Looks at a place that is to become a store, and makes nothing there. */
+/** Inspects a directory or bucket that is to become a store. Makes nothing there. */
 import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -12,13 +12,13 @@ import { identityName } from '../stores/directory/layout.ts'
 import { nodeFs } from '../stores/node-fs.ts'
 import type { Ownership } from '../stores/store-claim.ts'
 
-/** `out`: the server would refuse to start because of it. The identity is one that no shard names, unless the place is a store already. */
-export async function lookAtNewStore(
+/** `out`: the server would refuse to start because of it. No shard names the identity, unless there is a store already. */
+export async function inspectNewStore(
   settings: StoreSettings,
   ownership: Ownership,
 ): Promise<StoreNow & { storeId: string }> {
   const storeId = `new store ${settings.name}`
-  // What lies at a remote place is looked at when the server first opens it; how much room it has, nobody knows.
+  // The server looks at a remote store when it first opens it. Nobody knows how much room a remote store has.
   if (settings.type !== 'directory')
     return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
   const { path } = settings
@@ -40,7 +40,7 @@ function refused(storeId: string, reason: string): StoreNow & { storeId: string 
   return { storeId, state: 'out', reason, usedBytes: undefined, freeBytes: undefined }
 }
 
-/** Its identity. Throws when it can't be opened, or holds something. */
+/** The store's identity. Throws when the store can't be opened, or is not empty. */
 async function emptyStoreAt(path: string, ownership: Ownership): Promise<string> {
   const store = await openDirectoryStore({
     path,
@@ -58,7 +58,7 @@ async function emptyStoreAt(path: string, ownership: Ownership): Promise<string>
   }
 }
 
-/** Of the nearest directory that is there. */
+/** Of the nearest existing directory. */
 async function freeBytesAt(path: string): Promise<number> {
   const free = await unlessMissing(nodeFs.freeBytes(path))
   return free ?? freeBytesAt(dirname(path))

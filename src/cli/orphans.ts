@@ -1,4 +1,4 @@
-/** `holdfast orphans`: lists the quarantine of data that no metadata was found to reference. */
+/** `holdfast orphans`: lists the data in quarantine that no metadata references. */
 
 import type { FoundOrphan } from '../commits/orphans.ts'
 import { quarantined } from '../jobs/release-orphans.ts'
@@ -12,7 +12,7 @@ export async function orphans(invocation: Invocation): Promise<number> {
     let count = 0
     for await (const orphan of quarantined({ kv })) {
       count++
-      const found = told(orphan)
+      const found = orphanFields(orphan)
       if (json) print(JSON.stringify({ event: 'orphan', ...found }))
       else
         print(`${new Date(found.sinceMs).toISOString()} ${found.storeId}/${found.id} ${found.bytes} bytes: ${found.of}`)
@@ -23,7 +23,7 @@ export async function orphans(invocation: Invocation): Promise<number> {
   })
 }
 
-function told({ storeId, id, payloadBytes, sinceMs, description }: FoundOrphan) {
+function orphanFields({ storeId, id, payloadBytes, sinceMs, description }: FoundOrphan) {
   return { storeId, id, bytes: payloadBytes, sinceMs, of: nameOf(Buffer.from(description, 'base64')) }
 }
 

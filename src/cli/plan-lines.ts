@@ -82,8 +82,8 @@ function storeLine({
   return `store ${name}  ${change}${condition}${used}${room}; holds ${formatBytes(heldBytes)}${after}`
 }
 
-export function moveLines(bucket: string, to: string, foreseen: Forecast & { from: string }): string[] {
-  const { from, blobs, bytes, storedBytes, stores, fault } = foreseen
+export function moveLines(bucket: string, to: string, planned: Forecast & { from: string }): string[] {
+  const { from, blobs, bytes, storedBytes, stores, fault } = planned
   if (blobs === 0) return [`all data of ${bucket} lies as ${to} lays it: nothing is written by moving it`]
   const rooms = stores.map(({ name, bytes: gets, freeBytes }) => {
     const free = freeBytes === undefined ? 'free room not known' : `${formatBytes(freeBytes)} free`

@@ -1,4 +1,4 @@
-/** `holdfast locations plan`: gathers how things are, has the plan made, and prints it. Changes nothing. */
+/** `holdfast locations plan`: gathers the current state, makes the plan, and prints it. Changes nothing. */
 
 import { forecast } from '../blobs/forecast.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -10,11 +10,11 @@ import { locationStatuses } from '../jobs/location-status.ts'
 import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
 import { type StoreNow, storeNow } from '../jobs/store-now.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { OpenDataStore } from '../opening/open-data.ts'
+import type { OpenData } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
 import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
 import { requireLocation } from './move-bucket.ts'
-import { lookAtNewStore } from './new-store.ts'
+import { inspectNewStore } from './new-store.ts'
 import { moveLines, planLines } from './plan-lines.ts'
 import { withDataForDryRun } from './stopped-data.ts'
 
@@ -22,7 +22,7 @@ import { withDataForDryRun } from './stopped-data.ts'
 export async function planLocations(invocation: Invocation): Promise<number> {
   const { json, print } = invocation
   const plan = await withDataForDryRun(invocation, async (data) => {
-    const facts = await placementNow(invocation, data)
+    const facts = await currentPlacement(invocation, data)
     const census = await takeCensus(data.backend.kv, locationsToBe(facts))
     const statuses = await locationStatuses(data.backend)
     const degraded = statuses.filter(({ degradedBlobs, lostBlobs }) => degradedBlobs + lostBlobs > 0)
@@ -42,7 +42,7 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
     const { kv } = data.backend
     const bucket = (await foundBucket(kv, bucketName))?.record
     if (bucket === undefined) return undefined
-    const location = locationsToBe(await placementNow(invocation, data)).get(to)
+    const location = locationsToBe(await currentPlacement(invocation, data)).get(to)
     if (location === undefined) throw new ConfigurationError(`there is no location ${to}`)
     return { from: bucket.location, ...forecast(await demandOfMove(kv, bucket, location), location) }
   })
@@ -55,9 +55,9 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
   return planned.fault === undefined ? 0 : 1
 }
 
-async function placementNow(
+async function currentPlacement(
   { configuration }: Invocation,
-  { backend }: OpenDataStore,
+  { backend }: OpenData,
 ): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
   const { known } = await readKnownPlacement(backend.kv)
   const configured = configuration.placement
@@ -78,7 +78,7 @@ async function placementNow(
   return { known, configured, stores }
 }
 
-async function knownStore({ blobs }: OpenDataStore['backend'], storeId: string): Promise<StoreNow> {
+async function knownStore({ blobs }: OpenData['backend'], storeId: string): Promise<StoreNow> {
   const inLocation = blobs.locations.flatMap(({ stores }) => stores).find(({ store }) => store.storeId === storeId)
   if (inLocation !== undefined) return storeNow(inLocation)
   const inUse = blobs.stores.find((store) => store.storeId === storeId)
@@ -91,7 +91,7 @@ async function newStore(
   kv: Kv,
   { known, configured }: { known: Readonly<Record<string, { storeId: string }>>; configured: readonly StoreSettings[] },
 ): Promise<StoreNow & { storeId: string }> {
-  const found = await lookAtNewStore(settings, { claimant: () => readClaimant(kv) })
+  const found = await inspectNewStore(settings, { claimant: () => readClaimant(kv) })
   const twin = configured.find(({ name }) => known[name]?.storeId === found.storeId)
   if (twin === undefined) return found
   return { ...found, state: 'out', reason: `it is the same store as stores.${twin.name}` }

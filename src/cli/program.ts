@@ -13,13 +13,13 @@ import { messageOf } from './failure-message.ts'
 
 type Flags = Partial<Record<OptionName, string[]>>
 
-/** Names come from clients and may hold anything. A character that acts on a terminal, or begins a line, is shown escaped, as in JSON. */
+/** Names come from clients and may hold anything. Characters that act on a terminal or start a line are escaped, as in JSON. */
 const print = (line: string): void =>
   void process.stdout.write(`${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)}\n`)
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 const notice = (line: string): void => void process.stderr.write(`holdfast: ${line}\n`)
 
-/** `words` are what follows the program's name. */
+/** `words` follow the program's name. */
 export async function runCli(words: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done
   const completed = withDefaultCommand(words)
@@ -42,11 +42,11 @@ export async function runCli(words: readonly string[]): Promise<number> {
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
   } finally {
     const command = commands.find(({ name }) => name === completed[0])
-    if (command?.isServer !== true) await outputTaken()
+    if (command?.isServer !== true) await outputRead()
   }
 }
 
-/** Not commander's default command: that would take a mistyped command's name for an argument. */
+/** Not commander's default command: that would take a mistyped command for an argument. */
 function withDefaultCommand(words: readonly string[]): string[] {
   const [first] = words
   const isForProgram = first !== undefined && ['-h', '--help', '-V', '--version'].includes(first)
@@ -102,8 +102,8 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
   })
 }
 
-/** Resolves when the reader has taken all output, or is gone. An exit before would cut off the rest. */
-function outputTaken(): Promise<void> {
+/** Resolves when the reader has taken all output, or has gone. An earlier exit would cut off the rest. */
+function outputRead(): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write('', () => resolve())
   })

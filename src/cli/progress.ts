@@ -1,11 +1,11 @@
-/** Shows how far long work is: a bar for people at a terminal, lines of JSON for programs, nothing to anybody else. */
+/** Shows the progress of long work: a bar for people at a terminal, lines of JSON for programs, nothing otherwise. */
 import type { TaskProgress } from '../jobs/tasks.ts'
 import type { Invocation } from './command.ts'
 
 export interface Progress {
-  /** Cheap: shows only what is due. */
+  /** Cheap: draws only when it is time to. */
   show(progress: TaskProgress): void
-  /** The last, shown in any case. */
+  /** The last state, which is always shown. */
   end(progress: TaskProgress): void
 }
 
@@ -17,17 +17,17 @@ export interface Terminal {
 }
 
 export interface ProgressOptions extends Pick<Invocation, 'json' | 'print'> {
-  /** What is done, in one word. */
+  /** One word for the work. */
   label: string
   terminal?: Terminal
   monotonicMs?(): number
 }
 
 const barEveryMs = 100
-/** Of a terminal that does not say how wide it is. */
+/** Width for a terminal that does not tell its own. */
 const usualColumns = 80
 const lineEveryMs = 1_000
-/** Over which a rate is taken. */
+/** The time over which a rate is measured. */
 const windowMs = 10_000
 
 export function openProgress({
@@ -43,7 +43,7 @@ export function openProgress({
   let dueMs = Number.NEGATIVE_INFINITY
 
   const pace = (progress: TaskProgress, atMs: number): Pace => {
-    // Gone back: the work was begun anew.
+    // Progress went back: the work has started again.
     if (progress.done < (seen.at(-1)?.done ?? 0)) seen.length = 0
     seen.push({ atMs, done: progress.done })
     while (seen.length > 2 && (seen[1]?.atMs ?? atMs) < atMs - windowMs) seen.shift()
@@ -69,7 +69,7 @@ export function openProgress({
 }
 
 interface Pace {
-  /** In the progress's unit. */
+  /** In the unit of the progress. */
   perSecond?: number
   secondsLeft?: number
 }
@@ -84,8 +84,8 @@ function paceOf({ done, total }: TaskProgress, from: { atMs: number; done: numbe
 const barCells = { min: 10, max: 30 }
 
 /**
- * `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left  2 damaged`, in less than `columns`. What was counted gives way to the bar, the bar
- * to the figures.
+ * `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left  2 damaged`, in less than `columns`. The counts make room for the bar, the bar
+ * for the figures.
  */
 export function barLine(label: string, progress: TaskProgress, pace: Pace, columns: number): string {
   const counts = Object.entries(progress.counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
@@ -107,7 +107,7 @@ function figuresOf({ done, total, unit }: TaskProgress, { perSecond, secondsLeft
   ]
 }
 
-/** With a percentage behind it; that alone where `columns` are too few. `undefined`: nobody knows how much there is. */
+/** With a percentage behind it, or the percentage alone where `columns` are too few. `undefined`: the total is not known. */
 function barOf({ done, total }: TaskProgress, columns: number): string | undefined {
   if (total === undefined) return undefined
   const share = total === 0 ? 1 : Math.min(1, done / total)

@@ -40,7 +40,7 @@ export async function reload({
   } catch (error) {
     log.error({ reason: messageOf(error) }, 'the new configuration is not used: the old one stays in force')
   }
-  // In any case: this signal may be about a renewed certificate.
+  // Even after a refused configuration: the signal may be about a renewed certificate.
   await keyPairFiles?.look()
 }
 

@@ -40,7 +40,7 @@ export async function restore(invocation: Invocation): Promise<number> {
       if (backup.keys !== undefined && configuration.keyRing === undefined) {
         await mergeKeyRing(metadata.directory.keyRing, backup.keys)
       }
-      await meetOwners(metadata, invocation)
+      await learnOwners(metadata, invocation)
       return settleDefaultStore(metadata, notice)
     },
   )
@@ -67,8 +67,8 @@ async function newestIn(directory: string): Promise<string> {
   return join(directory, newest)
 }
 
-/** A backup may be older than the last owner of its stores. For a store that is away now, `holdfast locations claim` does the same later. */
-async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
+/** A backup may be older than the last owner of its stores. For a store that is unreachable now, `holdfast locations claim` does the same later. */
+async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
     const knows = known.stores[settings.name]?.storeId
@@ -83,7 +83,7 @@ async function meetOwners({ kv, ownership }: FilledMetadata, { configuration, no
   }
 }
 
-/** The metadata goes with the store of its data directory. True when that is lost, and a new one was made. */
+/** The metadata belongs to the store in its data directory. True when that store is lost, and a new one was made. */
 async function settleDefaultStore(
   { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,

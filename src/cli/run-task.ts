@@ -1,4 +1,4 @@
-/** Has a task done, and follows it to its end: by the server that runs on the data, or by this process when none does. */
+/** Has a task done and follows it to its end. The server that runs on the data does it, or this process when there is none. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { InstanceInUse, isOwnershipWanted } from '../instance/instance-lock.ts'
@@ -10,16 +10,16 @@ import { openProgress, type Progress } from './progress.ts'
 import { withMetadata, withYieldedData } from './stopped-data.ts'
 
 const followEveryMs = 200
-/** A server that starts takes the data directory before it takes up tasks, and one that ends the other way around. */
+/** A starting server takes the data directory before it takes up tasks; an ending one drops its tasks before the directory. */
 const unservedMsMax = 2_000
 
 /**
- * Resolves with the record of the task when it has ended, in whatever way. `kind` does it when no server runs. A server that ends meanwhile leaves it to this
+ * Resolves with the record of the task when it has ended, however it ended. `kind` does the work when no server runs. A server that ends meanwhile leaves the task to this
  * process, and one that starts takes it over.
  */
 export async function runTask(invocation: Invocation, request: TaskRequest, kind: TaskKind): Promise<TaskRecord> {
   const progress = openProgress({ ...invocation, label: [request.kind, request.name].filter(Boolean).join(' ') })
-  const following = new Following(request, progress)
+  const following = new FollowedTask(request, progress)
   for (;;) {
     const ended = (await byThisProcess(invocation, kind, following)) ?? (await byServer(invocation, following))
     if (ended !== undefined) {
@@ -33,7 +33,7 @@ export async function runTask(invocation: Invocation, request: TaskRequest, kind
 async function byThisProcess(
   invocation: Invocation,
   kind: TaskKind,
-  following: Following,
+  following: FollowedTask,
 ): Promise<TaskRecord | undefined> {
   try {
     return await withYieldedData(invocation, async ({ backend }) => {
@@ -52,7 +52,7 @@ async function byThisProcess(
 }
 
 /** `undefined`: the server has gone, and the task has not ended. */
-function byServer(invocation: Invocation, following: Following): Promise<TaskRecord | undefined> {
+function byServer(invocation: Invocation, following: FollowedTask): Promise<TaskRecord | undefined> {
   return withMetadata(invocation, async (metadata) => {
     await following.ask(metadata)
     let unservedMs = 0
@@ -63,8 +63,8 @@ function byServer(invocation: Invocation, following: Following): Promise<TaskRec
   })
 }
 
-/** One request, whoever does it. */
-class Following {
+/** One request, whichever process does the work. */
+class FollowedTask {
   readonly #request: TaskRequest
   readonly #progress: Progress
   #id: string | undefined
@@ -74,12 +74,12 @@ class Following {
     this.#progress = progress
   }
 
-  /** Once: what was asked for is there, even when it has ended meanwhile. */
+  /** Only once: the request exists even when the task has ended meanwhile. */
   async ask(writing: { kv: Kv; clock: Clock }): Promise<void> {
     this.#id ??= (await requestTask(writing, this.#request)).id
   }
 
-  /** `undefined` when it has not ended, and does not go on. */
+  /** `undefined` when the task has not ended and `goesOn` resolves with false. */
   async follow(kv: Kv, goesOn: () => Promise<boolean>): Promise<TaskRecord | undefined> {
     do {
       const record = (await readTask(kv, this.#request))?.record

@@ -1,4 +1,4 @@
-/** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and says what is lost. */
+/** `holdfast scrub`: reads and verifies every shard, repairs what is damaged, and reports what is lost. */
 import { quarantined } from '../jobs/release-orphans.ts'
 import { type FoundLost, lostBlobs } from '../jobs/repair.ts'
 import { scrubKind, scrubTask } from '../jobs/scrub.ts'
@@ -16,7 +16,7 @@ export async function scrub(invocation: Invocation): Promise<number> {
   const { extra, json, print } = invocation
   if (extra.cancel === true) return cancel(invocation)
   const rate = askedRate(invocation)
-  // First: the scrub reads only what the metadata shows.
+  // First, because the scrub reads only what the metadata shows.
   const { metadata, tell } = await checkMetadata(invocation)
   if (metadata.damage !== undefined) {
     tell()
@@ -25,7 +25,7 @@ export async function scrub(invocation: Invocation): Promise<number> {
   const record = await runTask(
     invocation,
     { ...task, arguments: rate, restart: extra.restart === true },
-    // No request waits for a disk that nobody serves.
+    // Without a server, no request waits for the disks.
     scrubTask({ bytesPerSecond: undefined }),
   )
   const { state, reason, progress } = record
@@ -38,17 +38,17 @@ export async function scrub(invocation: Invocation): Promise<number> {
   return state === 'done' && isWhole && isClean(metadata) ? 0 : 1
 }
 
-/** This process checks, also beside a server, which learns of any damage. */
+/** This process checks, even while a server runs; the server learns of any damage. */
 function checkMetadata(invocation: Invocation): Promise<{ metadata: CheckReport; tell(): void }> {
   return withMetadata(invocation, async ({ kv }) => {
     const metadata = await kv.integrity.check()
     let orphans = 0
     for await (const _ of quarantined({ kv })) orphans++
-    return { metadata, tell: () => tellOfMetadata(invocation, metadata, orphans) }
+    return { metadata, tell: () => reportMetadata(invocation, metadata, orphans) }
   })
 }
 
-function tellOfMetadata({ json, print }: Invocation, metadata: CheckReport, orphans: number): void {
+function reportMetadata({ json, print }: Invocation, metadata: CheckReport, orphans: number): void {
   const { entries, damagedRecords, damagedKeys, damage } = metadata
   if (json) print(JSON.stringify({ event: 'metadata', entries, damagedRecords, damagedKeys, damage, orphans }))
   else if (damage !== undefined) print(`the metadata is damaged, and nothing is written to it any more: ${damage}`)
@@ -69,7 +69,7 @@ function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): s
   ].join(' ')
 }
 
-/** Everything that is lost, also what an earlier scrub or a read has found. */
+/** Everything that is lost, including what an earlier scrub or a read found. */
 function printLost(invocation: Invocation): Promise<void> {
   const { json, print } = invocation
   return withMetadata(invocation, async ({ kv }) => {

@@ -23,9 +23,9 @@ export async function serve(invocation: Invocation): Promise<number> {
   collectWhenIdle()
   const signals = watchStopSignals()
   const hangups = watchHangups()
-  sayWhatIsNotFollowed(invocation)
+  warnOfIgnoredVariables(invocation)
   const log = openLog(configuration)
-  // Before anything is made: the operator corrects a wrong file first.
+  // Before anything is created: the operator corrects a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
   if (await isFirstStart(configuration.data)) await refuseTakenAddress(configuration.listen)
   const instance = await openInstance(configuration, log)
@@ -48,7 +48,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0
 }
 
-function sayWhatIsNotFollowed({ configuration: { root, accounts }, notice }: Invocation): void {
+function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {
   for (const name of unfollowedMinioVariables(process.env)) {
     notice(`${name} is set, but not followed: stores, locations and the key ring say how data is kept`)
   }
@@ -80,11 +80,11 @@ async function startServing(
       onCrash,
     })
   }
-  // Connections of TLS take their buffer sizes from here, not from the server.
+  // TLS connections take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
   const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, accounts, log })
   keyPairFiles?.watch(endpoint.renewTls)
-  // A process that serves by itself fails by ending.
+  // A process that serves by itself has no worker to fail: it ends instead.
   const renew = ({ accounts: renewed }: Renewal): void => endpoint.renewAccounts(renewed)
   return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
 }

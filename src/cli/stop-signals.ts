@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT: the first asks to stop, the second ends the process at once. */
+/** SIGTERM and SIGINT: the first one asks the process to stop, the second ends it at once. */
 import { flushLog } from './log.ts'
 
 export interface StopSignals {

@@ -1,31 +1,31 @@
 /** Opens a data directory for a command that works on it and exits. Some commands need the server to be stopped; others work while it runs. */
 import {
-  type DataStoreOptions,
-  type OpenDataStore,
+  type OpenData,
+  type OpenDataOptions,
   type OpenMetadata,
-  openDataStore,
+  openDataDirectory,
   openMetadata,
 } from '../opening/open-data.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 
 /** Closes the directory when `use` has settled. Throws `InstanceInUse` while a server runs on it. */
-export function withStoppedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+export function withStoppedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, {}, use)
 }
 
-/** The same, for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
-export function withYieldedData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+/** The same for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
+export function withYieldedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { yieldsOwnership: true }, use)
 }
 
-/** The same, whether a server runs on it or not. `use` must only read: a server that starts would remove shards written here as leftovers. */
-export function withReadOnlyData<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+/** The same, whether a server runs on it or not. `use` must only read: a starting server would remove shards written here as leftovers. */
+export function withReadOnlyData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true }, use)
 }
 
-/** The same, with a configuration that may differ from the one that the data directory knows. What both know is opened. */
-export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenDataStore) => Promise<T>): Promise<T> {
+/** The same, with a configuration that may differ from the one that the data directory knows. Opens what both know. */
+export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true, dryRun: true }, use)
 }
 
@@ -49,11 +49,11 @@ export async function withMetadata<T>(
 
 async function withData<T>(
   { configuration }: Invocation,
-  how: Pick<DataStoreOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
-  use: (data: OpenDataStore) => Promise<T>,
+  how: Pick<OpenDataOptions, 'readOnly' | 'dryRun' | 'yieldsOwnership'>,
+  use: (data: OpenData) => Promise<T>,
 ): Promise<T> {
   const log = openCommandLog(configuration)
-  const data = await openDataStore({
+  const data = await openDataDirectory({
     path: configuration.data,
     create: false,
     ...how,

@@ -1,4 +1,4 @@
-/** The entry of a worker process: serves the connections that the primary gives it, until it says to drain, or is gone. */
+/** The entry of a worker process: serves the connections that the primary gives it, until the primary says to drain, or is gone. */
 import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
@@ -7,11 +7,11 @@ import { opening } from '../closing-stack.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { openS3Port } from '../opening/endpoint.ts'
-import { openDataStore } from '../opening/open-data.ts'
+import { openDataDirectory } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
-import type { FromWorker, Renewal, ToWorker } from './worker-messages.ts'
+import { type FromWorker, type Renewal, readToWorker, type ToWorker } from './worker-messages.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
@@ -28,15 +28,16 @@ collectLessOften()
 collectWhenIdle()
 // Sockets that come over the channel take their buffer sizes from here, not from the server.
 setDefaultHighWaterMark(false, socketBufferBytes)
-// A terminal sends its signals to the whole group. The primary alone decides; when it dies, the cluster module ends this process.
+// A terminal sends its signals to the whole group. Only the primary decides; when it dies, the cluster module ends this process.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})
-process.on('message', (message, handle) => void obey(message as ToWorker, handle))
+process.on('message', (message, handle) => void obey(message, handle))
 tell({ kind: 'started' })
 
-async function obey(order: ToWorker, handle: unknown): Promise<void> {
+async function obey(message: unknown, handle: unknown): Promise<void> {
   try {
+    const order = readToWorker(message)
     if (order.kind === 'serve') {
       serving = open(order)
       await serving
@@ -51,7 +52,7 @@ async function obey(order: ToWorker, handle: unknown): Promise<void> {
       ;(await serving)?.renew(order.renewal)
     } else {
       tell({ kind: 'took', id: order.id })
-      // Without a handle the client has gone meanwhile.
+      // Without a handle, the client has gone meanwhile.
       if (handle instanceof Socket) (await serving)?.accept(handle)
     }
   } catch (error) {
@@ -63,7 +64,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
-    const data = await openDataStore({
+    const data = await openDataDirectory({
       path: configuration.data,
       create: false,
       keys: configuration,
@@ -81,7 +82,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       try {
         reopenLog({ logFile })
       } catch (error) {
-        // The primary could open it a moment ago. To end here would cut off requests.
+        // The primary could open it a moment ago. Ending here would cut off requests.
         log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
       }
     }

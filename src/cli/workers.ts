@@ -1,10 +1,11 @@
 /**
- * Serves one port by several worker processes. The primary accepts, and gives each connection away: cluster's own round robin would leave a
+ * Serves one port by several worker processes. The primary accepts connections and gives them away. Cluster's own round robin would leave a
  * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
  */
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { opening } from '../closing-stack.ts'
 import type { ListenAddress } from '../config/kinds.ts'
+import { boundAddress } from '../http/server.ts'
 import { limits } from '../limits.ts'
 import { ListenFailed, urlOf } from '../opening/endpoint.ts'
 import { Crew, type CrewOptions } from './crew.ts'
@@ -46,7 +47,7 @@ function acceptOn(address: ListenAddress, give: (socket: Socket) => void): Promi
     server.once('error', refuse)
     server.listen({ ...address, backlog: limits.connectionsQueued }, () => {
       server.off('error', refuse)
-      const { port } = server.address() as AddressInfo
+      const { port } = boundAddress(server)
       // Connections that were given away are not this server's to wait for.
       resolve({ port, stop: () => void server.close() })
     })

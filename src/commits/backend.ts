@@ -1,4 +1,4 @@
-/** What every part of the store works with. Built once by the composition root. */
+/** What every verb and job works with: metadata, blobs, clock, keys and threads. Built once, in `opening/`. */
 
 import type { Blobs } from '../blobs/blobs.ts'
 import type { CrcAlgorithm } from '../checksums/checksums.ts'
@@ -7,15 +7,15 @@ import type { KeyRing } from '../encryption/key-ring.ts'
 import type { Check, Kv } from '../kv/kv.ts'
 import type { Threads } from '../threads/threads.ts'
 
-/** The ring as a process uses it, while a command beside it may replace it. */
+/** The ring as a process uses it. A command in another process may replace it meanwhile. */
 export interface KeysInUse extends KeyRing {
-  /** Hold while no other ring has taken this one's place. Each commit that writes a key wrapped by the ring has them. The same array until `refresh`. */
+  /** They hold until another ring replaces this one. Every commit that writes a key wrapped by the ring carries them. The same array until `refresh`. */
   readonly checks: readonly Check[]
-  /** Reads the ring again: a commit with `checks` was refused. Rejects when the newer ring is not to be had. */
+  /** Reads the ring again, after a commit with `checks` was refused. Rejects when the newer ring can't be had. */
   refresh(): Promise<void>
 }
 
-/** The keys of a store that no other process shares. */
+/** The keys of metadata that no other process shares. */
 export function unsharedKeys(ring: KeyRing): KeysInUse {
   return { ...ring, checks: [], refresh: async () => {} }
 }

@@ -25,28 +25,23 @@ export type Decide<T> = (attempt: number) => Promise<Decision<T>>
  * `decide` reads what it needs and says what to write, guarded by checks on all it read. It runs again, on fresh reads, when a check fails.
  * Throws what `decide` throws; OperationAborted when others kept winning.
  */
-export async function commitDecision<T>(backend: Writing, decide: Decide<T>): Promise<T> {
+export function commitDecision<T>(backend: Writing, decide: Decide<T>): Promise<T> {
   return commitFrom(0, backend, decide)
 }
 
 /** The same for a change of one key: it waits for those that came before. What was read before it waited is not tried. */
-export async function commitKeyDecision<T>(
-  backend: Backend,
-  bucket: string,
-  key: string,
-  decide: Decide<T>,
-): Promise<T> {
+export function commitKeyDecision<T>(backend: Backend, bucket: string, key: string, decide: Decide<T>): Promise<T> {
   return inTurnOfKey(backend, bucket, key, (waited) => commitFrom(waited ? 1 : 0, backend, decide))
 }
 
 /** For a change of one key that does more than commit. `waited`: another came before. */
-export async function inTurnOfKey<T>(
+export function inTurnOfKey<T>(
   backend: Backend,
   bucket: string,
   key: string,
   work: (waited: boolean) => Promise<T>,
 ): Promise<T> {
-  return inTurn(backend, [turnOfKey(bucket, key)], work)
+  return inTurn(backend, turnOfKey(bucket, key), work)
 }
 
 async function commitFrom<T>(firstAttempt: number, { kv, keys, clock }: Writing, decide: Decide<T>): Promise<T> {

@@ -45,7 +45,7 @@ export interface NewObjectKey {
 
 const nonceBytes = 12
 
-/** What wrapping needs of the store. */
+/** What wrapping needs of the backend. */
 export type Wrapping = Pick<Backend, 'keys' | 'clock'>
 
 /** What the request asks for, or else the bucket's default. Of a bucket key, the default also says what a request for SSE-KMS leaves open. */

@@ -1,17 +1,13 @@
-/** Reads the versions of a key for a change, and turns the change into a commit that applies only to what was read. */
-import type { Check, Commit, Entry, Key, Put } from '../kv/kv.ts'
-import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
-import { type BlobOwner, bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
+/** Reads the versions of a key for a change, with what must not have changed when its commit applies. `history-commit` makes the commit. */
+
+import type { Check, Entry, Key } from '../kv/kv.ts'
+import type { KeyRange } from '../kv/ordered-key.ts'
+import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
-import type { GarbageRecord, ObjectRecord, VersionRecord } from '../records/records.ts'
+import type { VersionRecord } from '../records/records.ts'
 import { nullVersionId, sequenceOf, versionIdOf } from '../records/version-id.ts'
-import { checkRemovable, type LockClaim } from '../rules/retention.ts'
-import { type KeyVersions, namesVersions, type VersionChange } from '../rules/versions.ts'
+import { type KeyVersions, namesVersions } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
-import { garbagePut } from './commit.ts'
-import { lockNow } from './lock-clock.ts'
-import { movePutsOfVersion } from './move-queue.ts'
-import { newestWrapping } from './newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastVersioning } from './scope.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
@@ -23,13 +19,15 @@ export interface KeyHistory {
   currentKey: Key
   bucket: FoundBucket
   versions: KeyVersions
-  /** Where the version lies that was asked for by its name, if it is in the history. */
-  named: PlacedVersion | undefined
-  /** What must not have changed when a commit applies. */
+  /** The version that was asked for by its name, if it is in the history. */
+  named: VersionRecord | undefined
+  /** Where the versions lie that were read of the history. */
+  placed: readonly PlacedVersion[]
+  /** What every change checks: the bucket, and the record that guards the versions of the key. */
   checks: readonly Check[]
 }
 
-interface PlacedVersion {
+export interface PlacedVersion {
   key: Key
   version: number
   record: VersionRecord
@@ -43,6 +41,16 @@ export interface AskedKey {
 
 /** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
 export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
+  // Most writes go this way: one key of a bucket without versions.
+  if (lastVersioning(scope.name) === 'unversioned') {
+    const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
+    const ofBucket = bucketKey(scope.name)
+    const [bucketEntry, entry] = await backend.kv.get([ofBucket, place.currentKey])
+    const bucket = admitted(scope, bucketEntry)
+    if (bucket.record.versioning === 'unversioned') {
+      return withoutHistory(bucket, unchanged(ofBucket, bucketEntry), place, entry)
+    }
+  }
   const [admit] = await readHistories(backend, scope.name, [asked])
   if (admit === undefined) throw new Error('a key was asked for, and no history read')
   return admit(scope)
@@ -142,6 +150,10 @@ async function olderNullVersions(
   return new Map(older.map(({ one, key }, i) => [one, { key, entry: entries[i] }]))
 }
 
+const noVersions: readonly VersionRecord[] = []
+
+const nothingPlaced: readonly PlacedVersion[] = []
+
 function withoutHistory(
   bucket: FoundBucket,
   bucketCheck: Check,
@@ -149,8 +161,15 @@ function withoutHistory(
   entry: Entry | undefined,
 ): KeyHistory {
   const current = entry && objectCodec.decode(entry.key, entry.value)
-  const versions = { current, newest: [], nullVersion: undefined }
-  return { key, currentKey, bucket, versions, named: undefined, checks: [bucketCheck, unchanged(currentKey, entry)] }
+  return {
+    key,
+    currentKey,
+    bucket,
+    versions: { current, newest: noVersions, nullVersion: undefined },
+    named: undefined,
+    placed: nothingPlaced,
+    checks: [bucketCheck, unchanged(currentKey, entry)],
+  }
 }
 
 function withHistory(
@@ -159,34 +178,50 @@ function withHistory(
   read: ReadKey,
   older: ReadonlyMap<ReadKey, { key: Key; entry: Entry | undefined }>,
 ): KeyHistory {
-  const { place, newest, named } = read
-  const begun = withoutHistory(bucket, bucketCheck, place, read.current)
-  const checks = [...begun.checks, unchanged(place.pointer, read.pointer), ...startUnchanged(place.history, newest)]
+  const { place, newest, named, current, pointer } = read
   const sequence = nullSequenceOf(read)
-  let nullVersion = newest.find(({ record }) => record.sequence === sequence)?.record
   const behind = older.get(read)
-  if (behind !== undefined) {
-    checks.push(unchanged(behind.key, behind.entry))
-    nullVersion = behind.entry && versionCodec.decode(behind.entry.key, behind.entry.value)
+  const olderNull = behind?.entry && placedVersion(behind.entry)
+  const placed = [newest, olderNull ?? [], named ?? []].flat()
+  const nullVersion = placed.find(({ record }) => record.sequence === sequence)?.record
+  const checks = [bucketCheck, ...guardChecks(place, current, newest)]
+  // The null version moved between the two reads.
+  if (sequence !== undefined && nullVersion === undefined) checks.push(unchanged(place.pointer, pointer))
+  return {
+    key: place.key,
+    currentKey: place.currentKey,
+    bucket,
+    versions: {
+      current: current && objectCodec.decode(current.key, current.value),
+      newest: newest.map(({ record }) => record),
+      nullVersion,
+    },
+    named: named?.record,
+    placed,
+    checks,
   }
-  const versions = { current: begun.versions.current, newest: newest.map(({ record }) => record), nullVersion }
-  return { ...begun, versions, named, checks }
+}
+
+/**
+ * The newest version guards all versions of its key: whoever puts another in its place writes its record, and every change checks that record. So no
+ * change asks whether something is absent that it does not write. Only a key that has nothing has nothing to guard it.
+ */
+function guardChecks(
+  { currentKey, history }: Places,
+  current: Entry | undefined,
+  newest: readonly PlacedVersion[],
+): Check[] {
+  if (current !== undefined) return [{ key: currentKey, version: current.version }]
+  const [newestMarker] = newest
+  if (newestMarker !== undefined) return [{ key: newestMarker.key, version: newestMarker.version }]
+  return [
+    { key: currentKey, absent: true },
+    { emptyFrom: history.start, emptyTo: history.end },
+  ]
 }
 
 function unchanged(key: Buffer, entry: Entry | undefined): Check {
   return entry === undefined ? { key, absent: true } : { key, version: entry.version }
-}
-
-/** Checks that `entries` are still the first of `range`. */
-function startUnchanged(range: KeyRange, entries: readonly PlacedVersion[]): Check[] {
-  const checks: Check[] = []
-  let emptyFrom = range.start
-  for (const { key, version } of entries) {
-    checks.push({ emptyFrom, emptyTo: key }, { key, version })
-    emptyFrom = keyAfter(key)
-  }
-  if (entries.length < newestRead) checks.push({ emptyFrom, emptyTo: range.end })
-  return checks
 }
 
 /** The name of the version that comes next. */
@@ -194,82 +229,9 @@ export function newVersionId({ bucket }: KeyHistory, sequence: number, random: B
   return namesVersions(bucket.record.versioning) ? versionIdOf(sequence, random) : nullVersionId
 }
 
-/**
- * What a request may claim against the locks of `locked`; only where one has a retention is the time of any consequence. Where versioning never was, nothing
- * can be locked; a lock that lies there all the same never expires.
- */
-export async function lockClaim(
-  backend: Backend,
-  { record }: FoundBucket,
-  bypassGovernance: boolean,
-  locked: readonly VersionRecord[],
-  now = () => lockNow(backend),
-): Promise<LockClaim> {
-  const asks =
-    record.versioning !== 'unversioned' &&
-    locked.some((one) => one.kind === 'object' && one.attributes.retention !== undefined)
-  return { nowMs: asks ? await now() : Number.NEGATIVE_INFINITY, bypassGovernance }
-}
-
-/**
- * The commit of a change. No version leaves by any other way, so here, and only here, locks are asked: throws AccessDenied when one that goes is protected.
- * What goes becomes garbage in the same commit.
- */
-export function historyCommit(backend: Backend, history: KeyHistory, change: VersionChange, claim: LockClaim): Commit {
-  const { key, currentKey, bucket, versions } = history
-  const { name } = bucket.record
-  const gone = change.removed.filter((version) => version.kind === 'object')
-  for (const version of gone) checkRemovable(version.attributes, claim)
-
-  const puts: Put[] = gone.map((version) =>
-    garbagePut(backend, garbageOf(version, { kind: 'version', bucket: name, key, sequence: version.sequence })),
-  )
-  const deletes: Buffer[] = []
-  const wrapping = newestWrapping(backend, bucket.record.id, key)
-  if (change.current === undefined) {
-    if (versions.current !== undefined) deletes.push(currentKey)
-  } else if (change.current !== versions.current) {
-    const placed = wrapping.newest(change.current)
-    puts.push({ key: currentKey, value: objectCodec.encode(currentKey, placed) })
-    const isNew = !versions.newest.includes(change.current)
-    puts.push(...movePutsOfVersion(bucket.record, key, change.current, isNew))
-  }
-  for (const version of change.addToHistory) {
-    const versionKey = historyKey(name, key, version.sequence)
-    puts.push({ key: versionKey, value: versionCodec.encode(versionKey, wrapping.newest(version)) })
-    puts.push(...movePutsOfVersion(bucket.record, key, version, version !== versions.current))
-  }
-  for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
-  movePointer(history, change, puts, deletes)
-  return { checks: [...history.checks, ...wrapping.checks], puts, deletes }
-}
-
-function movePointer(
-  { key, bucket, versions }: KeyHistory,
-  change: VersionChange,
-  puts: Put[],
-  deletes: Buffer[],
-): void {
-  if (change.nullSequence === versions.nullVersion?.sequence) return
-  const pointer = nullVersionKey(bucket.record.name, key)
-  if (change.nullSequence === undefined) deletes.push(pointer)
-  else puts.push({ key: pointer, value: nullVersionCodec.encode(pointer, { sequence: change.nullSequence }) })
-}
-
-/** What becomes unreferenced when a version goes. */
-export function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
-  if (data.kind === 'blob') return { kind: 'blob', manifest: data.manifest, owner }
-  return { kind: 'parts', uploadId: data.uploadId, note: data.note, owner }
-}
-
 /** The version of the name that was asked for when the history was read. */
-export function versionNamed(
-  { bucket, versions, named }: KeyHistory,
-  versionId: string,
-): { version: VersionRecord; checks: readonly Check[] } | undefined {
-  const known = [versions.current, ...versions.newest, versions.nullVersion]
-  const version = known.find((candidate) => candidate?.versionId === versionId)
-  if (version !== undefined) return { version, checks: [] }
-  if (bucket.record.versioning === 'unversioned' || named?.record.versionId !== versionId) return undefined
-  return { version: named.record, checks: [{ key: named.key, version: named.version }] }
+export function versionNamed({ bucket, versions, named }: KeyHistory, versionId: string): VersionRecord | undefined {
+  const candidates = [versions.current, ...versions.newest, versions.nullVersion]
+  if (bucket.record.versioning !== 'unversioned') candidates.push(named)
+  return candidates.find((candidate) => candidate?.versionId === versionId)
 }

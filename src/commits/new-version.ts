@@ -1,6 +1,6 @@
 /** Puts a new version in its place: the part of a write that every way of writing shares. */
 
-import type { BucketRecord, DefaultRetention } from '../records/bucket-record.ts'
+import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectDescription } from '../records/descriptions.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { DeleteMarker, Encryption, ObjectRecord } from '../records/records.ts'
@@ -10,10 +10,11 @@ import { retentionFrom } from '../rules/retention.ts'
 import { nextSequence, ownBlob, placeVersion, type VersionInBucket } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
 import { commitKeyDecision, type Decision } from './commit.ts'
-import { historyCommit, type KeyHistory, lockClaim, newVersionId, readHistory } from './key-history.ts'
+import { historyCommit, lockClaim } from './history-commit.ts'
+import { type KeyHistory, newVersionId, readHistory } from './key-history.ts'
 import { lockNow } from './lock-clock.ts'
-import { repairPuts } from './repair-queue.ts'
-import type { BucketScope, FoundBucket } from './scope.ts'
+import { repairPut } from './repair-queue.ts'
+import type { BucketScope } from './scope.ts'
 
 /** An object before its place among the versions is known. */
 export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
@@ -46,24 +47,19 @@ export async function expectVersion(
 ): Promise<ExpectedVersion> {
   const sequence = nextSequence(versions)
   const random = backend.clock.random(versionRandomBytes)
+  const rule = bucket.record.objectLock?.defaultRetention
   return {
     key,
     sequence,
     versionRandom: describedRandom(bucket.record, random),
     encryption: encryptionAt?.(sequence),
     random,
-    stampedAt: await retentionStamp(backend, bucket.record, attributes.retention),
+    stampedAt: rule === undefined || attributes.retention !== undefined ? noStamp : await retentionStamp(backend, rule),
   }
 }
 
 /** What a blob can tell of the lock that its version gets from the bucket: the clock is asked now, and counted on from there. */
-async function retentionStamp(
-  backend: Backend,
-  { objectLock }: BucketRecord,
-  asked: ObjectAttributes['retention'],
-): Promise<ExpectedVersion['stampedAt']> {
-  const rule = objectLock?.defaultRetention
-  if (rule === undefined || asked !== undefined) return noStamp
+async function retentionStamp(backend: Backend, rule: DefaultRetention): Promise<ExpectedVersion['stampedAt']> {
   const trustedMs = await lockNow(backend)
   const atMs = backend.clock.now()
   return (nowMs) => ({ rule, retention: retentionFrom(rule, trustedMs + Math.max(0, nowMs - atMs)) })
@@ -94,6 +90,10 @@ export async function commitObject(
 /** The object with its place, and the commit that puts it there. */
 export async function placeObject(backend: Backend, history: KeyHistory, record: NewRecord) {
   const sequence = nextSequence(history.versions)
+  const rule = history.bucket.record.objectLock?.defaultRetention
+  // Only a lock that is still to be made takes time.
+  const isLocked = rule === undefined || record.attributes.retention !== undefined
+  const attributes = isLocked ? record.attributes : await lockedAttributes(backend, rule, record)
   // Field by field, none left out: every PUT comes by here, and spreads cost more than all else that it does.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
@@ -103,29 +103,27 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
     size: record.size,
     etag: record.etag,
     checksum: record.checksum,
-    attributes: await lockedAttributes(backend, history.bucket, record),
+    attributes,
     data: record.data,
     encryption: record.encryptionAt?.(sequence),
   }
   const change = placeVersion(history.versions, object)
   const claim = await lockClaim(backend, history.bucket, false, change.removed)
-  const commit = historyCommit(backend, history, change, claim)
+  const { checks, puts, deletes } = historyCommit(backend, history, change, claim)
   const blob = ownBlob(object.data)
-  const owner = { kind: 'version' as const, bucket: history.bucket.record.name, key: history.key, sequence }
-  const queued = blob === undefined ? [] : repairPuts(backend, owner, blob)
-  return { object, commit: { ...commit, grows: true, puts: [...(commit.puts ?? []), ...queued] } }
+  if (blob?.missing !== undefined) {
+    puts.push(repairPut(backend, { kind: 'version', bucket: history.bucket.record.name, key: history.key, sequence }))
+  }
+  return { object, commit: { grows: true, checks, puts, deletes } }
 }
 
-/** With the bucket's default retention, where the client asked for none. */
+/** With the bucket's default retention. */
 async function lockedAttributes(
   backend: Backend,
-  { record: bucket }: FoundBucket,
+  rule: DefaultRetention,
   { attributes, stamped }: Pick<NewRecord, 'attributes' | 'stamped'>,
 ): Promise<ObjectAttributes> {
-  const rule = bucket.objectLock?.defaultRetention
-  if (rule === undefined || attributes.retention !== undefined) return attributes
-  const isStamped = JSON.stringify(rule) === JSON.stringify(stamped?.rule)
-  if (isStamped) return stampedAttributes(attributes, stamped)
+  if (JSON.stringify(rule) === JSON.stringify(stamped?.rule)) return stampedAttributes(attributes, stamped)
   return { ...attributes, retention: retentionFrom(rule, await lockNow(backend)) }
 }
 
@@ -138,7 +136,7 @@ export function stampedAttributes(
 }
 
 /** The delete marker with its place, and the commit that puts it there. */
-export async function placeMarker(backend: Backend, history: KeyHistory, now = () => lockNow(backend)) {
+export async function placeMarker(backend: Backend, history: KeyHistory, now?: () => Promise<number>) {
   const sequence = nextSequence(history.versions)
   const marker: DeleteMarker = {
     kind: 'marker',

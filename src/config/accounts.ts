@@ -1,4 +1,4 @@
-/** Accounts and their keys, as the configuration gives them: validation only. Who signs a request is for `auth` to say. */
+/** Accounts and their keys from the configuration: validation only. `auth` decides who signed a request. */
 import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
 import { limits } from '../limits.ts'
@@ -40,7 +40,7 @@ const accountList = z.array(
 
 const accountKeys = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
 
-/** The accounts of a TOML file. `value` is what stands under `accounts`. */
+/** The accounts of a TOML file. `value`: the content of `accounts`. */
 export function parseAccounts(value: unknown): Account[] {
   const accounts = parseWith(accountList, value, 'accounts', accountKeys).map((account) => ({
     name: account.id,

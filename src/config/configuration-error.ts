@@ -1,4 +1,4 @@
-/** What a person configured wrongly. The message names the place (flag, variable, file and key) and never holds a secret. */
+/** A person's mistake in the configuration. The message names the source (flag, variable, file and key) and never contains a secret. */
 export class ConfigurationError extends Error {
   constructor(message: string) {
     super(message)

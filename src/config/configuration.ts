@@ -8,23 +8,23 @@ import { type Option, type OptionName, options, type Settings, type TlsFiles, ty
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
-  /** Of the file, and the root account when a key for it is known. Empty: a key must be made. */
+  /** Those of the file, and the root account when its key is known. Empty: a key must be made. */
   accounts: Account[]
   /** The root account's key, when the environment gives one. */
   root: RootAccessKey | undefined
   /** The key ring as text, when the environment gives it. */
   keyRing: string | undefined
-  /** Stores and locations beside those in the data directory. */
+  /** Stores and locations other than those in the data directory. */
   placement: Placement
 }
 
 export interface Sources {
-  /** What stood on the command line, in order. */
+  /** The values on the command line, in order. */
   flags: Partial<Record<OptionName, string[]>>
   environment: NodeJS.ProcessEnv
-  /** Stand in for the table's initial values. */
+  /** Replace the table's initial values. */
   initial?: Partial<Record<OptionName, string[]>>
-  /** What relative paths of flags and variables are relative to. */
+  /** The directory for relative paths of flags and variables. */
   directory: string
 }
 
@@ -59,6 +59,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     listen: value('listen'),
     domains: value('domains'),
     region: value('region'),
+    corsAllowOrigin: value('corsAllowOrigin'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     defaultChecksum: value('defaultChecksum'),
@@ -98,14 +99,14 @@ function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | un
 
 function halfOfTls(given: Given | undefined, { flag, environment, toml }: Option<string>): ConfigurationError {
   const names = [`--${flag}`, ...environment, toml].join(', ')
-  return new ConfigurationError(`${given?.place} is set, but what belongs to it is not: set one of ${names} too`)
+  return new ConfigurationError(`${given?.source} is set, but what belongs to it is not: set one of ${names} too`)
 }
 
 interface Given {
   texts: readonly string[]
   directory: string
   /** Names the source in messages. */
-  place: string
+  source: string
 }
 
 function required(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given {
@@ -114,31 +115,31 @@ function required(name: OptionName, sources: Sources, toml: TomlFile | undefined
   return found
 }
 
-/** What the first source that says something about `name` says. */
+/** The value in the first source that has one. */
 function given(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given | undefined {
   const { directory } = sources
   const { flag, environment, kind, initial } = options[name]
   const flags = sources.flags[name]
-  if (flags !== undefined && flags.length > 0) return { texts: flags, directory, place: `--${flag}` }
+  if (flags !== undefined && flags.length > 0) return { texts: flags, directory, source: `--${flag}` }
 
   const variable = environment.find((candidate) => sources.environment[candidate])
   const text = variable === undefined ? undefined : sources.environment[variable]
   if (variable !== undefined && text !== undefined) {
-    return { texts: kind.repeatable ? text.split(',') : [text], directory, place: variable }
+    return { texts: kind.repeatable ? text.split(',') : [text], directory, source: variable }
   }
 
   const fromFile = toml?.texts.get(name)
   if (toml !== undefined && fromFile !== undefined) return { ...fromFile, directory: toml.directory }
 
   const texts = sources.initial?.[name] ?? initial
-  return texts === undefined ? undefined : { texts, directory, place: `initial value of ${name}` }
+  return texts === undefined ? undefined : { texts, directory, source: `initial value of ${name}` }
 }
 
-function parse<T>({ kind }: Option<T>, { texts, directory, place }: Given): T {
+function parse<T>({ kind }: Option<T>, { texts, directory, source }: Given): T {
   try {
     return kind.parse(texts, directory)
   } catch (error) {
-    if (error instanceof ConfigurationError) throw new ConfigurationError(`${place}: ${error.message}`)
+    if (error instanceof ConfigurationError) throw new ConfigurationError(`${source}: ${error.message}`)
     throw error
   }
 }

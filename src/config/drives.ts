@@ -3,7 +3,7 @@
 const ellipsis = /\{(?<from>\d+)\.\.\.(?<to>\d+)\}/
 const drivesMax = 256
 
-/** `/mnt/d{1...4}` is four drives. `undefined`: unknown which. */
+/** `/mnt/d{1...4}` is four drives. `undefined`: it is not known which. */
 function expandDrives(words: readonly string[]): string[] | undefined {
   const drives: string[] = []
   const left = [...words]
@@ -54,7 +54,7 @@ function drivesToml(drives: readonly string[]): string {
   ].join('\n')
 }
 
-/** The parity that MinIO gives so many drives. */
+/** The parity that MinIO gives to so many drives. */
 function scheme(drives: number): string[] {
   if (drives < 3) return ['scheme = "replica"', `copies = ${drives}`]
   const width = Math.min(drives, 16)

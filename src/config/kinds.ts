@@ -4,13 +4,13 @@ import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { drivesRefusal, namesSeveralDrives } from './drives.ts'
 
-/** How an option's value is written on every source: flags, variables and TOML all give texts. */
+/** How an option's value is written in every source: flags, variables and TOML all give texts. */
 export interface Kind<T> {
   /** Stands for the value in help and docs: `HOST:PORT`. Empty for a switch: its flag takes no value, and its TOML value is a boolean. */
   readonly placeholder: string
   /** Whether several values may be given: a flag repeated, a variable with commas, a TOML array. */
   readonly repeatable: boolean
-  /** `directory` is what relative paths are relative to. Throws `ConfigurationError` without naming the source. */
+  /** `directory`: for relative paths. Throws `ConfigurationError` without naming the source. */
   parse(texts: readonly string[], directory: string): T
 }
 
@@ -90,7 +90,7 @@ export function durationOrNever(leastMs: number): Kind<number | undefined> {
 
 const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
 
-/** NaN for what is none. */
+/** NaN when it is none. */
 function parseBytes(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
   return Number(number) * (byteUnits[unit] ?? Number.NaN)
@@ -164,6 +164,22 @@ export const domains: Kind<string[]> = many('NAME', (text) => {
   }
   return name
 })
+
+/** Origins as browsers send them, or patterns of them. */
+export const origins: Kind<string[]> = {
+  placeholder: 'ORIGIN[,...]',
+  repeatable: true,
+  parse: (texts) => texts.flatMap((text) => text.split(',')).map((text) => parseOrigin(text.trim().toLowerCase())),
+}
+
+const originPattern = /^(?:\*|null|[a-z*][a-z0-9+.*-]*:\/\/[^\s/?#,]+)$/
+
+function parseOrigin(text: string): string {
+  if (originPattern.test(text) && text.indexOf('*') === text.lastIndexOf('*')) return text
+  throw new ConfigurationError(
+    `expects * or an origin such as https://app.example.com, with at most one * and without a path, not '${text}'`,
+  )
+}
 
 /** Names of keys that encrypt. */
 export const keyNames: Kind<string[]> = many('NAME', (text) => {

@@ -1,4 +1,4 @@
-/** The stores and locations of the TOML file: what each entry may say, and whether all of it holds together. Opens nothing. */
+/** The stores and locations of the TOML file: what each entry may contain, and whether everything fits together. Opens nothing. */
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../blobs/location-policy.ts'
@@ -9,7 +9,7 @@ import { didYouMean } from './suggestion.ts'
 
 interface AnyStore {
   name: string
-  /** What fails together with it. */
+  /** The failure domain: what fails together. */
   domain: string
 }
 
@@ -29,7 +29,7 @@ export interface S3Settings extends AnyStore {
   prefix: string
   region: string
   pathStyle: boolean
-  /** Of the shared credentials file. Absent: credentials come from the environment. */
+  /** A profile in the shared credentials file. Absent: credentials come from the environment. */
   profile: string | undefined
 }
 
@@ -89,7 +89,7 @@ const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 
 
 const table = z.record(z.string(), z.unknown())
 
-/** `stores` and `locations` are what stands under those keys. `directory`: what relative paths are relative to. */
+/** `stores` and `locations`: the content under those keys. `directory`: for relative paths. */
 export function parsePlacement(given: { stores: unknown; locations: unknown }, directory: string): Placement {
   const stores = entriesOf(given.stores, 'stores').map(([key, value]) => parseStore(key, value, directory))
   refuseOverlaps(stores)
@@ -98,7 +98,7 @@ export function parsePlacement(given: { stores: unknown; locations: unknown }, d
   return { stores, locations }
 }
 
-/** A store must lie apart from the data directory: neither may be taken for a part of the other. */
+/** A store must lie outside the data directory, and the other way around. */
 export function refuseStoresAround(stores: readonly StoreSettings[], data: string): void {
   for (const settings of stores) {
     if (settings.type !== 'directory') continue
@@ -113,10 +113,10 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
   if (value === undefined) return []
   const entries = Object.entries(parseWith(table, value, where, []))
   for (const [key] of entries) {
-    const place = `${where}.${key}`
-    parseWith(name, key, place, [])
+    const at = `${where}.${key}`
+    parseWith(name, key, at, [])
     if (key === reserved) {
-      throw new ConfigurationError(`${place}: the name is taken by what lies in the data directory. Choose another`)
+      throw new ConfigurationError(`${at}: the name is taken by what lies in the data directory. Choose another`)
     }
   }
   return entries
@@ -139,7 +139,7 @@ function parseStore(key: string, value: unknown, directory: string): StoreSettin
   return { type: 's3', name: key, endpoint, bucket, prefix, region, pathStyle, profile, domain }
 }
 
-/** Proxies and clients resolve dots and fold slashes: such a prefix would not arrive as it was meant. */
+/** Proxies and clients resolve dots and merge slashes: such a prefix would not arrive unchanged. */
 function prefixOf(given: string, where: string): string {
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`
   const parts = prefix.split('/').slice(0, -1)
@@ -157,20 +157,20 @@ function refuseOverlaps(stores: readonly StoreSettings[]): void {
   for (const [i, one] of stores.entries()) {
     for (const other of stores.slice(i + 1)) {
       const names = `stores.${one.name} and stores.${other.name}`
-      const [place, otherPlace] = [placeOf(one), placeOf(other)]
-      if (place === otherPlace) {
+      const [at, otherAt] = [addressOf(one), addressOf(other)]
+      if (at === otherAt) {
         const what = one.type === 'directory' ? 'path' : 'prefix in one bucket,'
-        throw new ConfigurationError(`${names} have the same ${what} ${place}`)
+        throw new ConfigurationError(`${names} have the same ${what} ${at}`)
       }
-      if (isWithin(place, otherPlace) || isWithin(otherPlace, place)) {
-        throw new ConfigurationError(`${names}: ${place} and ${otherPlace} lie one in the other`)
+      if (isWithin(at, otherAt) || isWithin(otherAt, at)) {
+        throw new ConfigurationError(`${names}: ${at} and ${otherAt} lie one in the other`)
       }
     }
   }
 }
 
-/** As one path, whatever it is. */
-function placeOf(settings: StoreSettings): string {
+/** As one path, for either kind of store. */
+function addressOf(settings: StoreSettings): string {
   if (settings.type === 'directory') return settings.path
   const { endpoint, bucket, prefix } = settings
   return `${new URL(endpoint).href.replace(/\/$/, '')}/${bucket}/${prefix}`.replace(/\/$/, '')

@@ -15,6 +15,7 @@ import {
   type ListenAddress,
   leastRate,
   onOrOff,
+  origins,
   path,
   rate,
   region,
@@ -47,6 +48,7 @@ export interface Settings {
   listen: ListenAddress
   domains: string[]
   region: string
+  corsAllowOrigin: string[]
   /** Absent: plain HTTP. */
   tls: TlsFiles | undefined
   allowCustomerKeysOverHttp: boolean
@@ -127,6 +129,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['us-east-1'],
     summary: 'Region that this server says it is. Signatures made for any region are accepted.',
   },
+  corsAllowOrigin: {
+    flag: 'cors-allow-origin',
+    environment: ['HOLDFAST_CORS_ALLOW_ORIGIN', 'MINIO_API_CORS_ALLOW_ORIGIN'],
+    toml: 'corsAllowOrigin',
+    kind: origins,
+    initial: [],
+    summary:
+      'Origin whose pages may use every bucket that has no CORS configuration of its own: `https://app.example.com`, with at most one `*` in it, or `*` alone for all.',
+  },
   rootFromAwsEnv: {
     flag: 'root-from-aws-env',
     environment: ['HOLDFAST_ROOT_FROM_AWS_ENV'],
@@ -142,7 +153,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'tls.cert',
     kind: path,
     summary:
-      'Certificate of the S3 port, in PEM form, with those between it and its authority. With it, the port speaks TLS only. Read again when it changes.',
+      'Certificate of the S3 port in PEM form, with intermediate certificates. With it, the port speaks TLS only. Read again when it changes.',
   },
   tlsKey: {
     flag: 'tls-key',
@@ -175,7 +186,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: choice('off', 'presigned', 'all'),
     initial: ['presigned'],
     summary:
-      'Where Signature Version 2 is accepted: nowhere, in presigned URLs, or in headers too. boto3 and aws-cli 1 presign with it by default. It signs fewer parameters; those that it does not sign are refused.',
+      'Where Signature Version 2 is accepted: nowhere, in presigned URLs, or also in headers. boto3 and aws-cli 1 presign with it by default. It signs fewer parameters; the server refuses the others.',
   },
   workers: {
     flag: 'workers',
@@ -192,7 +203,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: count(16, 1_000_000),
     initial: [`${limits.connectionsMax}`],
     summary:
-      'Most connections of all clients together, and never more than half of the file descriptors that a process may have. One client takes no more than it leaves to the others.',
+      'Most connections of all clients together, and never more than half of the file descriptors that a process may have. One client can have as many as it leaves free for others.',
   },
   clientBytesMax: {
     flag: 'client-memory',
@@ -201,7 +212,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: size(16 * 1024 * 1024),
     initial: [formatBytesExactly(limits.clientBytesMax)],
     summary:
-      'Most memory for answers that clients have not taken yet, and for bodies that they have not sent in full. A client that holds as much as is left for the others gets 503 SlowDown.',
+      'Most memory for answers that clients have not taken yet, and for bodies that they have not sent in full. A client that holds as much as it leaves free for others gets 503 SlowDown.',
   },
   clientBytesPerSecondMin: {
     flag: 'client-rate-min',
@@ -249,7 +260,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: duration(0),
     initial: [formatDuration(limits.quarantineMs)],
     summary:
-      'Time that orphans (data that no metadata references) are kept at least. After it, a clean check of all metadata lets them go.',
+      'How long orphans (data that no metadata references) are kept at least. After that, and a clean check of all metadata, they are removed.',
   },
   abandonedUploadMs: {
     flag: 'abandoned-upload-age',
@@ -273,7 +284,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'scrub.rate',
     kind: rate,
     initial: [formatBytesExactly(limits.scrubBytesPerSecond)],
-    summary: 'Most bytes that a scrub reads in a second, of all stores together.',
+    summary: 'Most bytes that a scrub reads in a second, from all stores together.',
   },
   repairBytesPerSecond: {
     flag: 'repair-rate',
@@ -281,7 +292,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'repair.rate',
     kind: rate,
     initial: ['unlimited'],
-    summary: 'Most bytes that repair reads in a second, of all stores together.',
+    summary: 'Most bytes that repair reads in a second, from all stores together.',
   },
   kmsKeys: {
     flag: 'kms-key',
@@ -289,8 +300,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     toml: 'encryption.kmsKeys',
     kind: keyNames,
     initial: [],
-    summary:
-      'Name of a key that requests for `aws:kms` encryption may name. Made when missing; `aws/s3` is always there.',
+    summary: 'Key that requests for `aws:kms` encryption may name. It is made when missing; `aws/s3` always exists.',
   },
   snapshotIntervalMs: {
     flag: 'snapshot-interval',

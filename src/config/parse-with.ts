@@ -1,4 +1,4 @@
-/** Holds a part of the configuration against its schema. Messages name the key and what is wrong with it, never its value: that may be a secret. */
+/** Checks a part of the configuration against its schema. Messages name the key and the problem, never the value: it may be a secret. */
 import type { z } from 'zod'
 import { ConfigurationError } from './configuration-error.ts'
 import { didYouMean } from './suggestion.ts'
@@ -8,15 +8,15 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const { issues } = result.error
-  // A mistyped key is often why others are missing.
+  // A mistyped key often explains why others are missing.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-  const place = issue?.path.reduce<string>(
+  const at = issue?.path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
     where,
   )
   if (issue?.code === 'unrecognized_keys') {
     const unknown = issue.keys[0] ?? ''
-    throw new ConfigurationError(`${place}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
+    throw new ConfigurationError(`${at}: unknown key '${unknown}'${didYouMean(unknown, known)}`)
   }
-  throw new ConfigurationError(`${place}: ${issue?.message}`)
+  throw new ConfigurationError(`${at}: ${issue?.message}`)
 }

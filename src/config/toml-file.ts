@@ -13,7 +13,7 @@ import { didYouMean } from './suggestion.ts'
 export interface TomlFile {
   /** What relative paths in the file are relative to. */
   directory: string
-  texts: Map<OptionName, { texts: string[]; place: string }>
+  texts: Map<OptionName, { texts: string[]; source: string }>
   accounts: Account[]
   placement: Placement
 }
@@ -48,7 +48,7 @@ function parseToml(text: string, file: string): TomlFile {
     for (const [path, value] of leaves(rest, '')) {
       const name = optionByPath.get(path)
       if (name === undefined) throw new ConfigurationError(unknownKey(path))
-      texts.set(name, { texts: textsOf(name, path, value), place: `${file}: ${path}` })
+      texts.set(name, { texts: textsOf(name, path, value), source: `${file}: ${path}` })
     }
     return {
       directory,

@@ -26,11 +26,11 @@ export function apiPage(rows: readonly OperationRow[]): string {
     '',
     '<!-- Generated from the operations’ declarations by `npm run docs`. Do not edit. -->',
     '',
-    'Vendor headers are written with `*-`: each works as `x-amz-*` and as `x-store-*`, and answers come in the dialect of the request.',
+    'Vendor headers are written with `*-`: each works as `x-amz-*` and as `x-store-*`, and the answer uses the dialect of the request.',
     'The column *Interface document* repeats the flag that the S3 interface document gives a parameter; *Here* says what this',
-    'server does with it. What is refused is answered with the error that stands beside it: `NotImplemented` names it, other codes are S3’s own for it.',
-    'A vendor header that an operation does not list is refused by name, too, when it asks for a guarantee or belongs to a family of names',
-    'that do (locks, encryption, checksums, conditions, the source of a copy, grants, tags), so that a typing error is never a lost lock. All other headers',
+    'server does with it. Where it refuses, the column names the error: `NotImplemented` names the parameter, other codes are S3’s own.',
+    'A vendor header that an operation does not list is also refused by name if it asks for a guarantee or belongs to a family of names that',
+    'do (locks, encryption, checksums, conditions, the source of a copy, grants, tags), so that a typing error is never a lost lock. All other headers',
     'and query parameters that an operation does not list have no effect, unless they name another operation. XML elements are given by their path.',
     '',
     `## Operations (${working.length} work, ${refused.length} are refused by name)`,
@@ -38,7 +38,7 @@ export function apiPage(rows: readonly OperationRow[]): string {
     ...working.flatMap(operationSection),
     '## Refused operations',
     '',
-    'Known to S3, not (yet) to this server, and never taken for another operation:',
+    'S3 has these operations. This server does not have them (yet), and never mistakes them for others:',
     '',
     ...table(
       ['Operation', 'Request'],
@@ -47,8 +47,8 @@ export function apiPage(rows: readonly OperationRow[]): string {
     '',
     '## Errors, limits and rules',
     '',
-    'The interface document says these besides; each has a test that asks for it. Every error, its status and its message stands in',
-    '[errors.md](errors.md).',
+    'The interface document also has these rules. Each has a test. [errors.md](errors.md) lists every error with its status',
+    'and its message.',
     '',
     ...table(
       ['', 'Interface document', 'Here'],
@@ -67,7 +67,7 @@ export function supportSummary(rows: readonly OperationRow[]): string {
   ).join('\n')
 }
 
-/** The numbers that clients meet. */
+/** The limits that clients meet. */
 export function limitsSummary(): string {
   const days = limits.abandonedUploadMs / (24 * 60 * 60 * 1000)
   return table(
@@ -85,6 +85,7 @@ export function limitsSummary(): string {
         'Tags',
         `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,
       ],
+      ['CORS configuration of a bucket', `${limits.corsRulesMax} rules, ${sizeText(limits.corsDocumentBytesMax)}`],
       ['Keys of a list page, and of one DeleteObjects', countText(limits.listKeysMax)],
       ['Life of a presigned URL', `${countText(limits.presignedExpirySecondsMax)} seconds`],
       ['Clock difference of a signature', `${limits.clockSkewMsMax / 60_000} minutes`],

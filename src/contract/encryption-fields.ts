@@ -35,7 +35,7 @@ function isStringMap(json: string): boolean {
   }
 }
 
-/** What a write asks for. */
+/** The encryption that a write asks for. */
 export const encryptionRequest = {
   serverSideEncryption: worksOnly(vendor('server-side-encryption', method), 'AES256, aws:kms'),
   kmsKeyId: vendor('server-side-encryption-aws-kms-key-id', text),
@@ -43,7 +43,7 @@ export const encryptionRequest = {
   encryptionContext: vendor('server-side-encryption-context', encryptionContext),
 } as const
 
-/** What a read can't ask for: how an object is encrypted was decided when it was written. */
+/** What a read can't ask for: the write decided how an object is encrypted. */
 const refusedOfRead = (name: string): InputField<undefined> => ({
   ...refused('vendor', name, 'InvalidArgument'),
   parse: (raw, sentName) => {
@@ -58,35 +58,35 @@ export const encryptionOfRead = {
   encryptionContext: refusedOfRead('server-side-encryption-context'),
 } as const
 
-/** A key that the client holds. Its parsers see each value alone, so that they don't put a secret into an error. */
+/** A key that the client holds. Its parsers see each value alone, so that they can't put a secret into an error. */
 export const customerKey = {
   customerAlgorithm: vendor('server-side-encryption-customer-algorithm', text),
   customerKey: vendor('server-side-encryption-customer-key', text),
   customerKeyMd5: vendor('server-side-encryption-customer-key-MD5', text),
 } as const
 
-/** The key that the source of a copy was written with. */
+/** The key with which the source of a copy was written. */
 export const sourceCustomerKey = {
   sourceCustomerAlgorithm: vendor('copy-source-server-side-encryption-customer-algorithm', text),
   sourceCustomerKey: vendor('copy-source-server-side-encryption-customer-key', text),
   sourceCustomerKeyMd5: vendor('copy-source-server-side-encryption-customer-key-MD5', text),
 } as const
 
-/** How the server encrypts an object: all that completing an upload answers. */
+/** How the server encrypts an object: all that the completion of an upload returns. */
 export const encryptionOutOfCompletion = {
   serverSideEncryption: outVendor('server-side-encryption'),
   kmsKeyId: outVendor('server-side-encryption-aws-kms-key-id'),
   bucketKeyEnabled: outVendor('server-side-encryption-bucket-key-enabled'),
 } as const
 
-/** How an object is encrypted, as answers tell it. */
+/** How an object is encrypted, in answers. */
 export const encryptionOut = {
   ...encryptionOutOfCompletion,
   customerAlgorithm: outVendor('server-side-encryption-customer-algorithm'),
   customerKeyMd5: outVendor('server-side-encryption-customer-key-MD5'),
 } as const
 
-/** The same, of what was just written. */
+/** The same for what was just written. */
 export const encryptionOutOfWrite = {
   ...encryptionOut,
   encryptionContext: outVendor('server-side-encryption-context'),

@@ -1,4 +1,4 @@
-/** Which errors a request can be answered with whatever operation it asks for; what one operation adds is in its declaration. Pure. */
+/** The errors that can answer a request whatever operation it asks for. An operation's declaration adds its own. Pure. */
 import type { ErrorCode } from '../errors.ts'
 import type { DeclaredOperation } from './support-table.ts'
 
@@ -42,13 +42,13 @@ export const errorCauses: readonly ErrorCause[] = [
   },
   {
     of: 'any request',
-    why: 'overload, and failures of the server’s own',
+    why: 'overload, and failures inside the server',
     codes: ['InternalError', 'OperationAborted', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown'],
     meets: everyOperation,
   },
   {
     of: 'any request',
-    why: 'a digest that is not that of the body, or of nothing where there is none',
+    why: 'a digest that does not match the body, or an absent body',
     codes: ['BadDigest', 'InvalidDigest'],
     meets: everyOperation,
   },
@@ -73,25 +73,25 @@ export const errorCauses: readonly ErrorCause[] = [
   },
   {
     of: 'any request that asks for encryption',
-    why: 'a method or a key that is not there',
+    why: 'a method or a key that does not exist',
     codes: ['InvalidEncryptionAlgorithmError', 'KMS.NotFoundException'],
     meets: ({ input }) => Object.values(input).some(({ name }) => name.startsWith('server-side-encryption')),
   },
 ]
 
-/** What an operation adds of its own: what it declares, and how it refuses what it refuses. */
+/** What an operation adds: the errors that it declares, and those by which it refuses values. */
 export function ownCodesOf({ errors, input }: DeclaredOperation): ReadonlySet<ErrorCode> {
   const refusals = Object.values(input).flatMap(({ support }) => support.refusal ?? [])
   return new Set([...errors, ...refusals])
 }
 
-/** Every code that an operation can answer. */
+/** Every code that can answer an operation. */
 export function codesOf(operation: DeclaredOperation): ReadonlySet<ErrorCode> {
   const met = errorCauses.filter(({ meets }) => meets(operation))
   return new Set([...ownCodesOf(operation), ...met.flatMap(({ codes }) => codes)])
 }
 
-/** The codes that answer a request before anything of it is known. */
+/** The codes that can answer before anything of the request is known. */
 export const codesOfAnyRequest: ReadonlySet<ErrorCode> = new Set(
   errorCauses.flatMap(({ of, codes }) => (of === 'any request' ? codes : [])),
 )

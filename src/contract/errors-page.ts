@@ -18,14 +18,14 @@ export function errorsPage(operations: readonly DeclaredOperation[]): string {
       '<Resource>/photos/cat.jpg</Resource><RequestId>…</RequestId><HostId>…</HostId></Error>',
     '```',
     '',
-    '- The document is the same in both dialects, without a namespace. Between `Message` and `Resource` stand the elements that this error has',
-    '  besides, such as `Key`, `BucketName`, `ArgumentName` or, for what is refused by name, `NotImplemented`.',
-    '- The request’s id is a header too: `x-amz-request-id` (with the host’s as `x-amz-id-2`) to a request of the `x-amz-` dialect, `x-store-request-id` to any other.',
+    '- The document is the same in both dialects, without a namespace. Between `Message` and `Resource` come the elements of this error,',
+    '  such as `Key`, `BucketName`, `ArgumentName` or, for a refusal by name, `NotImplemented`.',
+    '- The request’s id is also a header: `x-amz-request-id` (with the host’s id as `x-amz-id-2`) for requests in the `x-amz-` dialect, `x-store-request-id` for any other.',
     '- The answer to a HEAD, and one of status 304, has no document.',
-    '- An operation that takes long sends 200 and white space while it works (CopyObject, UploadPartCopy, CompleteMultipartUpload): an error that',
-    '  comes after that is the root of its document in place of the result.',
-    '- What fails for one object of DeleteObjects stands in an `Error` of its result, by `Key`, `VersionId`, `Code` and `Message`.',
-    '- What helps to try again (503) comes with `Retry-After`.',
+    '- An operation that takes long sends 200 and white space while it works (CopyObject, UploadPartCopy, CompleteMultipartUpload). A later error',
+    '  is the root of its document, instead of the result.',
+    '- DeleteObjects reports the failure of one object as an `Error` in its result, with `Key`, `VersionId`, `Code` and `Message`.',
+    '- An error that is worth a retry (503) has the header `Retry-After`.',
     '',
     ...table(
       ['Code', 'Status', 'Answered by', 'Message'],
@@ -46,7 +46,7 @@ export function errorsPage(operations: readonly DeclaredOperation[]): string {
   ])
 }
 
-/** The widest cause that has it, and the operations that add it. */
+/** The widest cause with this code, and the operations that add it. */
 function answeredBy(name: ErrorCode, operations: readonly DeclaredOperation[]): string {
   const cause = errorCauses.find(({ codes }) => codes.includes(name))
   const declaring = operations.filter(

@@ -1,4 +1,4 @@
-/** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it reads. */
+/** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it is read. */
 import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { type ErrorCode, notImplemented, S3Error } from '../errors.ts'
 import type { Infer, Shape } from './shapes.ts'
@@ -9,7 +9,7 @@ import type { Parser } from './values.ts'
  * Where a field lies.
  * - header: a plain HTTP header.
  * - vendor: a header that carries the dialect's prefix; a presigned URL may carry it in the query instead.
- * - vendor-prefix: all vendor headers whose name starts so; decoded to a record by the rest of the name.
+ * - vendor-prefix: all vendor headers whose name starts with this; decoded to a record by the rest of the name.
  * - query: a query parameter.
  */
 export interface FieldPlace {
@@ -21,7 +21,7 @@ export interface FieldPlace {
 export interface InputField<T> extends FieldPlace {
   support: Support
   required: boolean
-  /** Permissions that a request needs in addition to the operation's own when it sends this field with another value than `false`. */
+  /** Permissions that a request needs in addition to the operation's own if it sends this field with any value but `false`. */
   permissions?: readonly string[]
   parse: Parser<T>
 }
@@ -50,7 +50,7 @@ export function vendorPrefix(name: string): InputField<Record<string, string>> {
   }
 }
 
-/** Absence of the field is an error: InvalidArgument for the query, InvalidRequest for a header. */
+/** The field must be there: otherwise InvalidArgument for the query, InvalidRequest for a header. */
 export function required<T>(field: InputField<T | undefined>): InputField<T> {
   const { parse } = field
   return {
@@ -64,7 +64,7 @@ export function required<T>(field: InputField<T | undefined>): InputField<T> {
   }
 }
 
-/** A field that S3 knows and this server refuses (promise 4): by name, or with the error that S3 itself has for it. */
+/** A field that S3 knows and this server refuses (promise 4): by name, or with S3's own error for it. */
 export function refused(
   place: 'header' | 'vendor' | 'query',
   name: string,
@@ -81,7 +81,7 @@ export function refused(
   }
 }
 
-/** The same field, with the docs saying which of its values work, and how its parser refuses the others. */
+/** The same field, with documentation of the values that work, and of how its parser refuses the others. */
 export function worksOnly<T>(
   field: InputField<T>,
   only: string,
@@ -90,7 +90,7 @@ export function worksOnly<T>(
   return { ...field, support: { ...field.support, only, refusal } }
 }
 
-/** The same field, for keys that have these permissions too. */
+/** The same field, for keys that also have these permissions. */
 export function needs<T>(field: InputField<T>, ...permissions: string[]): InputField<T> {
   return { ...field, permissions }
 }
@@ -102,7 +102,7 @@ export type DecodedFields<F extends InputFields> = { [K in keyof F]: F[K] extend
 
 /** A request body as an operation's handler reads it: raw data, decoded from aws-chunked and verified against the signature as it is read. */
 export interface RequestBody extends ClaimedSource {
-  /** Vendor names, without prefix, announced to follow the data: `checksum-crc32`. */
+  /** Names of trailers announced after the data, without vendor prefix: `checksum-crc32`. */
   readonly trailerNames: readonly string[]
   /** The value of an announced trailer; known once the body has been drained or read. */
   trailer(name: string): string | undefined
@@ -115,7 +115,7 @@ export type InputBody =
   /**
    * An XML document, given to the handler decoded as `body`; `undefined` when absent and not required (required and absent: MissingRequestBodyError).
    * Content-MD5 and checksum headers are verified against it; with `digestRequired`, one of them must be there (InvalidRequest).
-   * `by AWS`: in AWS's dialect alone, as the interface document says of the other that Content-MD5 is not supported.
+   * `by AWS`: only in AWS's dialect, because the interface document says of the other that Content-MD5 is not supported.
    */
   | {
       kind: 'xml'
@@ -124,7 +124,7 @@ export type InputBody =
       required: boolean
       digestRequired: boolean | 'by AWS'
       bytesMax: number
-      /** What checksum headers are of: the body, unless said otherwise. Those of an object are the handler's to verify. */
+      /** What the checksum headers describe: the body, unless stated otherwise. The handler verifies those of an object. */
       checksumsOf?: 'body' | 'object'
     }
 
@@ -150,12 +150,12 @@ export function outVendor(name: string): OutputField<string> {
   return { in: 'vendor', name, support: works, print: asIs }
 }
 
-/** A header that S3 sends of what no bucket here has: declared, so that the support table says why it is absent, and impossible to give a value. */
+/** A header that S3 sends in cases that no bucket here has. It is declared so that the support table can say why it is absent, and can't get a value. */
 export function absentUnless(name: string, when: string): OutputField<never> {
   return { in: 'vendor', name, support: { here: 'works', absentUnless: when }, print: asIs }
 }
 
-/** A record sent as one vendor header an entry. Values are sent as the bytes that came in. */
+/** A record that is sent as one vendor header for each entry. Values are sent as the bytes that came in. */
 export function outVendorPrefix(name: string): OutputField<Record<string, string>> {
   return { in: 'vendor-prefix', name, support: works, print: () => '' }
 }

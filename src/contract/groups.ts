@@ -24,7 +24,7 @@ export const ownership = {
   requestPayer: vendor('request-payer', oneOf('requester')),
 } as const
 
-/** What any request about one version of an object can find missing, or to be a delete marker. */
+/** The errors of any request about one version of an object: it is missing, or a delete marker. */
 export const errorsOfVersion = [
   'NoSuchBucket',
   'NoSuchKey',
@@ -37,7 +37,7 @@ export function requiredDocument<S extends Shape>(root: string, shape: S, digest
   return { kind: 'xml', root, shape, required: true, digestRequired, bytesMax: limits.xmlBodyBytesMax } as const
 }
 
-/** Headers that describe an object; stored with it and given back. */
+/** Headers that describe an object. They are stored with it and returned. */
 export const descriptive = {
   contentType: header('Content-Type', text),
   contentEncoding: header('Content-Encoding', text),
@@ -112,7 +112,7 @@ export const keeping = {
   ),
 } as const
 
-/** What a handler calls a checksum in its input and output: `checksumCrc32`. */
+/** The name of a checksum in a handler's input and output: `checksumCrc32`. */
 export type ChecksumInputName = `checksum${Capitalize<Lowercase<ChecksumAlgorithm>>}`
 
 export function checksumInputName(algorithm: ChecksumAlgorithm): ChecksumInputName {
@@ -123,14 +123,14 @@ const inputNames = Object.fromEntries(
   checksumAlgorithms.map((name) => [name, `checksum${name.charAt(0)}${name.slice(1).toLowerCase()}`]),
 ) as Record<ChecksumAlgorithm, ChecksumInputName>
 
-/** A field for each checksum, made of its header's name. */
+/** A field for each checksum, built from its header's name. */
 function ofEachChecksum<F>(make: (header: string) => F): Record<ChecksumInputName, F> {
   return Object.fromEntries(
     checksumAlgorithms.map((name) => [inputNames[name], make(checksumFields[name].header)]),
   ) as Record<ChecksumInputName, F>
 }
 
-/** Checksums of the data, sent as headers; SDKs say which they mean to send, also as a trailer. */
+/** Checksums of the data, sent as headers. SDKs say which one they mean to send, even as a trailer. */
 export const checksumsIn = {
   contentMd5: header('Content-MD5', base64Digest(16)),
   ...ofEachChecksum((header) => vendor(header, text)),
@@ -165,7 +165,7 @@ export const writeConditions = {
   ifNoneMatch: header('If-None-Match', text),
 } as const
 
-/** A value that is to become a response header must be one: in ISO-8859-1, without control characters. */
+/** A value that will become a response header must be valid there: in ISO-8859-1, without control characters. */
 const headerText: Parser<string> = (raw, name) => {
   for (let i = 0; i < raw.length; i++) {
     const code = raw.charCodeAt(i)
@@ -184,15 +184,15 @@ export const responseOverrides = {
   responseExpires: query('response-expires', headerText),
 } as const
 
-/** What S3 says of a request that its sender pays for. */
+/** S3's header for a request that its sender pays for. */
 export const requestCharged = {
   requestCharged: absentUnless('request-charged', 'the requester pays for the bucket'),
 } as const
 
-/** What S3 says of an object that lifecycle rules will remove. */
+/** S3's header for an object that lifecycle rules will remove. */
 export const expirationOut = absentUnless('expiration', 'the bucket has lifecycle rules')
 
-/** What S3 says of an upload that lifecycle rules will abort. */
+/** S3's headers for an upload that lifecycle rules will abort. */
 export const abortOut = {
   abortDate: absentUnless('abort-date', 'the bucket has lifecycle rules'),
   abortRuleId: absentUnless('abort-rule-id', 'the bucket has lifecycle rules'),
@@ -200,7 +200,7 @@ export const abortOut = {
 
 const withEventHold = 'an event hold was set, which is refused'
 
-/** What GetObject and HeadObject say of an object. */
+/** Headers that GetObject and HeadObject share. */
 export const objectHeaders = {
   contentLength: outHeader('Content-Length'),
   contentType: outHeader('Content-Type'),
@@ -225,7 +225,7 @@ export const objectHeaders = {
   objectLockEventHoldYears: absentUnless('object-lock-event-hold-duration-years', withEventHold),
   storageClass: outVendor('storage-class'),
   websiteRedirectLocation: outVendor('website-redirect-location'),
-  // Sent with the errors that tell of one.
+  // Sent with the errors that concern a delete marker.
   deleteMarker: outVendor('delete-marker'),
   missingMeta: absentUnless('missing-meta', 'metadata was written other than by headers'),
   expiration: expirationOut,
@@ -235,7 +235,7 @@ export const objectHeaders = {
   ...checksumsOut,
 } as const
 
-/** 32 hex digits, or `null`. Throws InvalidArgument for what can be no version's name. */
+/** 32 hex digits, or `null`. Throws InvalidArgument for what can't be a version id. */
 export const versionName: Parser<string> = (raw, name) => {
   if (raw === 'null' || /^[0-9a-f]{32}$/.test(raw)) return raw
   throw invalidArgument(name, raw, 'Invalid version id specified')
@@ -252,7 +252,7 @@ const retainUntil: Parser<number> = (raw, name) => {
   throw invalidArgument(name, raw, 'The retain until date must be provided in ISO 8601 format')
 }
 
-/** Object Lock asked for with a write. */
+/** Object Lock in a write. */
 export const lockRequest = {
   objectLockMode: needs(vendor('object-lock-mode', oneOf('GOVERNANCE', 'COMPLIANCE')), 's3:PutObjectRetention'),
   objectLockRetainUntilDate: needs(vendor('object-lock-retain-until-date', retainUntil), 's3:PutObjectRetention'),
@@ -262,7 +262,7 @@ export const lockRequest = {
   objectLockEventHoldYears: refused('vendor', 'object-lock-event-hold-duration-years'),
 } as const
 
-/** Tags given with a write, encoded as the query of a URL. */
+/** Tags in a write, encoded like the query of a URL. */
 export const tagging = needs(vendor('tagging', text), 's3:PutObjectTagging')
 
 export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean)

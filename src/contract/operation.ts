@@ -12,16 +12,16 @@ import type {
   OutputFields,
 } from './fields.ts'
 
-export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS'
+export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
- * Who may send a request. `signed`: only who signs it. `anonymous allowed`: anybody, as long as the request claims no signature that is wrong.
- * `form`: a form without a signature of its own, too; the form holds the proof, and the handler verifies it.
+ * Who may send a request. `signed`: only a signer. `anonymous allowed`: anybody, as long as the request carries no wrong signature.
+ * `form`: also a form without a signature in headers or query; the form holds the proof, and the handler verifies it.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
 /** What a request addresses: the service, a bucket, or an object. */
 export type Target = 'service' | 'bucket' | 'object'
 
-/** The parts of a declaration that say when it is the one a request means. The one that requires most wins. */
+/** The parts of a declaration that say when a request means it. The one that requires most wins. */
 export interface Route {
   method: Method
   target: Target
@@ -33,20 +33,20 @@ export interface Route {
 
 export type Permissions = string | readonly string[]
 
-/** An operation with its types erased, as tables and the pipeline hold it. */
+/** An operation without its types, as tables and the pipeline see it. */
 export interface Operation<Context> extends Route {
   name: string
-  /** The permissions that a key needs, by AWS's names: `s3:GetObject`. None: the handler asks for each thing that it does. */
+  /** The permissions that a key needs, by AWS's names: `s3:GetObject`. None: the handler checks each thing that it does. */
   permission: Permissions
-  /** Needed in their place when the request names a version, where AWS tells the two apart: `s3:GetObjectVersion`. */
+  /** Needed instead when the request names a version, where AWS distinguishes the two: `s3:GetObjectVersion`. */
   versionPermission?: Permissions
   authentication: Authentication
   summary: string
-  /** Status of success when the handler gives none. */
+  /** Status of success when the handler returns none. */
   status: number
-  /** False: the operation is known to S3 and refused here by name with NotImplemented. */
+  /** False: S3 has the operation, and this server refuses it by name with NotImplemented. */
   implemented: boolean
-  /** May take longer than clients wait for a status line: 200 and white space are sent while it works, and a late error goes into the body. */
+  /** It may take longer than clients wait for a status line. So 200 and white space are sent while it works, and an error after that goes into the body. */
   slow: boolean
   input: Record<string, InputField<unknown>>
   inputBody: InputBody
@@ -56,7 +56,7 @@ export interface Operation<Context> extends Route {
   handle(context: Context, input: Record<string, unknown>): Promise<Answer>
 }
 
-/** What a handler returns: values of the output fields, `body`, and a status where it is not the declared one. */
+/** What a handler returns: values of the output fields, `body`, and a status if it differs from the declared one. */
 export type Answer = Record<string, unknown> & { status?: number }
 
 export interface Declaration<
@@ -73,7 +73,7 @@ export interface Declaration<
   vendorHeaders?: readonly string[]
   permission: Permissions
   versionPermission?: Permissions
-  /** `signed` unless it says otherwise. */
+  /** Default: `signed`. */
   authentication?: Authentication
   /** One line for the docs. */
   summary: string
@@ -83,7 +83,7 @@ export interface Declaration<
   inputBody?: IB
   output: O
   outputBody?: OB
-  /** What this operation can answer beyond what any signed request can: authentication, permission, addressing. */
+  /** The errors of this operation beyond those that any signed request can get: authentication, permission, addressing. */
   errors: readonly ErrorCode[]
   handle(
     context: Context,
@@ -91,7 +91,7 @@ export interface Declaration<
   ): Promise<EncodedFields<O> & EncodedBody<OB> & { status?: number }>
 }
 
-/** Gives `defineOperation` for handlers that run in `Context`. */
+/** Returns `defineOperation` for handlers that run in `Context`. */
 export function operationsIn<Context>() {
   return function defineOperation<
     const I extends InputFields,
@@ -109,7 +109,7 @@ export function operationsIn<Context>() {
       outputBody: { kind: 'none' },
       ...declaration,
       implemented: true,
-      // The decoder builds exactly the fields declared, so the erased input has the handler's type.
+      // The decoder builds exactly the declared fields, so the input without its type fits the handler.
       handle: declaration.handle as Operation<Context>['handle'],
     }
   }

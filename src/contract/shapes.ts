@@ -7,7 +7,7 @@ import { httpInstant, isoInstant, type Parser } from './values.ts'
 export interface TextShape<T = unknown> {
   kind: 'text'
   parse: Parser<T>
-  // A method, so that a shape of any T is a Shape: the writer hands `print` only what the shape's own type admits.
+  // A method, so that a shape of any T is a Shape: the writer gives `print` only what the shape's own type admits.
   print(value: T): string
   /** The printed text never holds a character that XML escapes. */
   plain?: boolean
@@ -17,7 +17,7 @@ export interface TextShape<T = unknown> {
 
 export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
   kind: 'struct'
-  /** Element name -> shape. Written in this order, read in any. An element not listed is MalformedXML. */
+  /** Element name -> shape. Written in this order, read in any. An element that is not listed is MalformedXML. */
   fields: F
 }
 
@@ -27,7 +27,7 @@ export interface ListShape<S extends Shape = Shape> {
   item: S
 }
 
-/** Repeated elements of several names in one order: each entry says its name. Written only; the field that holds them has no name in the document. */
+/** Repeated elements of several names in one order: each entry has its name. Written only; the field that holds them has no name in the document. */
 export interface MixedShape<F extends Record<string, Shape> = Record<string, Shape>> {
   kind: 'mixed'
   elements: F
@@ -37,19 +37,19 @@ export interface MixedShape<F extends Record<string, Shape> = Record<string, Sha
 export interface OptionalShape<S extends Shape = Shape> {
   kind: 'optional'
   of: S
-  /** What becomes of it where it is sent. Refused ones are read all the same: the handler refuses them. */
+  /** How far it works where it is sent. Refused ones are read all the same: the handler refuses them. */
   support: Support
 }
 
-/** A struct's field that stands in the start tag of its element, under a prefixed name: `xsi:type`. */
+/** A struct's field in the start tag of its element, with a prefixed name: `xsi:type`. */
 export interface AttributeShape<T = unknown> {
   kind: 'attribute'
   text: TextShape<T>
-  /** What the prefix of the name stands for. Written with the attribute; read by the prefix alone. */
+  /** The namespace of the prefix. Written with the attribute; reading looks only at the prefix. */
   namespace: string
 }
 
-/** An element that S3 knows and this server refuses: read, it is NotImplemented by its path. Never written. */
+/** An element that S3 knows and this server refuses: reading it throws NotImplemented with its path. Never written. */
 export interface RefusedShape {
   kind: 'refused'
 }
@@ -58,7 +58,7 @@ export type Shape = TextShape | StructShape | ListShape | MixedShape | OptionalS
 
 type MayBeAbsent = OptionalShape | RefusedShape
 
-/** The TypeScript value of a shape. Of a shape that is not known more closely it is unknown. */
+/** The TypeScript value of a shape; unknown when the shape is not known more closely. */
 export type Infer<S extends Shape> = Shape extends S ? unknown : InferKnown<S>
 
 type InferKnown<S extends Shape> =
@@ -84,7 +84,7 @@ const malformed = (name: string): S3Error => new S3Error('MalformedXML', { detai
 
 export const string: TextShape<string> = { kind: 'text', parse: (raw) => raw, print: (value) => value }
 
-/** An entity tag without its quotes, which documents have around it. Hexadecimal, so that nothing in it is escaped; listings have a thousand. */
+/** An entity tag without the quotes that documents put around it. It is hexadecimal, so nothing in it is escaped; listings have a thousand. */
 export const entityTag: TextShape<string> = {
   kind: 'text',
   parse: (raw) => raw.trim().replace(/^"(.*)"$/, '$1'),
@@ -166,7 +166,7 @@ export function optional<S extends Shape>(of: S, support: Support = works): Opti
   return { kind: 'optional', of, support }
 }
 
-/** An element that S3 writes of what nothing here has: in the shape, so that the support table says why it is absent. */
+/** An element that S3 writes in cases that do not exist here. It is in the shape so that the support table can say why it is absent. */
 export function absentElement(absentUnless: string): OptionalShape<TextShape<never>> {
   return optional(
     {
@@ -179,7 +179,7 @@ export function absentElement(absentUnless: string): OptionalShape<TextShape<nev
   )
 }
 
-/** An element that is read, and that the operation's handler refuses by name: for what is within it, or for one entry of several. */
+/** An element that is read, and that the operation's handler refuses by name, because of its content or for one entry of several. */
 export function refusedByHandler<S extends Shape>(of: S): OptionalShape<S> {
   return optional(of, refusedHere)
 }
@@ -194,21 +194,21 @@ const refusedHere: Support = { here: 'refused', refusal: 'NotImplemented' }
 
 /** One element of a shape. */
 export interface ShapeElement {
-  /** From the root, with slashes; of an attribute with an @ before its name. */
+  /** From the root, with slashes; an attribute has an @ before its name. */
   path: string
-  /** It holds other elements rather than text. */
+  /** It contains other elements rather than text. */
   container: boolean
   required: boolean
   support: Support
 }
 
-/** The elements of a document: the root and all that lies under it, each parent before its children. */
+/** The elements of a document: the root and everything below it, each parent before its children. */
 export function elementsOf(root: string, shape: Shape): ShapeElement[] {
   return elementsAt(root, shape, { required: true, support: works })
 }
 
 function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'required' | 'support'>): ShapeElement[] {
-  // What is within a refused element is refused with it.
+  // Everything within a refused element is refused with it.
   const within = (support: Support): Support => (how.support.here === 'refused' ? how.support : support)
   switch (shape.kind) {
     case 'text':

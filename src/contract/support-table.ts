@@ -1,4 +1,4 @@
-/** What this server does with each operation and each of its parameters, as rows: read off the declarations, so that it cannot differ from them. Pure. */
+/** What this server does with each operation and each of its parameters, as rows. They come from the declarations, so they can't differ from them. Pure. */
 import { checksumFields } from '../checksums/checksums.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FieldPlace, InputBody, OutputBody } from './fields.ts'
@@ -8,23 +8,23 @@ import { elementsOf } from './shapes.ts'
 import { firstVersion, type Support, works } from './support.ts'
 
 export interface ParameterRow {
-  /** In which message, and where in it. */
+  /** The message, and where in it. */
   message: Message
-  /** A place of fields, or one of: Host and path, the XML document, the bytes of an object or a part. */
+  /** Where a field can be, or one of: Host and path, the XML document, the bytes of an object or a part. */
   in: FieldPlace['in'] | 'address' | 'element' | 'data'
   /** As documented; vendor names without prefix, elements by their path from the root: `Delete/Object/Key`. */
   name: string
   required: boolean
-  /** An element that holds others. */
+  /** An element that contains others. */
   container: boolean
-  /** The flag that the interface document gives it there. Absent: it does not name it. */
+  /** The interface document's flag. Absent: the document does not name it there. */
   documented?: DocumentedFlag
   here: Support['here']
-  /** Where it works for some values only: which. */
+  /** The values that work, when only some do. */
   only?: string
-  /** What an answer carries only when this holds, which it never does here. */
+  /** The condition under which an answer carries it. It never holds here. */
   absentUnless?: string
-  /** The code that is answered when it is refused, or to a value that does not work. */
+  /** The code of the error when it is refused, or for a value that does not work. */
   refusal?: ErrorCode
   /** The first version that does so. */
   since: string
@@ -34,18 +34,18 @@ export interface OperationRow {
   name: string
   summary: string
   here: Support['here']
-  /** The code that a refused operation answers. */
+  /** The code of the error for a refused operation. */
   refusal?: ErrorCode
   since: string
   method: Method
   target: Target
-  /** What a request must hold besides: query parameters, and vendor headers without prefix. */
+  /** What else a request must have: query parameters, and vendor headers without prefix. */
   query: readonly string[]
   vendorHeaders: readonly string[]
   requestBody: string
   answerBody: string
   status: number
-  /** What it can answer beyond what any request can. */
+  /** Its errors beyond those of any request. */
   errors: readonly ErrorCode[]
   parameters: readonly ParameterRow[]
 }
@@ -100,7 +100,7 @@ function parameterRow({ name: operation }: DeclaredOperation, message: Message, 
   }
 }
 
-/** Values that a request of the same shape is refused for are no matter of the answer. */
+/** Values for which a request of the same shape is refused do not concern the answer. */
 function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
   return rest
 }
@@ -136,7 +136,7 @@ function requestBody({ input, inputBody }: DeclaredOperation): Described[] {
   ]
 }
 
-/** Digests of a document, which are verified whether or not the operation declares them. */
+/** Digests of a document. They are verified whether or not the operation declares them. */
 function documentDigests({ checksumsOf = 'body' }: Extract<InputBody, { kind: 'xml' }>): Described[] {
   const md5: Described = { in: 'header', name: 'Content-MD5' }
   if (checksumsOf === 'object') return [md5]
@@ -152,7 +152,7 @@ function answerBody(body: OutputBody): Described[] {
       ...rest,
       in: 'element',
       name: path,
-      // A shape may be that of a request, too.
+      // A shape may also be that of a request.
       support: support.here === 'works' ? support : { here: 'works', absentUnless: 'it was set, which is refused' },
     }),
   )

@@ -1,20 +1,20 @@
-/** What a declaration says of how far something works: a header, a parameter, an element. */
+/** How far something works, as a declaration says: a header, a parameter, an element. */
 import type { ErrorCode } from '../errors.ts'
 
 export interface Support {
-  /** What this server does with it. Refused: its presence is answered with an error that names it. */
+  /** What this server does with it. Refused: when it is present, the answer is an error that names it. */
   here: 'works' | 'refused'
-  /** Where it works for some values only: which. The others are refused. */
+  /** The values that work, when only some do. The others are refused. */
   only?: string
-  /** What an answer carries only when this holds, which it never does here: `the bucket has lifecycle rules`. */
+  /** The condition under which an answer carries it, which never holds here: `the bucket has lifecycle rules`. */
   absentUnless?: string
-  /** What is answered when it is refused, or to a value that does not work. */
+  /** The error when it is refused, or for a value that does not work. */
   refusal?: ErrorCode
-  /** The version that does so first; where none is given, the first of all. */
+  /** The first version that does so; absent: the first of all. */
   since?: string
 }
 
 export const works: Support = { here: 'works' }
 
-/** The version that everything is there since, unless it says otherwise. */
+/** The version since which everything exists, unless stated otherwise. */
 export const firstVersion = '0.1.0'

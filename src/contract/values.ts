@@ -2,7 +2,7 @@
 import { isBase64Of } from '../checksums/checksums.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 
-/** `name` is what the client called the value; it goes into the error. */
+/** `name`: the client's name for the value; it goes into the error. */
 export type Parser<T> = (raw: string, name: string) => T
 
 export const text: Parser<string> = (raw) => raw
@@ -45,14 +45,14 @@ export const lenientHttpDate: Parser<number | undefined> = (raw) => {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Milliseconds since the epoch of an HTTP date as RFC 9110 has them sent; of anything else InvalidArgument. */
+/** Milliseconds since the epoch of an HTTP date in the form that RFC 9110 prescribes for senders; InvalidArgument for anything else. */
 export const httpDate: Parser<number> = (raw, name) => {
   const ms = httpInstant(raw)
   if (ms !== undefined) return ms
   throw invalidArgument(name, raw, `${name} must be a date of the form ${new Date(0).toUTCString()}.`)
 }
 
-/** `undefined` when it is none. What prints otherwise than it was written is no such date: a wrong day of the week, the 31st of February. */
+/** `undefined` when it is none. A date that prints differently from its text is none: a wrong day of the week, the 31st of February. */
 export function httpInstant(raw: string): number | undefined {
   const ms = Date.parse(raw)
   return Number.isNaN(ms) || new Date(ms).toUTCString() !== raw ? undefined : ms

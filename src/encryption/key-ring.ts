@@ -9,7 +9,7 @@ export const defaultKmsKeyName = 'aws/s3'
 
 export interface RingKey {
   name: string
-  /** Tells the versions of a name apart. Derived from the secret, which it doesn't reveal. */
+  /** Distinguishes the versions of a name. Derived from the secret, which it does not reveal. */
   id: string
   secret: Buffer
 }
@@ -18,7 +18,7 @@ export interface KeyRing {
   /** The key that wraps now; `undefined` when no key has this name. */
   newest(name: string): RingKey | undefined
   find(name: string, id: string): RingKey | undefined
-  /** Each name's keys in a row, newest first. */
+  /** All keys; those of one name together, newest first. */
   readonly keys: readonly RingKey[]
 }
 
@@ -45,14 +45,14 @@ export function ringKey(name: string, secret: Buffer): RingKey {
 
 const keyName = /^[A-Za-z0-9][A-Za-z0-9/_-]{0,63}$/
 
-/** Whether a key can have this name. */
+/** Whether a key may have this name. */
 export const isKeyName = (name: string): boolean => keyName.test(name)
 
 /** Reads `name secret` by line, or `name:secret` by comma; secrets are 32 bytes in base64. Throws `KeyRingInvalid`. */
 export function parseKeyRing(text: string): KeyRing {
   const entries = text
     .split('\n')
-    // Before commas part anything: a comment may have some.
+    // Comments are removed before splitting at commas: a comment may contain some.
     .filter((line) => !line.trimStart().startsWith('#'))
     .flatMap((line) => line.split(','))
     .map((entry) => entry.trim())
@@ -62,7 +62,7 @@ export function parseKeyRing(text: string): KeyRing {
     const bytes = Buffer.from(secret, 'base64')
     if (rest.length > 0 || !isKeyName(name)) throw new KeyRingInvalid(`key ${i + 1} is not 'NAME SECRET'`)
     if (bytes.length !== keyBytes || bytes.toString('base64') !== secret) {
-      // Without the name: where the two were exchanged, it is the secret.
+      // Without the name: if the two were swapped, it is the secret.
       throw new KeyRingInvalid(`the secret of key ${i + 1} is not ${keyBytes} bytes in base64`)
     }
     return ringKey(name, bytes)
@@ -70,7 +70,7 @@ export function parseKeyRing(text: string): KeyRing {
   return keyRing(keys)
 }
 
-/** As `parseKeyRing` reads it, a line a key. */
+/** In the form that `parseKeyRing` reads, one key per line. */
 export function formatKeyRing({ keys }: KeyRing): string {
   return keys.map(({ name, secret }) => `${name} ${secret.toString('base64')}\n`).join('')
 }

@@ -1,4 +1,4 @@
-/** The key of one object: made for it alone, kept wrapped under another key, and what is derived from it. Pure but for randomness given. */
+/** The key of one object: made for it alone, kept wrapped by another key, and the keys derived from it. Pure, given randomness. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 
 export const keyBytes = 32
@@ -6,7 +6,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * An object's key as it is kept, in base64. `binding` says of what object it is the key, and in which context; only under the same can it be unwrapped.
+ * An object's key in its stored form, in base64. `binding` names the object and the context; the key can be unwrapped only with the same.
  * `nonce`: 12 random bytes.
  */
 export function wrapObjectKey(objectKey: Buffer, wrappingKey: Buffer, binding: string, nonce: Buffer): string {
@@ -15,7 +15,7 @@ export function wrapObjectKey(objectKey: Buffer, wrappingKey: Buffer, binding: s
   return Buffer.concat([nonce, cipher.update(objectKey), cipher.final(), cipher.getAuthTag()]).toString('base64')
 }
 
-/** `undefined` when it is another wrapping key, another binding, or damaged. */
+/** `undefined` with another wrapping key or another binding, or when it is damaged. */
 export function unwrapObjectKey(wrapped: string, wrappingKey: Buffer, binding: string): Buffer | undefined {
   const bytes = Buffer.from(wrapped, 'base64')
   if (bytes.length !== nonceBytes + keyBytes + tagBytes) return undefined
@@ -33,12 +33,12 @@ export function unwrapObjectKey(wrapped: string, wrappingKey: Buffer, binding: s
   }
 }
 
-/** The key of the one blob that `name` means: a part sent twice is two blobs, and so has two names. */
+/** The key of the one blob that `name` means: a part that was sent twice is two blobs, and so has two names. */
 export function blobKey(objectKey: Buffer, name: string): Buffer {
   return createHmac('sha256', objectKey).update(`blob ${name}`).digest()
 }
 
-/** An entity tag that tells nobody the MD5 of the plaintext. Both in hex. */
+/** An entity tag that does not reveal the MD5 of the plaintext. Both in hex. */
 export function hiddenEtag(objectKey: Buffer, md5: string): string {
   return createHmac('sha256', objectKey).update(`etag ${md5}`).digest('hex').slice(0, 32)
 }

@@ -1,13 +1,13 @@
 /**
- * Bytes as they lie encrypted: segments of AES-256-GCM, each with its tag behind it, so that a range can be read and verified without the rest.
- * The key is of this one blob, so a segment's number is its nonce. Each segment is bound to its place and to the blob's size: none can be changed,
+ * The encrypted form of bytes: segments of AES-256-GCM, each followed by its tag, so that a range can be read and verified without the rest.
+ * The key belongs to this one blob, so a segment's number is its nonce. Each segment is bound to its position and to the blob's size: none can be changed,
  * dropped, repeated, exchanged or cut off unnoticed.
  */
 import { type CipherGCM, createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 import { limits } from '../limits.ts'
 
-/** A sealed segment is as large as a checksum block of the store, so that reading one reads no other. */
+/** A sealed segment is as large as a store's checksum block, so that reading one reads no other. */
 export const sealedBytes = limits.encryptionSegmentBytes
 const tagBytes = 16
 export const plainBytes = sealedBytes - tagBytes
@@ -31,12 +31,12 @@ interface Range {
   end: number
 }
 
-/** What `bytes` of plaintext take when encrypted. */
+/** The size of `bytes` of plaintext after encryption. */
 export function sealedSize(bytes: number): number {
   return bytes + Math.ceil(bytes / plainBytes) * tagBytes
 }
 
-/** Where the segments lie that hold a range of the plaintext. */
+/** Where the segments that hold a range of the plaintext begin and end. */
 export function sealedRange(range: Range, size: number): Range {
   return {
     start: Math.floor(range.start / plainBytes) * sealedBytes,
@@ -44,7 +44,7 @@ export function sealedRange(range: Range, size: number): Range {
   }
 }
 
-/** What a segment of a blob of `size` bytes of plaintext takes. */
+/** The sealed size of a segment of a blob with `size` bytes of plaintext. */
 function sealedSizeOf(segment: number, size: number): number {
   return Math.min(plainBytes, size - segment * plainBytes) + tagBytes
 }
@@ -82,7 +82,7 @@ export function segmentSealer(
   }
 }
 
-/** Opens whole sealed segments, in any order: their plaintext, in memory of its own. What it gives throws `SegmentDamaged`. */
+/** Opens whole sealed segments, in any order: their plaintext, in memory of its own. The returned function throws `SegmentDamaged`. */
 export function segmentOpener(key: Uint8Array, size: number): (segment: number, sealed: Buffer) => Buffer {
   const bound = boundTo(size)
   return (segment, sealed) => {

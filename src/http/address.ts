@@ -10,16 +10,16 @@ import type { RequestHead } from './request-head.ts'
 
 export interface Address {
   readonly target: Target
-  /** Empty when the service is addressed. */
+  /** Empty when the service itself is addressed. */
   readonly bucket: string
-  /** Verbatim: slashes, dots and NULs mean nothing here. Empty unless an object is addressed. */
+  /** Verbatim: slashes, dots and NULs have no meaning here. Empty unless an object is addressed. */
   readonly key: string
 }
 
-/** Gives the bucket that a Host names, if it does. */
+/** Returns the bucket that a Host names, if it names one. */
 export type BucketOfHost = (host: string) => string | undefined
 
-/** `localhost` is always a domain. The longest domain that fits wins, so that `s3.localhost` is no bucket where it is a domain itself. */
+/** `localhost` is always a domain. The longest matching domain wins, so that `s3.localhost` is no bucket where it is a domain itself. */
 export function compileHosts(domains: readonly string[]): BucketOfHost {
   const lower = ['localhost', ...domains].map((domain) => domain.toLowerCase())
   const longestFirst = [...new Set(lower)].sort((a, b) => b.length - a.length)
@@ -36,12 +36,36 @@ export function compileHosts(domains: readonly string[]): BucketOfHost {
 
 function withoutPort(host: string): string {
   const colon = host.lastIndexOf(':')
-  // In `[::1]` the last colon is part of the address; no domain ends like one, so what is cut off doesn't matter.
+  // In `[::1]` the last colon is part of the address. No domain ends like one, so what is cut off does not matter.
   return colon === -1 ? host : host.slice(0, colon)
 }
 
 /** Throws InvalidURI, KeyTooLongError, InvalidBucketName. */
 export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+  const address = splitAddress(head, bucketOfHost)
+  const { target, bucket, key } = address
+  if (target === 'service') return address
+  if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
+  // UTF-8 takes at most three bytes for a UTF-16 code unit.
+  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
+    throw new S3Error('KeyTooLongError', {
+      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
+    })
+  }
+  return address
+}
+
+/** The address as far as it can be read, also where the request will be refused for it. */
+export function readTarget(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+  try {
+    return splitAddress(head, bucketOfHost)
+  } catch {
+    // A bucket's name needs no escapes.
+    return { target: 'object', bucket: bucketOfHost(head.host) ?? head.rawPath.split('/')[1] ?? '', key: '' }
+  }
+}
+
+function splitAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
   const path = percentDecode(head.rawPath)
   const fromHost = bucketOfHost(head.host)
   if (fromHost !== undefined) return addressOf(fromHost, path.slice(1))
@@ -51,15 +75,7 @@ export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Addr
 }
 
 function addressOf(bucket: string, key: string): Address {
-  if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
-  if (key === '') return { target: 'bucket', bucket, key }
-  // UTF-8 takes at most three bytes for a UTF-16 code unit.
-  if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {
-    throw new S3Error('KeyTooLongError', {
-      details: { Size: String(Buffer.byteLength(key)), MaxSizeAllowed: String(limits.keyBytesMax) },
-    })
-  }
-  return { target: 'object', bucket, key }
+  return { target: key === '' ? 'bucket' : 'object', bucket, key }
 }
 
 export interface QueryParameter {
@@ -70,7 +86,7 @@ export interface QueryParameter {
 const noParameters: readonly QueryParameter[] = []
 
 /**
- * The plain parameters, in order. Vendor parameters, hoisted from headers into a presigned URL, go to `vendorValues`.
+ * The plain parameters, in order. Vendor parameters, which a presigned URL carries instead of headers, go to `vendorValues`.
  * Throws InvalidURI.
  */
 export function readQuery(rawQuery: string, vendorValues: VendorValues): readonly QueryParameter[] {
@@ -88,7 +104,7 @@ export function readQuery(rawQuery: string, vendorValues: VendorValues): readonl
   return parameters
 }
 
-/** A hoisted parameter stands for a header, and must be one that could have been sent. */
+/** Such a parameter stands for a header, so it must be one that could have been sent. */
 function checkHeaderName(name: string): string {
   if (!isHeaderName(name))
     throw new S3Error('InvalidArgument', { message: 'A vendor parameter has a name that no header can have.' })
@@ -105,10 +121,10 @@ function headerBytes(name: string, value: string): string {
   })
 }
 
-/** Adds the vendor values that came as headers; of those that every signature has, only what the other dialect could contradict. */
+/** Adds the vendor values that came as headers. Of those that every signature has, only what the other dialect could contradict. */
 export function readVendorHeaders(head: RequestHead, vendorValues: VendorValues): void {
   const { names, dialect: spoken, rawQuery } = head
-  // Parameters may be of either.
+  // Parameters may be in either dialect.
   const isMixed = rawQuery !== '' || names.some((name) => (dialectOfName(name) ?? spoken) !== spoken)
   for (let i = 0; i < names.length; i++) {
     const name = known(names[i])

@@ -14,8 +14,6 @@ const unsignedProofs: Record<Authentication, Proof | undefined> = {
 
 /** Throws InvalidURI when the query can't be read. */
 export function proofOf(head: RequestHead): Proof {
-  // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
-  if (head.method === 'OPTIONS') return 'none'
   if (isFormPost(head)) return 'form'
   return claimsSignature(head.names, head.rawQuery) ? 'signature' : 'none'
 }
@@ -32,6 +30,6 @@ export function admits(authentication: Authentication, proof: Proof): boolean {
 }
 
 /** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */
-export function refusalOfUnsigned({ method }: RequestHead): S3Error {
-  return new S3Error(method === 'OPTIONS' ? 'AccessForbidden' : 'AccessDenied')
+export function refusalOfUnsigned(): S3Error {
+  return new S3Error('AccessDenied')
 }

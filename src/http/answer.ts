@@ -27,10 +27,18 @@ export function writeHead(exchange: Exchange, status: number, headers: string[],
   exchange.response.writeHead(status, headers)
 }
 
-/** Adds what every answer carries, whatever it answers: results, errors and health checks alike. */
-function decorate({ dialect, requestId, hostId }: Exchange, headers: string[]): void {
+/** Adds what every answer carries: results, errors and health checks alike; and what it says to a page of another origin. */
+function decorate({ dialect, requestId, hostId, crossOrigin }: Exchange, headers: string[]): void {
   headers.push('Server', 'Holdfast', dialect.requestIdHeader, requestId)
   if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, hostId)
+  if (crossOrigin?.headers !== undefined) letPageRead(crossOrigin.headers, crossOrigin.exposesAll, headers)
+}
+
+function letPageRead(cors: readonly string[], exposesAll: boolean, headers: string[]): void {
+  const names = headers.filter((_, i) => i % 2 === 0)
+  headers.push(...cors)
+  // Node adds the date. SDKs set their clocks by it.
+  if (exposesAll) headers.push('Access-Control-Expose-Headers', [...names, 'Date'].join(', '))
 }
 
 export function sendBytes(
@@ -60,8 +68,8 @@ export function sendFault(exchange: Exchange, head: RequestHead | undefined, fau
 }
 
 /**
- * Small bodies are read, and so verified, before the head is sent. Lets go of the source. Throws what the source throws while the head can still be an error's,
- * and ClientGone. What it throws after that must cut the connection, as wrong or short data must not look complete.
+ * Reads small bodies, and so verifies them, before the head is sent. Releases the source. Throws what the source throws while an error can still be answered,
+ * and ClientGone. What it throws later must cut the connection, because wrong or short data must not look complete.
  */
 export async function sendStream(
   exchange: Exchange,
@@ -79,8 +87,8 @@ export async function sendStream(
 }
 
 /**
- * What is lent is given back when the answer has left the process, or never will: until then the connection reads it. An answer to a connection that is gone
- * borrows nothing, because nothing would tell when to give it back.
+ * Lent memory is given back when the answer has left the process, or never will: until then the connection reads it. An answer to a connection that is gone
+ * borrows nothing, because nothing would say when to give it back.
  */
 function borrowForAnswer({ response }: Exchange, source: ByteSource): Buffer | undefined {
   if (source.borrow === undefined || response.socket === null || response.closed) return undefined
@@ -112,7 +120,7 @@ async function sendChunks(
   endAnswer(exchange, how, undefined)
 }
 
-/** Writes chunks one by one; each promise settles when its chunk left the process, so that the source may use the memory again. */
+/** Writes chunks one by one. Each promise settles when its chunk has left the process, so that the source may reuse the memory. */
 class StreamWriter {
   #exchange: Exchange
   #reject: ((error: Error) => void) | undefined

@@ -1,4 +1,4 @@
-/** The numbers of the http layer that a test, or one day an operator, may set apart from the table of limits. */
+/** The numbers of the http layer that a test, or one day an operator, may change. */
 import { limits } from '../limits.ts'
 
 export interface HttpBounds {
@@ -6,23 +6,23 @@ export interface HttpBounds {
   tlsHandshakeTimeoutMs: number
   headersTimeoutMs: number
   headerSectionBytesMax: number
-  /** A body or an answer that the client stalls for so long ends the connection. */
+  /** The connection ends when the client stalls a body or an answer for so long. */
   idleBodyTimeoutMs: number
   /**
-   * Fewer bytes than these in a second, taken over `idleBodyTimeoutMs` of waiting, count as a stall. 0: one byte is enough.
+   * A rate below this many bytes a second, averaged over `idleBodyTimeoutMs` of waiting, counts as a stall. 0: one byte is enough.
    */
   clientBytesPerSecondMin: number
   /** An unread body up to this size is read and dropped, so that the connection can serve the next request. */
   unreadBodyDrainBytesMax: number
-  /** How long a larger one is dropped before the connection is cut, so that the client gets to see its answer. */
+  /** How long a larger body is dropped before the connection is cut, so that the client gets to see its answer. */
   lingerMs: number
-  /** Of all clients together; `fair-share.ts` says how much of these one may have. */
+  /** For all clients together; `fair-share.ts` says how much of it one may have. */
   connectionsMax: number
   requestsInFlightMax: number
   clientBytesMax: number
-  /** Requests on one connection that wait for the answers before theirs. */
+  /** Requests on one connection that wait for the answers before them. */
   pipelinedRequestsMax: number
-  /** Requests that are refused unverified: see `Refusals`. */
+  /** For requests that are refused unverified: see `Refusals`. */
   refusalCostMs: number
   refusalForgivenMs: number
   refusalDelayMsMax: number

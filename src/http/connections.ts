@@ -1,6 +1,6 @@
 /**
- * The open connections and the requests on each. One request is served at a time (RFC 9112 section 9.3.2); those that Node parsed ahead wait for the answers
- * before theirs. Cuts clients that take their answers too slowly, and ends all connections at shutdown.
+ * The open connections and the requests on each. A connection serves one request at a time (RFC 9112 section 9.3.2); requests that Node has parsed ahead wait for the
+ * answers before them. Cuts clients that take their answers too slowly, and ends all connections at shutdown.
  */
 import type { Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
@@ -19,7 +19,7 @@ export interface Connection {
   heldBack: boolean
 }
 
-/** How often slow clients are looked for within the time that they are allowed. */
+/** How often to look for slow clients within the time that they are allowed. */
 const looksPerTimeout = 4
 
 export class Connections {
@@ -30,7 +30,7 @@ export class Connections {
   #draining = false
   #onEmpty: (() => void) | undefined
 
-  /** `serve` is called with each exchange when its turn has come. */
+  /** Calls `serve` with each exchange when its turn has come. */
   constructor(bounds: HttpBounds, serve: (exchange: Exchange) => void) {
     this.#bounds = bounds
     this.#serve = serve
@@ -52,24 +52,24 @@ export class Connections {
     seat.isBusy = () => connection.running !== undefined || connection.waiting.length > 0
     this.#open.set(socket, connection)
     this.#watch ??= setInterval(() => this.#cutSlow(), this.#bounds.idleBodyTimeoutMs / looksPerTimeout).unref()
-    // Node resumes the socket by itself, as when a body has been read.
+    // Node resumes the socket by itself, for instance when a body has been read.
     socket.on('resume', () => {
       if (connection.waiting.length > 0 || connection.heldBack) socket.pause()
     })
     socket.once('close', () => this.#closed(connection))
   }
 
-  /** `undefined` once it is closed. */
+  /** `undefined` once the socket is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#open.get(socket)
   }
 
-  /** Whether the last request that this connection will serve has come: what follows it must not be served. */
+  /** Whether the last request that this connection will serve has come: nothing after it may be served. */
   ended({ running, waiting }: Connection): boolean {
     return (running?.lastOnConnection ?? false) || (waiting.at(-1)?.lastOnConnection ?? false)
   }
 
-  /** Serves the request when those before it are answered. */
+  /** Serves the request once those before it are answered. */
   arrived(connection: Connection, exchange: Exchange): void {
     const { running, waiting, socket } = connection
     connection.seat.used = true
@@ -85,7 +85,7 @@ export class Connections {
   }
 
   /**
-   * What came over the connection can't be parsed. The request whose body it was fails with `error`, those before it are answered, and
+   * The bytes on the connection can't be parsed. The request with that body fails with `error`, those before it are answered, and
    * nothing is read after them. False: no request is under way, so the caller must answer.
    */
   broke(socket: Socket, error: S3Error): boolean {
@@ -98,8 +98,8 @@ export class Connections {
   }
 
   /**
-   * Resolves after that time, or when the connection is cut. Nothing is read meanwhile: not what the client goes on to send, and not that it has gone, so that
-   * by leaving it frees no place for another try.
+   * Resolves after that time, or when the connection is cut. Nothing is read meanwhile, neither more bytes nor the client's end, so that
+   * a client can't leave to free its seat for another try.
    */
   holdBack(connection: Connection, ms: number): Promise<void> {
     const { socket, waiting } = connection
@@ -146,7 +146,7 @@ export class Connections {
     const { socket, waiting } = connection
     connection.running = undefined
     exchange.share.ended()
-    // Node ends the connection itself when the answer said that it is the last. This one may have been sent before that was known.
+    // Node ends the connection itself when the answer said that it is the last. This answer may have been sent before that was known.
     if (exchange.lastOnConnection) {
       leaveUnserved(connection)
       socket.destroySoon()
@@ -179,12 +179,12 @@ export class Connections {
   }
 }
 
-/** Requests that were never begun get no answer. */
+/** Requests that never began get no answer. */
 function leaveUnserved({ waiting }: Connection): void {
   for (const { share } of waiting.splice(0)) share.leave()
 }
 
-/** What Node's parser says of bytes that it can't take, in S3's words. */
+/** The errors of Node's parser in S3's words. */
 export function errorOfParser(error: NodeJS.ErrnoException): S3Error {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -1,4 +1,4 @@
-/** Compiles what an operation declares of its body: nothing, data to stream, or an XML document that is read whole and verified first. */
+/** Compiles the declaration of an operation's body: nothing, data to stream, or an XML document that is read whole and verified first. */
 import type { Payload } from '../auth/verify.ts'
 import {
   type ChecksumAlgorithm,
@@ -16,7 +16,7 @@ import { openBody } from './request-body.ts'
 import { announcesBody, headerValue, type RequestHead } from './request-head.ts'
 import { compileXmlReader } from './xml-read.ts'
 
-/** Gives the handler's `body`. An operation without one leaves what was sent unread. */
+/** Returns the handler's `body`. An operation without one leaves the bytes unread. */
 export type BodyDecoder = (
   exchange: Exchange,
   head: RequestHead,
@@ -26,12 +26,12 @@ export type BodyDecoder = (
 
 type XmlBody = Extract<InputBody, { kind: 'xml' }>
 
-/** A digest of the document that the client sent, in a header or announced as a trailer. */
+/** A digest of the document from the client, in a header or announced as a trailer. */
 interface SentDigest {
   algorithm: ChecksumAlgorithm
-  /** As an error calls it. */
+  /** Its name in errors. */
   name: string
-  /** Base64; asked once the body has been read. */
+  /** Base64; call it once the body has been read. */
   expected: () => string | undefined
 }
 
@@ -40,7 +40,7 @@ export function compileBody(declared: InputBody): BodyDecoder {
   return declared.kind === 'stream' ? openBody : compileXmlBody(declared)
 }
 
-/** A body that is sent all the same stays unread, so nothing can be compared with its digests. They must be those of an empty body. */
+/** A body that comes anyway stays unread, so nothing can be compared with its digests. They must be those of an empty body. */
 const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
   expectNothing(head, vendorValues)
   refuseTrailers(vendorValues)
@@ -50,7 +50,10 @@ const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
 function expectNothing(head: RequestHead, vendorValues: VendorValues): void {
   const md5 = sentMd5(head)
   const digests = md5 === undefined ? [] : [md5]
-  for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
+  // Most requests without a body have none.
+  if (vendorValues.size > 0) {
+    for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
+  }
   for (const digest of digests) expectDigest(digest, checksumFields[digest.algorithm].ofNothing)
 }
 
@@ -76,7 +79,7 @@ function compileXmlBody(declared: XmlBody): BodyDecoder {
     if (body.size === 0) {
       if (declared.required) throw new S3Error('MissingRequestBodyError')
       expectNothing(head, vendorValues)
-      // Held to what was signed, or whoever takes a signed document off a request would change what it asks for.
+      // Compared with the signature. Otherwise whoever takes a signed document off a request would change what it asks for.
       await body.read()
       return undefined
     }
@@ -92,7 +95,7 @@ function compileXmlBody(declared: XmlBody): BodyDecoder {
   }
 }
 
-/** Throws InvalidDigest, and InvalidRequest where one digest at least is required. */
+/** Throws InvalidDigest, and InvalidRequest where at least one digest is required. */
 function sentDigests(
   { digestRequired, checksumsOf = 'body' }: XmlBody,
   head: RequestHead,

@@ -1,4 +1,4 @@
-/** Compiles what an operation declares of its input to closures: headers, vendor values and parameters to fields. Bodies are read elsewhere. */
+/** Compiles the declarations of an operation's inputs to closures: headers, vendor values and parameters to fields. Bodies are read elsewhere. */
 import { checksumFields } from '../checksums/checksums.ts'
 import type { InputField } from '../contract/fields.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -11,12 +11,12 @@ import type { RequestHead } from './request-head.ts'
 
 export type Input = Record<string, unknown>
 
-/** Learns which vendor headers had no effect, as the client spelled them. */
+/** Collects the vendor headers that had no effect, as the client spelled them. */
 export interface IgnoredHeaders {
   ignoredHeaders: string[] | undefined
 }
 
-/** Throws what the fields' parsers throw, InvalidArgument, InvalidRequest, and NotImplemented for a vendor header that asks for what nothing here does. */
+/** Throws what the fields' parsers throw, InvalidArgument, InvalidRequest, and NotImplemented for a vendor header that asks for something unsupported. */
 export type FieldDecoder = (
   head: RequestHead,
   query: readonly QueryParameter[],
@@ -30,7 +30,7 @@ interface NamedField {
   field: InputField<unknown>
 }
 
-/** Headers whose lines a client may split: RFC 9110 section 5.3. */
+/** Headers that a client may split over several lines: RFC 9110 section 5.3. */
 const listHeaders: ReadonlySet<string> = new Set([
   'cache-control',
   'content-encoding',
@@ -39,10 +39,10 @@ const listHeaders: ReadonlySet<string> = new Set([
   'if-none-match',
 ])
 
-/** Vendor headers that hold lists: clients may send an item a line. */
+/** Vendor headers that hold lists: clients may send one item per line. */
 const listVendorHeaders: ReadonlySet<string> = new Set(['object-attributes', 'optional-object-attributes'])
 
-/** Vendor names that describe a body which is verified before the handler sees it, also one that must be empty. */
+/** Vendor names that describe a body which is verified before the handler sees it, or which must be empty. */
 const bodyDigests: readonly string[] = [
   'sdk-checksum-algorithm',
   ...Object.values(checksumFields).map(({ header }) => header),
@@ -78,7 +78,7 @@ export function compileFields<Context>(operation: Operation<Context>): FieldDeco
   }
 }
 
-/** A copy has no body either, but its checksum would be of the object. */
+/** A copy has no body either, but its checksum is the object's. */
 function describesItsBody({ method, inputBody }: Pick<Operation<never>, 'method' | 'inputBody'>): boolean {
   return inputBody.kind === 'xml' || (inputBody.kind === 'none' && (method === 'GET' || method === 'HEAD'))
 }
@@ -110,7 +110,7 @@ function decodeHeaders(
     if (input[key] !== undefined) {
       if (!listHeaders.has(name))
         throw new S3Error('InvalidRequest', { message: `${field.name} was sent more than once.` })
-      // Once for all its lines: there may be thousands.
+      // Once for all lines: there may be thousands.
       if (joined?.has(name)) continue
       joined = (joined ?? new Set()).add(name)
       value = names.flatMap((other, at) => (other === name ? [rawHeaders[2 * at + 1]] : [])).join(', ')

@@ -1,4 +1,4 @@
-/** The two vendor prefixes, and which of them a request speaks. Nothing else in http spells them. */
+/** The two vendor prefixes, and which of them a request uses. Nothing else in http spells them. */
 import { invalidArgument } from '../errors.ts'
 
 export interface Dialect {
@@ -26,28 +26,28 @@ export const amzDialect: Dialect = {
 
 /** The dialect whose prefix a lower-case header or parameter name has. */
 export function dialectOfName(name: string): Dialect | undefined {
-  // Most names don't start with `x-`; two character codes tell.
+  // Most names don't start with `x-`; comparing two character codes is enough.
   if (name.charCodeAt(0) !== 0x78 || name.charCodeAt(1) !== 0x2d) return undefined
   if (name.startsWith(amzDialect.prefix)) return amzDialect
   return name.startsWith(storeDialect.prefix) ? storeDialect : undefined
 }
 
-/** Where the interface document calls a header otherwise than AWS does, the names of the `x-store-` dialect. */
+/** The header names of the `x-store-` dialect where the interface document differs from AWS. */
 const storeNames: ReadonlyMap<string, string> = new Map([
   ['server-side-encryption-aws-kms-key-id', 'server-side-encryption-kms-key-id'],
 ])
 const canonicalNames: ReadonlyMap<string, string> = new Map([...storeNames].map(([aws, store]) => [store, aws]))
 
-/** The header by which answers of a dialect carry a field. */
+/** The header that carries a field in answers of a dialect. */
 export function headerNameIn(dialect: Dialect, name: string): string {
   return dialect.prefix + ((dialect === storeDialect ? storeNames.get(name) : undefined) ?? name)
 }
 
 const signatureInQuery = /(?:^|&)x-(amz|store)-(?:algorithm|credential|signature|date|expires)=/i
-/** Version 2 of signatures knows AWS's prefix alone. */
+/** Signature Version 2 knows only AWS's prefix. */
 const version2InQuery = /(?:^|&)AWSAccessKeyId=/
 
-/** Signature first, then any vendor header; a request without either speaks the spec's own dialect. Names are lower-case. */
+/** The signature decides, then any vendor header. A request without either uses the spec's own dialect. Names are lower-case. */
 export function dialectOfRequest(headerNames: readonly string[], rawQuery: string, authorization = ''): Dialect {
   let spoken: Dialect | undefined
   for (const name of headerNames) {
@@ -67,19 +67,19 @@ function signsHeaders(name: string, dialect: Dialect): boolean {
   return name.startsWith('date', rest) || name.startsWith('content-sha256', rest)
 }
 
-/** Whether a lower-case header of this dialect is one that no operation reads: the time and the body's digest, which a signature by headers has. */
+/** Whether no operation reads a lower-case header of this dialect: the time and the body's digest, which belong to a signature by headers. */
 export function isOfSignature(name: string, { prefix }: Dialect): boolean {
   const restChars = name.length - prefix.length
   return (restChars === 4 && name.endsWith('date')) || (restChars === 14 && name.endsWith('content-sha256'))
 }
 
-/** A vendor value as the client sent it: by header, or hoisted into the query of a presigned URL. */
+/** A vendor value as the client sent it: as a header, or in the query of a presigned URL. */
 export interface VendorValue {
   value: string
   /** The name as the client spelled it, for error messages. */
   readonly sentName: string
   readonly dialect: Dialect
-  /** It came more than once by the same prefix; `value` joins all of them. */
+  /** It came more than once with the same prefix; `value` joins all of them. */
   repeated: boolean
 }
 
@@ -87,8 +87,8 @@ export interface VendorValue {
 export type VendorValues = Map<string, VendorValue>
 
 /**
- * Adds one vendor value. Both prefixes may say the same; saying different things is InvalidArgument.
- * What comes twice by one prefix is joined as HTTP joins lists, which is what S3 does with metadata.
+ * Adds one vendor value. Both prefixes may say the same; if they say different things, throws InvalidArgument.
+ * Values with the same prefix are joined as HTTP joins lists, which is what S3 does with metadata.
  */
 export function addVendorValue(values: VendorValues, dialect: Dialect, sentName: string, value: string): void {
   const rest = sentName.slice(dialect.prefix.length).toLowerCase()
@@ -104,7 +104,7 @@ export function addVendorValue(values: VendorValues, dialect: Dialect, sentName:
   }
 }
 
-/** The value of a field that has but one. Throws InvalidArgument when it was sent more than once. */
+/** The value of a field that can have only one. Throws InvalidArgument when it was sent more than once. */
 export function singleValue({ value, sentName, repeated }: VendorValue): string {
   if (repeated) throw invalidArgument(sentName, value, `${sentName} was sent more than once.`)
   return value

@@ -1,4 +1,4 @@
-/** Compiles what an operation declares of its answer to closures: output fields to headers, the body to its document. Sends nothing. */
+/** Compiles the declaration of an operation's answer to closures: output fields to headers, the body to its document. Sends nothing. */
 import type { OutputField } from '../contract/fields.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { known } from '../known.ts'
@@ -12,7 +12,7 @@ type HeaderPrinter = (headers: string[], value: unknown) => void
 interface Encoder {
   /** Names and values in turn. */
   headers(answer: Answer): string[]
-  /** The body's document, without XML declaration; `undefined` when the operation answers none. */
+  /** The body's document, without XML declaration; `undefined` when the operation has none. */
   readonly document: XmlWriter | undefined
 }
 
@@ -24,11 +24,11 @@ export function compileEncoders<Context>(operation: Operation<Context>): Encoder
 
 function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect): Encoder {
   const { output, outputBody } = operation
-  // The stream's own size is what will be sent, whatever the handler computed.
+  // The stream's own size is sent, whatever the handler computed.
   const sized = outputBody.kind === 'stream'
   const fields = Object.entries(output).filter(([, field]) => !(sized && field.name.toLowerCase() === 'content-length'))
   const printers = new Map(fields.map(([name, field]) => [name, compileHeader(field as OutputField<unknown>, dialect)]))
-  // Node re-encodes a Content-Disposition that comes after Content-Length, which changes its bytes or fails. So the length comes last.
+  // Node encodes a Content-Disposition after Content-Length again, which changes its bytes or fails. So the length comes last.
   const length = fields.find(([, field]) => field.name.toLowerCase() === 'content-length')?.[0] ?? ''
   const printLength = printers.get(length)
   printers.delete(length)

@@ -1,7 +1,8 @@
-/** One request and its answer, from the first header to the log line: what the steps of the pipeline learn on the way. */
+/** One request and its answer, from the first header to the log line: what the pipeline's steps learn on the way. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
+import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { RequestShare } from './request-share.ts'
@@ -34,20 +35,22 @@ export class Exchange {
   dialect: Dialect = storeDialect
   /** As sent, without the query. */
   readonly path: string
-  /** What was asked for, in error bodies: the path as sent until the address is known. */
+  /** The resource in error bodies: the path as sent, until the address is known. */
   resource: string
   operationName = ''
   accessKeyId = ''
-  /** The key that a request claims which could not prove it. */
+  /** The key that a request claims without proving it. */
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
   refused: string | undefined
+  /** What the answer says to a page of another origin. Absent: no page asks. */
+  crossOrigin: CrossOriginAnswer | undefined
   /** Vendor headers that had no effect, as the client spelled them. */
   ignoredHeaders: string[] | undefined
-  /** No further request may come over this connection. */
+  /** No further request may come on this connection. */
   lastOnConnection: boolean
   readonly customerKeysMayTravel: boolean
-  /** Why the request is refused whatever it asks: the server is overloaded. */
+  /** Why the request is refused, whatever it asks: the server is overloaded. */
   readonly refusal: S3Error | undefined
   readonly #holdBack: (ms: number) => Promise<void>
   #isVerified = false
@@ -56,7 +59,7 @@ export class Exchange {
   status = 0
   code = ''
   bytesOut = 0
-  /** An error that is not in the table of errors. It goes to the log with its stack. */
+  /** An error that is missing from the error table. It goes to the log with its stack. */
   unexpected: unknown
 
   constructor(parts: ExchangeParts) {
@@ -78,8 +81,8 @@ export class Exchange {
   }
 
   /**
-   * Before the request is refused. Who was refused often before proving to be anybody waits for the answer; `undefined`: nothing is to be waited for.
-   * Overload is not the client's doing.
+   * Call before the request is refused. A sender who was refused often without proving an identity waits for the answer; `undefined`: no wait.
+   * Overload is not the client's fault.
    */
   turnToRefuse(): Promise<void> | undefined {
     if (this.#isVerified || this.refusal !== undefined) return undefined
@@ -87,7 +90,7 @@ export class Exchange {
     return delayMs > 0 ? this.#holdBack(delayMs) : undefined
   }
 
-  /** The signature was verified. Throws SlowDown when the account has its share of the server already. */
+  /** The signature was verified. Throws SlowDown when the account already has its share of the server. */
   belongsTo({ accountId, accessKeyId }: Principal): void {
     this.#isVerified = true
     this.accessKeyId = accessKeyId

@@ -1,6 +1,6 @@
-/** The rule by which clients share what is limited, and who counts as one client. Pure: counts nothing itself (ADR 0024). */
+/** The rule by which clients share a limited resource, and what counts as one client. Pure: counts nothing itself (ADR 0024). */
 
-/** How much of one limited thing is taken: by one client, and by all together. */
+/** How much of a limited resource is taken: by one client, and by all together. */
 export interface Taken {
   own: number
   used: number
@@ -8,7 +8,7 @@ export interface Taken {
 }
 
 /**
- * Whether one client may take more: only while it has less than is left for the others. One alone can take half of everything, two a third each, and however
+ * Whether one client may take more: only while it has less than is left for the others. A single client can take half of everything, two a third each, and however
  * many there are, a newcomer finds something left.
  */
 export function mayTake({ own, used, limit }: Taken): boolean {
@@ -16,8 +16,8 @@ export function mayTake({ own, used, limit }: Taken): boolean {
 }
 
 /**
- * What counts as one peer. An IPv6 host usually has a whole /64, so all addresses of one count together. `undefined`, as of a socket that is closed
- * already, is one peer too.
+ * What counts as one peer. An IPv6 host usually has a whole /64, so all addresses in one count together. `undefined`, as for a closed socket,
+ * is one peer too.
  */
 export function peerGroup(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return ''
@@ -35,16 +35,16 @@ function firstGroups(address: string, count: number): string[] {
   return [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right].slice(0, count)
 }
 
-/** Requests that were refused unverified, as a debt of time that runs off by itself. */
+/** Requests that were refused unverified, as a debt of time that decreases by itself. */
 export interface Refusals {
-  /** Each costs so long. */
+  /** What each refusal costs. */
   costMs: number
-  /** Debt that is forgiven: a client with a wrong clock or key is told so at once. */
+  /** Debt that is forgiven, so that a client with a wrong clock or key hears of it at once. */
   forgivenMs: number
   delayMsMax: number
 }
 
-/** `untilMs`: when the debt would have run off. After one more refusal: the new end, and how long the answer to it waits. */
+/** `untilMs`: when the debt ends. After one more refusal: the new end, and how long the answer waits. */
 export function afterRefusal(
   untilMs: number,
   nowMs: number,
@@ -52,7 +52,7 @@ export function afterRefusal(
 ): { untilMs: number; delayMs: number } {
   const end = Math.max(untilMs, nowMs) + costMs
   const debtMs = end - nowMs
-  // Debt beyond what is ever waited for would punish a peer long after it has stopped.
+  // Debt beyond the longest wait would punish a peer long after it has stopped.
   const keptMs = Math.min(debtMs, forgivenMs + delayMsMax)
   return { untilMs: nowMs + keptMs, delayMs: Math.max(0, keptMs - forgivenMs) }
 }

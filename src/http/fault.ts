@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into the answer a client gets: S3's code and error document. Nothing of an unforeseen error leaves the server. */
+/** Turns whatever was thrown into the answer for the client: S3's code and error document. Nothing of an unexpected error leaves the server. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { escapeXml, xmlDeclaration } from './xml-write.ts'
@@ -9,7 +9,7 @@ export function faultOf(error: unknown): S3Error {
 }
 
 export interface FaultPlace {
-  /** What was asked for: the path, without its query. */
+  /** The requested path, without its query. */
   resource: string
   requestId: string
   hostId: string
@@ -20,7 +20,7 @@ const detailCharsMax = 4 * limits.headerSectionBytesMax
 
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
-/** The `Error` element, without declaration: a slow answer has sent that already. */
+/** The `Error` element without declaration, which a slow answer has already sent. */
 export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultPlace): string {
   let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
@@ -32,7 +32,7 @@ export function faultDocument(fault: S3Error, place: FaultPlace): Buffer {
   return Buffer.from(xmlDeclaration + faultElement(fault, place))
 }
 
-/** Plain headers that the error carries, and Retry-After where trying again helps. */
+/** Plain headers of the error, and Retry-After where a retry may help. */
 export function faultHeaders(fault: S3Error): string[] {
   const headers = Object.entries(fault.headers).flat()
   if (fault.status === 503) headers.push('Retry-After', String(limits.retryAfterSeconds))

@@ -1,4 +1,4 @@
-/** What may stand in a header: RFC 9110 sections 5.1 and 5.5. Values are Latin-1 strings, one character a byte. */
+/** What a header may contain: RFC 9110 sections 5.1 and 5.5. Values are Latin-1 strings, one character a byte. */
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -19,8 +19,8 @@ function isAllowed(code: number): boolean {
 }
 
 /**
- * The value as it can be sent: itself, nearly always. Text beyond Latin-1 is sent as its UTF-8 bytes; control characters, which would end
- * the header, are left out. What a client stored must never make reading it fail.
+ * The value as it can be sent: nearly always itself. Text beyond Latin-1 is sent as its UTF-8 bytes; control characters, which would end
+ * the header, are left out. A client's stored text must never make reading it fail.
  */
 export function sendableValue(value: string): string {
   if (isHeaderValue(value)) return value

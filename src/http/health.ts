@@ -1,9 +1,9 @@
-/** Health checks on the S3 port, where MinIO has them: the only requests that are answered without a signature. */
+/** Health checks on the S3 port, at MinIO's paths: the only requests that need no signature. */
 import { sendBytes } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
-/** What a check asks: whether this process takes requests, and whether enough stores do to write, or to read. */
+/** The question of a check: whether this process takes requests, or whether enough stores work to write, or to read. */
 export type Readiness = 'requests' | 'writes' | 'reads'
 
 const checks: Readonly<Record<string, Readiness | 'life'>> = {
@@ -13,12 +13,14 @@ const checks: Readonly<Record<string, Readiness | 'life'>> = {
   '/minio/health/cluster/read': 'reads',
 }
 
-/** `mc ready` sends them with the two of the cluster. */
+/** `mc ready` sends them with the two for the cluster. */
 const clusterQuery = /^(?:(?:maintenance|distributed)=(?:true|false)(?:&|$))*$/
 
-/** Whether the request was a health check, and so has been answered. A signed request for such a path means a bucket. */
+/** Whether the request was a health check, which is then answered. A signed request for such a path means a bucket. */
 export function answerHealth(exchange: Exchange, head: RequestHead, ready: (what: Readiness) => boolean): boolean {
   const { method, rawPath, rawQuery } = head
+  // To look up a path that was never seen costs each request more than to see that it can't be there.
+  if (!rawPath.startsWith('/minio/health/')) return false
   const check = Object.hasOwn(checks, rawPath) ? checks[rawPath] : undefined
   if (check === undefined || (method !== 'GET' && method !== 'HEAD')) return false
   const isOfCluster = check === 'writes' || check === 'reads'

@@ -1,20 +1,20 @@
-/** What becomes of the connection after an answer. The next request must never be parsed out of a body that nobody read. */
+/** What happens to the connection after an answer. The next request must never be parsed out of a body that nobody read. */
 import type { Exchange } from './exchange.ts'
 import { announcesBody, type RequestHead } from './request-head.ts'
 
 /**
- * - keep: the next request may come; what is left of this one's body is read and dropped first.
+ * - keep: the next request may come; the rest of this one's body is read and dropped first.
  * - close: nothing is left to read.
- * - linger: more is left than is worth reading, or may come or not. It is read for a while after the answer was sent, as closing at once would
- *   reset the connection under a client that is still sending, and it would never see the answer.
+ * - linger: more is left than is worth reading, or may or may not come. It is read for a while after the answer was sent, because closing at once would
+ * reset the connection of a client that is still sending, which would then never see the answer.
  */
 export type Afterwards = 'keep' | 'close' | 'linger'
 
 export function afterwards(exchange: Exchange, head: RequestHead | undefined): Afterwards {
   const { request, body, bounds } = exchange
-  // Without a head that could be read for sure, nothing that follows it can be.
+  // When the head could not be read reliably, nothing after it can be.
   if (head === undefined) return 'linger'
-  // Node says that a request is complete only after its handler ran for the first time, body or not.
+  // Node says that a request is complete only after its handler has run for the first time, with or without a body.
   if (request.complete || !announcesBody(head)) return exchange.lastOnConnection ? 'close' : 'keep'
   if (body.broken) return 'close'
   if (exchange.lastOnConnection || body.withheld || head.contentLength === undefined) return 'linger'
@@ -25,7 +25,7 @@ export function afterwards(exchange: Exchange, head: RequestHead | undefined): A
 export function endAnswer(exchange: Exchange, how: Afterwards, lastBytes: Buffer | undefined): void {
   const { request, response } = exchange
   if (how === 'linger') {
-    // The client has all of its answer by then: only the end of the connection waits.
+    // The client has all of its answer by then, and only waits for the end of the connection.
     if (lastBytes === undefined) response.flushHeaders()
     else response.write(lastBytes)
     holdUnsent(exchange)
@@ -49,8 +49,8 @@ function holdUnsent(exchange: Exchange): void {
 }
 
 /**
- * The client must take this many bytes at the least rate that is allowed, and something all the time: Node cuts a connection that takes nothing for so long.
- * Not watched any more when there are none.
+ * The client must take this many bytes at the least rate allowed, and must not pause: Node cuts a connection that takes nothing for so long.
+ * With no bytes left, nothing is watched.
  */
 export function watchTaking(exchange: Exchange, bytes: number): void {
   const { response, bounds } = exchange

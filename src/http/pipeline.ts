@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
+import { CrossOrigin } from '../operations/cross-origin.ts'
 import { bucketFirst, run } from '../operations/run.ts'
 import {
   type Address,
@@ -19,6 +20,7 @@ import {
 } from './address.ts'
 import { admits, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { ClientGone, sendBytes, sendFault, sendStream } from './answer.ts'
+import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import { compileFields, type FieldDecoder, type Input } from './decode.ts'
 import { type BodyDecoder, compileBody } from './decode-body.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
@@ -40,6 +42,8 @@ export interface PipelineOptions {
   domains: readonly string[]
   /** Of buckets that were made without one. */
   region: string
+  /** Whose pages may use buckets without a CORS configuration. */
+  corsAllowOrigin: readonly string[]
   clock: Clock
   /** For the health checks. */
   ready(what: Readiness): boolean
@@ -73,14 +77,16 @@ export class Pipeline {
   readonly #route: Router<Endpoint>
   readonly #bucketOfHost: BucketOfHost
   readonly #version2: Version2Rules
+  readonly #corsRules: CrossOrigin
 
   /** `scheme` is that of every URL. Throws when the operations contradict each other. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
-    const { operations, domains, sigv2 } = options
+    const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
     this.#scheme = scheme
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
+    this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
     this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
   }
 
@@ -91,7 +97,13 @@ export class Pipeline {
       head = readHead(exchange.request)
       exchange.dialect = head.dialect
       if (answerHealth(exchange, head, this.#options.ready)) return
+      // Before anything can refuse it: a page must be able to read the refusal, too.
+      if (head.names.includes('origin')) {
+        exchange.crossOrigin = await readCrossOrigin(head, this.#bucketOfHost, this.#corsRules)
+      }
       if (exchange.refusal !== undefined) throw exchange.refusal
+      // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
+      if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
       await this.#serve(exchange, head)
     } catch (error) {
       exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
@@ -112,11 +124,10 @@ export class Pipeline {
         const body = endpoint.body(exchange, head, parsed.vendorValues, verified.payload)
         input.body = body instanceof Promise ? await body : body
       }
-      if (operation.slow) return await answerSlowly(exchange, head, endpoint, () => run(operation, request, input))
+      if (operation.slow) return await answerSlowly(exchange, head, endpoint, { request, input })
       answer = await run(operation, request, input)
     } catch (error) {
-      const versionId = parsed.query.find(({ name }) => name === 'versionId')?.value
-      throw await bucketFirst(operation, request, { versionId }, error)
+      throw await bucketFirst(operation, request, { versionId: versionIdOf(parsed) }, error)
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
@@ -140,7 +151,7 @@ export class Pipeline {
 
   #admitUnsigned(exchange: Exchange, head: RequestHead, proof: Proof): Asked {
     const asked = this.#askedUnsigned(head, proof)
-    if (asked === undefined || !admits(asked.endpoint.operation.authentication, proof)) throw refusalOfUnsigned(head)
+    if (asked === undefined || !admits(asked.endpoint.operation.authentication, proof)) throw refusalOfUnsigned()
     const { name, implemented } = asked.endpoint.operation
     exchange.resource = resourceOf(asked.parsed.address)
     exchange.operationName = name
@@ -251,15 +262,19 @@ function send(
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }
 
+function versionIdOf({ query }: Parsed): string | undefined {
+  return query.find(({ name }) => name === 'versionId')?.value
+}
+
 async function answerSlowly(
   exchange: Exchange,
   head: RequestHead,
   endpoint: Endpoint,
-  work: () => Promise<Answer>,
+  { request, input }: { request: OperationRequest; input: Input },
 ): Promise<void> {
   const slow = new SlowAnswer(exchange, head)
   try {
-    const answer = await work()
+    const answer = await run(endpoint.operation, request, input)
     const { document } = endpoint.encoders[exchange.dialect.name]
     if (!slow.begun) return await send(exchange, head, endpoint, answer)
     slow.finish(document === undefined ? Buffer.alloc(0) : document.element(answer.body))

@@ -1,11 +1,11 @@
-/** How much one process may hold for its clients: its part of the bounds on all processes, within the system's limit on open files. */
+/** How much one process may hold for its clients: its part of the limits for all processes, within the system's limit on open files. */
 import { readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 import type { HttpBounds } from './bounds.ts'
 
-/** The operator's bounds on clients. */
+/** The operator's limits for clients. */
 export interface ClientSettings {
-  /** Processes that serve. */
+  /** Number of serving processes. */
   workers: number
   connectionsMax: number
   clientBytesMax: number
@@ -31,7 +31,7 @@ export function portBounds(
   }
 }
 
-/** Unlimited where the system does not say. */
+/** Unlimited where the system reports no limit. */
 export function descriptorsMax(): number {
   try {
     const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]

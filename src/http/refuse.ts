@@ -1,10 +1,10 @@
-/** The answer to bytes that are no request: written straight to the socket, as there is no exchange that could carry it. */
+/** The answer to bytes that are no request. It goes straight to the socket, because there is no exchange to carry it. */
 import type { Socket } from 'node:net'
 import type { S3Error } from '../errors.ts'
 import { storeDialect } from './dialect.ts'
 import { type FaultPlace, faultDocument } from './fault.ts'
 
-/** Sends the error and ends the connection, which goes on being read for `lingerMs` so that the client gets to see it. */
+/** Sends the error and ends the connection. Keeps reading for `lingerMs`, so that the client gets to see it. */
 export function refuseSocket(socket: Socket, fault: S3Error, place: FaultPlace, lingerMs: number): void {
   const document = faultDocument(fault, place)
   const head = [

@@ -1,4 +1,4 @@
-/** A request's data as an operation reads it: announced in length, out of its aws-chunked framing, and held to what was signed. */
+/** A request's data as an operation reads it: with a known length, without its aws-chunked framing, and compared with its signature. */
 import { AwsChunkedDecoder, parseTrailerNames } from '../auth/aws-chunked.ts'
 import { awsChunkedSource, sha256Source } from '../auth/payload.ts'
 import type { Payload } from '../auth/verify.ts'
@@ -13,7 +13,7 @@ import type { RequestHead } from './request-head.ts'
 
 type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
 
-/** Throws MissingContentLength when nothing says how long the data is, and InvalidArgument when what says it is no number. */
+/** Throws MissingContentLength when nothing says how long the data is, and InvalidArgument when the length is no number. */
 export function openBody(
   exchange: Exchange,
   head: RequestHead,
@@ -22,7 +22,7 @@ export function openBody(
 ): RequestBody {
   if (payload.kind === 'aws-chunked') return openChunked(exchange, head, vendorValues, payload)
   const size = head.contentLength
-  // Chunked transfer alone doesn't say how long the data will be; S3 asks for the length first.
+  // Chunked transfer alone does not say how long the data will be; S3 wants the length first.
   if (size === undefined) throw new S3Error('MissingContentLength')
   const wire = size === 0 ? bytesSource(Buffer.alloc(0)) : wireSource(exchange, size)
   const source: ClaimedSource = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
@@ -50,7 +50,7 @@ function openChunked(
   const trailerNames = trailer ? parseTrailerNames(vendorValues.get('trailer')?.value) : undefined
   for (const name of trailerNames ?? []) checkTrailerName(name, prefix)
   const decoder = new AwsChunkedDecoder({ decodedLength, signatures, trailerNames, prefix })
-  // With chunked transfer the length on the wire is unknown; the decoder counts what comes out.
+  // With chunked transfer, the length on the wire is unknown; the decoder counts what comes out.
   const { contentLength = limits.uploadBytesHeld } = head
   const holding = (bytes: number): ByteSource => awsChunkedSource(wireSource(exchange, contentLength, bytes), decoder)
   return {
@@ -89,7 +89,7 @@ function wireSource({ body }: Exchange, size: number, heldBytes = Math.min(size,
   }
 }
 
-/** Small bodies come in one piece: then nothing is copied. */
+/** Small bodies come in one piece, so nothing is copied. */
 async function collect(drain: ByteSource['drain'], size: number): Promise<Buffer> {
   let whole: Buffer | undefined
   let filled = 0

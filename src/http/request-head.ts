@@ -1,4 +1,4 @@
-/** The head of a request as it came: header names and values in one pass, and the refusal of framing that two parsers could read differently. */
+/** The head of a request as it came: header names and values in one pass. Refuses framing that two parsers could read differently. */
 import type { IncomingMessage } from 'node:http'
 import { S3Error } from '../errors.ts'
 import { known } from '../known.ts'
@@ -25,7 +25,7 @@ export interface RequestHead {
 
 const badRequest = (message: string): S3Error => new S3Error('BadRequest', { message })
 
-/** Throws BadRequest for ambiguous framing and InvalidURI for a target that is neither a path nor a URL of this host. */
+/** Throws BadRequest for ambiguous framing, and InvalidURI for a target that is neither a path nor a URL of this host. */
 export function readHead(request: IncomingMessage): RequestHead {
   const { rawHeaders } = request
   const names: string[] = []
@@ -77,7 +77,7 @@ function once(name: string, earlier: string | undefined, value: string): string 
   return value
 }
 
-/** A front-end that reads the one and a back-end that reads the other would disagree on where the next request starts. */
+/** A front end that reads one and a back end that reads the other would disagree on where the next request starts. */
 function checkTransferEncoding(transferEncoding: string, contentLength: string | undefined): void {
   if (contentLength !== undefined) throw badRequest('Transfer-Encoding and Content-Length exclude each other.')
   if (transferEncoding.toLowerCase() !== 'chunked') throw badRequest('Transfer-Encoding can only be chunked.')
@@ -91,11 +91,11 @@ function parseLength(value: string): number {
 
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i
 
-/** RFC 9112 section 3.2: a path, or (from clients that take this server for a proxy) a whole URL. */
+/** RFC 9112 section 3.2: a path, or a whole URL from clients that take this server for a proxy. */
 function splitTarget(target: string, host: string | undefined): { path: string; query: string } {
   const absolute = target.startsWith('/') ? undefined : absoluteForm.exec(target)
   if (absolute === null) throw new S3Error('InvalidURI')
-  // The signature covers the Host header, so it must be the authority that is meant.
+  // The signature covers the Host header, so the authority must be the same.
   if (absolute !== undefined && absolute[1]?.toLowerCase() !== host?.toLowerCase()) {
     throw badRequest('The URL and the Host header name different hosts.')
   }

@@ -1,32 +1,32 @@
-/** The log line of a request. It holds nothing that could be used to repeat the request. */
+/** The log line of a request. Nobody can repeat the request with it. */
 import type { Exchange } from './exchange.ts'
 
 export interface RequestLog {
   requestId: string
-  /** Empty when the request was refused before it was known what it means. */
+  /** Empty when the request was refused before its operation was known. */
   operation: string
   method: string
-  /** As sent, percent-encoded, without the query: that is where presigned URLs carry their signature. */
+  /** As sent, percent-encoded, without the query, which carries the signature of a presigned URL. */
   path: string
   /** 0 when the client left before it had a status. */
   status: number
   /** S3's error code, or `ClientGone`; empty on success. */
   code: string
-  /** Of the body, as received on the wire. */
+  /** Bytes of the body, as received on the wire. */
   bytesIn: number
-  /** Of the body, as handed to the connection. */
+  /** Bytes of the body, as handed to the connection. */
   bytesOut: number
   durationMs: number
   remote: string
   /** Empty until the signature has been verified. */
   accessKeyId: string
-  /** The key that was claimed, where the signature was not that key's. */
+  /** The claimed key, where the signature was not made with it. */
   claimedAccessKeyId?: string
   /** Names of the headers or parameters that the request was refused for; never their values. */
   refused?: string
   /** Vendor headers that had no effect, as sent. */
   ignoredHeaders?: readonly string[]
-  /** An error that no table foresees, for its stack. */
+  /** An error that is in no table, with its stack. */
   error?: unknown
 }
 

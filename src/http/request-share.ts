@@ -1,4 +1,4 @@
-/** What one request holds of the server, and who it is counted for: the peer that sent it, then the account that signed it. */
+/** What one request holds of the server, and for whom it counts: the peer that sent it, then the account that signed it. */
 import { S3Error } from '../errors.ts'
 import type { Holder, Seat, Shares } from './shares.ts'
 
@@ -7,7 +7,7 @@ export class RequestShare {
   readonly #seat: Seat
   #holder: Holder
   #heldBytes = 0
-  /** The answer has to be sent or cut, and the work on it to end. */
+  /** The answer must be sent or cut, and the work on it must end. */
   #openEnds = 2
 
   /** Counts from now on. */
@@ -22,7 +22,7 @@ export class RequestShare {
     return this.#shares.mayBegin(this.#holder)
   }
 
-  /** The signature was verified. Throws SlowDown when the account has its share; `false` when it has its share of connections, and this one must end. */
+  /** The signature was verified. Throws SlowDown when the account has its share. `false`: the account has its share of connections, and this one must end. */
   claim(accountId: string): boolean {
     const shares = this.#shares
     const seat = this.#seat
@@ -35,31 +35,31 @@ export class RequestShare {
     return true
   }
 
-  /** Throws SlowDown when the client holds its share of memory already. Let go of what was held with a negative number. */
+  /** Throws SlowDown when the client already holds its share of memory. Call it with a negative number to release memory. */
   require(bytes: number): void {
     if (!this.#shares.mayHold(this.#holder)) throw new S3Error('SlowDown')
     this.hold(bytes)
   }
 
-  /** Memory that this request holds until the client takes or sends more. Negative: lets go of it. */
+  /** Memory that this request holds until the client takes or sends more. Negative: releases it. */
   hold(bytes: number): void {
-    // A connection that was cut may tell late that it let go of something.
+    // A connection that was cut may report a release late.
     if (this.#openEnds === 0) return
     this.#heldBytes += bytes
     this.#shares.hold(this.#holder, bytes)
   }
 
-  /** The request is refused unverified. How long its answer has to wait: it is counted all that time, even when the client has gone. */
+  /** The request is refused unverified. Returns how long its answer has to wait. It counts all that time, even when the client has gone. */
   refused(nowMs: number): number {
     return this.#shares.refused(this.#holder, nowMs)
   }
 
-  /** Whether it may wait for others on its connection: that takes room of its client like any request. */
+  /** Whether it may wait for others on its connection: like any request, that takes some of its client's share. */
   mayWait(): boolean {
     return this.#shares.mayGoOn(this.#holder)
   }
 
-  /** It is never begun. */
+  /** The request never begins. */
   leave(): void {
     this.#openEnds = 1
     this.ended()

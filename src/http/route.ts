@@ -4,12 +4,12 @@ import { invalidArgument, S3Error } from '../errors.ts'
 import type { Address, QueryParameter } from './address.ts'
 import type { VendorValues } from './dialect.ts'
 
-/** What routing needs of an operation; the rest is the caller's. */
+/** What routing needs to know of an operation; the rest is the caller's. */
 export type Routed = Route & Pick<Operation<never>, 'name' | 'input'>
 
 interface Requirement {
   name: string
-  /** `undefined`: presence is enough. */
+  /** `undefined`: its presence is enough. */
   value: string | undefined
 }
 
@@ -26,9 +26,9 @@ interface Candidate<T> {
 
 /** The operations of one method and target. */
 interface Candidates<T> {
-  /** Requires nothing. */
+  /** Candidates that require nothing. */
   plain: Candidate<T> | undefined
-  /** Require something; most first. */
+  /** Candidates that require something; those that require most come first. */
   special: Candidate<T>[]
 }
 
@@ -39,17 +39,17 @@ export type Router<T> = (
   vendorValues: VendorValues,
 ) => T
 
-/** SDKs name the operation in this parameter of many requests. It counts only where nothing else tells two operations apart. */
+/** SDKs name the operation in this parameter of many requests. It counts only where nothing else distinguishes two operations. */
 const operationId = 'x-id'
 
-/** Throws when two operations require the same: no request could tell them apart. */
+/** Throws when two operations require the same: no request could choose between them. */
 export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
   const table = new Map<string, Map<Target, Candidates<T>>>()
   const subResources = new Set<string>()
   for (const entry of entries) {
     const route = routeOf(entry)
     const candidate = candidateOf(entry, route)
-    // Further parameters tell apart what is done with the sub-resource; alone they mean nothing: any client may send `?id=`.
+    // Further parameters choose what is done with the sub-resource. Alone they mean nothing: any client may send `?id=`.
     const [subResource] = candidate.query
     if (subResource !== undefined && subResource.name !== operationId) subResources.add(subResource.name)
     addCandidate(table, route.method, route.target, candidate)
@@ -107,7 +107,7 @@ class RouteTable<T> {
     this.#subResources = subResources
   }
 
-  /** Throws MethodNotAllowed, InvalidRequest when two operations are meant, InvalidArgument. */
+  /** Throws MethodNotAllowed, InvalidRequest when the request means two operations, InvalidArgument. */
   find(method: string, address: Address, query: readonly QueryParameter[], vendorValues: VendorValues): T {
     const candidates = this.#table.get(method)?.get(address.target)
     if (candidates === undefined) throw this.#methodNotAllowed(method, address.target)
@@ -117,7 +117,7 @@ class RouteTable<T> {
     return chosen.found
   }
 
-  /** A sub-resource that the operation doesn't know must not fall through to it: `PUT /key?acl` never overwrites the object. */
+  /** A sub-resource that the operation does not know must not fall through to it: `PUT /key?acl` never overwrites the object. */
   #checkMeant({ name, value }: QueryParameter, chosen: Candidate<T>, method: string, target: Target): void {
     if (!this.#subResources.has(name) || chosen.parameters.has(name)) return
     const wanted = this.#valuesWanted(method, target, name)

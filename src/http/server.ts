@@ -1,4 +1,4 @@
-/** The S3 port: node:http, bounded in every direction, in front of the pipeline. Knows connections and requests, nothing of S3. */
+/** The S3 port: node:http with every bound, in front of the pipeline. Knows connections and requests, nothing of S3. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
@@ -16,32 +16,32 @@ import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
 
 export interface HttpServerOptions extends PipelineOptions {
-  /** Called once a request, when its answer has been handed to the connection or the client has gone. */
+  /** Called once per request, when its answer has been handed to the connection or the client has gone. */
   log(line: RequestLog): void
   /** Absent: plain HTTP. */
   tls?: KeyPair | undefined
-  /** Customers' keys may come over plain HTTP from elsewhere too: a proxy in front ends TLS. */
+  /** Customers' keys may also come over plain HTTP from elsewhere: a proxy in front ends TLS. */
   allowCustomerKeysOverHttp?: boolean
   bounds?: Partial<HttpBounds>
 }
 
 export interface HttpServer {
-  /** Port 0 takes a free one. Rejects when the address can't be had. */
+  /** Port 0 takes a free one. Rejects when the address is not available. */
   listen(host: string, port: number): Promise<AddressInfo>
   /** Serves a connection that another process accepted. */
   accept(socket: Socket): void
-  /** New connections get this certificate. Throws unless the server speaks TLS, and when the pair can't be used. */
+  /** New connections get this certificate. Throws when the server does not speak TLS, or when the pair can't be used. */
   renewTls(pair: KeyPair): void
-  /** Stops accepting, lets running requests end up to `drainOnShutdownMs`, then cuts what is left. Idempotent. */
+  /** Stops accepting, lets running requests end for up to `drainOnShutdownMs`, then cuts the rest. Idempotent. */
   close(): Promise<void>
 }
 
-/** Larger reads and writes than Node's 64 KiB: fewer turns for each gigabyte. */
+/** Reads and writes larger than Node's 64 KiB: fewer turns for each gigabyte. */
 export const socketBufferBytes = 1024 * 1024
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const port = new S3Port(options)
-  // Of functions alone, so that callers may take it apart and build on it.
+  // Made of functions only, so that callers may take it apart and build on it.
   return {
     listen: (host, number) => listen(port.listener, host, number),
     accept: (socket) => void port.listener.emit('connection', socket),
@@ -126,7 +126,7 @@ class S3Port {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, { awaitsContinue }: { awaitsContinue: boolean }): void {
-    // Node parses pipelined requests ahead; one behind an answer that ends the connection may have been smuggled.
+    // Node parses pipelined requests ahead. One behind an answer that ends the connection may have been smuggled.
     const connections = this.#connections
     const connection = connections.of(request.socket)
     if (connection === undefined || connections.ended(connection)) return
@@ -160,7 +160,7 @@ class S3Port {
     refuseSocket(socket, fault, place, this.#bounds.lingerMs)
   }
 
-  /** A connection for which there is no place is closed without a word: there may be thousands. */
+  /** A connection without a free seat is closed without a word: there may be thousands. */
   #takeSeat(socket: Socket): Seat | undefined {
     const seat = this.#shares.takeSeat(socket.remoteAddress, () => socket.destroy())
     if (seat === undefined) socket.destroy()
@@ -175,17 +175,17 @@ function nodeServer(bounds: HttpBounds): Server {
     maxHeaderSize: bounds.headerSectionBytesMax,
     headersTimeout: bounds.headersTimeoutMs,
     connectionsCheckingInterval: Math.ceil(bounds.headersTimeoutMs / 2),
-    // No time limit on whole requests: bodies are watched for progress instead.
+    // Whole requests have no time limit: the progress of bodies is watched instead.
     requestTimeout: 0,
     keepAliveTimeout: bounds.keepAliveMs,
     keepAlive: true,
     noDelay: true,
-    // Checked with the rest of the framing, and answered in S3's way.
+    // Checked with the rest of the framing, and answered as S3 does.
     requireHostHeader: false,
   })
-  // Node drops what exceeds its count of headers without a word, signed ones included. The section's size is the bound.
+  // Node silently drops headers beyond its limit on their number, even signed ones. The limit on the section's size replaces it.
   server.maxHeadersCount = 0
-  // Node watches over the time of heads once a server listens. This one may never do so, and be given its connections.
+  // Node watches the time of heads once a server listens. This one may never listen, and be given its connections.
   server.emit('listening')
   return server
 }
@@ -198,7 +198,7 @@ function shareLimits(bounds: HttpBounds): ShareLimits {
 
 const requestIdDigits = 16
 
-/** Cut from a longer random text: to make each from bytes of its own costs ten times as much. */
+/** Cut from a longer random text, because separate random bytes for each cost ten times as much. */
 function requestIds(clock: Clock): () => string {
   let digits = ''
   let used = 0
@@ -220,9 +220,16 @@ function listen(server: NetServer, host: string, port: number): Promise<AddressI
     server.once('error', reject)
     server.listen({ host, port, backlog: limits.connectionsQueued }, () => {
       server.off('error', reject)
-      resolve(server.address() as AddressInfo)
+      resolve(boundAddress(server))
     })
   })
+}
+
+/** For a server that listens on a port. */
+export function boundAddress(server: NetServer): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return address
 }
 
 async function close(

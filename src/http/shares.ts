@@ -8,12 +8,12 @@ export interface ShareLimits {
   refusals: Refusals
 }
 
-/** An account, or the peer address of whoever has not proven to be one. */
+/** An account, or the peer address of a client that has not proven to be one. */
 export class Holder {
   readonly name: string
   /** Absent: a peer. */
   readonly accountId: string | undefined
-  /** In the order in which they are looked at when one has to be closed. */
+  /** In the order in which they are examined when one has to be closed. */
   readonly seats = new Set<Seat>()
   requests = 0
   bytes = 0
@@ -24,10 +24,10 @@ export class Holder {
   }
 }
 
-/** One connection's place. It belongs to its peer address until a request on it was verified, then to that account. */
+/** The seat of one connection. It belongs to its peer address until a request on it was verified, then to that account. */
 export class Seat {
   holder: Holder
-  /** A request came since it was last looked at. */
+  /** Whether a request came since the last look. */
   used = false
   /** Whether closing it would break off a request. */
   isBusy: () => boolean = () => false
@@ -39,15 +39,15 @@ export class Seat {
   }
 }
 
-/** How many connections are looked at for one that can be closed. */
+/** How many connections are examined to find one that can be closed. */
 const looksMax = 64
 
 export class Shares {
   readonly limits: ShareLimits
   readonly #holders = new Map<string, Holder>()
   /**
-   * When the debt of each holder that was refused has run off, those refused last at the end. It outlives connections: whoever closes one and opens
-   * another has it still.
+   * When the debt of each refused holder ends, those refused last at the end. It survives connections: a client that closes one and opens
+   * another still has it.
    */
   readonly #debts = new Map<string, number>()
   #seats = 0
@@ -59,7 +59,7 @@ export class Shares {
   }
 
   /**
-   * A place for a new connection. Where its peer has its share already, an idle connection of that peer is closed for it. `undefined`: there is no place. The
+   * A seat for a new connection. When its peer already has its share, closes an idle connection of that peer. `undefined`: there is no seat. The
    * caller gives it back with `leaveSeat`.
    */
   takeSeat(remoteAddress: string | undefined, cut: () => void): Seat | undefined {
@@ -97,7 +97,7 @@ export class Shares {
   }
 
   /**
-   * Whether a request that has begun may go on to be verified. An account's share is not asked for yet, because another account may have signed this
+   * Whether a request that has begun may go on to be verified. An account's share is not checked yet, because another account may have signed this
    * request on its connection.
    */
   mayBegin(holder: Holder): boolean {
@@ -109,7 +109,7 @@ export class Shares {
     this.#requests++
   }
 
-  /** A request under way, and what it holds, belongs to another. */
+  /** A request under way, and what it holds, counts for another holder now. */
   move(from: Holder, to: Holder, bytes: number): void {
     from.requests--
     to.requests++
@@ -137,7 +137,7 @@ export class Shares {
     return mayTake({ own: bytes, used: this.#bytes, limit: this.limits.clientBytesMax })
   }
 
-  /** Negative: lets go of them. */
+  /** Negative: releases them. */
   hold(holder: Holder, bytes: number): void {
     holder.bytes += bytes
     this.#bytes += bytes
@@ -168,7 +168,7 @@ export class Shares {
     return mayTake({ own: seats.size, used: this.#seats, limit: this.limits.connectionsMax })
   }
 
-  /** Closes an idle connection of the holder, or, for one that has none, of whoever has most. */
+  /** Closes an idle connection of the holder or, if it has none, of the holder with the most. */
   #makeRoom(holder: Holder): boolean {
     const from = holder.seats.size > 0 ? holder : this.#largest()
     const seat = from && idleSeat(from)
@@ -191,7 +191,7 @@ export class Shares {
   }
 }
 
-/** The first that is idle, and was at the last look. Those that are passed over go behind the others. */
+/** The first one that is idle now and was at the last look. Those passed over go to the end. */
 function idleSeat({ seats }: Holder): Seat | undefined {
   let looks = 0
   for (const seat of seats) {

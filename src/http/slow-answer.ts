@@ -1,4 +1,4 @@
-/** Keeps a client patient while an operation takes long: status 200 and white space now, the result or the error when it is known. */
+/** Keeps a client waiting while an operation takes long: sends status 200 and white space now, the result or the error when it is known. */
 import { writeHead } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { afterwards, endAnswer } from './keep-alive.ts'
@@ -10,14 +10,14 @@ export class SlowAnswer {
   #head: RequestHead
   #timer: NodeJS.Timeout
 
-  /** Waits from now on. The caller must `stop` it, or `finish` it when it has begun. */
+  /** Waits from now on. The caller must `stop` it or, once it has begun, `finish` it. */
   constructor(exchange: Exchange, head: RequestHead) {
     this.#exchange = exchange
     this.#head = head
     this.#timer = setTimeout(() => this.#begin(), exchange.bounds.slowAnswerAfterMs)
   }
 
-  /** The status has been sent: whatever comes goes into the body. */
+  /** The status has been sent: everything else goes into the body. */
   get begun(): boolean {
     return this.#exchange.response.headersSent
   }
@@ -26,7 +26,7 @@ export class SlowAnswer {
     clearTimeout(this.#timer)
   }
 
-  /** Sends the result's or the error's element, and ends the answer. */
+  /** Sends the element of the result or the error, and ends the answer. */
   finish(bytes: Buffer): void {
     this.stop()
     this.#exchange.bytesOut += bytes.length

@@ -1,9 +1,9 @@
-/** TLS in front of the HTTP server: takes raw connections, and hands on those whose handshake succeeded. Knows nothing of HTTP. */
+/** TLS in front of the HTTP server: takes raw connections, and passes on those whose handshake succeeded. Knows nothing of HTTP. */
 import type { Socket } from 'node:net'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
 import type { Seat } from './shares.ts'
 
-/** PEM texts. The certificate may be followed by those between it and its authority. */
+/** PEM texts. Intermediate certificates may follow the certificate. */
 export interface KeyPair {
   cert: string
   key: string
@@ -21,7 +21,7 @@ export class TlsFront {
   readonly #handshakes = new Map<string, Handshake>()
   readonly #takeSeat: (socket: Socket) => Seat | undefined
 
-  /** `takeSeat` closes connections for which it has no place. Throws when the pair can't be used. */
+  /** `takeSeat` closes connections without a free seat. Throws when the pair can't be used. */
   constructor(
     pair: KeyPair,
     handshakeTimeoutMs: number,
@@ -33,7 +33,7 @@ export class TlsFront {
       ...contextOf(pair),
       handshakeTimeout: handshakeTimeoutMs,
       ALPNProtocols: ['http/1.1'],
-      // As node:http has its own listener.
+      // Like node:http's own listener.
       allowHalfOpen: true,
       keepAlive: true,
       noDelay: true,
@@ -43,16 +43,16 @@ export class TlsFront {
       handOn(socket)
       this.#handshakes.delete(peerOf(socket))
     })
-    // A client that speaks something else, or stops in the middle, gets no answer.
+    // A client that speaks something else, or stops half-way, gets no answer.
     this.server.on('tlsClientError', (_error, socket) => socket.destroy())
   }
 
-  /** Connections that are open stay as they are. Throws when the pair can't be used; the old one then goes on being used. */
+  /** Open connections stay as they are. Throws when the pair can't be used; then the old one stays in use. */
   renew(pair: KeyPair): void {
     this.server.setSecureContext(contextOf(pair))
   }
 
-  /** Takes no more connections, and cuts those that have not been handed on. Resolves when all are closed. */
+  /** Takes no more connections, and cuts those that have not been passed on. Resolves when all are closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.server.close(() => resolve())
@@ -60,7 +60,7 @@ export class TlsFront {
     })
   }
 
-  /** The place of a connection that is just being handed on. */
+  /** The seat of a connection that is being passed on right now. */
   seatOf(socket: Socket): Seat | undefined {
     return this.#handshakes.get(peerOf(socket))?.seat
   }
@@ -80,5 +80,5 @@ function contextOf(pair: KeyPair): SecureContextOptions {
   return { ...pair, minVersion: 'TLSv1.2' }
 }
 
-/** Node reports a raw connection and the secure one over it separately. All that they share is the address of the other end. */
+/** Node reports a raw connection and its secure one separately. They share nothing but the address of the other end. */
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

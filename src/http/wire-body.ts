@@ -1,11 +1,11 @@
-/** The bytes of a request's body as they come off the wire: backpressure, 100-continue, and the watch over clients that stall or leave. */
+/** The bytes of a request's body as they come off the wire: backpressure, 100-continue, and the watch for clients that stall or leave. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteSink } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import type { HttpBounds } from './bounds.ts'
 import type { RequestShare } from './request-share.ts'
 
-/** A stall is looked for so many times within the allowed time. */
+/** How many times to look for a stall within the allowed time. */
 const looksPerTimeout = 4
 
 export interface WireBodyParts {
@@ -18,7 +18,7 @@ export interface WireBodyParts {
 }
 
 export class WireBody {
-  /** Bytes that came so far. */
+  /** Bytes that have come so far. */
   received = 0
   #request: IncomingMessage
   #response: ServerResponse
@@ -41,18 +41,18 @@ export class WireBody {
     return this.#awaitsContinue && this.received === 0 && !this.#request.complete
   }
 
-  /** The parser lost track of it: nothing that follows can be read. */
+  /** The parser lost its position: nothing that follows can be read. */
   get broken(): boolean {
     return this.#failure !== undefined
   }
 
-  /** Ends a drain under way, and any later one: what the parser found wrong with the body. */
+  /** Ends a drain under way, and any later one, with what the parser found wrong with the body. */
   abort(error: S3Error): void {
     this.#failure ??= error
     this.#fail?.(error)
   }
 
-  /** All of a body that has come already, as small ones have by the time that they are asked for: there is nothing to wait for, or to watch. */
+  /** The whole body, if it has already come, as small ones have by now: then there is nothing to wait for or to watch. */
   takeWhole(size: number): Buffer | undefined {
     const request = this.#request
     if (this.#failure !== undefined || !request.complete || request.destroyed) return undefined
@@ -64,8 +64,8 @@ export class WireBody {
   }
 
   /**
-   * Gives every byte to `sink`, once. `heldBytes`: what is kept of the body in memory while the client sends it. Rejects with what the sink throws,
-   * IncompleteBody when the client leaves, RequestTimeout when it stalls, SlowDown when it has its share of memory already, and the error given to
+   * Gives every byte to `sink`, once. `heldBytes`: how much of the body stays in memory while the client sends it. Rejects with what the sink throws,
+   * IncompleteBody when the client leaves, RequestTimeout when it stalls, SlowDown when it already has its share of memory, and the error given to
    * `abort`; the rest of the body then stays unread.
    */
   async drain(sink: ByteSink, heldBytes: number): Promise<void> {
@@ -122,7 +122,7 @@ export class WireBody {
       settle()
       resolve()
     }
-    // A paused request still says that it has ended, when its last bytes were all it had: the sink may not be done with them.
+    // A paused request still reports its end after its last bytes: the sink may not be done with them.
     const onEnd = (): void => {
       ended = true
       if (!sinkBusy) finish()
@@ -138,7 +138,7 @@ export class WireBody {
     else request.resume()
   }
 
-  /** Time in which the sink keeps the client waiting doesn't count. */
+  /** Time in which the sink keeps the client waiting does not count. */
   #watch(sinkBusy: () => boolean): NodeJS.Timeout {
     const { idleBodyTimeoutMs, clientBytesPerSecondMin } = this.#bounds
     const bytesMin = Math.max(1, (clientBytesPerSecondMin * idleBodyTimeoutMs) / 1000)

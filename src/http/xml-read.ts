@@ -1,4 +1,4 @@
-/** Reads XML documents by shape, refusing what the shape doesn't know. Knows elements; tags and text are `xml-tokens`. */
+/** Reads XML documents by shape, and refuses what the shape does not know. Knows elements; `xml-tokens` knows tags and text. */
 import { isUtf8 } from 'node:buffer'
 import type { Shape, TextShape } from '../contract/shapes.ts'
 import { notImplemented } from '../errors.ts'
@@ -7,13 +7,13 @@ import { malformed, readTokens } from './xml-tokens.ts'
 
 export type XmlReader = (document: Buffer) => unknown
 
-/** Where an element may stand, and what it holds. */
+/** Where an element may stand, and what it contains. */
 type ElementRule =
   | { kind: 'text'; parse: TextShape['parse'] }
   | {
       kind: 'struct'
       fields: ReadonlyMap<string, FieldRule>
-      /** Each must be there. Others mean nothing. */
+      /** Each of these attributes must be there. Others mean nothing. */
       attributes: ReadonlyMap<string, TextShape['parse']>
     }
   | { kind: 'refused' }
@@ -28,12 +28,12 @@ interface OpenElement {
   name: string
   rule: Exclude<ElementRule, { kind: 'refused' }>
   text: string
-  /** What its attributes and child elements gave, by name: a value, or an array where the element repeats. */
+  /** The values of its attributes and child elements, by name: one value, or an array where the element repeats. */
   children: Map<string, unknown> | undefined
 }
 
 /**
- * Compiles a reader of documents whose root element is `root`. Whatever is wrong with a document is MalformedXML; an element that is known and
+ * Compiles a reader of documents whose root element is `root`. Anything wrong with a document is MalformedXML; an element that is known and
  * refused is NotImplemented.
  */
 export function compileXmlReader(root: string, shape: Shape): XmlReader {
@@ -42,7 +42,7 @@ export function compileXmlReader(root: string, shape: Shape): XmlReader {
 }
 
 function elementRule(name: string, shape: Shape): ElementRule {
-  // The shape's type ties `parse` to the value that the handler is given.
+  // The shape's type ties `parse` to the value that the handler gets.
   if (shape.kind === 'text') return { kind: 'text', parse: shape.parse as TextShape['parse'] }
   if (shape.kind === 'refused') return { kind: 'refused' }
   if (shape.kind !== 'struct') throw new Error(`${name}: a ${shape.kind} has no element of its own`)
@@ -94,7 +94,7 @@ function readDocument(document: string, root: string, rule: ElementRule): unknow
   return value
 }
 
-/** Between the elements of a struct only white space may stand, however much. A text is bounded: errors repeat it, and some parsers read it more than once. */
+/** Between the elements of a struct only white space may stand, in any amount. A text is bounded: errors repeat it, and some parsers read it more than once. */
 function addText(element: OpenElement, text: string): void {
   const { rule, name } = element
   if (rule.kind === 'struct') {
@@ -117,7 +117,7 @@ function childRule(parent: OpenElement, name: string): ElementRule {
   return field.element
 }
 
-/** Where a struct's attributes and then its elements are gathered; a text has neither. */
+/** Where a struct's attributes and elements are gathered; a text has neither. */
 function readAttributes(rule: ElementRule, sent: ReadonlyMap<string, string>): OpenElement['children'] {
   if (rule.kind !== 'struct') return undefined
   const values = new Map<string, unknown>()

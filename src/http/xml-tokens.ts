@@ -1,5 +1,5 @@
 /**
- * Cuts an XML 1.0 document into tags and text, in one pass and within bounds. Document types and processing instructions are refused. Knows no shapes.
+ * Cuts an XML 1.0 document into tags and text, in one pass and within bounds. Refuses document types and processing instructions. Knows no shapes.
  * ADR 0031 says why no library does it.
  */
 import { S3Error } from '../errors.ts'
@@ -7,14 +7,14 @@ import { limits } from '../limits.ts'
 
 export interface TokenSink {
   open(name: string, attributes: ReadonlyMap<string, string>): void
-  /** Of the element that was opened last and is not closed; a text may come in pieces. */
+  /** Text of the innermost open element; a text may come in pieces. */
   text(text: string): void
   close(): void
 }
 
 export const malformed = (details: Record<string, string> = {}): S3Error => new S3Error('MalformedXML', { details })
 
-/** Throws MalformedXML, and what the sink throws. `document` comes from UTF-8, so that it holds no half of a character. */
+/** Throws MalformedXML, and what the sink throws. `document` comes from UTF-8, so it holds no half of a character. */
 export function readTokens(document: string, sink: TokenSink): void {
   if (neverAllowed.test(document)) throw malformed()
   new Tokens(document, sink).read()
@@ -47,8 +47,8 @@ const named: readonly (readonly [reference: string, character: string])[] = [
 ]
 
 /**
- * The character that a reference stands for. XML 1.0 has no place for most control characters, but S3's clients send references to them for keys that
- * hold some.
+ * The character that a reference stands for. XML 1.0 excludes most control characters, but S3's clients send references to them for keys that
+ * contain some.
  */
 function referenced(raw: string, start: number, end: number): string {
   if (raw.charCodeAt(start) !== numberSign) {
@@ -67,7 +67,7 @@ function codeOf(raw: string, start: number, end: number, radix: 10 | 16): number
   let code = 0
   for (let at = start; at < end; at++) {
     const unit = raw.charCodeAt(at)
-    // The letters a to f in either case, once the bit that tells the cases apart is set.
+    // The letters a to f in either case, once the bit that distinguishes the cases is set.
     const digit = unit <= 0x39 ? unit - 0x30 : (unit | 0x20) - 0x57
     if (digit < 0 || digit >= radix || (unit > 0x39 && digit < 10)) throw malformed()
     code = code * radix + digit
@@ -90,11 +90,11 @@ const noAttributes: ReadonlyMap<string, string> = new Map()
 class Tokens {
   readonly #document: string
   readonly #sink: TokenSink
-  /** Names of the elements that are open. */
+  /** Names of the open elements. */
   readonly #open: string[] = []
   #at = 0
   #hasRoot = false
-  /** Elements, attributes, comments and CDATA sections so far: each costs, whatever it holds. */
+  /** Elements, attributes, comments and CDATA sections so far: each one costs, whatever it holds. */
   #nodes = 0
   /** References and line ends so far, which are replaced one by one. */
   #replaced = 0

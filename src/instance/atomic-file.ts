@@ -1,9 +1,9 @@
-/** Writes a small file so that it is there whole and durably, or not at all. Small files of the data directory only, never clients' data. */
+/** Writes a small file so that it exists whole and durable, or not at all. For small files of the data directory only, never for clients' data. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Ends the names of files that a crash left half written; whoever lists a directory overlooks them. */
+/** Suffix of files that a crash left half written. Whoever lists a directory skips them. */
 export const unfinishedSuffix = '.unfinished'
 
 export async function writeFileAtomically(path: string, text: string, mode: number): Promise<void> {
@@ -25,7 +25,7 @@ export async function writeFileAtomically(path: string, text: string, mode: numb
 }
 
 /**
- * Makes a directory and those above it; each new entry is durable when it resolves. Not by `recursive`: where a directory takes no entries and says ENOENT,
+ * Makes a directory and those above it; each new entry is durable when it resolves. Does not use `recursive`: where a directory takes no entries and says ENOENT,
  * as /proc does, Node tries again for ever.
  */
 export async function makeDirectories(path: string, mode: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** The layout of a data directory, and whether a directory is one. What lies in each part is for the engines to say. */
+/** The layout of a data directory, and whether a directory is one. The engines know what lies in each part. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { absent, makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
@@ -9,13 +9,13 @@ export interface DataDirectory {
   meta: string
   /** Directory of the default store. */
   store: string
-  /** File with the key made at first start. */
+  /** File with the key made at the first start. */
   credentials: string
   /** File with the keys that wrap those of encrypted objects. */
   keyRing: string
 }
 
-/** The directory can't be used as it is. The message says why and what to do. */
+/** The directory can't be used as it is. The message says why, and what to do. */
 export class DataDirectoryRefused extends Error {
   constructor(path: string, reason: string) {
     super(`the data directory ${path} ${reason}`)
@@ -28,7 +28,7 @@ const markerName = 'holdfast.json'
 const privateMode = 0o700
 
 /**
- * With `create`, creates the directory, or makes an empty one ours; without, it must be ours already. Throws `DataDirectoryRefused`, also for one that
+ * With `create`, creates the directory, or turns an empty one into a data directory; without, it must be one already. Throws `DataDirectoryRefused`, also when it
  * holds something else. Idempotent.
  */
 export async function prepareDataDirectory(path: string, { create }: { create: boolean }): Promise<DataDirectory> {
@@ -61,14 +61,14 @@ export async function isFirstStart(path: string): Promise<boolean> {
   return (await stat(join(path, markerName)).catch(() => undefined)) === undefined
 }
 
-/** The file systems' own directory, and what a start that crashed or runs beside this one left. */
-function isOverlooked(name: string): boolean {
+/** The file system's own directory, and what a crashed or concurrent start left. */
+function isIgnored(name: string): boolean {
   return name === 'lost+found' || name === markerName || name.endsWith(unfinishedSuffix)
 }
 
 async function refuseForeign(path: string): Promise<void> {
-  const foreign = (await readdir(path)).find((name) => !isOverlooked(name))
-  // A start beside this one may have made its marker meanwhile.
+  const foreign = (await readdir(path)).find((name) => !isIgnored(name))
+  // A concurrent start may have made its marker meanwhile.
   if (foreign === undefined || (await stat(join(path, markerName)).catch(absent)) !== undefined) return
   throw new DataDirectoryRefused(
     path,

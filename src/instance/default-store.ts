@@ -1,4 +1,4 @@
-/** The store in the data directory that the metadata refers to. Another one, or none, must never be taken for it: all of its data would look like garbage. */
+/** The store in the data directory, which the metadata remembers. No other store may ever be taken for it: all of its data would look like garbage. */
 import { z } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
@@ -10,13 +10,13 @@ export async function knownDefaultStore(kv: Kv): Promise<string | undefined> {
   return (await readRecord(kv, record))?.value.storeId
 }
 
-/** The metadata learns its store. False: it knew one already. */
+/** Makes the metadata remember its store. False: it knew one already. */
 export function learnDefaultStore(kv: Kv, storeId: string): Promise<boolean> {
   const { key } = record
   return kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value: record.seal({ storeId }) }] })
 }
 
-/** Another store takes the place of the one that the metadata knew. */
+/** Makes the metadata remember another store instead. */
 export async function replaceDefaultStore(kv: Kv, storeId: string): Promise<void> {
   await kv.commit({ puts: [{ key: record.key, value: record.seal({ storeId }) }] })
 }

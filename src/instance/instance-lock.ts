@@ -1,6 +1,6 @@
 /**
- * At most one instance owns a data directory. The owner's name stands in the metadata store, changed only by compare-and-swap, so of several
- * starters one wins; a name counts for as long as a process of that instance lives, so a killed one is taken over. Worker processes join the owner.
+ * At most one instance owns a data directory. The owner's name is a record of the metadata that only compare-and-swap changes, so one of several
+ * starters wins. A name counts as long as a process of that instance lives, so a killed owner is replaced. Worker processes join the owner.
  */
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { clearProofs, hasLeftProof, livingProofs, proveLife } from './proof-of-l
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface InstanceLock {
-  /** What workers join by. */
+  /** The id with which workers join. */
   readonly id: string
   release(): Promise<void>
 }
@@ -37,14 +37,14 @@ const ownerSchema = z.object({
   proofs: z.string(),
   /** Absent where the kernel can't be asked, and in records of older versions. */
   process: processIdentity.optional(),
-  /** The owner ends soon when another wants to be the owner: it is a command whose work somebody else can continue. */
+  /** The owner ends soon when another process wants to own the directory: it is a command whose work somebody else can continue. Records keep this name. */
   givesWay: z.boolean().optional(),
 })
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
 export const instanceKey: Key = ownerRecord.key
-/** Written by who waits for an owner to give way. */
+/** A process writes it while it waits for an owner to give way. */
 const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(), host: z.string() }))
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
@@ -85,7 +85,7 @@ export async function acquireInstanceLock(
   }
 }
 
-/** For a worker of the owner. Throws when the owner is no more: then this process must end. */
+/** For a worker of the owner. Throws when the owner is gone: then this process must end. */
 export async function joinInstance(kv: Kv, directory: string, id: string): Promise<InstanceLock> {
   // The proof comes before the check, so that whoever takes over after the check finds it.
   const proof = await proveLife(directory, `${proofName(id)}-${process.pid}`)
@@ -97,7 +97,7 @@ export async function joinInstance(kv: Kv, directory: string, id: string): Promi
   return { id, release: () => proof.end() }
 }
 
-/** Whether an instance owns the data directory. The answer may be out of date when it comes. */
+/** Whether an instance owns the data directory. The answer may be outdated when it arrives. */
 export async function isOwned(kv: Kv): Promise<boolean> {
   const owner = (await readRecord(kv, ownerRecord))?.value
   return owner !== undefined && (await livingProcesses(kv, owner)).length > 0
@@ -105,14 +105,14 @@ export async function isOwned(kv: Kv): Promise<boolean> {
 
 /**
  * The owner and its workers, by the names of their proofs. The kernel is asked first, because a socket can be removed. Where the kernel does not know, as
- * with a process of another container, an owner whose socket is missing gets the time to make it again.
+ * with a process of another container, an owner whose socket is missing gets time to make it again.
  */
 async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
   const name = proofName(owner.id)
   const lives = owner.process && (await isLiving(owner.process))
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const living = await livingProofs(owner.proofs, name)
-    // It has given up, though its process may live on; its workers end.
+    // It has given up, though its process may still live; its workers end.
     if ((await readRecord(kv, ownerRecord))?.value.id !== owner.id) return living
     if (lives !== undefined) return lives && !living.includes(name) ? [name, ...living] : living
     if (living.length > 0 || waitedMs > limits.proofMissingMs || (await hasLeftProof(owner.proofs, name))) return living
@@ -120,7 +120,7 @@ async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
   }
 }
 
-/** Whether somebody waits for an owner to give way. */
+/** Whether a process waits for an owner to give way. */
 export async function isOwnershipWanted(kv: Kv): Promise<boolean> {
   return (await readRecord(kv, wantedRecord)) !== undefined
 }
@@ -163,7 +163,7 @@ async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<v
   }
 }
 
-/** Resolves when no process of the instance lives. Workers whose owner was killed end by themselves: they are waited for. */
+/** Resolves when no process of the instance lives. Workers of a killed owner end by themselves: this waits for them. */
 async function untilEnded(kv: Kv, owner: Owner, directory: string, waiting: Owner): Promise<void> {
   const name = proofName(owner.id)
   const isAsked = owner.givesWay === true && waiting.givesWay !== true

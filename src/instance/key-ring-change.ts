@@ -1,4 +1,4 @@
-/** One process at a time changes a key ring: of two that write the file, one would lose the other's new key, and what is encrypted with it. */
+/** Only one process at a time may change a key ring: if two wrote the file, one would lose the other's new key, and what is encrypted with it. */
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -13,7 +13,7 @@ export class KeyRingBusy extends Error {
   }
 }
 
-/** Ends with `change`, or with the process. Of two that begin together, both may be refused. Throws `KeyRingBusy`. */
+/** Ends with `change`, or with the process. When two begin together, both may be refused. Throws `KeyRingBusy`. */
 export async function changingKeyRing<T>(file: string, clock: Clock, change: () => Promise<T>): Promise<T> {
   const directory = dirname(file)
   // Proofs may lie in the directory for temporary files, together with those of other rings.

@@ -1,4 +1,4 @@
-/** The key ring of a data directory: kept in a file beside the data, or given by the environment; never made anew where objects need the old one. */
+/** The key ring of a data directory: a file next to the data, or a variable of the environment. It is never made anew where objects need the old one. */
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
@@ -21,13 +21,13 @@ import { changingKeyRing } from './key-ring-change.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface KeyRingSources {
-  /** As `parseKeyRing` reads it; then no file is read or written. */
+  /** In the form that `parseKeyRing` reads; then no file is read or written. */
   keyRing: string | undefined
-  /** Names of keys for SSE-KMS that there must be. */
+  /** Names of keys for SSE-KMS that the ring must have. */
   kmsKeys: readonly string[]
 }
 
-/** The ring is not the one that objects were encrypted with. The message says what to restore. */
+/** The ring is not the one with which objects were encrypted. The message says what to restore. */
 export class KeyRingRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -39,13 +39,13 @@ const heading = `# Holdfast's key ring: the newest key of a name encrypts, older
 # Without it, what is encrypted at rest is lost. Keep a copy apart from the data.
 `
 
-/** Which keys encrypted objects may need. Ids only: they reveal nothing of the secrets. */
+/** The keys that encrypted objects may need. Ids only: they reveal nothing of the secrets. */
 const keyId = z.object({ name: z.string(), id: z.string() })
 type KeyId = z.infer<typeof keyId>
 const knownKeysRecord = systemRecord('key-ring', z.object({ keys: z.array(keyId) }))
 
 /**
- * Opens the ring. With `owner`, makes the keys that are missing, and remembers all of them in the metadata: a later start without one of them is
+ * Opens the ring. With `owner`, makes the keys that are missing, and remembers all of them in the metadata: a later start that lacks one of them is
  * refused. Throws `KeyRingRefused`, `KeyRingBusy`, `ConfigurationError`.
  */
 export async function openKeyRing(
@@ -64,14 +64,14 @@ export async function openKeyRing(
   if (given !== undefined && missing.length > 0) {
     throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing.join(', nor ')}`)
   }
-  // What a worker made, no other process would have.
+  // No other process would have what a worker made.
   if (!owner && missing.length > 0) throw new KeyRingRefused(`${file} has no key named ${missing.join(', nor ')}`)
-  // A start that changes nothing writes nothing: it may be on metadata that is read only.
+  // A start that changes nothing writes nothing: its metadata may be read only.
   if (owner && (missing.length > 0 || !(await isRemembered(kv, ring)))) {
     await changingKeyRing(file, clock, async () => {
       const found = await knownRing(kv, source, names)
       ring = withKeysFor(found.ring, names, (bytes) => Buffer.from(clock.random(bytes)))
-      await keepKeyRing(kv, keptIn, ring)
+      await saveKeyRing(kv, keptIn, ring)
     })
   }
   const opened = new OpenKeyRing(kv, source, ring)
@@ -84,7 +84,7 @@ async function knownRing(kv: Kv, source: RingSource, names: readonly string[]) {
   const before = await rememberedKeys(kv)
   const ring = source.read() ?? keyRing([])
   const after = await rememberedKeys(kv)
-  // A command beside this process adds a key before it remembers it, and forgets one before it removes it.
+  // A command in another process adds a key before it remembers it, and forgets a key before it removes it.
   const throughout = before.filter(({ name, id }) => after.some((key) => key.name === name && key.id === id))
   refuseWithout(throughout, ring, source)
   return { ring, missing: names.filter((name) => ring.newest(name) === undefined) }
@@ -105,13 +105,13 @@ function refuseWithout(known: readonly KeyId[], ring: KeyRing, source: RingSourc
 
 /** Where a ring comes from. */
 interface RingSource {
-  /** What to tell an operator. */
+  /** Advice for an operator. */
   name: string
   /** `undefined`: there is none yet. Throws `ConfigurationError` when it is malformed. */
   read(): KeyRing | undefined
 }
 
-/** The ring of a process that serves: it finds keys that a command beside it adds, and wraps with no key that one has replaced. */
+/** The ring of a serving process: it finds keys that a command adds meanwhile, and never wraps with a key that was replaced. */
 class OpenKeyRing implements KeysInUse {
   readonly #kv: Kv
   readonly #source: RingSource
@@ -157,7 +157,7 @@ class OpenKeyRing implements KeysInUse {
     for (const { name } of this.#ring.keys) {
       const remembered = known.value.keys.filter((key) => key.name === name)
       const newest = this.#ring.newest(name)?.id
-      // One that is not remembered yet is newer.
+      // A key that is not remembered yet is newer.
       if (remembered.slice(1).some(({ id }) => id === newest)) {
         throw new KeyRingRefused(`${this.#source.name} has an older key of ${name} before its newest one`)
       }
@@ -173,10 +173,10 @@ class OpenKeyRing implements KeysInUse {
 }
 
 /**
- * Keeps a ring in its file, if it has one, and remembers which keys it holds. What is remembered is always in the file: a key is added there first, and removed
- * last. Nobody else may change the ring meanwhile: see `changingKeyRing`.
+ * Keeps a ring in its file, if it has one, and remembers which keys it holds. What is remembered is always in the file: a key is added to the file first, and removed
+ * from it last. Nobody else may change the ring meanwhile: see `changingKeyRing`.
  */
-export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
+export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
   const kept = file === undefined ? ring : (readRing(file) ?? keyRing([]))
   const removed = kept.keys.filter(({ name, id }) => ring.find(name, id) === undefined)
   await writeRing(file, keyRing([...ring.keys, ...removed]))
@@ -185,7 +185,7 @@ export async function keepKeyRing(kv: Kv, file: string | undefined, ring: KeyRin
   await writeRing(file, ring)
 }
 
-/** Whether the metadata remembers just these keys. */
+/** Whether the metadata remembers exactly these keys. */
 export async function isRemembered(kv: Kv, ring: KeyRing): Promise<boolean> {
   const [kept] = await kv.get([knownKeysRecord.key])
   return kept?.value.equals(knownKeysRecord.seal({ keys: idsOf(ring) })) === true
@@ -198,7 +198,7 @@ async function writeRing(file: string | undefined, ring: KeyRing): Promise<void>
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
-/** What was found encrypted needs these keys, too: a start without one of them is refused. As `name id`. */
+/** What was found encrypted needs these keys too: a start that lacks one of them is refused. As `name id`. */
 export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<void> {
   const known = await rememberedKeys(kv)
   const others = [...found].flatMap((text) => {
@@ -209,7 +209,7 @@ export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<
   if (others.length > 0) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
 }
 
-/** Adds the keys of another ring to the file; those of the other are the newer. */
+/** Adds the keys of another ring to the file; the other ring's keys count as newer. */
 export async function mergeKeyRing(file: string, text: string): Promise<void> {
   const other = parseRing(text, 'the backup')
   const kept = readRing(file)?.keys ?? []
@@ -217,12 +217,12 @@ export async function mergeKeyRing(file: string, text: string): Promise<void> {
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
-/** At once, so that a reader who lacks a key can have it: the file is small. */
+/** Synchronous, so that a reader that lacks a key gets it at once: the file is small. */
 function readRing(file: string): KeyRing | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
-    // A restored backup may have been laxer.
+    // A restored backup may have laxer permissions.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
@@ -231,11 +231,11 @@ function readRing(file: string): KeyRing | undefined {
   return parseRing(text, file)
 }
 
-function parseRing(text: string, place: string): KeyRing {
+function parseRing(text: string, source: string): KeyRing {
   try {
     return parseKeyRing(text)
   } catch (error) {
-    if (error instanceof KeyRingInvalid) throw new ConfigurationError(`${place}: ${error.message}`)
+    if (error instanceof KeyRingInvalid) throw new ConfigurationError(`${source}: ${error.message}`)
     throw error
   }
 }

@@ -1,4 +1,4 @@
-/** What the metadata remembers of stores and locations, and what a changed configuration makes of it. Pure but for reading and keeping the record. */
+/** What the metadata remembers of stores and locations, and what a changed configuration makes of it. Pure, except for reading and keeping the record. */
 import { z } from 'zod'
 import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationSettings } from '../config/locations.ts'
@@ -21,7 +21,7 @@ const policy = z.discriminatedUnion('scheme', [
   }),
 ])
 
-/** By name. A store is known by what its identity file said when it was first used; a location by its definition, counted from 1. */
+/** By name. A store is known by its identity at its first use, a location by its definition, counted from 1. */
 const placementRecord = systemRecord(
   'placement',
   z.object({
@@ -48,14 +48,14 @@ export async function readKnownPlacement(kv: Kv): Promise<{ known: KnownPlacemen
   return { known: found?.value ?? { stores: {}, locations: {} }, version: found?.version }
 }
 
-export async function keepPlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
+export async function savePlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
   const { key } = placementRecord
   const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
   const kept = await kv.commit({ checks: [check], puts: [{ key, value: placementRecord.seal(placement) }] })
   if (!kept) throw new Error('another process changed the metadata of an owned data directory')
 }
 
-/** A location that is defined otherwise than before gets the next version; one that was not there begins with 1. */
+/** A location whose definition has changed gets the next version; a new one begins with 1. */
 export function nextLocations(
   known: KnownPlacement['locations'],
   configured: readonly LocationSettings[],
@@ -69,7 +69,7 @@ export function nextLocations(
   )
 }
 
-/** The order of stores, and of what is said, means nothing. */
+/** The order of stores and of messages means nothing. */
 function canonical({ stores, ...policy }: LocationPolicy): string {
   const said = Object.entries(policy).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([[...stores].sort(), said])

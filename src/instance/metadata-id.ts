@@ -1,4 +1,4 @@
-/** Identifies this metadata to the stores that belong to it: by an id of its own, and by the last starts of servers on it. */
+/** Identifies this metadata to its stores: by an id of its own, and by the last starts of servers on it. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -25,8 +25,8 @@ export async function readClaimant(kv: Kv): Promise<Claimant> {
   return { metadataId: id, predecessors, starts }
 }
 
-/** For a process that claims stores. Each start, and each command that claims, leaves its name in the metadata, then in the stores. A server that runs beside it finds the name there. */
-export async function beginStart(kv: Kv, clock: Clock, path: string): Promise<Claimant> {
+/** For a process that claims stores. Each start, and each command that claims, leaves its name in the metadata, then in the stores. A server that runs meanwhile finds the name there. */
+export async function recordStart(kv: Kv, clock: Clock, path: string): Promise<Claimant> {
   // Where nothing can be written, nothing is claimed: the earlier starts count.
   if ((await kv.integrity.damage()) !== undefined) return readClaimant(kv)
   for (;;) {
@@ -49,7 +49,7 @@ function claiming(claimant: Claimant, path: string): Claimant {
 
 /**
  * Metadata from a backup or from stores gets an id of its own, because its origin may still be in use. It may claim the stores of that origin, and those of
- * `owners`, which were found on its stores.
+ * the `owners` that were found on its stores.
  */
 export async function succeedMetadata(kv: Kv, clock: Clock, owners: Iterable<string>): Promise<void> {
   const { metadataId, predecessors } = await readClaimant(kv)

@@ -1,16 +1,16 @@
 /**
- * How the kernel knows a process. An id alone is not enough: ids are used again, and mean other processes in other containers. Linux only.
+ * How the kernel knows a process. An id alone is not enough: ids are reused, and mean other processes in other containers. Linux only.
  */
 import { readFile, readlink } from 'node:fs/promises'
 import { z } from 'zod'
 
 export const processIdentity = z.object({
   pid: z.number(),
-  /** Of the machine's running kernel. */
+  /** Id of the machine's running kernel. */
   bootId: z.string(),
   /** The namespace of the id. */
   pidNamespace: z.string(),
-  /** Since the machine's start, in the kernel's ticks. */
+  /** Start time since the machine's start, in the kernel's ticks. */
   startedTicks: z.string(),
 })
 
@@ -19,7 +19,7 @@ export type ProcessIdentity = z.infer<typeof processIdentity>
 export async function ownIdentity(): Promise<ProcessIdentity | undefined> {
   try {
     const startedTicks = await startOf('self')
-    return startedTicks === undefined ? undefined : { pid: process.pid, startedTicks, ...(await ownWorld()) }
+    return startedTicks === undefined ? undefined : { pid: process.pid, startedTicks, ...(await ownNamespace()) }
   } catch {
     return undefined
   }
@@ -28,7 +28,7 @@ export async function ownIdentity(): Promise<ProcessIdentity | undefined> {
 /** `undefined`: unknown, because the process is in another container or on another machine, or is this one, which may have given up. */
 export async function isLiving(identity: ProcessIdentity): Promise<boolean | undefined> {
   try {
-    const { bootId, pidNamespace } = await ownWorld()
+    const { bootId, pidNamespace } = await ownNamespace()
     const isElsewhere = bootId !== identity.bootId || pidNamespace !== identity.pidNamespace
     if (isElsewhere || identity.pid === process.pid) return undefined
     return (await startOf(`${identity.pid}`)) === identity.startedTicks
@@ -37,7 +37,7 @@ export async function isLiving(identity: ProcessIdentity): Promise<boolean | und
   }
 }
 
-async function ownWorld(): Promise<Pick<ProcessIdentity, 'bootId' | 'pidNamespace'>> {
+async function ownNamespace(): Promise<Pick<ProcessIdentity, 'bootId' | 'pidNamespace'>> {
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
   return { bootId: bootId.trim(), pidNamespace: await readlink('/proc/self/ns/pid') }
 }

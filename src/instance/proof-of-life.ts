@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 export interface ProofOfLife {
-  /** Where the socket lies: what `livingProofs` needs to find it. */
+  /** The directory of the socket: `livingProofs` needs it. */
   readonly directory: string
   end(): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface ProofOfLife {
 const socketPathBytesMax = 100
 const suffix = '.sock'
 
-/** Lives until ended, or until this process does. `name` must be unique. Lies in the temporary directory when `directory` can't hold sockets. */
+/** Lives until it is ended, or until this process dies. `name` must be unique. Lies in the temporary directory when `directory` can't hold sockets. */
 export async function proveLife(directory: string, name: string): Promise<ProofOfLife> {
   try {
     return await listen(directory, name)
@@ -27,7 +27,7 @@ export async function proveLife(directory: string, name: string): Promise<ProofO
   }
 }
 
-/** Names, with the given prefix, of processes that live. Whatever can't be told counts as living. */
+/** Names, with the given prefix, of processes that live. In doubt, a process counts as living. */
 export async function livingProofs(directory: string, prefix: string): Promise<string[]> {
   const living: string[] = []
   for (const name of await proofs(directory, prefix)) {
@@ -36,7 +36,7 @@ export async function livingProofs(directory: string, prefix: string): Promise<s
   return living
 }
 
-/** Whether the proof of this very name is there, living or not. */
+/** Whether there is a proof with exactly this name, living or not. */
 export async function hasLeftProof(directory: string, name: string): Promise<boolean> {
   return (await proofs(directory, name)).includes(name)
 }
@@ -92,11 +92,11 @@ async function listen(directory: string, name: string): Promise<ProofOfLife> {
 
 interface ListeningSocket {
   server: Server
-  /** Of the socket's file. `undefined`: it has none. */
+  /** The identity of the socket's file. `undefined`: it has none. */
   inode: number | undefined
 }
 
-/** Made in a directory that only this user may enter, and moved to its place once only this user may connect. */
+/** Made in a directory that only this user may enter, and moved out of it once only this user may connect. */
 async function openSocket(directory: string, name: string): Promise<ListeningSocket> {
   if (process.platform === 'win32') return { server: await listenOn(pipeName(name)), inode: undefined }
   const making = await mkdtemp(join(directory, `${name}-`))
@@ -155,7 +155,7 @@ async function answers(directory: string, name: string): Promise<boolean> {
   }
 }
 
-/** A path of a socket may have some 100 bytes. On Linux a longer one is reached through a descriptor of its directory. */
+/** A socket's path may have some 100 bytes. On Linux, a longer one is reached through a descriptor of its directory. */
 async function socketAddress(directory: string, name: string): Promise<{ path: string; release(): Promise<void> }> {
   const path = join(directory, name + suffix)
   if (process.platform === 'win32') return { path: pipeName(name), release: async () => {} }

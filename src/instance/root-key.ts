@@ -1,4 +1,4 @@
-/** The key of the root account when nobody gave one: made at the first start, kept in the data directory. */
+/** The key of the root account when nobody configured one: made at the first start, kept in the data directory. */
 import { chmod, readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../clock.ts'
 import { type AccessKey, parseAccessKey } from '../config/accounts.ts'
@@ -21,7 +21,7 @@ export async function keptRootKey(file: string, clock: Clock): Promise<RootKey> 
     await writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, 0o600)
     return { ...key, generated: true }
   }
-  // A restored backup may have been laxer.
+  // A restored backup may have laxer permissions.
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
   return { ...parseAccessKey(parseJson(text, file), file), generated: false }
 }
@@ -39,7 +39,7 @@ function parseJson(text: string, file: string): unknown {
 const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** In the form of AWS's: 20 characters, and 40 (238 bits); no character needs quoting anywhere. */
+/** In AWS's form: 20 characters, and 40 (238 bits); no character needs quoting anywhere. */
 export function randomKey(clock: Clock): AccessKey {
   return { accessKeyId: `HF${randomText(clock, capitals, 18)}`, secretAccessKey: randomText(clock, alphanumeric, 40) }
 }

@@ -1,10 +1,10 @@
-/** Records of this process in the metadata store, apart from what clients store: JSON behind a checksum over key and value. */
+/** Records of the server itself in the metadata, apart from what clients store: JSON behind a checksum over key and value. */
 import { crc32 } from 'node:zlib'
 import type { z } from 'zod'
 import type { Key, Kv } from '../kv/kv.ts'
 import { packKey } from '../kv/ordered-key.ts'
 
-/** Everything that is not clients' data lies under it, and outlives a reset. */
+/** Everything under it belongs to no client, and survives a reset. */
 export const systemPrefix = packKey('s')
 
 export interface SystemRecord<T> {
@@ -26,7 +26,7 @@ export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecor
     open: (bytes) => {
       const text = bytes.toString()
       const json = text.slice(8)
-      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata store is damaged`)
+      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata is damaged`)
       return schema.parse(JSON.parse(json))
     },
   }

@@ -1,4 +1,4 @@
-/** Says in the metadata that a command is filling it: until it has finished, nobody may take a part for the whole. */
+/** Marks metadata that a command is filling: until it has finished, nobody may take a part for the whole. */
 import { z } from 'zod'
 import type { Key, Kv } from '../kv/kv.ts'
 import { DataDirectoryRefused } from './data-directory.ts'
@@ -11,7 +11,7 @@ export async function markUnfinished(kv: Kv, command: string): Promise<void> {
   await kv.commit({ puts: [{ key: record.key, value: record.seal({ command }) }] })
 }
 
-/** The commit that makes what was filled count. */
+/** The commit after which the metadata counts. */
 export async function markFinished(kv: Kv): Promise<void> {
   await kv.commit({ deletes: [record.key] })
 }

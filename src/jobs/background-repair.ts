@@ -1,4 +1,4 @@
-/** Repair as a background job: at its rate, one run at a time. A long one goes on while the other jobs have their turns, for room must be won back meanwhile. */
+/** Repair as a background job: one run at a time, at a bounded rate. The other jobs take their turns during a long run, because they win back room. */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Backend } from '../commits/backend.ts'
@@ -10,7 +10,7 @@ export interface BackgroundRepairOptions {
   /** Absent: no limit. */
   bytesPerSecond: number | undefined
   onError(error: unknown): void
-  /** Called after each blob that was looked at. */
+  /** Called after each blob that the repair looked at. */
   did?(outcome: RepairOutcome): void
 }
 
@@ -28,34 +28,34 @@ export class BackgroundRepair {
     this.#onError = onError
     this.#did = did
     const { signal } = this.#stopping
-    // Each shard that is being read waits on it.
+    // Every shard that is being read listens to it.
     setMaxListeners(0, signal)
     const pace = openPace(bytesPerSecond ?? Number.POSITIVE_INFINITY)
     this.#pace = (bytes) => pace.take(bytes, signal)
   }
 
-  /** One run, or the end of the one under way. `undefined`: it takes longer than `patienceMs`, and goes on. */
+  /** Starts a run, or joins the one under way. `undefined`: the run takes longer than `patienceMs` and continues. */
   async run(patienceMs: number | undefined): Promise<RepairReport | undefined> {
     this.#running ??= this.#begin()
     const patience = new AbortController()
     this.#isWaitedFor = true
     try {
       if (patienceMs === undefined) return await this.#running
-      const late = delay(patienceMs, undefined, { ref: false, signal: patience.signal }).catch(() => undefined)
-      return await Promise.race([this.#running, late])
+      const expiry = delay(patienceMs, undefined, { ref: false, signal: patience.signal }).catch(() => undefined)
+      return await Promise.race([this.#running, expiry])
     } finally {
       patience.abort()
       this.#isWaitedFor = false
     }
   }
 
-  /** Cuts off the run under way; what it has not repaired stays queued. */
+  /** Aborts the run under way. What it has not repaired stays queued. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the process ends'))
     await this.#running?.catch(() => {})
   }
 
-  /** Whether `error` is how a run ends that was cut off. */
+  /** Whether `error` is what an aborted run throws. */
   isCutOff(error: unknown): boolean {
     return error === this.#stopping.signal.reason
   }
@@ -68,7 +68,7 @@ export class BackgroundRepair {
       }
       return report
     } catch (error) {
-      // Who waits is told by the rejection.
+      // A caller that waits gets the rejection.
       if (!this.#isWaitedFor && !this.isCutOff(error)) this.#onError(error)
       throw error
     } finally {

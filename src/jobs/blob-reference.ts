@@ -1,4 +1,4 @@
-/** The records that reference blobs: finding one by what it is of, reading its manifest, and writing it with another. */
+/** The records that reference blobs: finds one by the owner of its blob, reads its manifest, and encodes it with another. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { FoundBucket } from '../commits/scope.ts'
@@ -30,9 +30,9 @@ export interface BlobReference {
   owner: BlobOwner
   entry: Entry
   manifest: Manifest
-  /** Of the bytes, as their client knows them. Absent: no client does. */
+  /** The object as its client knows it. Absent: no client knows it. */
   etag: string | undefined
-  /** The record, in bytes, with another manifest. */
+  /** The bytes of the record with another manifest. */
   withManifest(manifest: Manifest): Buffer
 }
 
@@ -85,7 +85,7 @@ export async function findReference(kv: Kv, owner: BlobOwner): Promise<BlobRefer
     return entry && referenceOfPiece(entry)
   }
   const { bucket, key, sequence } = owner
-  // One snapshot of both places: a version moves from one to the other.
+  // One snapshot of both keys: a version moves from one to the other.
   const entries = await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
   for (const entry of entries) {
     const reference = entry && referenceOfVersion(bucket, key, entry)
@@ -120,7 +120,7 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
   for await (const entry of everyEntry(kv, snapshots)) yield referenceOfPiece(entry)
 }
 
-/** Whether a shard that says this of its blob is one of the blob that is referenced: those of others may lie in its place after somebody has copied files. */
+/** Whether a shard with this description belongs to the referenced blob. After somebody has copied files, a shard of another blob may lie in its place. */
 export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
   const description = readDescription(bytes)
   if (description === undefined) return false

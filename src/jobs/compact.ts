@@ -1,4 +1,4 @@
-/** Gives room back: has each store drop what is dead, moving what still lives there. A moved shard's reference is swapped by a checked commit. */
+/** Wins back room: each store drops what is dead and moves what is alive. A checked commit swaps the reference of each moved shard. */
 
 import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
@@ -25,14 +25,14 @@ export async function compactStores(
   return total
 }
 
-/** False when the shard has no owner (garbage not yet reclaimed) or its owner changed meanwhile: then its batch stays for another run. */
+/** False when the shard has no owner (garbage not yet reclaimed) or its owner has changed meanwhile. Then its batch waits for another run. */
 async function moveShard(backend: Backend, shards: ShardStore, shard: FoundShard): Promise<boolean> {
   const owner = await findOwner(backend, shards.storeId, shard)
   if (owner === undefined || owner === 'foreign') return false
   const payload = await shards.get(shard.id, { start: 0, end: shard.payloadBytes })
   const newId = await shards.put({ payload, describe: () => shard.description })
   const { key, version } = owner.entry
-  // The old shard becomes garbage in the same commit: after a crash it would otherwise live on without an owner, and its batch with it.
+  // The old shard becomes garbage in the same commit. Otherwise a crash would leave it alive without an owner, and its batch with it.
   const swapped = await backend.kv.commit({
     checks: [{ key, version }],
     puts: [{ key, value: owner.withShardAt(newId) }, garbagePut(backend, owner.garbage)],

@@ -1,4 +1,4 @@
-/** Walks a range of the metadata store, page by page. What changes meanwhile is seen as it was or as it is. */
+/** Walks a range of the metadata page by page. An entry that changes meanwhile is seen either before or after its change. */
 import type { Entry, Kv } from '../kv/kv.ts'
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 

@@ -1,4 +1,4 @@
-/** Ends uploads that nobody completed, and forgets the results of old ones that were. */
+/** Aborts uploads that nobody completed, and forgets the results of old uploads that somebody did. */
 import { timeOfId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
@@ -7,7 +7,7 @@ import { abortCommit } from '../objects/uploads.ts'
 import { uploadIdOf, uploadKey, uploads } from '../records/keyspace.ts'
 import { uploadCodec } from '../records/record-codecs.ts'
 
-/** Uploads are kept in order of initiation, so this reads only those that are old enough. Resolves with the number of uploads ended. */
+/** Uploads are ordered by initiation, so this reads only those that are old enough. Resolves with the number of uploads it has ended. */
 export async function expireUploads(
   backend: Backend,
   { abandonedUploadMs, did }: { abandonedUploadMs: number; did?(uploads: number): void },
@@ -22,7 +22,7 @@ export async function expireUploads(
       if (timeOfId(uploadId) > expiredBefore) return expired
       const record = uploadCodec.decode(key, value)
       if (record.state === 'open') {
-        // A Complete or another process that came first wins; the next run sees what it left.
+        // A Complete or another process was first. The next run sees what it left.
         if (!(await backend.kv.commit(abortCommit(backend, uploadId, record, version)))) continue
         expired += 1
         did?.(1)

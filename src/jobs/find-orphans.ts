@@ -1,4 +1,4 @@
-/** Finds shards that a crash left without a reference. Only batches that no earlier search has cleared are walked, each of them once. */
+/** Finds shards that a crash left without a reference. It walks only batches that no earlier search has cleared, and each of them once. */
 
 import type { Backend } from '../commits/backend.ts'
 import { orphanPut } from '../commits/orphans.ts'
@@ -8,7 +8,7 @@ import type { ShardStore } from '../stores/shard-store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
-/** Resolves with the number of orphans found; they go into quarantine. */
+/** Resolves with the number of orphans it has put into quarantine. */
 export async function findOrphans(
   backend: Backend,
   { graceMs, did }: { graceMs: number; did?(shards: number): void },
@@ -17,7 +17,7 @@ export async function findOrphans(
   let found = 0
   await inEachStore(backend, async (shards) => {
     for (const batch of await shards.unchecked()) {
-      // A shard younger than the grace may belong to a request that has yet to commit.
+      // A shard younger than the grace may belong to a request that has not committed yet.
       if (!batch.closed || batch.newestMs > writtenBefore) continue
       found += await checkBatch(backend, shards, batch.id, did)
       await shards.markChecked(batch.id)

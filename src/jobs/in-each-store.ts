@@ -1,4 +1,4 @@
-/** Works on every store that is in use. One that fails keeps no other waiting; the first failure is thrown in the end. */
+/** Does some work on every store that is in use. A store that fails delays no other; the first failure is thrown at the end. */
 
 import type { Backend } from '../commits/backend.ts'
 import type { ShardStore } from '../stores/shard-store.ts'

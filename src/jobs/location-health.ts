@@ -1,10 +1,10 @@
-/** How well a location is, in one word for monitors. Pure. */
+/** The health of a location in one word for monitors. Pure. */
 import type { LocationStatus } from './location-status.ts'
 
 const healths = ['OK', 'DEGRADED', 'AT RISK'] as const
 export type Health = (typeof healths)[number]
 
-/** `AT RISK`: data is lost, or one more failure may lose some, where the location is meant to survive one. */
+/** `AT RISK`: data is lost, or one more failure may lose some although the location is meant to survive one. */
 export function healthOf({
   stores,
   degradedBlobs,

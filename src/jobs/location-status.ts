@@ -1,4 +1,4 @@
-/** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is moved there. Reads only. */
+/** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is being moved there. Reads only. */
 
 import type { LocationState } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -16,7 +16,7 @@ export interface StoreStatus extends StoreNow {
   domain: string
 }
 
-/** Of a bucket to the location: one that is asked for or under way, or that stopped before all was there. */
+/** A move of a bucket to this location: requested, under way, or stopped before everything was there. */
 export interface MoveStatus extends Pick<TaskRecord, 'state' | 'reason' | 'progress'> {
   bucket: string
 }
@@ -25,9 +25,9 @@ export interface LocationStatus extends Omit<LocationState, 'stores'> {
   stores: StoreStatus[]
   /** Blobs in the repair queue. */
   degradedBlobs: number
-  /** Blobs of which too few shards are left: not among those. */
+  /** Blobs with too few shards left. The repair queue's count leaves them out. */
   lostBlobs: number
-  /** So many stores may be lost and everything can still be read: as things are, and once all is repaired and every store is back. */
+  /** How many stores may be lost while everything stays readable: as things are, and once all is repaired and every store is back. */
   failuresSurvived: { now: number; whole: number }
   moves: MoveStatus[]
 }
@@ -47,7 +47,7 @@ export async function locationStatuses(backend: Backend): Promise<LocationStatus
       const { degradedBlobs, lostBlobs } = queued.get(location.name) ?? nothingQueued
       const whole = location.copies - 1
       const out = stores.filter(({ state }) => state === 'out').length
-      // A queued blob may have as few good shards as it takes to read it: nobody knows until it has been verified.
+      // A queued blob may have as few good shards as reading it takes: nobody knows until it has been verified.
       const now = degradedBlobs + lostBlobs > 0 ? 0 : Math.max(0, whole - out)
       const failuresSurvived = { now, whole }
       return {
@@ -90,7 +90,7 @@ async function movesByLocation({ kv }: Backend): Promise<Map<string, MoveStatus[
   return byLocation
 }
 
-/** A move that was refused has moved nothing; of one that stopped half-way, the bucket may belong elsewhere by now. */
+/** A refused move has moved nothing. After a move that stopped half-way, the bucket may belong elsewhere by now. */
 async function isUnfinished(kv: Kv, { name, record }: FoundTask): Promise<boolean> {
   if (!isEnded(record)) return true
   const bucket = (await foundBucket(kv, name))?.record

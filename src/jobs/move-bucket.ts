@@ -1,6 +1,6 @@
 /**
- * Moves a bucket's data to a location, or to the newest version of its own, while it is used: new blobs go there from the first step on, then the others follow.
- * Repeating it after a crash goes on: what is there already is left alone (ADR 0020).
+ * Moves a bucket's data to a location, or to the newest version of its own, while clients use it. From the first step on, new blobs go there; then the others follow.
+ * Repeating it after a crash continues: what is there already stays (ADR 0020).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BlobUnreadable, Pace } from '../blobs/blobs.ts'
@@ -21,13 +21,13 @@ import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 export const moveKind = 'move'
 
 export interface MoveSettings {
-  /** After which stores that take nothing are tried again. */
+  /** How long to wait before stores that accepted nothing are tried again. */
   retryMs?: number
-  /** That its rate goes by. */
+  /** The clock of its rate. */
   clock?: PaceClock
 }
 
-/** Its name is the bucket's. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
+/** Named after the bucket. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
 export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings = {}): TaskKind {
   return {
     kind: moveKind,
@@ -50,10 +50,10 @@ async function moveBucket(
   let bucket: BucketRecord
   do {
     const to = String(task.arguments.to)
-    const { bytes } = await foreseenMove(backend, task.name, to)
+    const { bytes } = await expectedMove(backend, task.name, to)
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(backend, task.name, to)
-    // Asked for another location meanwhile, it begins anew.
+    // A request for another location came meanwhile: it starts again.
     while (bucket.location === task.arguments.to && !(await patientSweep(backend, bucket, task, pace, retryMs))) {
       if ((await unchangedBucket(backend, bucket)) === undefined) return
     }
@@ -63,7 +63,7 @@ async function moveBucket(
 }
 
 /** What moving the bucket would write. Throws `TaskRefused` when it can't be done now. */
-async function foreseenMove(backend: Backend, name: string, to: string): Promise<Forecast> {
+async function expectedMove(backend: Backend, name: string, to: string): Promise<Forecast> {
   const bucket = (await foundBucket(backend.kv, name))?.record
   if (bucket === undefined) throw new TaskRefused(`there is no bucket ${name}`)
   const location = backend.blobs.locations.find((known) => known.name === to)
@@ -80,12 +80,12 @@ async function foreseenMove(backend: Backend, name: string, to: string): Promise
       ...(await storeNow(placed)),
     })),
   )
-  const foreseen = forecast(demand, { ...location, stores })
-  if (foreseen.fault !== undefined) throw new TaskRefused(`location ${to} can't take bucket ${name}: ${foreseen.fault}`)
-  return foreseen
+  const expected = forecast(demand, { ...location, stores })
+  if (expected.fault !== undefined) throw new TaskRefused(`location ${to} can't take bucket ${name}: ${expected.fault}`)
+  return expected
 }
 
-/** Stores may be away, or full, for a while. */
+/** Stores may be unreachable or full for a while. */
 async function patientSweep(
   backend: Backend,
   bucket: BucketRecord,
@@ -97,14 +97,14 @@ async function patientSweep(
     try {
       return await sweep(backend, bucket, task, pace)
     } catch (error) {
-      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeft && error.mayPass)
+      const mayPass = isRefusedForNow(error) || (error instanceof BlobsLeftBehind && error.mayPass)
       if (!mayPass || refusals === limits.moveRetriesMax) throw error
       await delay(retryMs, undefined, { signal: task.signal })
     }
   }
 }
 
-/** True when nothing was found that is elsewhere. Blobs that can't be read are left where they are, and the sweep that finds nothing else fails because of them. */
+/** True when no blob is elsewhere. Blobs that can't be read stay where they are; a sweep that finds only such blobs fails because of them. */
 async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
   const { location } = bucket
   const unreadable: BlobUnreadable[] = []
@@ -125,16 +125,16 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
     const there = backend.blobs.adopted(location, manifest)
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
-  await severalAtOnce(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
-    // Asked for another location: the next sweep goes there.
+  await forEachConcurrently(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
+    // A request for another location came: the next sweep goes there.
     if (task.arguments.to === location) await move(blob)
   })
-  if (found === 0 && unreadable.length > 0) throw new BlobsLeft(unreadable)
+  if (found === 0 && unreadable.length > 0) throw new BlobsLeftBehind(unreadable)
   return found === 0
 }
 
-class BlobsLeft extends Error {
-  /** Some may be readable later. */
+class BlobsLeftBehind extends Error {
+  /** Some of them may be readable later. */
   readonly mayPass: boolean
   constructor(errors: readonly BlobUnreadable[]) {
     const reasons = [...new Set(errors.map(({ message }) => message))].slice(0, 3)
@@ -143,8 +143,8 @@ class BlobsLeft extends Error {
   }
 }
 
-/** Stops at the first failure, once all that is under way has ended. */
-async function severalAtOnce<T>(
+/** Stops at the first failure, once everything under way has ended. */
+async function forEachConcurrently<T>(
   all: AsyncIterable<T>,
   wanted: (one: T) => boolean,
   work: (one: T) => Promise<void>,

@@ -1,16 +1,16 @@
-/** Holds work to so many bytes a second, so that it leaves disks and processors to requests. */
+/** Limits work to so many bytes a second, so that it leaves disks and processors to requests. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import type { TaskArguments } from '../records/records.ts'
 
 export interface Pace {
-  /** Infinity: no limit. May be changed at any time; what can be asked for it is asked again and again. */
+  /** Infinity: no limit. May change at any time; a function is called again before each step. */
   bytesPerSecond: number | (() => number)
-  /** Resolves when `bytes` more may be worked on. More than a second's bytes are let through at once, and paid for by those that follow. Rejects with the reason when aborted. */
+  /** Resolves when `bytes` more may be worked on. More than one second's bytes pass at once, and the work that follows waits for them. Rejects with the reason when aborted. */
   take(bytes: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Time as a pace goes by it: a clock that nobody can set. */
+/** The time that a pace measures: a monotonic clock that nobody can set. */
 export interface PaceClock {
   monotonicMs(): number
   /** Rejects with the reason when aborted. */
@@ -23,11 +23,11 @@ const processClock: PaceClock = {
     delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted()),
 }
 
-/** A rate that was changed counts within this, also for what waits. */
+/** A changed rate takes effect within this time, also for work that waits. */
 const waitMsMax = 500
 
 export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceClock = processClock): Pace {
-  /** What was let through and is not paid for yet. */
+  /** Bytes that passed and whose time has not passed yet. */
   let owedBytes = 0
   let settledMs = clock.monotonicMs()
   const rate = (): number => (typeof pace.bytesPerSecond === 'number' ? pace.bytesPerSecond : pace.bytesPerSecond())
@@ -42,7 +42,7 @@ export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceCloc
     bytesPerSecond,
     async take(bytes, signal) {
       signal?.throwIfAborted()
-      // Also without a limit: whoever waits for this thread goes first.
+      // Also without a limit: whatever waits for this thread goes first.
       await turn()
       for (settle(); owedBytes > 0; settle()) {
         await clock.delay(Math.min(waitMsMax, Math.ceil((owedBytes / rate()) * 1000)), signal)
@@ -53,7 +53,7 @@ export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceCloc
   return pace
 }
 
-/** Of a task whose request may ask for one, `bytesPerSecond` or `unlimited`. `usual`: else; absent: no limit. */
+/** The rate of a task: what its request asks for, as `bytesPerSecond` or `unlimited`, or else `usual`; absent: no limit. */
 export function rateOf({ arguments: asked }: { arguments: TaskArguments }, usual: number | undefined): number {
   if (asked.unlimited === true) return Number.POSITIVE_INFINITY
   return (typeof asked.bytesPerSecond === 'number' ? asked.bytesPerSecond : usual) ?? Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** Counts what lies where, out of the records alone: what a plan for other stores and locations goes by. Reads only. */
+/** Counts what lies where, by the records alone. A plan for other stores and locations builds on it. Reads only. */
 
 import { bytesOfShards } from '../blobs/blobs.ts'
 import { type Demand, noDemand, withBlob } from '../blobs/forecast.ts'
@@ -9,27 +9,27 @@ import type { BlobOwner } from '../records/keyspace.ts'
 import { everyBucket, everyReference } from './blob-reference.ts'
 import { walkBlobs } from './walk-blobs.ts'
 
-/** A location as it is to be. */
-export interface LocationToBe extends Shape {
-  /** A store that is not there yet has an identity that no shard names. */
+/** A location as the configuration wants it. */
+export interface TargetLocation extends Shape {
+  /** A store that does not exist yet has an identity that no shard names. */
   stores: readonly { storeId: string; domain: string }[]
 }
 
 export interface LocationCensus {
-  /** Whose location it is. */
+  /** The buckets that have this location. */
   buckets: string[]
   blobs: number
   bytes: number
-  /** What would have to be written again to lie as the location is to lay it. */
+  /** What would have to be written again to lie as the location now asks. */
   outdated: Demand
 }
 
 export interface StoreCensus {
   shards: number
   bytes: number
-  /** Of these, what would be left behind by writing again what is outdated. */
+  /** Of these, the bytes that would be left behind when the outdated blobs are written again. */
   outdatedBytes: number
-  /** What one of its shards is of. */
+  /** The owner of one of its shards. */
   example: BlobOwner
 }
 
@@ -41,7 +41,7 @@ export interface Census {
   moving: string[]
 }
 
-export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>): Promise<Census> {
+export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, TargetLocation>): Promise<Census> {
   const locations = new Map<string, LocationCensus>()
   const stores = new Map<string, StoreCensus>()
   const moving: string[] = []
@@ -55,7 +55,7 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>
     if (bucket.moving !== undefined) moving.push(bucket.name)
   }
   for await (const { owner, manifest } of everyReference(kv)) {
-    // Made again from time to time, wherever there are stores.
+    // Snapshots are made again from time to time, on whatever stores there are.
     if (owner.kind === 'snapshot') continue
     const census = censusOf(manifest.location)
     const next = toBe.get(manifest.location)
@@ -76,7 +76,7 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, LocationToBe>
 }
 
 /** What a move of the bucket would write. */
-export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: LocationToBe): Promise<Demand> {
+export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: TargetLocation): Promise<Demand> {
   let demand = noDemand
   for await (const { reference } of walkBlobs(kv, bucket)) {
     const { manifest } = reference

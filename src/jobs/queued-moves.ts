@@ -1,4 +1,4 @@
-/** Moves the blobs that a move of their bucket may have missed: see `store/move-queue`. */
+/** Moves the blobs that a move of their bucket may have missed: see `commits/move-queue`. */
 
 import type { Pace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -9,7 +9,7 @@ import { foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
-/** Resolves with how many of the queue are where they belong. What can't be read, or written, now stays queued. */
+/** Resolves with how many of the queued blobs are where they belong. Blobs that can't be read or written now stay queued. */
 export async function moveQueued(
   backend: Backend,
   { pace = async () => {}, did }: { pace?: Pace; did?(queued: number): void } = {},
@@ -47,7 +47,7 @@ async function* ownersOf(kv: Kv, owner: MovableOwner): AsyncGenerator<MovableOwn
   yield owner
   if (owner.kind === 'part') return
   const { bucket, key, sequence } = owner
-  // One snapshot of both places: a version moves from one to the other.
+  // One snapshot of both keys: a version moves from one to the other.
   for (const entry of await kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])) {
     const version = entry && versionCodec.decode(entry.key, entry.value)
     if (version?.kind !== 'object' || version.sequence !== sequence || version.data.kind !== 'parts') continue

@@ -1,4 +1,4 @@
-/** Gives up orphans that have been in quarantine for long enough, once it is sure that nothing references them. */
+/** Turns orphans that have been in quarantine long enough into garbage, once it is sure that nothing references them. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -17,12 +17,12 @@ export interface ReleaseOptions {
   check(): Promise<void>
 }
 
-/** Everything in quarantine, the oldest first. */
+/** Everything in quarantine, oldest first. */
 export async function* quarantined(backend: Pick<Backend, 'kv'>): AsyncGenerator<FoundOrphan> {
   for await (const entry of everyEntry(backend.kv, orphans)) yield readOrphan(entry)
 }
 
-/** Resolves with how many became garbage. Those that a record references after all are forgotten. */
+/** Resolves with how many became garbage. An orphan that a record references after all just leaves the quarantine. */
 export async function releaseOrphans(backend: Backend, { quarantineMs, check }: ReleaseOptions): Promise<number> {
   const before = backend.clock.now() - quarantineMs
   let released = 0
@@ -31,7 +31,7 @@ export async function releaseOrphans(backend: Backend, { quarantineMs, check }: 
     const due = batch.filter(({ sinceMs }) => sinceMs <= before)
     const last = due.at(-1)
     if (last === undefined) return released
-    // Ids sort by time, and versions by commits: the last is not always the newest.
+    // Ids sort by time, versions by commit: the last id need not have the newest version.
     const newest = Math.max(...due.map(({ version }) => version))
     if (!(await isCovered(backend, newest))) await check()
     if (!(await isCovered(backend, newest))) return released
@@ -41,7 +41,7 @@ export async function releaseOrphans(backend: Backend, { quarantineMs, check }: 
   }
 }
 
-/** Whether the last check began after what was committed as `version`, and found nothing. */
+/** Whether the last check began after the commit of `version`, and found nothing. */
 async function isCovered({ kv }: Backend, version: number): Promise<boolean> {
   if ((await kv.integrity.damage()) !== undefined) return false
   const last = await kv.integrity.lastCheck()
@@ -53,7 +53,7 @@ async function release(backend: Backend, due: readonly FoundOrphan[]): Promise<n
   const forgotten: FoundOrphan[] = []
   for (const orphan of due) {
     const shards = backend.blobs.stores.find(({ storeId }) => storeId === orphan.storeId)
-    // Until its store is back, nobody can ask the shard whose it is.
+    // Until its store is back, nobody can read its description.
     if (shards === undefined) continue
     forgotten.push(orphan)
     if (!(await isOwned(backend, orphan))) puts.push(asGarbage(backend, orphan))

@@ -1,4 +1,4 @@
-/** Repair as work that is asked for: all of the queue now, with what there is to do counted before. The background jobs repair in any case. */
+/** Repair on request: works through the whole queue now, and counts it first. The background jobs repair in any case. */
 import { bytesOfShards } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { repairOwnerOf, repairs } from '../records/keyspace.ts'
@@ -10,7 +10,7 @@ import type { TaskKind } from './task-runner.ts'
 
 export const repairKind = 'repair'
 
-/** `bytesPerSecond`: read and written anew, unless the request says otherwise. Absent: no limit. */
+/** `bytesPerSecond`: how fast it reads and writes, unless the request says otherwise. Absent: no limit. */
 export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefined }): TaskKind {
   return {
     kind: repairKind,
@@ -18,7 +18,7 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
       const pace = openPace(() => rateOf(task, bytesPerSecond))
       const counts = { repaired: 0, degraded: 0, lost: 0 }
       let done = 0
-      /** Of the blob that is under way. */
+      /** Bytes of the blob that is under way. */
       let [size, read, toRead] = [0, 0, 1]
       await task.advance({ done, total: await queuedBytes(backend), counts })
       await repairBlobs(backend, {
@@ -26,7 +26,7 @@ export function repairTask({ bytesPerSecond }: { bytesPerSecond: number | undefi
         begins: ({ manifest }) => {
           size = manifest.size
           read = 0
-          // All that is there is verified; then as much as the blob has is read again.
+          // Repair verifies all shards, then reads as much as the blob has.
           toRead = bytesOfShards(manifest) * manifest.shards.length + size
         },
         pace: async (bytes) => {

@@ -1,6 +1,6 @@
-/** Makes the copies that queued blobs lack: verifies those that are there, writes what is missing, and swaps the manifest by a checked commit. */
+/** Makes the shards that queued blobs lack: verifies those that exist, writes the missing ones, and swaps the manifest by a checked commit. */
 
-import type { Looking, Manifest, ShardPlace } from '../blobs/blobs.ts'
+import type { InspectOptions, Manifest, ShardPlace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { inTurn } from '../commits/turns.ts'
@@ -13,20 +13,20 @@ import { type BlobReference, findReference, isDescriptionOf } from './blob-refer
 import { everyEntry } from './every-entry.ts'
 
 export interface RepairReport {
-  /** Blobs that are whole again, or were after all. */
+  /** Blobs that are whole again, or turned out to be whole. */
   repairedBlobs: number
-  /** Blobs that still lack copies: no store can take them now, or those that have them are out of use. */
+  /** Blobs that still lack shards: no store can take them now, or the stores that have them are out of use. */
   degradedBlobs: number
-  /** Blobs of which too few copies can be read any more. They stay queued: should a store come back with one, it is found. */
+  /** Blobs that have too few readable shards left. They stay queued: if a store comes back with one, repair finds it. */
   lostBlobs: number
 }
 
 export type RepairOutcome = 'whole' | 'degraded' | 'lost' | 'gone'
 
-export interface RepairOptions extends Pick<Looking, 'pace'> {
-  /** Also what was found lost a short while ago. */
+export interface RepairOptions extends Pick<InspectOptions, 'pace'> {
+  /** Also blobs that were found lost a short while ago. */
   all?: boolean
-  /** Called before a blob is dealt with, and after. */
+  /** Called before and after each blob. */
   begins?(reference: BlobReference): void
   did?(outcome: RepairOutcome, reference: BlobReference | undefined): Promise<void>
 }
@@ -49,15 +49,15 @@ export async function repairBlobs(backend: Backend, options: RepairOptions = {})
   return report
 }
 
-export interface BlobRepair extends Pick<Looking, 'pace'> {
-  /** Whose bytes they are, where the owner does not say it. */
+export interface BlobRepair extends Pick<InspectOptions, 'pace'> {
+  /** The object whose bytes these are, where the owner does not name it. */
   object?: LostBlob['object']
 }
 
-/** Repairs a queued blob, if nobody does so already: then it waits for what comes of it. */
+/** Repairs a queued blob, or waits for the repair of it that is already under way. */
 export function repairBlob(backend: Backend, owner: BlobOwner, repair: BlobRepair = {}): Promise<RepairOutcome> {
   const key = repairKey(owner)
-  return inTurn(backend, [`repair ${key.toString('latin1')}`], async () => {
+  return inTurn(backend, `repair ${key.toString('latin1')}`, async () => {
     const [queued] = await backend.kv.get([key])
     const reference = await findReference(backend.kv, owner)
     if (queued === undefined) return reference === undefined ? 'gone' : 'whole'
@@ -91,17 +91,17 @@ async function restore(
     puts: [
       { key: entry.key, value: reference.withManifest(restoration.manifest) },
       ...(replaced.length > 0
-        ? [garbagePut(backend, { kind: 'blob', manifest: only(manifest, replaced), owner: reference.owner })]
+        ? [garbagePut(backend, { kind: 'blob', manifest: withShards(manifest, replaced), owner: reference.owner })]
         : []),
     ],
     deletes: done,
   })
-  // Somebody changed the record, or reported the blob again: the next run looks at it afresh.
-  if (!swapped) await backend.blobs.remove([only(manifest, made)])
+  // Somebody changed the record or reported the blob again: the next run looks at it afresh.
+  if (!swapped) await backend.blobs.remove([withShards(manifest, made)])
   return swapped && whole ? 'whole' : 'degraded'
 }
 
-/** Set apart, so that it is reported and not read in vain again and again. Nothing of it is removed. */
+/** Marks the blob as lost, so that it is reported and not read in vain again and again. Nothing of it is removed. */
 async function markLost(
   backend: Backend,
   queued: Entry,
@@ -124,7 +124,7 @@ async function markLost(
     ],
     puts: [{ key, value: repairCodec.encode(key, { ...record, lost }) }],
   })
-  // What it was looked for in has changed meanwhile: nothing is known of it as it is now.
+  // The record has changed since: nothing is known of the blob that it references now.
   return marked ? 'lost' : 'degraded'
 }
 
@@ -139,7 +139,7 @@ export interface FoundLost {
   lost: LostBlob
 }
 
-/** What is lost and not deleted, as repair or a scrub found it last. */
+/** Blobs that are lost and not deleted, as the last repair or scrub found them. */
 export async function* lostBlobs(kv: Kv): AsyncGenerator<FoundLost> {
   for await (const { key, value } of everyEntry(kv, repairs)) {
     const { lost } = repairCodec.decode(key, value)
@@ -148,6 +148,6 @@ export async function* lostBlobs(kv: Kv): AsyncGenerator<FoundLost> {
   }
 }
 
-function only(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
+function withShards(manifest: Manifest, shards: readonly ShardPlace[]): Manifest {
   return { ...manifest, shards }
 }

@@ -1,4 +1,4 @@
-/** Wraps the keys of objects anew, after a key of the ring was replaced. Bytes stay as they are: only records change. */
+/** Wraps the keys of objects again after a key of the ring was replaced. Only records change, never the bytes of objects. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
 import type { Entry, Key, Kv, Put } from '../kv/kv.ts'
@@ -13,21 +13,21 @@ import { everyEntry } from './every-entry.ts'
 const batchEntries = 100
 
 export interface RewrapReport {
-  /** Encrypted objects, versions and open uploads that were looked at. Not counted: those of customers' keys. */
+  /** Encrypted objects, versions and open uploads that the walk saw. It does not count those encrypted with customers' keys. */
   encrypted: number
-  /** Of them, those whose key was wrapped by an older key of the ring. */
+  /** Of them, those whose key an older key of the ring had wrapped. */
   rewrapped: number
 }
 
-/** What has records with wrapped keys, and the ring that every process wraps with by now. */
+/** Where the records with wrapped keys are, and the ring that every process wraps with by now. */
 export type Rewrapping = Wrapping & { kv: Kv }
 
-/** The new value of an entry, if it is of something encrypted by the ring. */
+/** The new value of an entry, if its subject is encrypted by the ring. */
 type Change = (entry: Entry) => { encryption: Encryption; changed: Buffer | undefined } | undefined
 
 /**
- * Beside clients that write: whatever they place is wrapped by the newest key (see `newest-wrapping`), so what this walk misses needs no wrapping.
- * Repeating it after a crash goes on. Throws `ObjectKeyLost` when a key does not open.
+ * Clients may write meanwhile: the newest key wraps whatever they write (see `newest-wrapping`), so what this walk misses needs no wrapping.
+ * Repeating it after a crash continues. Throws `ObjectKeyLost` when a key does not open.
  */
 export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   const report = { encrypted: 0, rewrapped: 0 }
@@ -66,7 +66,7 @@ function changeUpload(backend: Wrapping): Change {
   }
 }
 
-/** A value, and the version of the one whose place it takes. */
+/** A new value, and the version of the entry that it replaces. */
 interface Replacement extends Put {
   version: number
 }
@@ -96,7 +96,7 @@ async function replace(kv: Kv, batch: readonly Replacement[]): Promise<boolean> 
   return kv.commit({ checks, puts: batch.map(({ key, value }) => ({ key, value })) })
 }
 
-/** What has gone from there meanwhile was wrapped anew by whoever placed it elsewhere. */
+/** If the entry is gone, whoever moved it has wrapped its key again. */
 async function replaceAlone(kv: Kv, key: Key, changeOf: Change): Promise<void> {
   for (;;) {
     const [entry] = await kv.get([key])

@@ -19,47 +19,47 @@ export interface JobsOptions {
   backend: Backend
   /** Time between the end of a run and the start of the next. */
   intervalMs: number
-  /** Unreferenced data younger than this stays. Longer than any request takes. */
+  /** Unreferenced data younger than this stays. It is longer than any request takes. */
   graceMs: number
-  /** Orphans stay in quarantine for so long. */
+  /** How long orphans stay in quarantine. */
   quarantineMs: number
   /** Age at which an upload that nobody completed is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
-  /** Told in one line of a task that was refused. */
+  /** Called with one line about a task that was refused. */
   warn?(message: string): void
-  /** Called with how many more uploads, blobs or shards a run dealt with. */
+  /** Called with how many more uploads, blobs or shards a run has dealt with. */
   did?(step: JobStep, count: number): void
-  /** Long work that may be asked for, done beside the jobs. Absent: none. */
+  /** Long work that users may ask for; it runs alongside the jobs. Absent: none. */
   tasks?: readonly TaskKind[]
-  /** At which queued blobs are verified and made anew. Absent: as fast as it goes. */
+  /** The rate of repair, for verifying and writing. Absent: as fast as it goes. */
   repairBytesPerSecond?: number | undefined
-  /** At which all metadata is checked. Absent: as fast as it goes. */
+  /** The rate of checks of all metadata. Absent: as fast as it goes. */
   scrubBytesPerSecond?: number | undefined
   /** Milliseconds of a clock that nobody can set. */
   monotonicMs?(): number
 }
 
-/** What a run of the jobs does, piece by piece. */
-export type JobStep = 'expired' | 'late' | 'repaired' | 'lacking' | 'searched' | 'removed' | 'moved'
+/** The steps of a run that `did` counts. */
+export type JobStep = 'expired' | 'relocated' | 'repaired' | 'lacking' | 'searched' | 'removed' | 'moved'
 
 export interface JobsReport extends CompactResult, RepairReport {
   expiredUploads: number
-  /** Blobs whose write had begun before their bucket got another location. */
+  /** Blobs whose write began before their bucket got another location. */
   lateBlobsMoved: number
-  /** They went into quarantine. */
+  /** Orphans put into quarantine. */
   orphansFound: number
-  /** They left it, and became garbage. */
+  /** Orphans that left quarantine and became garbage. */
   orphansReleased: number
   blobsRemoved: number
-  /** What is wrong with the metadata: nothing was removed. Absent: nothing. */
+  /** What is wrong with the metadata; then nothing was removed. Absent: nothing. */
   metadataDamage?: string
 }
 
 export interface Jobs {
   /** One run of all jobs, now. Runs never overlap. */
   runOnce(): Promise<JobsReport>
-  /** No further runs; resolves when the one under way has ended, and tasks have said how far they are. */
+  /** Starts no further run. Resolves when the one under way has ended, and tasks have saved their progress. */
   stop(): Promise<void>
 }
 
@@ -136,12 +136,12 @@ async function runJobs(
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
-    // Records of which one is damaged may be what would keep the others' data.
-    const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('late', count) })
+    // A damaged record may be one that would keep others' data.
+    const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
     return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
   }
   const expiredUploads = await expireUploads(backend, { abandonedUploadMs, did: (count) => did('expired', count) })
-  const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('late', count) })
+  const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
   const repaired = await repair()
   const reclaim = (): Promise<number> =>
     reclaimGarbage(backend, {
@@ -149,7 +149,7 @@ async function runJobs(
       did: (count) => did('removed', count),
       onReferenced: ({ kind }) => onError(new Error(`garbage (${kind}) that a record references was kept`)),
     })
-  // What is known to be garbage goes first: the search would find it to be of nobody, and write it down again.
+  // Known garbage goes first: otherwise the search would find it without an owner, and record it again.
   const reclaimed = await reclaim()
   const orphansFound = await findOrphans(backend, { graceMs, did: (count) => did('searched', count) })
   const orphansReleased = await releaseOrphans(backend, { quarantineMs, check: () => selfCheck.run() })

@@ -1,4 +1,5 @@
-/** What a scrub walks, in which order, and where it goes on: the blobs of every bucket, by name, then the pieces of metadata snapshots, by age. */
+/** What a scrub walks, in which order, and from which position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
+import { z } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { snapshotKey, snapshots } from '../records/keyspace.ts'
@@ -7,30 +8,31 @@ import { type BlobReference, everyBucket, referenceOfPiece } from './blob-refere
 import { everyEntry } from './every-entry.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
-interface InBucket {
-  bucket: string
-  place: string
-  /** The last part that was walked, where the place is one of several. */
-  part?: number
-}
+const inBucket = z.object({
+  bucket: z.string(),
+  /** The position in the walk of the bucket. Cursors are stored, so the name stays. */
+  place: z.string(),
+  /** The last part that was walked, where several share the position. */
+  part: z.number().optional(),
+})
+type InBucket = z.infer<typeof inBucket>
 
-interface InSnapshot {
-  snapshot: string
-  piece: number
-}
+const inSnapshot = z.object({ snapshot: z.string(), piece: z.number() })
+type InSnapshot = z.infer<typeof inSnapshot>
 
-/** A walk goes on with what comes after it. */
-export type WalkPlace = InBucket | InSnapshot
+/** A walk continues with what comes after it. */
+export const walkPosition = z.union([inBucket, inSnapshot])
+export type WalkPosition = z.infer<typeof walkPosition>
 
 export interface Walked {
   reference: BlobReference
-  at: WalkPlace
-  /** Whose bytes they are. Absent: metadata's. */
+  at: WalkPosition
+  /** The object whose bytes they are. Absent: they are metadata's. */
   object?: NamedObject
 }
 
 /** `from`: of an earlier walk. Absent: from the start. */
-export async function* walkAll(kv: Kv, from: WalkPlace | undefined): AsyncGenerator<Walked> {
+export async function* walkAll(kv: Kv, from: WalkPosition | undefined): AsyncGenerator<Walked> {
   const piece = from !== undefined && 'snapshot' in from ? from : undefined
   const blob = from !== undefined && 'bucket' in from ? from : undefined
   if (piece === undefined) yield* walkBuckets(kv, blob)
@@ -43,16 +45,20 @@ async function* walkBuckets(kv: Kv, from: InBucket | undefined): AsyncGenerator<
     const first = from?.bucket === bucket.name ? from.place : undefined
     for await (const blob of walkBlobs(kv, bucket, first)) {
       if (from !== undefined && isDone(blob, first, from)) continue
-      const { reference, object, place } = blob
+      const { reference, object, position: place } = blob
       const part = reference.owner.kind === 'part' ? { part: reference.owner.number } : {}
       yield { reference, object, at: { bucket: bucket.name, place, ...part } }
     }
   }
 }
 
-/** A walk begins with the place that the last one ended in. */
-function isDone({ place, reference: { owner } }: WalkedBlob, first: string | undefined, { part }: InBucket): boolean {
-  return place === first && (owner.kind !== 'part' || owner.number <= (part ?? 0))
+/** A walk begins at the position where the last one ended. */
+function isDone(
+  { position, reference: { owner } }: WalkedBlob,
+  first: string | undefined,
+  { part }: InBucket,
+): boolean {
+  return position === first && (owner.kind !== 'part' || owner.number <= (part ?? 0))
 }
 
 async function* walkSnapshots(kv: Kv, from: InSnapshot | undefined): AsyncGenerator<Walked> {

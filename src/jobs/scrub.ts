@@ -1,5 +1,6 @@
-/** Reads and verifies every shard of every blob, also those that no healthy read touches, and of metadata snapshots; and has repaired what is damaged or missing. */
+/** Reads and verifies every shard of every blob and of metadata snapshots, also those that no healthy read touches. Has damaged and missing shards repaired. */
 import { setImmediate as turn } from 'node:timers/promises'
+import { z } from 'zod'
 import { bytesOfShards } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { repairPut } from '../commits/repair-queue.ts'
@@ -8,7 +9,7 @@ import { repairKey } from '../records/keyspace.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
 import { repairBlob } from './repair.ts'
-import { type Walked, type WalkPlace, walkAll } from './scrub-walk.ts'
+import { type Walked, walkAll, walkPosition } from './scrub-walk.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 
 export const scrubKind = 'scrub'
@@ -16,7 +17,7 @@ export const scrubKind = 'scrub'
 export interface ScrubSettings {
   /** Absent: only when somebody asks. */
   everyMs?: number | undefined
-  /** Unless the request says otherwise. Absent: no limit. */
+  /** The rate, unless the request names one. Absent: no limit. */
   bytesPerSecond: number | undefined
   clock?: PaceClock
 }
@@ -26,14 +27,14 @@ export interface ScrubCounts {
   checked: number
   /** Of these, pieces of metadata snapshots. */
   snapshotPieces: number
-  /** Had a shard that is damaged or missing. */
+  /** Blobs with a damaged or missing shard. */
   damaged: number
   repaired: number
-  /** Damaged, and not whole again yet. */
+  /** Blobs that were damaged and are not whole again yet. */
   degraded: number
-  /** Too few shards are left. */
+  /** Blobs with too few shards left. */
   lost: number
-  /** Some store could not be asked. */
+  /** Blobs with a store that could not be asked. */
   unreachable: number
 }
 
@@ -49,8 +50,15 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
   }
 }
 
-/** Where a scrub goes on, and how many bytes were read until there. */
-type Cursor = WalkPlace & { bytes: number }
+/** Where a scrub continues, and how many bytes it had read by then. */
+const cursorSchema = z.intersection(walkPosition, z.object({ bytes: z.number() }))
+type Cursor = z.infer<typeof cursorSchema>
+
+/** `undefined`: there is none, or none that this version knows. Then the scrub starts again, which does no harm. */
+function readCursor(text: string | undefined): Cursor | undefined {
+  if (text === undefined) return undefined
+  return cursorSchema.safeParse(JSON.parse(text)).data
+}
 
 class Scrub {
   readonly #backend: Backend
@@ -76,7 +84,7 @@ class Scrub {
   }
 
   async run(): Promise<void> {
-    const from = this.#task.cursor === undefined ? undefined : (JSON.parse(this.#task.cursor) as Cursor)
+    const from = readCursor(this.#task.cursor)
     this.#bytes = from?.bytes ?? 0
     if (from === undefined)
       await this.#task.advance({ done: 0, total: await totalBytes(this.#backend, this.#task.signal) })
@@ -88,7 +96,7 @@ class Scrub {
     await this.#task.advance({ done: this.#bytes, total: this.#bytes, counts: { ...this.#counts } })
   }
 
-  /** Small blobs together, so that several reads are under way; large ones by themselves, so that memory is bounded. */
+  /** Small blobs are checked together, so that several reads are under way. Large ones are checked alone, so that memory is bounded. */
   async *#batches(from: Cursor | undefined): AsyncGenerator<Walked[]> {
     let batch: Walked[] = []
     let bytes = 0
@@ -117,7 +125,7 @@ class Scrub {
     if (blob.reference.owner.kind === 'snapshot') this.#counts.snapshotPieces++
     if (finding === 'unreachable') this.#counts.unreachable++
     if (finding === 'damaged') this.#counts.damaged++
-    // What is whole may be queued still, and even be taken for lost.
+    // A whole blob may still be queued, and even be marked as lost.
     else if (finding !== 'queued') return
     const outcome = await repairBlob(this.#backend, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
@@ -128,7 +136,7 @@ class Scrub {
     else if (outcome === 'degraded') this.#counts.degraded++
   }
 
-  /** Queues what is damaged in a commit that checks that the record still is what was looked at: else it is looked at again, where it is now. */
+  /** Queues a damaged blob in a commit that checks that its record is unchanged. When the record has changed, looks at the blob that it references now. */
   async #inspect(found: BlobReference): Promise<'whole' | 'queued' | 'unreachable' | 'damaged' | 'gone'> {
     const { kv, blobs } = this.#backend
     for (let reference: BlobReference | undefined = found; reference !== undefined; ) {
@@ -158,13 +166,13 @@ class Scrub {
   }
 }
 
-/** Bytes of all shards, as the metadata has them. */
+/** Bytes of all shards, by the metadata. */
 async function totalBytes(backend: Backend, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let walked = 0
   for await (const { reference } of walkAll(backend.kv, undefined)) {
     bytes += bytesOnStores(reference)
-    // Metadata is read without a pause: requests have their turn in between.
+    // The walk itself never pauses: this lets requests have their turn.
     if (++walked % limits.reclaimBatch === 0) await turn()
     signal.throwIfAborted()
   }

@@ -19,7 +19,7 @@ export class SelfCheck {
 
   constructor(options: SelfCheckOptions) {
     this.#options = options
-    // Each page that is being read waits on it.
+    // Every page that is being read listens to it.
     setMaxListeners(0, this.#stopping.signal)
   }
 
@@ -38,7 +38,7 @@ export class SelfCheck {
     return this.#stopping.signal.aborted && error === this.#stopping.signal.reason
   }
 
-  /** What is wrong with the metadata, as far as the last check could tell. */
+  /** What is wrong with the metadata, by the last check. */
   async found(): Promise<string | undefined> {
     const { integrity } = this.#options.backend.kv
     const damage = await integrity.damage()
@@ -54,7 +54,7 @@ export class SelfCheck {
       pace: (bytes) => pace.take(bytes, this.#stopping.signal),
     })
     this.#lastMs = monotonicMs()
-    // The engine itself tells of more than that.
+    // The engine itself reports any other damage.
     if (damagedRecords > 0) {
       warn(
         `${damagedRecords} records of the metadata are damaged, among them ${damagedKeys.slice(0, 3).join(', ')}: nothing is reclaimed. Restore a backup, or run holdfast recover`,

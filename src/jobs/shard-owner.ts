@@ -1,4 +1,4 @@
-/** Finds the record that references a shard, from what the shard says of itself; and swaps the reference when the shard moves. */
+/** Finds the record that references a shard, by the shard's description. Swaps the reference when the shard moves. */
 
 import type { Backend } from '../commits/backend.ts'
 import type { Entry } from '../kv/kv.ts'
@@ -12,14 +12,14 @@ import { everyEntry } from './every-entry.ts'
 
 export interface ShardOwner {
   entry: Entry
-  /** The owner's record, in bytes, with the shard's new place in its manifest. */
+  /** The bytes of the owner's record, with the shard's new place in its manifest. */
   withShardAt(id: ShardId): Buffer
-  /** The shard where it is now, once nothing references it there. */
+  /** The shard at its old place, once nothing references it there. */
   garbage: GarbageRecord
 }
 
 /**
- * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when it does not say whose it is: then it is kept, and left alone.
+ * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when its description names no owner: then nobody may touch it.
  */
 export async function findOwner(
   backend: Backend,
@@ -36,7 +36,7 @@ export async function findOwner(
     const { snapshotId, piece } = description
     return ownerNamed(backend, storeId, shard.id, { kind: 'snapshot', id: snapshotId, piece })
   }
-  // Where the writer meant to put the version; where the current one lies; and, when others came between, all of its versions.
+  // The key that the writer expected for the version, and the current version's key; and when other writes came between, all versions of the object.
   const { bucket, key, sequence } = description
   while (true) {
     const likely = await backend.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])
@@ -46,7 +46,7 @@ export async function findOwner(
     }
     const found = await searchHistory(backend, storeId, shard.id, description)
     if (found !== undefined) return found
-    // Versions move between the history and the current place: what was searched holds only if the current one stayed.
+    // Versions move between the history and the current key: the search holds only if the current version stayed.
     const [current] = await backend.kv.get([objectKey(bucket, key)])
     if (current?.version === likely[0]?.version) return undefined
   }

@@ -1,4 +1,4 @@
-/** Snapshots of the metadata on the stores of each configured location: made now and then, so that losing the metadata's disk is not losing the data. */
+/** Metadata snapshots on the stores of each configured location, made now and then, so that losing the metadata's disk does not lose the data. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
@@ -16,10 +16,10 @@ import { piecesOf } from '../records/snapshot-pieces.ts'
 import { everyEntry } from './every-entry.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 
-/** The location in the data directory: what loses the metadata's disk loses it, too. */
+/** The location in the data directory: whatever loses the metadata's disk loses this one too. */
 const inDataDirectory = 'default'
 
-export function hasSnapshotPlaces({ blobs }: Backend): boolean {
+export function keepsSnapshots({ blobs }: Backend): boolean {
   return blobs.locations.some(({ name }) => name !== inDataDirectory)
 }
 
@@ -27,7 +27,7 @@ export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; k
   return { kind: 'snapshot', everyMs, run: (backend, task) => makeSnapshot(backend, task, kept) }
 }
 
-/** Begins anew when it is repeated: what an earlier run left unfinished goes first. */
+/** A repeated run starts again: it first removes what an earlier one left unfinished. */
 async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
   await removeUnneeded(backend, kept)
   const createdMs = backend.clock.now()
@@ -61,7 +61,7 @@ async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>
   )
 }
 
-/** One location's snapshot. A failure ends it, and keeps no other location from having its own. */
+/** One location's snapshot. A failure ends it, but not the snapshots of other locations. */
 class SnapshotWriter {
   readonly location: string
   failure: unknown
@@ -112,7 +112,7 @@ interface KeptSnapshot {
   isWhole: boolean
 }
 
-/** In the order of their time. A snapshot without its end is one that a crash or a failure left. */
+/** In order of time. A snapshot without an end was cut off by a crash or a failure. */
 async function keptSnapshots({ kv }: Backend): Promise<KeptSnapshot[]> {
   const byId = new Map<string, KeptSnapshot>()
   for await (const { key, value, version } of everyEntry(kv, snapshots)) {
@@ -126,10 +126,10 @@ async function keptSnapshots({ kv }: Backend): Promise<KeptSnapshot[]> {
   return [...byId.values()].sort((a, b) => a.createdMs - b.createdMs)
 }
 
-/** Nobody else makes snapshots: what is not whole stays unfinished. Of whole ones each location keeps the newest. */
+/** Nobody else makes snapshots, so an incomplete one stays incomplete. Each location keeps its newest complete ones. */
 async function removeUnneeded(backend: Backend, kept: number): Promise<void> {
   const found = await keptSnapshots(backend)
-  // Those of locations that are gone are nobody's to read.
+  // Nobody reads the snapshots of locations that are gone.
   const needed = new Set(
     backend.blobs.locations.flatMap(({ name }) =>
       found.filter((snapshot) => snapshot.location === name && snapshot.isWhole).slice(-kept),
@@ -138,7 +138,7 @@ async function removeUnneeded(backend: Backend, kept: number): Promise<void> {
   for (const { id, pieces } of found.filter((snapshot) => !needed.has(snapshot))) {
     for (let at = 0; at < pieces.length; at += limits.reclaimBatch) {
       const some = pieces.slice(at, at + limits.reclaimBatch)
-      // Where a repair came between, the next run sees what it made.
+      // When a repair came between, the next run sees its result.
       await backend.kv.commit({
         checks: some.map(({ piece, version }) => ({ key: snapshotKey(id, piece), version })),
         puts: some.map(({ manifest }) => garbagePut(backend, { kind: 'blob', manifest })),

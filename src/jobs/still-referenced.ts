@@ -1,4 +1,4 @@
-/** Whether a record references what an entry of the garbage names after all: read afresh, since what is reclaimed never comes back. */
+/** Whether a record still references what a garbage record names. Reads afresh, because what is reclaimed never comes back. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Kv } from '../kv/kv.ts'
@@ -26,7 +26,7 @@ async function arePartsReferenced(
   kv: Kv,
   { uploadId, owner }: Extract<GarbageRecord, { kind: 'parts' }>,
 ): Promise<boolean> {
-  // Whoever gives up an upload deletes its record with it.
+  // Whoever ends an upload deletes its record too.
   if (owner === undefined) return (await kv.get([uploadKey(uploadId)])).some((entry) => entry !== undefined)
   if (owner.kind !== 'version') return false
   const { bucket, key, sequence } = owner

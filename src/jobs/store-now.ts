@@ -1,10 +1,10 @@
-/** How a store is now, as a look at it tells: who has not written to it yet has not been refused. */
+/** The state of a store now, asked of the store itself: a process that has not written to it yet does not know that it refuses writes. */
 import type { LocationState } from '../blobs/blobs.ts'
 
 type PlacedStore = LocationState['stores'][number]
 
 export interface StoreNow extends Pick<PlacedStore, 'state' | 'reason'> {
-  /** Absent: it can't be asked. */
+  /** Absent: the store can't be asked. */
   usedBytes: number | undefined
   freeBytes: number | undefined
 }

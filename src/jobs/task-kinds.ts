@@ -1,9 +1,9 @@
-/** Every kind of long work that a server takes up. */
+/** Every kind of long work that a server does on request. */
 import type { Backend } from '../commits/backend.ts'
 import { moveTask } from './move-bucket.ts'
 import { repairTask } from './repair-task.ts'
 import { scrubTask } from './scrub.ts'
-import { hasSnapshotPlaces, snapshotTask } from './snapshots.ts'
+import { keepsSnapshots, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './task-runner.ts'
 
 export interface TaskSettings {
@@ -23,6 +23,6 @@ export function taskKinds(backend: Backend, settings: TaskSettings): TaskKind[] 
     scrubTask({ everyMs: settings.scrubIntervalMs, bytesPerSecond: settings.scrubBytesPerSecond }),
     repairTask({ bytesPerSecond: settings.repairBytesPerSecond }),
     moveTask(),
-    ...(hasSnapshotPlaces(backend) ? [snapshotTask({ everyMs, kept })] : []),
+    ...(keepsSnapshots(backend) ? [snapshotTask({ everyMs, kept })] : []),
   ]
 }

@@ -1,6 +1,6 @@
 /**
- * Takes up requests for long work and does it: in the one process that owns the instance, one task of a kind at a time. What was under way when a
- * process ended is gone on with from its cursor by the next.
+ * Takes up requests for long work and does it, in the one process that owns the instance, one task of a kind at a time. When a process ends, the next one
+ * continues its tasks from their cursors.
  */
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,7 +20,7 @@ import {
   writeTask,
 } from './tasks.ts'
 
-/** What was asked for can't be done as things are, and nothing was changed. The message says why, to who asked. */
+/** The request can't be done as things are, and nothing was changed. The message tells its author why. */
 export class TaskRefused extends Error {
   constructor(reason: string) {
     super(reason)
@@ -28,27 +28,27 @@ export class TaskRefused extends Error {
   }
 }
 
-/** What a kind of tasks does. */
+/** What a kind of task does. */
 export interface TaskKind {
   readonly kind: string
-  /** Time after which one that ended is asked for anew, under the empty name and without arguments. Absent: only when somebody asks. */
+  /** Time after which an ended task is started again, with an empty name and no arguments. Absent: only when somebody asks. */
   readonly everyMs?: number | undefined
-  /** Time after which it is first asked for, where it never was. Absent: at once. */
+  /** Time until the first start. Absent: at once. */
   readonly firstAfterMs?: number | undefined
-  /** Resolves when all is done. What it throws is the reason why it failed: `TaskRefused` where nobody is at fault but the request. Repeating it from a cursor that was given does no harm. */
+  /** Resolves when all is done. What it throws is the reason of the failure: `TaskRefused` where only the request is at fault. Running it again from an earlier cursor does no harm. */
   run(backend: Backend, task: RunningTask): Promise<void>
 }
 
-/** A task, as it looks to who does it. */
+/** A task, as its code sees it. */
 export interface RunningTask {
   readonly name: string
   /** As last requested: they may change while it runs. */
   readonly arguments: TaskArguments
   readonly cursor: string | undefined
   readonly progress: TaskProgress
-  /** Aborted when it is cancelled or asked for anew, and when this process ends: then `run` may throw whatever it likes. */
+  /** Aborted when the task is cancelled or requested anew, and when this process ends: then `run` may throw anything. */
   readonly signal: AbortSignal
-  /** Says how far it is, and where to go on. Durable within a second or so. Throws when it is to stop. */
+  /** Saves how far the task is, and where to continue. Durable within a second or so. Throws when the task is to stop. */
   advance(step: Partial<TaskProgress> & { cursor?: string }): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export interface TaskRunnerOptions {
 }
 
 export interface TaskRunner {
-  /** Resolves when those under way have said how far they are. The next runner goes on with them. */
+  /** Resolves when the tasks under way have saved their progress. The next runner continues them. */
   stop(): Promise<void>
 }
 
@@ -112,7 +112,7 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
   }
 }
 
-/** What a process left under way comes first, then the one that waits longest. */
+/** A task that a process left under way comes first, then the one that has waited longest. */
 function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefined {
   const order = ({ record }: FoundTask): number =>
     record.state === 'running' ? Number.NEGATIVE_INFINITY : record.requestedMs
@@ -142,7 +142,7 @@ async function forgetOld(
   }
 }
 
-/** Where a run stands, between what is done and what was saved of it. */
+/** The state of a run, between what is done and what of it is saved. */
 class Running implements RunningTask {
   readonly name: string
   readonly signal: AbortSignal
@@ -160,7 +160,7 @@ class Running implements RunningTask {
     this.#stopping = stopping
     this.name = name
     this.signal = AbortSignal.any([stopping, this.#replaced.signal])
-    // Each shard that is being read waits on it.
+    // Every shard that is being read listens to it.
     setMaxListeners(0, this.signal)
   }
 

@@ -1,4 +1,4 @@
-/** Requests for long work, as records that any process may write beside the one that does the work: `task-runner` takes them up. */
+/** Requests for long work. Any process may write them as records; the owner's `task-runner` takes them up. */
 import { type Clock, randomId } from '../clock.ts'
 import type { Entry, Kv } from '../kv/kv.ts'
 import { taskKey, taskOf, tasks } from '../records/keyspace.ts'
@@ -8,18 +8,18 @@ import { everyEntry } from './every-entry.ts'
 
 export type { TaskArguments, TaskProgress, TaskRecord }
 
-/** Tasks of one kind run one at a time; each name has one record, of the last request. */
+/** Tasks of one kind run one at a time. Each name has one record, of the last request. */
 export interface TaskName {
   kind: string
-  /** Of what it is about, such as a bucket; empty where a kind has only one. */
+  /** What the task is about, such as a bucket; empty where a kind has only one. */
   name: string
 }
 
 export interface TaskRequest extends TaskName {
   arguments: TaskArguments
-  /** Forgets how far an earlier request came. */
+  /** Forgets the progress of an earlier request. */
   restart?: boolean
-  /** Not before so much time has passed. */
+  /** The earliest start, after so much time. */
   afterMs?: number
 }
 
@@ -51,8 +51,8 @@ function foundTask({ key, value, version }: Entry): FoundTask {
 }
 
 /**
- * Asks for a task, or joins one that has not ended: it gets the new arguments. One that failed or was cancelled goes on from where it stopped. Resolves
- * with its record as it is then.
+ * Asks for a task, or joins one that has not ended, which then gets the new arguments. A task that failed or was cancelled continues from where it stopped. Resolves
+ * with the new record.
  */
 export async function requestTask({ kv, clock }: Writing, request: TaskRequest): Promise<TaskRecord> {
   for (;;) {
@@ -78,7 +78,7 @@ function requested(found: TaskRecord | undefined, request: TaskRequest, clock: C
   }
 }
 
-/** Whoever does the work stops at its next step. False: there was nothing to cancel. */
+/** The task stops at its next step. False: there was nothing to cancel. */
 export async function cancelTask({ kv, clock }: Writing, name: TaskName): Promise<boolean> {
   for (;;) {
     const found = await readTask(kv, name)
@@ -88,7 +88,7 @@ export async function cancelTask({ kv, clock }: Writing, name: TaskName): Promis
   }
 }
 
-/** False when the record is no longer what was read. `version`: absent when there was none. */
+/** False when the record has changed since it was read. `version`: absent when there was no record. */
 export function writeTask(
   kv: Kv,
   { kind, name, record, version }: TaskName & { record: TaskRecord; version: number | undefined },
@@ -98,7 +98,7 @@ export function writeTask(
   return kv.commit({ checks: [check], puts: [{ key, value: taskCodec.encode(key, record) }] })
 }
 
-/** Only as it was read. */
+/** Deletes the record only if it is unchanged. */
 export async function forgetTask(kv: Kv, { kind, name, version }: TaskName & { version: number }): Promise<void> {
   const key = taskKey(kind, name)
   await kv.commit({ checks: [{ key, version }], deletes: [key] })

@@ -1,4 +1,4 @@
-/** Walks the blobs of one bucket, with a place to go on from: parts of open uploads first, then current versions, then older ones, so that what is completed or overwritten meanwhile is met. */
+/** Walks the blobs of one bucket, from any position: parts of open uploads first, then current versions, then older ones. So it meets blobs that are completed or overwritten meanwhile. */
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
@@ -10,26 +10,26 @@ import { everyEntry } from './every-entry.ts'
 
 export interface WalkedBlob {
   reference: BlobReference
-  /** Where a walk goes on that begins with this blob, or with those beside it. */
-  place: string
-  /** Whose bytes they are. */
+  /** A walk from here begins with the blobs of the same record or upload, this one among them. */
+  position: string
+  /** The object whose bytes they are. */
   object: NamedObject
 }
 
 interface Pass {
   range: KeyRange
-  blobsOf(entry: Entry): AsyncIterable<Omit<WalkedBlob, 'place'>>
+  blobsOf(entry: Entry): AsyncIterable<Omit<WalkedBlob, 'position'>>
 }
 
-/** `from`: a place of an earlier walk. Absent: from the start. */
+/** `from`: a position of an earlier walk. Absent: from the start. */
 export async function* walkBlobs(kv: Kv, bucket: BucketRecord, from?: string): AsyncGenerator<WalkedBlob> {
-  const [firstPass, firstKey] = from === undefined ? [0, undefined] : readPlace(from)
+  const [firstPass, firstKey] = from === undefined ? [0, undefined] : readPosition(from)
   for (const [at, { range, blobsOf }] of passesOf(kv, bucket).entries()) {
     if (at < firstPass) continue
     const start = at === firstPass && firstKey !== undefined ? firstKey : range.start
     for await (const entry of everyEntry(kv, { start, end: range.end })) {
-      const place = `${at}:${entry.key.toString('base64')}`
-      for await (const blob of blobsOf(entry)) yield { ...blob, place }
+      const position = `${at}:${entry.key.toString('base64')}`
+      for await (const blob of blobsOf(entry)) yield { ...blob, position }
     }
   }
 }
@@ -49,8 +49,8 @@ function passesOf(kv: Kv, { name, id }: BucketRecord): Pass[] {
   ]
 }
 
-function readPlace(place: string): [number, Buffer] {
-  const [pass = '', key = ''] = place.split(':')
+function readPosition(position: string): [number, Buffer] {
+  const [pass = '', key = ''] = position.split(':')
   return [Number(pass), Buffer.from(key, 'base64')]
 }
 
@@ -59,17 +59,21 @@ async function* blobsOfVersion(
   bucket: string,
   key: string,
   entry: Entry,
-): AsyncGenerator<Omit<WalkedBlob, 'place'>> {
+): AsyncGenerator<Omit<WalkedBlob, 'position'>> {
   const reference = referenceOfVersion(bucket, key, entry)
   const version = versionCodec.decode(entry.key, entry.value)
   const object = { bucket, key, versionId: version.versionId }
   if (reference !== undefined) yield { reference, object }
-  // Beside the note that tells which they are.
+  // The reference is to the note that names them.
   if (version.kind === 'object' && version.data.kind === 'parts') {
     yield* blobsOfParts(kv, version.data.uploadId, object)
   }
 }
 
-async function* blobsOfParts(kv: Kv, uploadId: string, object: NamedObject): AsyncGenerator<Omit<WalkedBlob, 'place'>> {
+async function* blobsOfParts(
+  kv: Kv,
+  uploadId: string,
+  object: NamedObject,
+): AsyncGenerator<Omit<WalkedBlob, 'position'>> {
   for await (const entry of everyEntry(kv, partsOf(uploadId))) yield { reference: referenceOfPart(entry), object }
 }

@@ -1,5 +1,5 @@
 /**
- * The ordered, transactional metadata store, as every engine must offer it. Knows nothing of buckets or objects.
+ * The ordered, transactional key-value interface that every metadata engine offers. Knows nothing of buckets or objects.
  *
  * Freshness: a read sees every commit that any process saw resolve before the call.
  *
@@ -108,7 +108,7 @@ export interface CheckHow {
   pace?(bytes: number): Promise<void>
 }
 
-/** What is known of whether the store still holds what was committed. */
+/** What is known of whether the engine still holds what was committed. */
 export interface Integrity {
   /** Reads and verifies all of it, beside everything else. Those that ask while one waits to begin share it. */
   check(how?: CheckHow): Promise<CheckReport>
@@ -116,7 +116,7 @@ export interface Integrity {
   damage(): Promise<string | undefined>
   /** The last check of any process. */
   lastCheck(): Promise<CheckReport | undefined>
-  /** This process owns the store from now on. After an owner that did not say `endRun`, a check begins, for which writes wait. */
+  /** This process owns the metadata from now on. After an owner that did not say `endRun`, a check begins, for which writes wait. */
   beginRun(): Promise<void>
   /** The last thing that an owner does, once what it began is done. */
   endRun(): Promise<void>
@@ -159,7 +159,7 @@ export interface Kv {
    * when the engine has failed for good: then the caller must not claim success, and the process ends.
    */
   commit(commit: Commit): Promise<boolean>
-  /** Holds all that was committed before the call. Close it before the store. */
+  /** Holds all that was committed before the call. Close it before the engine. */
   snapshot(): Promise<Snapshot>
   /** Waits for commits under way, then lets go of files. */
   close(): Promise<void>

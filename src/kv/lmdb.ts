@@ -1,5 +1,5 @@
 /**
- * The metadata store in an LMDB environment, which several processes of one machine may share. Every commit is durable when it resolves.
+ * Metadata in an LMDB environment, which several processes of one machine may share. Every commit is durable when it resolves.
  * Knows nothing of what is stored; the settings below are what durability rests on.
  */
 import { mkdir } from 'node:fs/promises'
@@ -163,8 +163,9 @@ class LmdbKv implements Kv {
 
   async commit(commit: Commit): Promise<boolean> {
     this.#assertServing()
-    if (commit.grows === true) {
-      await this.#room.requireRoom()
+    const looking = commit.grows === true ? this.#room.requireRoom() : undefined
+    if (looking !== undefined) {
+      await looking
       this.#assertServing()
     }
     assertCommit(commit)

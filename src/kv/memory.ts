@@ -1,89 +1,96 @@
-/** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
+/** Metadata in memory: the semantics of the durable engines for tests and throw-away servers. It keeps nothing. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
-import type { Check, CheckReport, Entry, Key, Kv, RangeQuery } from './kv.ts'
+import type { Check, CheckReport, Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
 import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
 export function memoryKv(): Kv {
-  const entries = new SortedEntries()
-  let lastVersion = 0
-  let closed = false
+  return new MemoryKv()
+}
 
-  function assertOpen(): void {
-    if (closed) throw new Error('the metadata store is closed')
-  }
+/** No method awaits anything: each sees and leaves one state of the entries, which is all that atomicity takes here. */
+class MemoryKv implements Kv {
+  readonly #entries = new SortedEntries()
+  #lastVersion = 0
+  #lastCheck: CheckReport | undefined
+  #closed = false
 
-  function lookUp(key: Key): Entry | undefined {
-    assertKey(key)
-    return entries.get(key)
-  }
-
-  const range = <T>(query: RangeQuery, read: (entry: Entry) => T): T[] => rangeOf(entries, query, read)
-
-  function holds(check: Check): boolean {
-    if ('version' in check) return entries.get(check.key)?.version === check.version
-    if ('absent' in check) return entries.get(check.key) === undefined
-    return range({ start: check.emptyFrom, end: check.emptyTo, limit: 1 }, asIs).length === 0
-  }
-
-  let lastCheck: CheckReport | undefined
-  const check = async (): Promise<CheckReport> => {
-    const { length } = [...entries.all()]
-    lastCheck = { startedMs: 0, entries: length, coversBelow: lastVersion + 1, damagedRecords: 0, damagedKeys: [] }
-    return lastCheck
-  }
-
-  // No method awaits anything: each sees and leaves one state of the map, which is all that atomicity takes here.
-  return {
-    // Memory is not checked: what is wrong with it ends with the process.
-    integrity: {
-      check,
-      damage: async () => undefined,
-      lastCheck: async () => lastCheck,
-      beginRun: async () => {},
-      endRun: async () => {},
-      distrust: async () => {},
-    },
-
-    async get(keys) {
-      assertOpen()
-      return keys.map(lookUp)
-    },
-
-    async range(query) {
-      assertOpen()
-      return range(query, asIs)
-    },
-
-    async view(keys, queries, read) {
-      assertOpen()
-      return {
-        entries: keys.map(lookUp),
-        found: queries.map((query, place) => range(query, (entry) => read(entry, place))),
+  /** Only counts: memory that has gone bad ends with the process. */
+  readonly integrity: Integrity = {
+    check: async () => {
+      this.#lastCheck = {
+        startedMs: 0,
+        entries: [...this.#entries.all()].length,
+        coversBelow: this.#lastVersion + 1,
+        damagedRecords: 0,
+        damagedKeys: [],
       }
+      return this.#lastCheck
     },
+    damage: async () => undefined,
+    lastCheck: async () => this.#lastCheck,
+    beginRun: async () => {},
+    endRun: async () => {},
+    distrust: async () => {},
+  }
 
-    async commit(commit) {
-      assertOpen()
-      assertCommit(commit)
-      if (!(commit.checks ?? []).every(holds)) return false
-      for (const { key, value } of commit.puts ?? []) {
-        entries.put({ key: ownCopy(key), value: ownCopy(value), version: ++lastVersion })
-      }
-      for (const key of commit.deletes ?? []) entries.delete(key)
-      return true
-    },
+  async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    this.#assertOpen()
+    return this.#lookUp(keys)
+  }
 
-    async snapshot() {
-      assertOpen()
-      const copy = new SortedEntries()
-      for (const entry of entries.all()) copy.put(entry)
-      return { range: async (query) => rangeOf(copy, query, asIs), close: async () => {} }
-    },
+  async range(query: RangeQuery): Promise<Entry[]> {
+    this.#assertOpen()
+    return rangeOf(this.#entries, query, asIs)
+  }
 
-    async close() {
-      closed = true
-    },
+  async view<T>(
+    keys: readonly Key[],
+    queries: readonly RangeQuery[],
+    read: (entry: Entry, query: number) => T,
+  ): Promise<View<T>> {
+    this.#assertOpen()
+    return {
+      entries: this.#lookUp(keys),
+      found: queries.map((query, index) => rangeOf(this.#entries, query, (entry) => read(entry, index))),
+    }
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    this.#assertOpen()
+    assertCommit(commit)
+    if (!(commit.checks ?? []).every((check) => this.#holds(check))) return false
+    for (const { key, value } of commit.puts ?? []) {
+      this.#entries.put({ key: ownCopy(key), value: ownCopy(value), version: ++this.#lastVersion })
+    }
+    for (const key of commit.deletes ?? []) this.#entries.delete(key)
+    return true
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    this.#assertOpen()
+    const copy = new SortedEntries()
+    for (const entry of this.#entries.all()) copy.put(entry)
+    return { range: async (query) => rangeOf(copy, query, asIs), close: async () => {} }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('the metadata store is closed')
+  }
+
+  #lookUp(keys: readonly Key[]): (Entry | undefined)[] {
+    for (const key of keys) assertKey(key)
+    return keys.map((key) => this.#entries.get(key))
+  }
+
+  #holds(check: Check): boolean {
+    if ('version' in check) return this.#entries.get(check.key)?.version === check.version
+    if ('absent' in check) return this.#entries.get(check.key) === undefined
+    return rangeOf(this.#entries, { start: check.emptyFrom, end: check.emptyTo, limit: 1 }, asIs).length === 0
   }
 }
 

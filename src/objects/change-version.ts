@@ -3,9 +3,9 @@
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
 import { bindingOf, type EncryptionRequest, rewrappedFor } from '../commits/encryption.ts'
-import { lockClaim } from '../commits/key-history.ts'
+import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
-import { newestWrapping } from '../commits/newest-wrapping.ts'
+import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import type { ObjectAttributes, Retention, Tag } from '../records/object-attributes.ts'
@@ -102,7 +102,7 @@ async function changeVersion(
 ): Promise<VersionInBucket> {
   return commitKeyDecision(backend, scope.name, key, async () => {
     const { bucket, entry, record } = await findVersion(backend, scope, key, versionId)
-    const wrapping = newestWrapping(backend, bucket.record.id, key)
+    const wrapping = new NewestWrapping(backend, bucket.record.id, key)
     const changed = wrapping.newest(await change(record, bucket))
     return {
       result: { bucket: bucket.record, record: changed },

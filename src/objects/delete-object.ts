@@ -2,7 +2,8 @@
 
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision, type Decision } from '../commits/commit.ts'
-import { historyCommit, type KeyHistory, lockClaim, readHistory, versionNamed } from '../commits/key-history.ts'
+import { historyCommit, lockClaim } from '../commits/history-commit.ts'
+import { type KeyHistory, readHistory, versionNamed } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import { placeMarker } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
@@ -70,14 +71,15 @@ async function removeNamed(
   const named = versionNamed(history, versionId)
   // In a bucket that was never versioned no answer names a version.
   const shown = history.bucket.record.versioning === 'unversioned' ? undefined : versionId
-  // Checked all the same: others may have put the version there since.
-  if (named === undefined)
-    return { result: { versionId: shown, deleteMarker: false }, commit: { checks: history.checks } }
-  const change = removeVersion(history.versions, named.version)
+  if (named === undefined) {
+    // What was read is checked all the same: a null version may have moved between two reads.
+    const checks = history.checks.filter((check) => 'version' in check)
+    return { result: { versionId: shown, deleteMarker: false }, commit: { checks } }
+  }
+  const change = removeVersion(history.versions, named)
   const claim = await lockClaim(backend, history.bucket, bypassGovernance, change.removed, now)
-  const commit = historyCommit(backend, history, change, claim)
   return {
-    result: { versionId: shown, deleteMarker: named.version.kind === 'marker' },
-    commit: { ...commit, checks: [...(commit.checks ?? []), ...named.checks] },
+    result: { versionId: shown, deleteMarker: named.kind === 'marker' },
+    commit: historyCommit(backend, history, change, claim),
   }
 }

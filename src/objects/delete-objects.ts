@@ -5,7 +5,7 @@ import type { Decision } from '../commits/commit.ts'
 import { readHistories } from '../commits/key-history.ts'
 import { lockNow } from '../commits/lock-clock.ts'
 import type { BucketScope } from '../commits/scope.ts'
-import { inTurn, turnOfKey } from '../commits/turns.ts'
+import { inTurns, turnOfKey } from '../commits/turns.ts'
 import { S3Error } from '../errors.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -56,7 +56,7 @@ async function deleteEach(
 ): Promise<DeletionOutcome[]> {
   const names = deletions.map(({ key }) => turnOfKey(bucket, key))
   const together =
-    deletions.length === 1 ? undefined : await inTurn(backend, names, () => deleteTogether(backend, bucket, deletions))
+    deletions.length === 1 ? undefined : await inTurns(backend, names, () => deleteTogether(backend, bucket, deletions))
   // Somebody else changed one of them: each tries again by itself, so that one busy key does not hold up the others.
   return (
     together ??

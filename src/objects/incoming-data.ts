@@ -53,7 +53,11 @@ export class DigestedPayload implements ByteSource {
 
   constructor(backend: Backend, sent: IncomingData, encryption: BlobEncryption | undefined) {
     this.#backend = backend
-    this.#data = { ...sent, checksum: sent.checksum ?? defaultDemand(backend) }
+    this.#data = {
+      body: sent.body,
+      contentMd5: sent.contentMd5,
+      checksum: sent.checksum ?? defaultDemand(backend),
+    }
     this.#encryption = encryption
     this.#worked = digestingAndSealing(backend, this.#data, encryption?.key)
     this.size = this.#worked.size
@@ -151,7 +155,8 @@ function digestingAndSealing(
       : checkedSource(threads, body.unchecked, order)
   }
   const digesting = new DigestedBody(body, digests)
-  const sealed = key === undefined ? digesting : encrypting(digesting, key)
+  if (key === undefined) return digesting
+  const sealed = encrypting(digesting, key)
   return {
     size: sealed.size,
     drain: (sink) => sealed.drain(sink),
@@ -162,7 +167,7 @@ function digestingAndSealing(
 }
 
 /** A small body: read in one piece nearly always. */
-class DigestedBody implements ByteSource {
+class DigestedBody implements WorkedSource {
   readonly size: number
   readonly #body: ByteSource
   readonly #algorithms: WorkOrder['digests']

@@ -35,7 +35,7 @@ export interface FoundUpload extends UploadAddress {
   version: number
 }
 
-/** Clients may name anything, of any length; a key of the metadata store may be made of these only. */
+/** Clients may name anything, of any length; only these may become part of a metadata key. */
 const madeId = /^[0-9a-f]{32}$/
 
 /** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */

@@ -19,6 +19,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   accounts: readonly Account[]
   domains: readonly string[]
   region: string
+  /** Whose pages may use buckets without a CORS configuration. */
+  corsAllowOrigin: readonly string[]
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -56,8 +58,8 @@ export class ListenFailed extends Error {
 
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
-  const { backend, accounts, domains, region, keyPair, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } =
-    options
+  const { backend, accounts, domains, region, corsAllowOrigin, keyPair } = options
+  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const credentials = openCredentials(accounts)
@@ -67,6 +69,7 @@ export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 
     credentials,
     domains,
     region,
+    corsAllowOrigin,
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,
@@ -138,7 +141,9 @@ const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : 
 export function logRequests(log: Logger): (line: RequestLog) => void {
   const logsAll = log.isLevelEnabled('info')
   const logsIgnored = log.isLevelEnabled('debug')
-  return ({ ignoredHeaders, ...line }) => {
+  return (request) => {
+    if (!logsAll && !logsIgnored && request.status !== 500 && request.error === undefined) return
+    const { ignoredHeaders, ...line } = request
     if (ignoredHeaders !== undefined && logsIgnored) {
       const { requestId, operation } = line
       log.debug({ requestId, operation, ignoredHeaders }, 'vendor headers without a meaning here were ignored')

@@ -11,7 +11,7 @@ import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
 import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from '../instance/instance-lock.ts'
 import { type KeyRingSources, openKeyRing } from '../instance/key-ring-file.ts'
-import { beginStart, readClaimant } from '../instance/metadata-id.ts'
+import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
 import { memoryKv } from '../kv/memory.ts'
@@ -28,18 +28,18 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-export interface OpenDataStore extends OpenStore {
+export interface OpenData extends OpenStore {
   directory: DataDirectory
   /** What worker processes name to share the directory. */
   instanceId: string
 }
 
-export interface DataStoreOptions {
+export interface OpenDataOptions {
   path: string
   /** Whether to make a data directory of a missing or empty one. */
   create: boolean
   keys: KeyRingSources
-  /** Stores and locations beside those in the data directory. Absent: none. */
+  /** Stores and locations other than those in the data directory. Absent: none. */
   placement?: Placement
   /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
@@ -49,9 +49,9 @@ export interface DataStoreOptions {
   yieldsOwnership?: boolean
   /** The placement may differ from the one that the data directory knows. What both know is opened. Needs `readOnly`. */
   dryRun?: boolean
-  /** An engine can't go on: the process, or what uses the store, must stop. */
+  /** An engine can't go on: the process, or what uses the data, must stop. */
   onFatal(error: Error): void
-  /** Tells the operator about what is wrong and harms nobody yet. */
+  /** Tells the operator about something wrong that harms nobody yet. */
   warn(message: string): void
   /** Tells the operator what the process goes by. */
   inform(message: string): void
@@ -59,8 +59,8 @@ export interface DataStoreOptions {
 
 const clock: Clock = systemClock
 
-/** A store that ends with the process. `kmsKeys`: names of keys for SSE-KMS, beside the default one. */
-export function openMemoryStore(kmsKeys: readonly string[] = []): OpenStore {
+/** Metadata and data in memory, which end with the process. `kmsKeys`: names of keys for SSE-KMS, in addition to the default one. */
+export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
   const kv = memoryKv()
   const shards = memoryShardStore({ clock })
   const opened = closingStack()
@@ -87,7 +87,7 @@ export async function openMetadata({
   path,
   onFatal,
   warn,
-}: Pick<DataStoreOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
+}: Pick<OpenDataOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
   const directory = await prepareDataDirectory(path, { create: false })
   return opening(async (opened) => {
     const kv = await openEngine({ path: directory.meta, onFatal, onDamage: warn })
@@ -98,7 +98,7 @@ export async function openMetadata({
 }
 
 /** Throws `InstanceInUse`, `DataDirectoryRefused`. */
-export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore> {
+export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
   return opening(async (opened) => {
     const directory = await prepareDataDirectory(options.path, options)
     const kv = await openEngine({
@@ -113,7 +113,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
     await refuseUnfinished(kv, directory.path)
     const owner = lock.owns
     const ring = await openKeyRing(kv, directory.keyRing, options.keys, { owner, clock })
-    const claims = owner ? (await beginStart(kv, clock, directory.path)).claims : undefined
+    const claims = owner ? (await recordStart(kv, clock, directory.path)).claims : undefined
     const ownership = { claimant: async () => ({ ...(await readClaimant(kv)), claims }) }
     const shards = await openDefaultStore(kv, directory, { ...options, owner, ownership })
     opened.add(() => shards.close())
@@ -150,7 +150,7 @@ export function openDataStore(options: DataStoreOptions): Promise<OpenDataStore>
 async function joined(
   kv: Kv,
   { path }: DataDirectory,
-  { workerOf, readOnly = false, yieldsOwnership = false }: DataStoreOptions,
+  { workerOf, readOnly = false, yieldsOwnership = false }: OpenDataOptions,
 ): Promise<InstanceLock & { owns: boolean }> {
   if (readOnly) return { id: '', owns: false, release: async () => {} }
   if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
@@ -158,7 +158,7 @@ async function joined(
 }
 
 /** One for the whole process, so that its memory bounds all stripes under way. Opening it checks it: a server does that at start. */
-function openErasureCodeOnce({ inform }: DataStoreOptions): () => ErasureCode {
+function openErasureCodeOnce({ inform }: OpenDataOptions): () => ErasureCode {
   let opened: ErasureCode | undefined
   return () => {
     if (opened !== undefined) return opened
@@ -200,7 +200,7 @@ async function openDefaultStore(
     ownership,
     onFatal,
     warn,
-  }: Pick<DataStoreOptions, 'onFatal' | 'warn'> & { owner: boolean; ownership: Ownership },
+  }: Pick<OpenDataOptions, 'onFatal' | 'warn'> & { owner: boolean; ownership: Ownership },
 ): Promise<ShardStore> {
   const known = await knownDefaultStore(kv)
   const shards = await openDirectoryStore({

@@ -11,10 +11,10 @@ import type { Placement, StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import {
   type KnownPlacement,
-  keepPlacement,
   nextLocations,
   PlacementRefused,
   readKnownPlacement,
+  savePlacement,
 } from '../instance/known-placement.ts'
 import { everyBucket, everyReference } from '../jobs/blob-reference.ts'
 import type { Kv, Put } from '../kv/kv.ts'
@@ -49,7 +49,7 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   else if (adopt && owner) {
     await refuseRemovals(kv, known, configured)
     placement = await nextPlacement(known, options)
-    if (JSON.stringify(placement) !== JSON.stringify(known)) await keepPlacement(kv, placement, version)
+    if (JSON.stringify(placement) !== JSON.stringify(known)) await savePlacement(kv, placement, version)
   }
 
   const stores = new Map<string, GuardedStore>()
@@ -150,7 +150,7 @@ export async function replaceStore(
   }
   const storeId = await newStore(settings, making)
   if (lost !== undefined) await queueWhatLayIn(lost, { kv, clock })
-  await keepPlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
+  await savePlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
   // Again, for what a server committed meanwhile: from now on nothing is written to the lost one.
   return lost === undefined ? 0 : queueWhatLayIn(lost, { kv, clock })
 }

@@ -8,7 +8,7 @@ import type { Placement, StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import { replaceDefaultStore } from '../instance/default-store.ts'
 import { rememberKeys } from '../instance/key-ring-file.ts'
-import { keepPlacement, nextLocations, PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
+import { nextLocations, PlacementRefused, readKnownPlacement, savePlacement } from '../instance/known-placement.ts'
 import type { RecoverReport, Recovery } from '../jobs/recover/context.ts'
 import { recoveryLocation } from '../jobs/recover/found-blobs.ts'
 import { emptyReport, recover } from '../jobs/recover/recover.ts'
@@ -153,7 +153,7 @@ async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, loca
   const idOf = ({ name }: StoreSettings): string =>
     byName.get(name)?.storeId ?? known.stores[name]?.storeId ?? randomId(systemClock)
   const configured = Object.fromEntries(stores.map((settings) => [settings.name, { storeId: idOf(settings) }]))
-  await keepPlacement(
+  await savePlacement(
     kv,
     {
       stores: { ...known.stores, ...configured },

@@ -3,13 +3,7 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
-import {
-  type DataStoreOptions,
-  type OpenDataStore,
-  type OpenStore,
-  openDataStore,
-  openMemoryStore,
-} from './open-data.ts'
+import { type OpenData, type OpenDataOptions, type OpenStore, openDataDirectory, openMemoryData } from './open-data.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -24,14 +18,14 @@ export interface ServedLog {
   error(fields: { err: unknown }, message: string): void
 }
 
-/** Throws what `openDataStore` throws. */
+/** Throws what `openDataDirectory` throws. */
 export function openServedData(
-  options: Omit<DataStoreOptions, 'warn' | 'inform'>,
+  options: Omit<OpenDataOptions, 'warn' | 'inform'>,
   settings: ServedSettings,
   log: ServedLog,
-): Promise<OpenDataStore> {
+): Promise<OpenData> {
   return opening(async (opened) => {
-    const data = await openDataStore({
+    const data = await openDataDirectory({
       ...options,
       warn: (message) => log.warn(message),
       inform: (message) => log.info(message),
@@ -42,14 +36,14 @@ export function openServedData(
   })
 }
 
-/** The same of a store that ends with the process. */
+/** The same for data in memory, which ends with the process. */
 export function openServedMemory(
   kmsKeys: readonly string[],
   settings: ServedSettings,
   log: ServedLog,
 ): Promise<OpenStore> {
   return opening(async (opened) => {
-    const memory = openMemoryStore(kmsKeys)
+    const memory = openMemoryData(kmsKeys)
     opened.add(memory.close)
     opened.add(startJobsOf(memory.backend, settings, log))
     return { backend: memory.backend, close: opened.close }

@@ -41,7 +41,7 @@ export function storeOpener(
   return ({ first: firstOpener, create = false, knows, onFatal }) => {
     const how = { create, firstOpener, ownership: { ...ownership, knows }, ...telling }
     if (settings.type === 'directory') return openDirectoryStore({ path: settings.path, onFatal, ...how })
-    return openS3Store({ place: settings, leftOpen, ...how })
+    return openS3Store({ address: settings, leftOpen, ...how })
   }
 }
 

@@ -1,12 +1,13 @@
 /** Checks what an application gives `startServer`. Messages name the option and its value: nobody sees a command line that could. */
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { domains, type Kind, keyNames, region } from '../config/kinds.ts'
+import { domains, type Kind, keyNames, origins, region } from '../config/kinds.ts'
 import { checkBucketName } from '../operations/bucket-name.ts'
 
 interface CheckedOptions {
   buckets?: readonly string[] | undefined
   domains?: readonly string[] | undefined
   region?: string | undefined
+  corsAllowOrigin?: readonly string[] | undefined
   kmsKeys?: readonly string[] | undefined
   port?: number | undefined
 }
@@ -15,6 +16,7 @@ interface CheckedOptions {
 export function checkStartOptions(options: CheckedOptions): void {
   for (const [i, name] of listed('buckets', options.buckets).entries()) checkBucket(`buckets[${i}]`, name)
   checkTexts('domains', listed('domains', options.domains), domains)
+  checkTexts('corsAllowOrigin', listed('corsAllowOrigin', options.corsAllowOrigin), origins)
   checkTexts('kmsKeys', listed('kmsKeys', options.kmsKeys), keyNames)
   if (options.region !== undefined) checkTexts('region', [options.region], region)
   const { port = 0 } = options
@@ -36,12 +38,12 @@ function checkTexts(name: string, texts: readonly string[], kind: Kind<unknown>)
   }
 }
 
-function checkBucket(place: string, name: string): void {
+function checkBucket(source: string, name: string): void {
   try {
     checkBucketName(name)
   } catch {
     throw new ConfigurationError(
-      `${place}: ${shown(name)} can't be the name of a bucket: 3 to 63 small letters, digits, hyphens and dots, as S3 allows them`,
+      `${source}: ${shown(name)} can't be the name of a bucket: 3 to 63 small letters, digits, hyphens and dots, as S3 allows them`,
     )
   }
 }

@@ -10,7 +10,7 @@ export const abortMultipartUploadOperation = defineOperation({
   target: 'object',
   query: ['uploadId'],
   permission: 's3:AbortMultipartUpload',
-  summary: 'Ends an upload and gives up its parts.',
+  summary: 'Aborts an upload and discards its parts.',
   status: 204,
   input: {
     uploadId,

@@ -17,7 +17,7 @@ export function absentConfiguration({ what, query, code, read, write, remove }: 
   return [
     findsNothing(
       'GET',
-      { name: read[0], query: [query], permission: read[1], summary: `Answers that the bucket has no ${what}.` },
+      { name: read[0], query: [query], permission: read[1], summary: `Says that the bucket has no ${what}.` },
       code,
     ),
     refusedOperation(write, 'PUT', 'bucket', [query]),

@@ -36,7 +36,7 @@ export const getBucketAclOperation = defineOperation({
   target: 'bucket',
   query: ['acl'],
   permission: 's3:GetBucketAcl',
-  summary: 'Answers that the owner of the bucket, and nobody else, has full control.',
+  summary: 'Says that the owner of the bucket, and nobody else, has full control.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },

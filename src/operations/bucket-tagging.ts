@@ -31,7 +31,7 @@ export const getBucketTaggingOperation = defineOperation({
   target: 'bucket',
   query: ['tagging'],
   permission: 's3:GetBucketTagging',
-  summary: "Answers a bucket's tag set.",
+  summary: "Returns a bucket's tag set.",
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },

@@ -47,7 +47,7 @@ export const getBucketVersioningOperation = defineOperation({
   target: 'bucket',
   query: ['versioning'],
   permission: 's3:GetBucketVersioning',
-  summary: 'Answers whether versioning is on or suspended; empty when it never was on.',
+  summary: 'Says whether versioning is on or suspended; empty when it never was on.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'VersioningConfiguration', shape: versioningShape },

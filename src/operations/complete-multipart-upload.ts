@@ -34,7 +34,7 @@ export const completeMultipartUploadOperation = defineOperation({
   target: 'object',
   query: ['uploadId'],
   permission: 's3:PutObject',
-  summary: 'Makes the object of the listed parts. Repeating it gives the same answer.',
+  summary: 'Makes an object of the listed parts. A repetition gets the same answer.',
   slow: true,
   input: {
     uploadId,

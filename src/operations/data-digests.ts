@@ -23,11 +23,13 @@ export const checksumType: Parser<Checksum['type']> = (raw, name) => {
 const invalidValue = (header: string): S3Error =>
   new S3Error('InvalidRequest', { message: `Value for ${header} header is invalid.` })
 
+const checksumInputs = checksumAlgorithms.map((algorithm) => ({ algorithm, name: checksumInputName(algorithm) }))
+
 /** The one checksum sent as a header. Throws InvalidRequest when there are two. */
 function checksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   let sent: Pick<Checksum, 'algorithm' | 'value'> | undefined
-  for (const algorithm of checksumAlgorithms) {
-    const value = input[checksumInputName(algorithm)]
+  for (const { algorithm, name } of checksumInputs) {
+    const value = input[name]
     if (value === undefined) continue
     if (sent !== undefined) {
       throw new S3Error('InvalidRequest', {

@@ -39,7 +39,7 @@ export const deleteObjectsOperation = defineOperation({
   query: ['delete'],
   // Asked for each entry by itself.
   permission: [],
-  summary: 'Removes up to 1,000 objects; each is answered for itself.',
+  summary: 'Removes up to 1,000 objects, each with a result of its own.',
   input: {
     ...checksumsIn,
     bypassGovernanceRetention,

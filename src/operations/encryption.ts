@@ -1,4 +1,4 @@
-/** Encryption at rest in requests and answers: from fields to what the store is asked for, and back. */
+/** Encryption at rest in requests and answers: from fields to what `objects/` is asked for, and back. */
 import { createHash } from 'node:crypto'
 import type { CustomerKey, EncryptionRequest } from '../commits/encryption.ts'
 import { keyBytes } from '../encryption/object-key.ts'

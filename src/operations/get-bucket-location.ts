@@ -10,7 +10,7 @@ export const getBucketLocationOperation = defineOperation({
   query: ['location'],
   permission: 's3:GetBucketLocation',
   summary:
-    'Answers the location constraint that the bucket was made with, or the location that it was moved to; empty when it was made without and never moved.',
+    'Returns the location that the bucket was created with or moved to; empty when it was created without one and never moved.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'LocationConstraint', shape: string },

@@ -44,7 +44,7 @@ export const getObjectAttributesOperation = defineOperation({
   query: ['attributes'],
   permission: ['s3:GetObjectAttributes', 's3:GetObject'],
   versionPermission: ['s3:GetObjectVersionAttributes', 's3:GetObjectVersion'],
-  summary: 'Answers what is asked for of an object’s entity tag, checksum, parts, storage class and size.',
+  summary: 'Returns those of an object’s entity tag, checksum, parts, storage class and size that the request names.',
   input: {
     objectAttributes: required(vendor('object-attributes', attributeList)),
     maxParts: vendor('max-parts', integer({ min: 0, max: 2 ** 31 - 1 })),

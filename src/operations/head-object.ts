@@ -13,7 +13,7 @@ export const headObjectOperation = defineOperation({
   target: 'object',
   permission: 's3:GetObject',
   versionPermission: 's3:GetObjectVersion',
-  summary: "Answers an object's headers without its bytes.",
+  summary: "Returns an object's headers without its bytes.",
   input: readInputs,
   output: {
     ...objectHeaders,

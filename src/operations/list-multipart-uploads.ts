@@ -16,7 +16,7 @@ export const listMultipartUploadsOperation = defineOperation({
   target: 'bucket',
   query: ['uploads'],
   permission: 's3:ListBucketMultipartUploads',
-  summary: 'Lists open uploads by key, and those of one key by time of initiation.',
+  summary: 'Lists open uploads by key, and those of one key by their start.',
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),

@@ -27,8 +27,7 @@ export const listObjectVersionsOperation = defineOperation({
   target: 'bucket',
   query: ['versions'],
   permission: 's3:ListBucketVersions',
-  summary:
-    'Lists all versions and delete markers in the order of keys, those of one key from the newest to the oldest.',
+  summary: 'Lists all versions and delete markers in the order of keys, and those of one key from newest to oldest.',
   input: {
     prefix: query('prefix', text),
     delimiter: query('delimiter', text),

@@ -21,7 +21,7 @@ export const listObjectsV2Operation = defineOperation({
   target: 'bucket',
   query: ['list-type=2'],
   permission: 's3:ListBucket',
-  summary: 'Lists keys in UTF-8 byte order, up to 1,000 a page, folded by delimiter.',
+  summary: 'Lists keys in UTF-8 byte order, up to 1,000 a page, grouped by delimiter.',
   input: {
     continuationToken: query('continuation-token', text),
     startAfter: query('start-after', text),

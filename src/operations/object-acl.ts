@@ -39,7 +39,7 @@ export const getObjectAclOperation = defineOperation({
   query: ['acl'],
   permission: 's3:GetObjectAcl',
   versionPermission: 's3:GetObjectVersionAcl',
-  summary: 'Answers that the owner of the bucket, and nobody else, has full control of the object.',
+  summary: 'Says that the owner of the bucket, and nobody else, has full control of the object.',
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut, ...requestCharged },
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },

@@ -38,7 +38,7 @@ export const getObjectLegalHoldOperation = defineOperation({
   target: 'object',
   query: ['legal-hold'],
   permission: 's3:GetObjectLegalHold',
-  summary: 'Answers whether a version is under legal hold.',
+  summary: 'Says whether a version is under legal hold.',
   input: { versionId, ...ownership },
   output: {},
   outputBody: { kind: 'xml', root: 'LegalHold', shape: legalHoldShape },

@@ -77,7 +77,7 @@ export const getObjectLockConfigurationOperation = defineOperation({
   target: 'bucket',
   query: ['object-lock'],
   permission: 's3:GetBucketObjectLockConfiguration',
-  summary: "Answers a bucket's Object Lock configuration.",
+  summary: "Returns a bucket's Object Lock configuration.",
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'ObjectLockConfiguration', shape: configurationShape },

@@ -33,7 +33,7 @@ export const getObjectTaggingOperation = defineOperation({
   query: ['tagging'],
   permission: 's3:GetObjectTagging',
   versionPermission: 's3:GetObjectVersionTagging',
-  summary: "Answers an object's tag set; empty when it has none.",
+  summary: "Returns an object's tag set; empty when it has none.",
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut },
   outputBody: { kind: 'xml', root: 'Tagging', shape: taggingShape },

@@ -3,6 +3,7 @@ import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
 import { absentConfiguration, absentPolicyStatus } from './absent-configurations.ts'
 import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
+import { deleteBucketCorsOperation, getBucketCorsOperation, putBucketCorsOperation } from './bucket-cors.ts'
 import {
   deleteBucketEncryptionOperation,
   getBucketEncryptionOperation,
@@ -59,6 +60,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketEncryptionOperation,
   getBucketEncryptionOperation,
   deleteBucketEncryptionOperation,
+  putBucketCorsOperation,
+  getBucketCorsOperation,
+  deleteBucketCorsOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putBucketAclOperation,
@@ -80,14 +84,6 @@ export const operations: readonly Operation<OperationContext>[] = [
     read: ['GetBucketReplication', 's3:GetReplicationConfiguration'],
     write: 'PutBucketReplication',
     remove: ['DeleteBucketReplication', 's3:PutReplicationConfiguration'],
-  }),
-  ...absentConfiguration({
-    what: 'CORS configuration',
-    query: 'cors',
-    code: 'NoSuchCORSConfiguration',
-    read: ['GetBucketCors', 's3:GetBucketCORS'],
-    write: 'PutBucketCors',
-    remove: ['DeleteBucketCors', 's3:PutBucketCORS'],
   }),
   ...absentConfiguration({
     what: 'lifecycle configuration',

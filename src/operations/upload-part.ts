@@ -18,7 +18,7 @@ export const uploadPartOperation = defineOperation({
   target: 'object',
   query: ['partNumber', 'uploadId'],
   permission: 's3:PutObject',
-  summary: 'Uploads one part. A part sent again replaces the one before.',
+  summary: 'Uploads one part. A part with the same number replaces the earlier one.',
   input: { partNumber, uploadId, ...checksumsIn, ...encryptionRequest, ...customerKey, ...ownership },
   inputBody: { kind: 'stream' },
   output: { etag: outHeader('ETag'), ...requestCharged, ...partChecksumsOut, ...encryptionOut },

@@ -38,6 +38,16 @@ export interface DefaultEncryption {
   bucketKeyEnabled?: boolean | undefined
 }
 
+/** Which pages of other origins may use a bucket. Patterns hold one `*` at most, which stands for any characters. */
+export interface CorsRule {
+  id?: string | undefined
+  allowedOrigins: readonly string[]
+  allowedMethods: readonly string[]
+  allowedHeaders: readonly string[]
+  exposeHeaders: readonly string[]
+  maxAgeSeconds?: number | undefined
+}
+
 export interface BucketRecord {
   name: string
   /** Distinguishes this bucket from earlier and later ones of the same name. */
@@ -55,6 +65,8 @@ export interface BucketRecord {
   versioning: VersioningState
   objectLock: ObjectLock | undefined
   encryption?: DefaultEncryption | undefined
+  /** In the order in which they are tried. */
+  cors?: readonly CorsRule[] | undefined
 }
 
 /** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */

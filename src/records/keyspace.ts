@@ -1,5 +1,5 @@
 /**
- * Every key of the metadata store. The first element is the table:
+ * Every key of the metadata. The first element is the table:
  *
  *     b bucket                        BucketRecord
  *     o owner bucket                  (empty)        buckets by owner, in order of name

@@ -1,4 +1,4 @@
-/** What the metadata store keeps. How it becomes bytes: `record-codecs`. */
+/** What the metadata keeps. How it becomes bytes: `record-codecs`. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'

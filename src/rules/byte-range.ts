@@ -9,7 +9,7 @@ export interface ByteRange {
 }
 
 /**
- * The bytes that `header` asks for. `undefined` when it is no single byte range in valid syntax: such a header is ignored, as RFC 9110 allows and S3 does.
+ * The bytes that `header` asks for. `undefined` when it is not a single byte range in valid syntax: such a header is ignored, as RFC 9110 allows and S3 does.
  * Throws InvalidRange when the range cannot be satisfied.
  */
 export function resolveRange(header: string, size: number): ByteRange | undefined {
@@ -20,7 +20,7 @@ export function resolveRange(header: string, size: number): ByteRange | undefine
   if (first === '') {
     const suffix = Number(last)
     if (suffix === 0) throw unsatisfiable(header, size)
-    // RFC 9110 section 14.1.3: a suffix longer than the object means all of it, which here is nothing that a 206 could name.
+    // RFC 9110 section 14.1.3: a suffix longer than the object means all of it, which a 206 could not name here.
     if (size === 0) return undefined
     return { start: Math.max(0, size - suffix), end: size }
   }

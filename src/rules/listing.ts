@@ -1,4 +1,4 @@
-/** Decides what a listing page shows: groups by delimiter, the page's bound, where the next one starts. Pure: it is told what was found, in order. */
+/** Decides what a listing page shows: groups by delimiter, the page's bound, where the next one starts. Pure: the caller passes what was found, in order. */
 
 export interface ListingQuery {
   prefix: string
@@ -31,13 +31,13 @@ export function startBehind(marker: string, { prefix, delimiter }: Omit<ListingQ
   return isGroup ? { afterGroup: marker } : { afterKey: marker }
 }
 
-/** What a reader must find for `pageOf` to fill a page: one more than it shows tells that it is not the last. */
+/** How much a reader must find for `pageOf` to fill a page: one more than it shows proves that it is not the last. */
 export const findsMax = ({ max }: Pick<ListingQuery, 'max'>): number => max + 1
 
-/** What was found of a key: what a page shows of it, or the group that it stands for. */
+/** What was found for a key: what a page shows of it, or the group that it stands for. */
 export type Line<T> = T | string
 
-/** The page of what was found, in order of keys: `findsMax` lines or more, or all there are. Of a group there may be any number, one behind the other. */
+/** The page made of what was found, in order of keys: `findsMax` lines or more, or all there are. A group may have any number of lines, one after the other. */
 export function pageOf<T extends { key: string }>(
   { max }: Pick<ListingQuery, 'max'>,
   found: Iterable<Line<T>>,

@@ -1,6 +1,6 @@
 /**
- * How far the time that locks are judged by may go on: as much as was measured by a clock that nobody can set, and beyond that no more than an allowance that comes
- * back slowly, however many steps the machine's clock makes (ADR 0026). Pure.
+ * How far the clock of locks may advance: as far as a clock that nobody can set has measured, and beyond that no further than an allowance that refills
+ * slowly, however many steps the machine's clock makes (ADR 0026). Pure.
  */
 import type { Uptime } from '../clock.ts'
 import { limits } from '../limits.ts'
@@ -12,8 +12,8 @@ export interface ClockReading {
 }
 
 /**
- * Where there is no mark yet, the machine's clock is believed. `lastWriteMs`: where locks may lie all the same, only the time of the last write there is, because a
- * write asks for the time and so leaves a mark: that one is lost.
+ * Without a mark, the machine's clock is believed. `lastWriteMs`: where there may be locks, only the time of the last write is believed. That
+ * write asked for the time and so left a mark, which is lost.
  */
 export function firstMark({ machineMs, uptime }: ClockReading, lastWriteMs = machineMs): LockClockRecord {
   return { trustedMs: Math.min(lastWriteMs, machineMs), measured: uptime, stepsUsedMs: 0, downtimeUsedMs: 0 }
@@ -26,7 +26,7 @@ export function confirmedMark(known: LockClockRecord, reading: ClockReading): Lo
 }
 
 export function nextMark(known: LockClockRecord, { machineMs, uptime }: ClockReading): LockClockRecord {
-  // Within a boot every step is seen for what it is. Over a restart of the machine, nothing tells time that it was off from a step.
+  // Within a boot every step is visible. Over a restart of the machine, a step can't be told from time when it was off.
   const isMeasured = uptime.boot === known.measured.boot && uptime.ms >= known.measured.ms
   const measuredMs = isMeasured ? uptime.ms - known.measured.ms : 0
   const mark: LockClockRecord = {
@@ -40,7 +40,7 @@ export function nextMark(known: LockClockRecord, { machineMs, uptime }: ClockRea
     ),
   }
   const aheadMs = machineMs - mark.trustedMs
-  // All or nothing: of a clock that is set too far ahead, no part is right. Not a number is not greater either.
+  // All or nothing: when a clock is set too far ahead, no part of its step is right. NaN is not greater either.
   if (!(aheadMs > 0)) return mark
   const used = isMeasured ? 'stepsUsedMs' : 'downtimeUsedMs'
   const usedMs = mark[used] + aheadMs

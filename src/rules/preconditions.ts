@@ -1,4 +1,4 @@
-/** Whether a request's If-* conditions let it go on: RFC 9110 section 13 for reads, S3's conditional writes for writes. Pure. */
+/** Whether a request's If-* conditions allow it: RFC 9110 section 13 for reads, S3's conditional writes for writes. Pure. */
 import { S3Error } from '../errors.ts'
 
 export interface ReadConditions {
@@ -42,7 +42,7 @@ export function unquote(etag: string): string {
   return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
 }
 
-/** Runs a commit. That others kept getting in its way has a name of its own where the write was conditional: ConditionalRequestConflict. */
+/** Runs a commit. If others kept getting in its way, a conditional write has an error of its own: ConditionalRequestConflict. */
 export async function conditionally<T>(
   { ifMatch, ifNoneMatch, ifMatchLastModifiedMs, ifMatchSize }: WriteConditions & DeleteConditions,
   commit: () => Promise<T>,

@@ -5,7 +5,7 @@ import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectAttributes, Retention } from '../records/object-attributes.ts'
 
 export interface LockClaim {
-  /** The time that locks are judged by: see `lock-clock`. */
+  /** The time that decides about locks: see `lock-clock`. */
   nowMs: number
   /** The request asks to bypass governance, and its key has the permission. */
   bypassGovernance: boolean
@@ -24,12 +24,12 @@ export function checkRemovable(version: Locked, claim: LockClaim): void {
   throw refusal()
 }
 
-/** A date that is no number, as only damage could leave it, never expires: JSON keeps NaN as null, which would compare as 0. */
+/** A date that is not a number, which only damage can leave, never expires: JSON keeps NaN as null, which would compare as 0. */
 function isInForce({ untilMs }: Retention, nowMs: number): boolean {
   return !(Number.isFinite(untilMs) && untilMs <= nowMs)
 }
 
-/** Throws AccessDenied when the retention in force may not become `next`; `undefined` takes it away. */
+/** Throws AccessDenied when the retention in force may not become `next`; `undefined` removes it. */
 export function checkRetentionChange(version: Locked, next: Retention | undefined, claim: LockClaim): void {
   const { retention } = version
   if (retention === undefined || !isInForce(retention, claim.nowMs)) return

@@ -5,7 +5,7 @@ import type { DeleteMarker, ObjectData, ObjectRecord, VersionRecord } from '../r
 import { nullVersionId } from '../records/version-id.ts'
 
 /**
- * Where the versions of a key lie. The current version, if it is an object, lies apart, so that a read is one lookup and a listing of objects never meets
+ * Where the versions of a key lie. The current version, if it is an object, has a key of its own, so that a read is one lookup and a listing of objects never meets
  * a delete marker. Everything else is history; when there is no current object, the newest of the history is a delete marker, or there is none.
  */
 export interface KeyVersions {
@@ -36,12 +36,12 @@ export function nextSequence({ current, newest }: KeyVersions): number {
   return (current?.sequence ?? newest[0]?.sequence ?? 0) + 1
 }
 
-/** Whether a new version in this bucket gets a name of its own, or is the null version and takes the place of the one before. */
+/** Whether a new version in this bucket gets an id of its own, or is the null version and replaces the earlier one. */
 export function namesVersions(versioning: VersioningState): boolean {
   return versioning === 'enabled'
 }
 
-/** `version`, with the next sequence, becomes the newest. Only a null version takes another's place: that of the null version before. */
+/** `version`, with the next sequence, becomes the newest. Only a null version replaces another: the earlier null version. */
 export function placeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
   const { current, nullVersion } = versions
   const replaces = version.versionId === nullVersionId
@@ -64,13 +64,13 @@ export function placeVersion(versions: KeyVersions, version: VersionRecord): Ver
   }
 }
 
-/** The current object goes and nothing is left in its place: DELETE in a bucket that was never versioned. */
+/** The current object goes and nothing replaces it: DELETE in a bucket that was never versioned. */
 export function removeCurrent(versions: KeyVersions): VersionChange {
   const removed = versions.current === undefined ? [] : [versions.current]
   return { current: undefined, addToHistory: [], dropFromHistory: [], nullSequence: undefined, removed }
 }
 
-/** One version goes for good. When it was the newest, the one before it is current again, if it is an object. */
+/** One version is removed for good. If it was the newest, the one before is current again, if that is an object. */
 export function removeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
   const { current, newest, nullVersion } = versions
   const isCurrent = version.sequence === current?.sequence
@@ -96,12 +96,12 @@ function nullSequenceOf(records: readonly VersionRecord[]): number | undefined {
   return records.find(({ versionId }) => versionId === nullVersionId)?.sequence
 }
 
-/** What a client is told of a version's name: nothing in a bucket that was never versioned. */
+/** The version id that a client sees: none in a bucket that was never versioned. */
 export function shownVersionId({ bucket, record }: VersionInBucket): string | undefined {
   return bucket.versioning === 'unversioned' ? undefined : record.versionId
 }
 
-/** What the writer of a version is told of its name: nothing when it is the null version, which no client needs to name. */
+/** The version id that the writer of a version sees: none when it is the null version, which no client needs to name. */
 export function writtenVersionId(versionId: string | undefined): string | undefined {
   return versionId === nullVersionId ? undefined : versionId
 }

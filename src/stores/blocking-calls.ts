@@ -1,9 +1,9 @@
-/** Decides which calls of the file system block the process: those that memory answers, as handing one to a thread costs more than it does (ADR 0010). */
+/** Decides which file system calls may block the process: those that memory answers, because handing one to a thread costs more than the call itself (ADR 0010). */
 import { limits } from '../limits.ts'
 
 /**
- * Nothing tells beforehand whether what is asked for is in memory, but the time of a call tells it afterwards. One that the disk answered sends those
- * after it to the threads; then one tries again. So a slow disk stalls the process once in `blockingCallsPause` calls at most.
+ * Nothing tells in advance whether the data is in memory, but the duration of a call tells afterwards. When the disk has answered one, the next calls go
+ * to the threads; then one tries again. So a slow disk stalls the process at most once in `blockingCallsPause` calls.
  */
 export class BlockingCalls {
   readonly #monotonicMs: () => number
@@ -13,7 +13,7 @@ export class BlockingCalls {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Whether the next call, that reads so many bytes, may block. Asked once a call. */
+  /** Whether the next call, which reads so many bytes, may block. Ask once per call. */
   allows(bytes = 0): boolean {
     if (bytes > limits.blockingReadBytesMax) return false
     if (this.#pause === 0) return true

@@ -1,4 +1,4 @@
-/** Writes of whole pages past the page cache (O_DIRECT), for one file and where its file system allows it. Copying large data into the cache costs more than writing it. */
+/** Writes whole pages past the page cache (O_DIRECT), for one file, where its file system allows it. Copying large data into the cache costs more than writing it. */
 import * as fs from 'node:fs'
 
 const pageBytes = 4096
@@ -7,14 +7,14 @@ const directWriteBytesMin = 256 * 1024
 
 export class DirectWrites {
   readonly #path: string
-  /** Opened by the first write that qualifies. `null`: the file system takes none. */
+  /** Opened by the first write that qualifies. `null`: the file system does not allow it. */
   #descriptor: Promise<number | null> | undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** How many bytes were written: all, fewer or, as for what lies at no page, none. The caller writes the rest. Rejects as `write(2)` fails. */
+  /** Returns how many bytes were written: all, or fewer, or none for a position off a page boundary. The caller writes the rest. Rejects as `write(2)` fails. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
     if (!qualifies(bytes, position)) return 0
     this.#descriptor ??= openDirect(this.#path)
@@ -23,7 +23,7 @@ export class DirectWrites {
     return new Promise((resolve, reject) => {
       fs.write(descriptor, bytes, 0, bytes.length, position, (error, written) => {
         if (error === null) resolve(written - (written % pageBytes))
-        // The memory, or the size of the device's blocks, is not what it takes.
+        // The alignment of the memory, or the device's block size, does not allow it.
         else if (error.code === 'EINVAL') resolve(0)
         else reject(error)
       })
@@ -40,7 +40,7 @@ export class DirectWrites {
   }
 }
 
-/** Only shared memory comes from a pool that starts at a page; an address cannot be asked for. */
+/** Only shared memory comes from a pool that begins at a page boundary; an address can't be asked for. */
 function qualifies({ buffer, byteOffset, length }: Uint8Array, position: number): boolean {
   if (length < directWriteBytesMin || !(buffer instanceof SharedArrayBuffer)) return false
   return byteOffset % pageBytes === 0 && length % pageBytes === 0 && position % pageBytes === 0

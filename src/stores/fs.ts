@@ -1,14 +1,14 @@
-/** All file access of the stores: so small that a test can put a fault, or the loss of what was not synced, behind every call. */
+/** All file access of the stores. It is so small that a test can put a fault, or the loss of unsynced data, behind every call. */
 
 export interface FileHandle {
-  /** Bytes read at `position` into `buffer`; fewer than asked only at the end of the file. */
+  /** Reads at `position` into `buffer` and returns the number of bytes; fewer than asked only at the end of the file. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Writes all of `buffers` one after the other from `position`, or rejects. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>
-  /** Data, and as much metadata as reading it back needs, on stable storage. After a rejection the file must not be trusted: never retry. */
+  /** Puts data, and as much metadata as reading it back needs, on stable storage. After a rejection the file must not be trusted: never retry. */
   datasync(): Promise<void>
   size(): Promise<number>
-  /** Whether the path that it was opened by still leads to this file, and nobody wrote to it since, as far as the file system tells. Of files opened to read. */
+  /** Whether its path still leads to this file and nobody has written to it since, as far as the file system can tell. For files opened to read. */
   isUnchanged(): Promise<boolean>
   truncate(size: number): Promise<void>
   /** A rejection counts as a failed write. */
@@ -16,23 +16,23 @@ export interface FileHandle {
 }
 
 /**
- * `read`: must exist. `create`: must not exist (EEXIST), opened for reading and writing. `write`: must exist, for reading and writing. `create-synced`: as
- * `create`, and what a write wrote is on stable storage when it resolves, as if `datasync` followed; so a rejected write is as a rejected datasync.
+ * `read`: must exist. `create`: must not exist (EEXIST), opened for reading and writing. `write`: must exist, for reading and writing. `create-synced`: like
+ * `create`, but a write is on stable storage when it resolves, as if `datasync` followed; so a rejected write is like a rejected datasync.
  */
 export type OpenMode = 'read' | 'create' | 'create-synced' | 'write'
 
 export interface Fs {
   open(path: string, mode: OpenMode): Promise<FileHandle>
-  /** Creates one directory; EEXIST when it is there. The parent must be synced by the caller. */
+  /** Creates one directory; EEXIST when it exists. The caller must sync the parent. */
   mkdir(path: string): Promise<void>
-  /** Entries of a directory made, renamed or removed before are on stable storage. */
+  /** Earlier changes of the directory's entries (made, renamed, removed) are on stable storage when it resolves. */
   syncDirectory(path: string): Promise<void>
   /** Names in a directory, unordered. ENOENT when there is none. */
   list(path: string): Promise<string[]>
   stat(path: string): Promise<{ size: number; mtimeMs: number; isDirectory: boolean }>
   /** Replaces the target atomically. */
   rename(from: string, to: string): Promise<void>
-  /** A second name for a file; EEXIST when the name is taken. Not every file system has it. */
+  /** A second name for a file; EEXIST when the name is taken. Not every file system supports it. */
   link(from: string, to: string): Promise<void>
   /** ENOENT when there is no such file. */
   unlink(path: string): Promise<void>
@@ -40,6 +40,6 @@ export interface Fs {
   rmdir(path: string): Promise<void>
   /** Bytes free for unprivileged writers on the file system that holds `path`. */
   freeBytes(path: string): Promise<number>
-  /** Rejects as writing into a directory would, where that is known without trying: EROFS, EACCES. */
+  /** Rejects as writing into the directory would, where that is known without trying: EROFS, EACCES. */
   requireWritable(path: string): Promise<void>
 }

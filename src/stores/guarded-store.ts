@@ -1,6 +1,6 @@
 /**
- * A store that may fail without taking the service along: after errors it is left out, looked at again and again, and used once it is itself again.
- * Everything asked of it while it is out is refused at once, with nothing tried.
+ * A store that may fail without taking the service down. After errors it is taken out and checked again and again, and is used once it works again.
+ * While it is out, every call is refused at once without trying anything.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ByteSource } from '../byte-source.ts'
@@ -31,21 +31,21 @@ export interface StoreCondition {
 
 export interface GuardOptions {
   name: string
-  /** What fails together with it. */
+  /** The failure domain: what fails together with it. */
   domain: string
-  /** The store that the metadata refers to; what is opened must be it. */
+  /** The store that the metadata refers to. What is opened must be this one. */
   storeId: string
-  /** The same later on: another has been put in the place of one that is lost. */
+  /** The same at a later time: another store may have replaced one that is lost. */
   knownStoreId?(): Promise<string | undefined>
-  /** `first`: no other process has it open. `storeId`: as above, or as it is known by now. `onFatal`: the opened store can promise nothing any more. */
+  /** `first`: no other process has it open. `storeId`: as above, or as known by now. `onFatal`: the opened store can promise nothing any more. */
   open(how: { first: boolean; storeId: string; onFatal(error: Error): void }): Promise<ShardStore>
-  /** Whether the first opening is by the process that owns the store. */
+  /** Whether the process that owns the store opens it for the first time. */
   firstOpener: boolean
   clock: Clock
   warn(message: string): void
 }
 
-/** Resolves also when the store can't be opened: then it is out. */
+/** Resolves even when the store can't be opened: then it is out. */
 export async function openGuardedStore(options: GuardOptions): Promise<GuardedStore> {
   const guarded = new GuardedStore(options)
   await guarded.start()
@@ -64,11 +64,11 @@ export class GuardedStore implements ShardStore {
   /** After a failed sync it stays out for as long as this process lives. */
   #isFinal = false
   #errorsInARow = 0
-  /** Why it took no new data, and until when it is given none. */
+  /** Why it refused new data, and until when it is offered none. */
   #refusal: { state: 'full' | 'read-only'; reason: string; untilMs: number } | undefined
   #looking: Promise<void> | undefined
   #lookingNext: Promise<void> | undefined
-  /** Of what was taken out: writes under way end first, unless they hang. */
+  /** Stores that were taken out: their writes under way end first, unless they hang. */
   readonly #closing = new Set<Promise<void>>()
   #closed = false
 
@@ -95,7 +95,7 @@ export class GuardedStore implements ShardStore {
     return { state: refusal.state, reason: refusal.reason }
   }
 
-  /** Looks whether the store is there, and itself; takes it out, or back, accordingly. Never rejects. */
+  /** Checks whether the right store is there; takes it out, or back in, accordingly. Never rejects. */
   probe(): Promise<void> {
     if (this.#closed) return Promise.resolve()
     this.#looking ??= this.#look(false).finally(() => {
@@ -104,7 +104,7 @@ export class GuardedStore implements ShardStore {
     return this.#looking
   }
 
-  /** Where it is out: whether another store is to be in its place by now. Errors: those of `knownStoreId`. */
+  /** When it is out: looks whether another store has replaced it. Errors: those of `knownStoreId`. */
   async follow(): Promise<void> {
     if (this.#inner !== undefined) return
     const known = await this.#options.knownStoreId?.()
@@ -115,7 +115,7 @@ export class GuardedStore implements ShardStore {
     this.#refusal = undefined
   }
 
-  /** Takes note of an error of the store, and looks what it means. */
+  /** Takes note of an error of the store, and checks what it means. */
   blame(error: unknown): void {
     void this.#judge(error)
   }
@@ -146,13 +146,13 @@ export class GuardedStore implements ShardStore {
       return id
     } catch (error) {
       payload.cancel()
-      // Who comes again, or chooses another store, is not to meet one that is known to be gone.
+      // A client that retries, or a caller that chooses another store, must not meet a store that is known to be gone.
       if (!payloadFailed) await withinMs(this.#judge(error), limits.storeLookMsMax)
       throw error
     }
   }
 
-  /** Who reads tells by `blame` what went wrong, now or half-way. */
+  /** The reader reports by `blame` what went wrong, now or half-way. */
   async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
     return this.#required().get(id, range)
   }
@@ -198,12 +198,12 @@ export class GuardedStore implements ShardStore {
     await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
   }
 
-  /** Resolves when the store has been looked at, if that was called for. Never rejects. */
+  /** Resolves when the store has been checked, if that was called for. Never rejects. */
   async #judge(error: unknown): Promise<void> {
     if (error instanceof StoreOut || error instanceof S3Error) return
     if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
     if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
-    // Where a shard is damaged, perhaps more is gone: it is no error of the store yet.
+    // Where one shard is damaged, more may be gone: it is not an error of the store yet.
     if (!(error instanceof ShardDamaged)) this.#errorsInARow++
     if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
     else await this.#lookAnew()
@@ -225,7 +225,7 @@ export class GuardedStore implements ShardStore {
     void this.probe()
   }
 
-  /** One look, begun after the call, for all who ask meanwhile. */
+  /** One check, begun after the call, for all who ask meanwhile. */
   #lookAnew(): Promise<void> {
     if (this.#looking === undefined) return this.probe()
     this.#lookingNext ??= this.#looking.then(() => {
@@ -280,12 +280,12 @@ export class GuardedStore implements ShardStore {
 }
 
 async function withinMs(work: Promise<void>, ms: number): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([work, delay(ms, undefined, { signal: late.signal, ref: false }).catch(() => {})])
-  late.abort()
+  const timeout = new AbortController()
+  await Promise.race([work, delay(ms, undefined, { signal: timeout.signal, ref: false }).catch(() => {})])
+  timeout.abort()
 }
 
-/** `payload`, telling its own failures from those of who reads it. */
+/** `payload`, which tells its own failures from those of its reader. */
 function noteFailure(payload: ByteSource, failed: () => void): ByteSource {
   return {
     size: payload.size,

@@ -4,12 +4,16 @@ import { type Clock, randomId, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { checkedDescription, checkRange } from './shard-contract.ts'
 import {
+  type CompactResult,
   type FoundShard,
+  type NewShard,
   type ShardId,
   ShardMissing,
   type ShardRange,
   type ShardStore,
   StoreFull,
+  type StoreUsage,
+  type UncheckedBatch,
 } from './shard-store.ts'
 
 const batchShardsMax = 1024
@@ -32,118 +36,133 @@ export interface MemoryStoreOptions {
   bytesMax?: number
 }
 
-export function memoryShardStore({ clock = systemClock, bytesMax = Infinity }: MemoryStoreOptions = {}): ShardStore {
-  const shards = new Map<ShardId, Kept>()
-  const unchecked = new Map<string, Batch>()
-  let made = 0
-  let usedBytes = 0
-  let closed = false
-  let openBatch: [string, Batch] | undefined
+export function memoryShardStore(options: MemoryStoreOptions = {}): ShardStore {
+  return new MemoryStore(options)
+}
 
-  function addToBatch(id: ShardId): string {
-    openBatch ??= [`batch-${made}`, { newestMs: 0, closed: false, shards: new Set() }]
-    const [batchId, batch] = openBatch
-    unchecked.set(batchId, batch)
+class MemoryStore implements ShardStore {
+  readonly storeId: string
+  readonly #clock: Clock
+  readonly #bytesMax: number
+  readonly #shards = new Map<ShardId, Kept>()
+  readonly #unchecked = new Map<string, Batch>()
+  #openBatch: [string, Batch] | undefined
+  #made = 0
+  #usedBytes = 0
+  #closed = false
+
+  constructor({ clock = systemClock, bytesMax = Infinity }: MemoryStoreOptions) {
+    this.storeId = randomId(clock)
+    this.#clock = clock
+    this.#bytesMax = bytesMax
+  }
+
+  async put({ payload, describe }: NewShard): Promise<ShardId> {
+    this.#assertOpen()
+    if (this.#usedBytes + payload.size > this.#bytesMax) {
+      payload.cancel()
+      throw new StoreFull(`memory store: ${this.#bytesMax} bytes are in use`)
+    }
+    // Counted before the payload is awaited, so that concurrent writers cannot overfill the store.
+    this.#usedBytes += payload.size
+    try {
+      const bytes = Buffer.from(await payload.read())
+      if (bytes.length !== payload.size)
+        throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
+      const description = Buffer.from(checkedDescription(describe()))
+      const id = `m.${this.#made++}`
+      this.#shards.set(id, { batch: this.#addToBatch(id), description, payload: bytes })
+      return id
+    } catch (error) {
+      this.#usedBytes -= payload.size
+      throw error
+    }
+  }
+
+  async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
+    const { payload } = this.#kept(id)
+    checkRange(range, payload.length)
+    return copyingSource(payload, range)
+  }
+
+  async description(id: ShardId): Promise<Buffer> {
+    return Buffer.from(this.#kept(id).description)
+  }
+
+  async delete(ids: readonly ShardId[]): Promise<void> {
+    for (const id of ids) {
+      const kept = this.#shards.get(id)
+      if (kept === undefined) continue
+      this.#shards.delete(id)
+      this.#unchecked.get(kept.batch)?.shards.delete(id)
+      this.#usedBytes -= kept.payload.length
+    }
+  }
+
+  async unchecked(): Promise<UncheckedBatch[]> {
+    return [...this.#unchecked].map(([id, { newestMs, closed }]) => ({ id, newestMs, closed }))
+  }
+
+  async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    const ids = batchId === undefined ? this.#shards.keys() : (this.#unchecked.get(batchId)?.shards ?? [])
+    for (const id of [...ids]) {
+      const kept = this.#shards.get(id)
+      if (kept === undefined) continue
+      yield { id, description: Buffer.from(kept.description), payloadBytes: kept.payload.length }
+    }
+  }
+
+  async markChecked(batchId: string): Promise<void> {
+    this.#unchecked.delete(batchId)
+  }
+
+  /** Memory has no room to win back, but jobs expect every batch to end some day. Here it ends at the next compaction. */
+  async compact(): Promise<CompactResult> {
+    this.#closeBatch()
+    return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
+  }
+
+  async check(): Promise<void> {
+    this.#assertOpen()
+  }
+
+  async usage(): Promise<StoreUsage> {
+    return { usedBytes: this.#usedBytes, freeBytes: Math.max(0, this.#bytesMax - this.#usedBytes) }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#closeBatch()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('the store is closed')
+  }
+
+  #kept(id: ShardId): Kept {
+    const kept = this.#shards.get(id)
+    if (kept === undefined) throw new ShardMissing(id)
+    return kept
+  }
+
+  /** Returns the id of the batch. */
+  #addToBatch(id: ShardId): string {
+    this.#openBatch ??= [`batch-${this.#made}`, { newestMs: 0, closed: false, shards: new Set() }]
+    const [batchId, batch] = this.#openBatch
+    this.#unchecked.set(batchId, batch)
     batch.shards.add(id)
-    batch.newestMs = clock.now()
-    if (batch.shards.size >= batchShardsMax) closeBatch()
+    batch.newestMs = this.#clock.now()
+    if (batch.shards.size >= batchShardsMax) this.#closeBatch()
     return batchId
   }
 
-  function closeBatch(): void {
-    if (openBatch !== undefined) openBatch[1].closed = true
-    openBatch = undefined
-  }
-
-  function found(id: ShardId): FoundShard[] {
-    const kept = shards.get(id)
-    if (kept === undefined) return []
-    return [{ id, description: Buffer.from(kept.description), payloadBytes: kept.payload.length }]
-  }
-
-  return {
-    storeId: randomId(clock),
-
-    async put({ payload, describe }) {
-      if (closed) throw new Error('the store is closed')
-      if (usedBytes + payload.size > bytesMax) {
-        payload.cancel()
-        throw new StoreFull(`memory store: ${bytesMax} bytes are in use`)
-      }
-      // Counted before the payload is awaited, so that writers side by side cannot overfill the store.
-      usedBytes += payload.size
-      try {
-        const bytes = Buffer.from(await payload.read())
-        if (bytes.length !== payload.size)
-          throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
-        const description = Buffer.from(checkedDescription(describe()))
-        const id = `m.${made++}`
-        shards.set(id, { batch: addToBatch(id), description, payload: bytes })
-        return id
-      } catch (error) {
-        usedBytes -= payload.size
-        throw error
-      }
-    },
-
-    async get(id, range) {
-      const kept = shards.get(id)
-      if (kept === undefined) throw new ShardMissing(id)
-      checkRange(range, kept.payload.length)
-      return copyingSource(kept.payload, range)
-    },
-
-    async description(id) {
-      const kept = shards.get(id)
-      if (kept === undefined) throw new ShardMissing(id)
-      return Buffer.from(kept.description)
-    },
-
-    async delete(ids) {
-      for (const id of ids) {
-        const kept = shards.get(id)
-        if (kept === undefined) continue
-        shards.delete(id)
-        unchecked.get(kept.batch)?.shards.delete(id)
-        usedBytes -= kept.payload.length
-      }
-    },
-
-    async unchecked() {
-      return [...unchecked].map(([id, { newestMs, closed }]) => ({ id, newestMs, closed }))
-    },
-
-    async *list(batchId) {
-      const ids = batchId === undefined ? shards.keys() : (unchecked.get(batchId)?.shards ?? [])
-      for (const id of [...ids]) yield* found(id)
-    },
-
-    async markChecked(batchId) {
-      unchecked.delete(batchId)
-    },
-
-    /** Memory has no room to win back, but jobs expect that a batch ends some day: here it ends when compaction comes by. */
-    async compact() {
-      closeBatch()
-      return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
-    },
-
-    async check() {
-      if (closed) throw new Error('the store is closed')
-    },
-
-    async usage() {
-      return { usedBytes, freeBytes: Math.max(0, bytesMax - usedBytes) }
-    },
-
-    async close() {
-      closed = true
-      closeBatch()
-    },
+  #closeBatch(): void {
+    if (this.#openBatch !== undefined) this.#openBatch[1].closed = true
+    this.#openBatch = undefined
   }
 }
 
-/** Gives copies only: a reader that scribbles in its buffer must not change what is stored. */
+/** Gives out copies only: a reader that writes to its buffer must not change what is stored. */
 function copyingSource(stored: Buffer, { start, end }: ShardRange): ByteSource {
   let cancelled = false
   return {

@@ -1,4 +1,4 @@
-/** The real file system behind `Fs`: plain descriptors and callbacks, which cost less a call than the promise API's handles. */
+/** The real file system behind `Fs`: plain descriptors and callbacks, which cost less per call than the promise API's handles. */
 import * as fs from 'node:fs'
 import * as fsPromises from 'node:fs/promises'
 import { BlockingCalls } from './blocking-calls.ts'
@@ -17,7 +17,7 @@ const openFlags = {
   write: 'r+',
 } as const
 
-/** Of all files: a disk is slow, not a file. */
+/** For all files: disks are slow, not files. */
 const blockingCalls = new BlockingCalls()
 
 type Done = (error: Error | null) => void
@@ -58,10 +58,10 @@ class NodeFile implements FileHandle {
   readonly #direct: DirectWrites | undefined
   readonly #path: string
   readonly #syncs: boolean
-  /** Of a file that is only read. */
+  /** For a file that is only read. */
   readonly #statsAtOpen: fs.Stats | undefined
 
-  /** `syncs`: each write is followed by a datasync. */
+  /** `syncs`: a datasync follows each write. */
   constructor(descriptor: number, path: string, how: { direct?: DirectWrites; stats?: fs.Stats; syncs?: boolean }) {
     this.#descriptor = descriptor
     this.#path = path

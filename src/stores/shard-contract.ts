@@ -1,4 +1,4 @@
-/** What every store asks of its callers. A breach is a bug of the caller, never of a client. */
+/** What every store demands of its callers. A breach is a bug of the caller, never of a client. */
 import { limits } from '../limits.ts'
 import type { ShardRange } from './shard-store.ts'
 

@@ -1,7 +1,7 @@
-/** One place that keeps shards, as every kind of store must offer it. Knows nothing of objects; a shard's description is opaque bytes here. */
+/** What every kind of store must offer. A store keeps shards and knows nothing of objects; a shard's description is opaque bytes here. */
 import type { ByteSource } from '../byte-source.ts'
 
-/** Where in its store a shard lies. Opaque to all but the store that made it. Short, printable ASCII. */
+/** Where a shard lies in its store. Opaque to everything but the store that made it. Short, printable ASCII. */
 export type ShardId = string
 
 export interface NewShard {
@@ -18,7 +18,7 @@ export interface ShardRange {
   end: number
 }
 
-/** A shard met while walking a store. */
+/** A shard as a store lists it. */
 export interface FoundShard {
   id: ShardId
   /** As given to `put`. */
@@ -26,16 +26,16 @@ export interface FoundShard {
   payloadBytes: number
 }
 
-/** Shards that were written since the last check and whose references nobody has yet confirmed: the only place orphans can be. */
+/** Shards that were written since the last check, and whose references nobody has confirmed yet. Orphans can be nowhere else. */
 export interface UncheckedBatch {
   id: string
   /** When the newest shard of the batch was written, in milliseconds since the epoch. */
   newestMs: number
-  /** Whether its writer is done with it. A batch still open is walked again later. */
+  /** Whether its writer is done with it. A batch that is still open is walked again later. */
   closed: boolean
 }
 
-/** Thrown by reads when what is stored is not what was written: missing, truncated, flipped, or another shard's bytes. */
+/** Thrown by reads when the stored bytes are not what was written: missing, truncated, flipped, or another shard's. */
 export class ShardDamaged extends Error {
   readonly shardId: ShardId
   constructor(shardId: ShardId, message: string) {
@@ -45,7 +45,7 @@ export class ShardDamaged extends Error {
   }
 }
 
-/** Thrown by reads and never by deletes: no such shard. Either it was moved (read the metadata again) or it is lost. */
+/** Thrown by reads and never by deletes: there is no such shard. Either it was moved (read the metadata again) or it is lost. */
 export class ShardMissing extends ShardDamaged {
   constructor(shardId: ShardId) {
     super(shardId, 'not found')
@@ -61,7 +61,7 @@ export class StoreFull extends Error {
   }
 }
 
-/** Thrown by `put` and `delete` when the store may not be written to. What lies there can be read. */
+/** Thrown by `put` and `delete` when the store may not be written to. Its shards can be read. */
 export class StoreReadOnly extends Error {
   constructor(message: string) {
     super(message)
@@ -69,7 +69,7 @@ export class StoreReadOnly extends Error {
   }
 }
 
-/** Thrown by a store that can't be used now. Nothing was tried; another store, or another time, may do. */
+/** Thrown by a store that can't be used now. Nothing was tried; another store, or another time, may work. */
 export class StoreOut extends Error {
   constructor(name: string, reason: string) {
     super(`store ${name} is out of use: ${reason}`)
@@ -78,7 +78,7 @@ export class StoreOut extends Error {
 }
 
 export interface ShardStore {
-  /** From the identity file: the same for the life of the store's data. */
+  /** From the identity file: the same for as long as the store's data exists. */
   readonly storeId: string
 
   /**
@@ -105,16 +105,16 @@ export interface ShardStore {
   unchecked(): Promise<UncheckedBatch[]>
   /** Live (not deleted) shards of a batch, or of the whole store. */
   list(batchId?: string): AsyncIterable<FoundShard>
-  /** Says that every live shard of a closed batch is known to be referenced. */
+  /** Records that every live shard of a closed batch is known to be referenced. */
   markChecked(batchId: string): Promise<void>
 
   /**
-   * Wins back room: removes batches with nothing alive, and asks `move` for each live shard of batches that are mostly dead. `move` re-writes it elsewhere (through `put`)
-   * and swaps the reference; it answers false when it could not, and then the batch stays as it is. Shards written within `graceMs` stay.
+   * Wins back room: removes batches in which nothing is alive, and calls `move` for each live shard of batches that are mostly dead. `move` writes it again elsewhere (through `put`)
+   * and swaps the reference. It resolves with false when it could not; then the batch stays as it is. Shards written within `graceMs` stay.
    */
   compact(options: { graceMs: number; move: (shard: FoundShard) => Promise<boolean> }): Promise<CompactResult>
 
-  /** Rejects when what was opened is no longer there: its place is gone, empty, or holds another store. */
+  /** Rejects when what was opened is gone: its directory or bucket is missing, empty, or holds another store. */
   check(): Promise<void>
 
   usage(): Promise<StoreUsage>
@@ -122,11 +122,11 @@ export interface ShardStore {
   close(): Promise<void>
 }
 
-/** Bytes that this store takes where it lies, and bytes free for new data there. `undefined`: it can't tell. */
+/** The bytes that this store's data takes, and the bytes free for new data. `undefined`: it can't tell. */
 export interface StoreUsage {
   usedBytes: number | undefined
   freeBytes: number | undefined
-  /** Why nothing may be written there now. Absent: nothing is known against it. */
+  /** Why nothing may be written there now. Absent: nothing is known to prevent it. */
   readOnly?: string | undefined
 }
 

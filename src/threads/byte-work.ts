@@ -2,9 +2,9 @@
 import { type ChecksumAlgorithm, createDigest, type Digest, digestsReady } from '../checksums/checksums.ts'
 import { plainBytes, SegmentDamaged, sealedBytes, segmentOpener, segmentSealer } from '../encryption/segments.ts'
 
-/** What is to be done with a body. Can be sent to a thread. */
+/** What to do with a body. It can be sent to a thread. */
 export interface WorkOrder {
-  /** Of the bytes as they come in. */
+  /** Digests of the bytes as they come in. */
   digests: readonly ChecksumAlgorithm[]
   cipher?: CipherOrder | undefined
 }
@@ -14,20 +14,20 @@ export type CipherOrder =
   | { kind: 'seal'; key: Uint8Array; size: number }
   | { kind: 'open'; key: Uint8Array; size: number; range: { start: number; end: number } }
 
-/** Where in a chunk the result lies. */
+/** Where in the chunk the result lies. */
 export interface Piece {
   start: number
   end: number
 }
 
-/** What is done with one chunk: the first `bytes` of `memory` become the result, somewhere in `memory`. */
+/** The work on one chunk: the first `bytes` of `memory` become the result, somewhere in `memory`. */
 type ChunkWork = (memory: Buffer, bytes: number) => Piece
 
 export class ByteWork {
   readonly #digests: readonly Digest[]
   readonly #cipher: ChunkWork
 
-  /** Resolves when an order can be taken up; `undefined` when it can be already. */
+  /** Resolves when the order can be started; `undefined` when it can be already. */
   static ready({ digests }: WorkOrder): Promise<void> | undefined {
     return digestsReady(digests)
   }
@@ -39,7 +39,7 @@ export class ByteWork {
   }
 
   /**
-   * Goes on with the next `bytes`, which lie at the start of `memory`. All chunks but the last hold whole segments when there is a cipher, and sealing
+   * Takes the next `bytes`, which lie at the start of `memory`. With a cipher, all chunks but the last hold whole segments, and sealing
    * needs room for what it adds. Throws `SegmentDamaged`; nothing can follow.
    */
   work(memory: Buffer, bytes: number): Piece {
@@ -47,7 +47,7 @@ export class ByteWork {
     return this.#cipher(memory, bytes)
   }
 
-  /** In the order that they were asked for. Call once, after the last chunk. Throws `SegmentDamaged` when sealed bytes ended early. */
+  /** In the order of the request. Call once, after the last chunk. Throws `SegmentDamaged` when sealed bytes ended early. */
   digest(): Buffer[] {
     this.#cipher(Buffer.alloc(0), 0)
     return this.#digests.map((digest) => digest.digest())
@@ -71,7 +71,7 @@ function sealing({ key, size }: CipherOrder): ChunkWork {
   return (memory, bytes) => {
     const segments = Math.ceil(bytes / plainBytes)
     let end = 0
-    // From the last to the first, as each moves towards the end.
+    // From the last to the first, because each moves towards the end.
     for (let i = segments - 1; i >= 0; i--) {
       const plain = memory.subarray(i * plainBytes, Math.min((i + 1) * plainBytes, bytes))
       let at = i * sealedBytes
@@ -88,7 +88,7 @@ function opening({ key, size, range }: Extract<CipherOrder, { kind: 'open' }>): 
   let next = Math.floor(range.start / plainBytes)
   const stop = Math.ceil(range.end / plainBytes)
   return (memory, bytes) => {
-    // Nothing follows the last segment, and nothing is missing before the end.
+    // Nothing may follow the last segment, and nothing may be missing before the end.
     if (bytes === 0 ? next < stop : next >= stop) throw new SegmentDamaged(next)
     const first = next * plainBytes
     let end = 0

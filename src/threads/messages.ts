@@ -1,4 +1,4 @@
-/** What threads and their owner say to each other. Every ask that is answered is answered in order. */
+/** What threads and their owner say to each other. Answers come in the order of the asks that have one. */
 import type { Piece, WorkOrder } from './byte-work.ts'
 
 export type ToThread =
@@ -12,6 +12,6 @@ export type ToThread =
 export type FromThread =
   | { kind: 'piece'; piece: Piece }
   | { kind: 'digests'; digests: Uint8Array[] }
-  /** An error that must be told from others keeps its kind; of any other only the text is told. */
+  /** An error that callers must recognise keeps its kind; of any other only the text is sent. */
   | { kind: 'damaged'; segment: number }
   | { kind: 'failed'; message: string }

@@ -1,4 +1,4 @@
-/** What runs in a thread: the sessions that it was given, one chunk after the other. Entry point; only `worker-threads.ts` starts it. */
+/** The entry point of a thread: does the work of its sessions, one chunk after the other. Only `worker-threads.ts` starts it. */
 import { parentPort } from 'node:worker_threads'
 import { SegmentDamaged } from '../encryption/segments.ts'
 import { ByteWork } from './byte-work.ts'
@@ -31,7 +31,7 @@ function take(ask: ToThread): void {
   else parentPort?.postMessage(answer(ask))
 }
 
-/** While an order waits until it can be taken up, all that comes after it waits too: answers are told apart by their order alone. */
+/** While an order can't be started yet, everything after it waits too: only their sequence matches answers with asks. */
 let turn: Promise<void> | undefined
 
 parentPort?.on('message', (ask: ToThread) => {
@@ -40,7 +40,7 @@ parentPort?.on('message', (ask: ToThread) => {
     take(ask)
     return
   }
-  // An order that can't be taken up makes no session: what is asked of it is answered as a failure.
+  // An order that can't be started makes no session: whatever is asked of it is answered with a failure.
   const mine = Promise.allSettled([turn, ready]).then(([, { status }]) => {
     if (turn === mine) turn = undefined
     if (status === 'fulfilled') take(ask)

@@ -1,18 +1,18 @@
-/** A body that other threads work on while it passes. Gathers it into chunks and keeps their order; the work itself lies in `byte-work.ts`. */
+/** A body that other threads work on while it passes. Gathers it into chunks and keeps their order; `byte-work.ts` does the work itself. */
 import type { ByteSink, ByteSource, UncheckedBytes } from '../byte-source.ts'
 import { plainBytes, sealedBytes, sealedSize } from '../encryption/segments.ts'
 import type { CipherOrder, Piece, WorkOrder } from './byte-work.ts'
 import type { Threads, WorkSession } from './threads.ts'
 
-/** One chunk is given on while the thread works on the next; a third is being gathered. */
+/** The thread works on one chunk while another is given on, and a third is being gathered. */
 const chunksAheadMax = 2
 
 export interface WorkedSource extends ByteSource {
-  /** In the order that they were asked for. Known once it has been drained or read. */
+  /** In the order of the request. Known once the source has been drained or read. */
   digests(): readonly Buffer[]
 }
 
-/** `source` as `order` makes it. Rejects as `source` and as `WorkSession.work` do. */
+/** `source` after the work of `order`. Rejects like `source` and `WorkSession.work`. */
 export function workedSource(threads: Threads, source: ByteSource, order: WorkOrder): WorkedSource {
   let digests: readonly Buffer[] | undefined
   const size = sizeAfter(source.size, order.cipher)
@@ -52,7 +52,7 @@ export function workedSource(threads: Threads, source: ByteSource, order: WorkOr
   }
 }
 
-/** As `workedSource`, and held to the SHA-256 that was claimed of it: rejects with what `check` throws. */
+/** Like `workedSource`, and compared with the claimed SHA-256: rejects with what `check` throws. */
 export function checkedSource(threads: Threads, { source, check }: UncheckedBytes, order: WorkOrder): WorkedSource {
   const known = order.digests.indexOf('SHA256')
   const digests = known < 0 ? [...order.digests, 'SHA256' as const] : order.digests
@@ -88,11 +88,11 @@ class WorkLine {
   readonly #session: WorkSession
   readonly #sink: ByteSink
   readonly #seals: boolean
-  /** What may stay in its own memory is a multiple of so many bytes; `undefined`: nothing, as the result needs more room. */
+  /** Bytes in multiples of this may stay in their own memory; `undefined`: none, because the result needs more room. */
   readonly #unitBytes: number | undefined
   #chunk: Buffer | undefined
   #filled = 0
-  /** Settle in order, and never reject. */
+  /** They settle in order, and never reject. */
   readonly #ahead: Promise<void>[] = []
   #failure: { error: unknown } | undefined
 
@@ -141,7 +141,7 @@ class WorkLine {
     await this.#sink(bytes.subarray(start, end))
   }
 
-  /** Resolves when what was submitted has been given on. */
+  /** Resolves when everything submitted has been given on. */
   async #settled(): Promise<void> {
     await this.#ahead.at(-1)
     this.#assertSound()
@@ -162,13 +162,13 @@ class WorkLine {
     return this.#chunk
   }
 
-  /** What is gathered in a chunk: as many segments as fit when they are sealed. */
+  /** How much one chunk gathers: as many segments as fit once they are sealed. */
   #roomIn({ length }: Buffer): number {
     const segments = Math.floor(length / sealedBytes)
     return segments * (this.#seals ? plainBytes : sealedBytes)
   }
 
-  /** How many bytes had room. */
+  /** Returns how many bytes had room. */
   #gather(bytes: Buffer, from: number): number {
     const chunk = this.#taken()
     const room = this.#roomIn(chunk) - this.#filled

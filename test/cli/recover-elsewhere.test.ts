@@ -15,7 +15,7 @@ afterEach(async () => {
 async function make(scheme: string): Promise<void> {
   far = new Map(await Promise.all(disks.map(async (name) => [name, await openFarSide()] as const)))
   world = await RecoverWorld.make(scheme, (name) => {
-    const { endpoint, bucket, prefix } = far.get(name)?.place ?? {}
+    const { endpoint, bucket, prefix } = far.get(name)?.address ?? {}
     return `type = "s3"\nendpoint = "${endpoint}"\nbucket = "${bucket}"\nprefix = "${prefix}"\n`
   })
 }

@@ -195,7 +195,7 @@ describe('locations over three servers', () => {
     })
     const progress = async (writes: number): Promise<void> => {
       const target = load.acknowledged + writes
-      await Promise.race([atWork, expect.poll(() => load.acknowledged, { timeout: 30_000 }).toBeGreaterThan(target)])
+      await Promise.race([atWork, expect.poll(() => load.acknowledged).toBeGreaterThan(target)])
     }
     await progress(20)
     await killFar('far2')
@@ -214,7 +214,7 @@ describe('locations over three servers', () => {
     // The running server's jobs find it back.
     const up = names.map((name) => ({ name, state: 'up' }))
     const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 }, stores: up }
-    await expect.poll(statuses, { timeout: 30_000, interval: 500 }).toMatchObject([whole, whole])
+    await expect.poll(statuses, { interval: 500 }).toMatchObject([whole, whole])
     const [copies] = await statuses()
     for (const store of copies?.stores ?? []) {
       expect(store.usedBytes).toBeGreaterThan(0)
@@ -244,7 +244,7 @@ describe('locations over three servers', () => {
     for (const body of bodies) expect((await read(client, 'striped', `${body.length}`)).equals(body)).toBe(true)
     hung?.kill('SIGCONT')
     const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 } }
-    await expect.poll(statuses, { timeout: 30_000, interval: 500 }).toMatchObject([whole, whole])
+    await expect.poll(statuses, { interval: 500 }).toMatchObject([whole, whole])
     client.destroy()
   })
 

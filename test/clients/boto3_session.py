@@ -46,6 +46,11 @@ for place in ({}, {"Key": "käse/🦊"}):
     assert code_of(put_acl, Bucket=BUCKET, ACL="public-read", **place) == "AccessControlListNotSupported"
 assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NoSuchBucketPolicy"
 assert code_of(s3.get_bucket_cors, Bucket=BUCKET) == "NoSuchCORSConfiguration"
+cors_rule = {"AllowedOrigins": ["https://app.test"], "AllowedMethods": ["PUT"], "MaxAgeSeconds": 60}
+s3.put_bucket_cors(Bucket=BUCKET, CORSConfiguration={"CORSRules": [cors_rule]})
+assert s3.get_bucket_cors(Bucket=BUCKET)["CORSRules"] == [cors_rule]
+s3.delete_bucket_cors(Bucket=BUCKET)
+assert code_of(s3.get_bucket_cors, Bucket=BUCKET) == "NoSuchCORSConfiguration"
 assert code_of(s3.get_bucket_lifecycle_configuration, Bucket=BUCKET) == "NoSuchLifecycleConfiguration"
 assert s3.get_bucket_request_payment(Bucket=BUCKET)["Payer"] == "BucketOwner"
 assert "LoggingEnabled" not in s3.get_bucket_logging(Bucket=BUCKET)

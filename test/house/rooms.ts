@@ -152,7 +152,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/crc32': ['checksums/', 'records/record-format.ts', 'stores/', 'kv/integrity/'],
   'hash-wasm': ['checksums/xxhash.ts'],
   '@aws-sdk/client-s3': ['stores/s3/'],
-  zod: ['config/', 'instance/', 'cli/'],
+  zod: ['config/', 'instance/', 'jobs/', 'cli/'],
 }
 
 /** Started or imported from outside src/. */

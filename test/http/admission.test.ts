@@ -36,7 +36,6 @@ beforeAll(async () => {
     }),
     answersWhoAsked('ListObjects', 'GET', 'bucket'),
     answersWhoAsked('PostObject', 'POST', 'bucket', { authentication: 'form' }),
-    answersWhoAsked('Preflight', 'OPTIONS', 'object', { authentication: 'anonymous allowed' }),
   ])
 })
 afterAll(() => fixture.close())
@@ -49,8 +48,6 @@ describe('a request without a signature', () => {
   it.each([
     ['that anybody may send', 'GetObject', 'GET /bucket/key', ''],
     ['that is a form', 'PostObject', 'POST /bucket', form],
-    ['that is a preflight', 'Preflight', 'OPTIONS /bucket/key', ''],
-    ['that is the preflight of a presigned request', 'Preflight', 'OPTIONS /bucket/key?X-Amz-Signature=0', ''],
   ])('%s reaches its operation, as nobody’s: %s', async (_what, operation, line, headers) => {
     const answer = await unsigned(line, headers)
     expect(answer).toMatch(/^HTTP\/1.1 200 /)
@@ -65,8 +62,6 @@ describe('a request without a signature', () => {
     ['that means nothing', 'AccessDenied', 'PATCH /bucket/key', ''],
     ['of no key', 'AccessDenied', 'GET /bucket/%ff', ''],
     ['that does what nobody is permitted', 'AccessDenied', 'DELETE /bucket/key', ''],
-    ['that is a preflight of nothing', 'AccessForbidden', 'OPTIONS /bucket', ''],
-    ['that is a preflight of no key', 'AccessForbidden', 'OPTIONS /bucket/%ff', ''],
   ])('%s is refused: %s', async (_what, code, line, headers) => {
     const answer = await unsigned(line, headers)
     expect(answer).toMatch(/^HTTP\/1.1 403 /)

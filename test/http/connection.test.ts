@@ -38,7 +38,7 @@ const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1.1 (\d+)/
 
 it.each([
   ['refused', 'GET /b/k', '403'],
-  ['refused as a preflight', 'OPTIONS /b/k', '403'],
+  ['refused as a preflight', 'OPTIONS /b/k', '400'],
   ['a health check', 'GET /minio/health/live', '200'],
 ])('a request without a body that is %s leaves the connection open', async (_what, line, status) => {
   await start()

@@ -69,6 +69,7 @@ export async function startFixture(
     ]),
     domains,
     region: 'us-east-1',
+    corsAllowOrigin: [],
     clock: systemClock,
     ready,
     sigv2: 'presigned',

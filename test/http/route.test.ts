@@ -121,11 +121,6 @@ describe('a request that means nothing, or too much, is refused', () => {
     expect(headers.allow).toBe('PUT')
     expect((await fixture.send({ method: 'DELETE', path: '/' })).headers.allow).toBe('GET')
   })
-
-  it('answers a preflight, which is never signed', async () => {
-    const answer = await fixture.raw('OPTIONS /bucket/key HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-    expect(answer).toMatch(/^HTTP\/1.1 403 .*<Code>AccessForbidden<\/Code>/s)
-  })
 })
 
 describe('routes', () => {

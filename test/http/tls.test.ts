@@ -197,7 +197,7 @@ describeInstalled('TLS on the port', [opensslProbe], () => {
   ])('a head that does not end is cut in time on given connections of %s', async (_what, secure) => {
     fixture = await startFixture([connectionOperation], {
       given: true,
-      bounds: { headersTimeoutMs: 100 },
+      bounds: { headersTimeoutMs: 1000 },
       ...(secure ? { tls: pair } : {}),
     })
     const socket = secure ? await open() : plain()

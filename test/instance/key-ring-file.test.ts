@@ -3,7 +3,7 @@ import { chmod, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type KeyRing, onlyNewest, withNewKey } from '../../src/encryption/key-ring.ts'
-import { KeyRingRefused, keepKeyRing, openKeyRing } from '../../src/instance/key-ring-file.ts'
+import { KeyRingRefused, openKeyRing, saveKeyRing } from '../../src/instance/key-ring-file.ts'
 import type { Key } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { WatchedKv } from '../objects/fixture.ts'
@@ -40,7 +40,7 @@ describe('a key ring in a file', () => {
     const first = await open()
     const rotated = withNewKey(first, 'sse-s3', (bytes) => Buffer.from(clock.random(bytes)))
     kv.failAfterCommits(0)
-    await expect(keepKeyRing(kv, file, rotated)).rejects.toThrow('killed')
+    await expect(saveKeyRing(kv, file, rotated)).rejects.toThrow('killed')
     kv.failAfterCommits(undefined)
     expect((await open()).keys).toEqual(rotated.keys)
     await rm(file)
@@ -82,8 +82,8 @@ describe('a key ring in a file', () => {
     const racing = new RacingKv(kv)
     const first = await open()
     const newer = withNewKey(first, 'sse-s3', (bytes) => Buffer.from(clock.random(bytes)))
-    await keepKeyRing(kv, file, newer)
-    racing.afterGet = () => keepKeyRing(kv, file, onlyNewest(newer))
+    await saveKeyRing(kv, file, newer)
+    racing.afterGet = () => saveKeyRing(kv, file, onlyNewest(newer))
     const opened = await openKeyRing(racing, file, { keyRing: undefined, kmsKeys: [] }, { owner: false, clock })
     expect(opened.keys).toEqual(onlyNewest(newer).keys)
   })

@@ -23,7 +23,7 @@ import {
   type TestStore,
 } from '../objects/fixture.ts'
 import { patternBytes } from '../support/seeded.ts'
-import { type DirectoryTestStore, directoryStoreWithBucket, graceMs, smallBytes } from './fixture.ts'
+import { type DirectoryTestStore, directoryStoreWithBucket, graceMs, smallBytes, storeWith } from './fixture.ts'
 import { findAndRelease } from './orphans-fixture.ts'
 
 const written = 60
@@ -172,15 +172,14 @@ describe('compaction of a directory', () => {
 
 /** A store whose process dies in every compaction: the copies are made and referenced, and what they replace is still there. */
 function dyingInCompaction(shards: ShardStore): ShardStore {
-  return {
-    ...shards,
+  return storeWith(shards, {
     compact: async ({ move }) => {
       const found = []
       for await (const shard of shards.list()) found.push(shard)
       for (const shard of found) await move(shard)
       throw new Error('killed')
     },
-  }
+  })
 }
 
 describe('a crash between moving a shard and dropping the old one', () => {

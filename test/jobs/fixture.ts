@@ -1,5 +1,6 @@
 /** Stores for the tests of background jobs: in memory, or a real directory with sizes so small that segments fill at once. */
 import { garbage, uploads } from '../../src/records/keyspace.ts'
+import type { ShardStore } from '../../src/stores/shard-store.ts'
 import { makeBucket, storeOver, type TestStore } from '../objects/fixture.ts'
 import { openStore, temporaryDirectory, tinySizes } from '../stores/directory/opened-store.ts'
 import { seededClock, seededRandom } from '../support/seeded.ts'
@@ -29,7 +30,18 @@ export async function directoryStoreWithBucket(): Promise<DirectoryTestStore> {
   }
 }
 
-/** How much the metadata store still has to say about garbage and uploads. */
+/** The same store with other methods. A copy would not do: its methods would lack what is private to it. */
+export function storeWith(shards: ShardStore, methods: Partial<ShardStore>): ShardStore {
+  return new Proxy(shards, {
+    get(store, name) {
+      if (Object.hasOwn(methods, name)) return Reflect.get(methods, name)
+      const value: unknown = Reflect.get(store, name)
+      return typeof value === 'function' ? value.bind(store) : value
+    },
+  })
+}
+
+/** How much the metadata still has to say about garbage and uploads. */
 export async function leftOver({ kv }: TestStore): Promise<{ garbage: number; uploads: number }> {
   const [pieces, open] = await Promise.all([garbage, uploads].map((range) => kv.range({ ...range, limit: 10_000 })))
   return { garbage: pieces?.length ?? 0, uploads: open?.length ?? 0 }

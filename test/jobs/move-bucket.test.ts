@@ -361,6 +361,23 @@ describe('a move that cannot be done', () => {
     expect(await findBucket(made.backend, scope)).toMatchObject({ location: 'default' })
   })
 
+  it('leaves what a client wrote over an object while it was copied', async () => {
+    await put(made, 'a', small)
+    const { backend } = made
+    let isFirst = true
+    const copy: typeof backend.blobs.copy = async (...what) => {
+      const copied = await backend.blobs.copy(...what)
+      if (isFirst) {
+        isFirst = false
+        await put(made, 'a', large)
+      }
+      return copied
+    }
+    await moved({ ...made, backend: { ...backend, blobs: { ...backend.blobs, copy } } }, 'pair')
+    expect(await read(made, 'a')).toEqual(large)
+    expect(await shapesOf()).toEqual(['pair 1 replica 2'])
+  })
+
   it('is refused while too few of the stores are there, or have room, and changes nothing', async () => {
     await put(made, 'a', large)
     for (const disk of made.disks.all.slice(1, 3)) {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../objects/fixture.ts'
-import { graceMs, leftOver } from './fixture.ts'
+import { graceMs, leftOver, storeWith } from './fixture.ts'
 
 const never = 2 ** 31 - 1
 let jobs: Jobs | undefined
@@ -59,8 +59,7 @@ describe('the runner', () => {
     let running = 0
     let runs = 0
     const stores = [
-      {
-        ...made.shards,
+      storeWith(made.shards, {
         unchecked: async () => {
           expect(++running).toBe(1)
           await new Promise((resolve) => setImmediate(resolve))
@@ -68,7 +67,7 @@ describe('the runner', () => {
           if (++runs === 2) throw new Error('one run failed')
           return []
         },
-      },
+      }),
     ]
     const { runOnce } = start({ backend: { ...made.backend, blobs: { ...made.backend.blobs, stores } } })
     const results = await Promise.allSettled([runOnce(), runOnce(), runOnce()])
@@ -79,13 +78,12 @@ describe('the runner', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const made = await storeWithBucket()
     const told = new EventEmitter()
-    const failing = {
-      ...made.shards,
+    const failing = storeWith(made.shards, {
       unchecked: async () => {
         await hold
         throw new Error('the disk is gone')
       },
-    }
+    })
     let hold: Promise<unknown> = Promise.resolve()
     const backend = { ...made.backend, blobs: { ...made.backend.blobs, stores: [failing] } }
     const { stop } = start({ backend, intervalMs: 1000, onError: (error) => told.emit('failure', error) })

@@ -129,3 +129,12 @@ it('goes on where it was cut off, among buckets or snapshots', async () => {
     ['snapshot', 'piece', 'bytes'],
   ])
 })
+
+it('starts again when its cursor is none that it knows', async () => {
+  made = await recoverableStore(layouts['two copies'])
+  await put(made, 'key', 'bytes')
+  const whole = await scrub()
+  for (const cursor of ['{"bucket":"bucket","position":"1:","bytes":0}', '{"bytes":5}', '"none"']) {
+    expect((await scrub({ cursor })).counts).toEqual(whole.counts)
+  }
+})

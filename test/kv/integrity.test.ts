@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as openRaw } from 'lmdb'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isClean, type Kv } from '../../src/kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../../src/kv/lmdb.ts'
 import { outcome } from '../objects/fixture.ts'
@@ -152,7 +152,7 @@ describe('a check', () => {
     const first = kv.integrity.check({ pace: held.wait })
     await held.entered
     const checked = kv.integrity.distrust()
-    await vi.waitFor(() => expect(existsSync(join(path, 'guard.json'))).toBe(true))
+    await expect.poll(() => existsSync(join(path, 'guard.json'))).toBe(true)
     held.open()
     expect(isClean(await first)).toBe(true)
     expect(await kv.integrity.damage()).toBeUndefined()

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
 import { packKey } from '../../src/kv/ordered-key.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
-import { openMemoryStore } from '../../src/opening/open-data.ts'
+import { openMemoryData } from '../../src/opening/open-data.ts'
 
 test('every table is emptied but that of the server itself, and every shard is gone', async () => {
-  const { backend, close } = openMemoryStore()
+  const { backend, close } = openMemoryData()
   const value = Buffer.from('value')
   const tables = ['a', 'b', 'r', 's', 't', 'z']
   const keys = tables.flatMap((table) => Array.from({ length: 1500 }, (_, i) => packKey(table, i)))

@@ -137,6 +137,7 @@ test.each([
 test.each([
   [{ buckets: ['photos', 'x'] }, /^buckets\[1\]: "x" can't be the name of a bucket/],
   [{ domains: ['s3.test', '..'] }, /^domains: .*not '\.\.'$/],
+  [{ corsAllowOrigin: ['app.test'] }, /^corsAllowOrigin: .*not 'app.test'$/],
   [{ region: 'bad region' }, /^region: .*not 'bad region'$/],
   [{ kmsKeys: ['a b'] }, /^kmsKeys: .*not 'a b'$/],
   [{ port: 99_999 }, /^port: .*not 99999$/],

@@ -8,7 +8,7 @@ import { wholeBlob } from '../../src/commits/encryption.ts'
 import { blobKey } from '../../src/encryption/object-key.ts'
 import { createBucket } from '../../src/objects/buckets.ts'
 import { writeObject } from '../../src/objects/write-object.ts'
-import { type OpenDataStore, openDataStore } from '../../src/opening/open-data.ts'
+import { type OpenData, openDataDirectory } from '../../src/opening/open-data.ts'
 import { temporaryDirectory } from '../stores/directory/opened-store.ts'
 import { patternBytes } from '../support/seeded.ts'
 import { customerKey, type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from './encrypted.ts'
@@ -34,8 +34,8 @@ const made: Buffer[] = []
 const files = new Map<string, Buffer>()
 let ringSecrets: Buffer[]
 
-async function using(work: (backend: Backend, data: OpenDataStore) => Promise<void>, create = false): Promise<void> {
-  const data = await openDataStore({
+async function using(work: (backend: Backend, data: OpenData) => Promise<void>, create = false): Promise<void> {
+  const data = await openDataDirectory({
     path,
     create,
     keys: { keyRing: undefined, kmsKeys: ['invoices'] },

@@ -1,8 +1,9 @@
 /** How often each operation asks the metadata store: over a network, each call is a round trip. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/commits/backend.ts'
+import type { Check, Commit, Key } from '../../src/kv/kv.ts'
 import { partsCount, toRuns } from '../../src/objects/object-parts.ts'
-import { objectKey, partKey } from '../../src/records/keyspace.ts'
+import { historyOf, objectKey, partKey } from '../../src/records/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/records/record-codecs.ts'
 import { CountingKv, type KvCall } from '../support/counting-kv.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
@@ -138,5 +139,74 @@ describe('the metadata store is asked', () => {
   ])('once by a page of a listing %s', async (_, query) => {
     await putAll(['a-1', 'a-2', 'b-1'])
     expect(await callsOf({ method: 'GET', query })).toEqual(['view'])
+  })
+})
+
+/** What a commit asks to be empty, or to be absent though it does not write it: over a network, nothing that can be locked stands for that. */
+function askedOfNothing({ checks = [], puts = [], deletes = [] }: Commit): Check[] {
+  const written = [...puts.map(({ key }) => key), ...deletes]
+  const isWritten = (key: Key): boolean => written.some((other) => other.equals(key))
+  return checks.filter((check) => 'emptyFrom' in check || ('absent' in check && !isWritten(check.key)))
+}
+
+describe('no commit asks whether something is not there', () => {
+  const putOf = (key: string, headers: Record<string, string> = {}): Ask => ({ method: 'PUT', key, body: 'x', headers })
+  const remove = (key: string, versionId?: string): Ask => ({
+    method: 'DELETE',
+    key,
+    query: versionId === undefined ? {} : { versionId },
+  })
+
+  async function askedBy(ask: Ask): Promise<Check[]> {
+    counting.takeCommits()
+    await wire.must(ask)
+    const commits = counting.takeCommits()
+    expect(commits).toHaveLength(1)
+    return commits.flatMap(askedOfNothing)
+  }
+
+  async function versionIdOf(ask: Ask): Promise<string> {
+    return (await wire.must(ask)).headers.get('x-amz-version-id') ?? ''
+  }
+
+  it('where versioning never was', async () => {
+    const tagging = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>'
+    for (const ask of [
+      putOf('key'),
+      putOf('key'),
+      { method: 'PUT', key: 'key', query: { tagging: '' }, body: tagging } as const,
+      { method: 'PUT', key: 'copy', headers: { 'x-amz-copy-source': `/${wireBucket}/key` } } as const,
+      remove('key'),
+      remove('key'),
+    ])
+      expect(await askedBy(ask)).toEqual([])
+  })
+
+  it.each(['Enabled', 'Suspended'] as const)('where versioning is %s, of a key that has anything', async (status) => {
+    await wire.must(putOf('key'))
+    await versioned('Enabled')
+    const ids = [await versionIdOf(putOf('key')), await versionIdOf(putOf('key')), await versionIdOf(putOf('key'))]
+    await versioned(status)
+    const changes = [
+      putOf('key'),
+      remove('key'),
+      remove('key'),
+      putOf('key'),
+      putOf('key'),
+      deleteObjects(['key']),
+      putOf('key'),
+      ...ids.map((id) => remove('key', id)),
+      remove('key', 'null'),
+    ]
+    for (const ask of changes) expect(await askedBy(ask)).toEqual([])
+    await wire.must(remove('key', 'null'))
+    // It has nothing now that could be removed.
+    expect(await askedBy(remove('key', ids[0]))).toEqual([])
+  })
+
+  it('but of the first version of a key, whose own history alone must be empty', async () => {
+    await versioned('Enabled')
+    const { start, end } = historyOf(wireBucket, 'key')
+    expect(await askedBy(putOf('key'))).toEqual([{ emptyFrom: start, emptyTo: end }])
   })
 })

@@ -34,6 +34,7 @@ const rows: Row[] = [
   ['GetBucketReplication', 's3:GetReplicationConfiguration', 'ReplicationConfigurationNotFoundError'],
   ['DeleteBucketReplication', 's3:PutReplicationConfiguration', 'ok'],
   ['GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration'],
+  ['PutBucketCors', 's3:PutBucketCORS', 'MalformedXML', { body: { CORSRule: [] } }],
   ['DeleteBucketCors', 's3:PutBucketCORS', 'ok'],
   ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration', 'NoSuchLifecycleConfiguration'],
   ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration', 'ok'],

@@ -37,15 +37,15 @@ const rows: Row[] = [
 
 describe('a store', () => {
   it.each(rows)('%s', async (_, found, how, verdict, claimant = mine) => {
-    const place = { place: '/mnt/disk1', storeId: 'store', owner: found, isEmpty: async () => true }
-    const judged = judgeStore(place, { claimant: async () => ({ ...mine, claims: undefined, ...claimant }), ...how })
+    const at = { name: '/mnt/disk1', storeId: 'store', owner: found, isEmpty: async () => true }
+    const judged = judgeStore(at, { claimant: async () => ({ ...mine, claims: undefined, ...claimant }), ...how })
     const said = await judged.catch((error: Error) => error.message)
     expect(said).toContain(verdict)
     if (said !== verdict) expect(said).toContain('/mnt/disk1')
   })
 
   it('of nobody that is not empty is not taken for being so', async () => {
-    const place = { place: '/mnt/disk1', storeId: 'store', owner: undefined, isEmpty: async () => false }
-    await expect(judgeStore(place, { claimant: async () => mine, takes: 'empty' })).rejects.toThrow('does not know')
+    const at = { name: '/mnt/disk1', storeId: 'store', owner: undefined, isEmpty: async () => false }
+    await expect(judgeStore(at, { claimant: async () => mine, takes: 'empty' })).rejects.toThrow('does not know')
   })
 })

@@ -9,6 +9,7 @@ export class CountingKv implements Kv {
   readonly #delayMs: number
   readonly integrity: Kv['integrity']
   #calls: KvCall[] = []
+  #commits: Commit[] = []
 
   /** `delayMs`: how long each call takes before it is answered. */
   constructor(kv: Kv, { delayMs = 0 }: { delayMs?: number } = {}) {
@@ -22,6 +23,13 @@ export class CountingKv implements Kv {
     const calls = this.#calls
     this.#calls = []
     return calls
+  }
+
+  /** What was to be committed since the last time, in order. */
+  takeCommits(): Commit[] {
+    const commits = this.#commits
+    this.#commits = []
+    return commits
   }
 
   async #counted<T>(call: KvCall, ask: () => Promise<T>): Promise<T> {
@@ -47,6 +55,7 @@ export class CountingKv implements Kv {
   }
 
   commit(commit: Commit): Promise<boolean> {
+    this.#commits.push(commit)
     return this.#counted('commit', () => this.#kv.commit(commit))
   }
 

@@ -18,10 +18,12 @@ const encryption =
   '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>'
 /** Of a key that the server has: the name behind the last slash. */
 const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
+const cors =
+  '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
 const lockedUntil = '2099-01-01T00:00:00.000Z'
 const retention = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${lockedUntil}</RetainUntilDate></Retention>`
-/** With the digest that Object Lock asks for. */
+/** With the digest that Object Lock and CORS ask for. */
 const sent = (body: string) => ({ headers: { 'Content-MD5': md5Base64(body) }, body })
 const held = { bucket: 'locked', key: 'held' } as const
 const listed = '<Delete><Object><Key>a</Key></Object></Delete>'
@@ -83,8 +85,6 @@ const unconfigured: Record<string, Succeeding> = {
   GetBucketPolicyStatus: { ...absent, ...sub('policyStatus'), code: 'NoSuchBucketPolicy' },
   GetBucketReplication: { ...absent, ...sub('replication'), code: 'ReplicationConfigurationNotFoundError' },
   DeleteBucketReplication: { ...removed, ...sub('replication') },
-  GetBucketCors: { ...absent, ...sub('cors'), code: 'NoSuchCORSConfiguration' },
-  DeleteBucketCors: { ...removed, ...sub('cors') },
   GetBucketLifecycleConfiguration: { ...absent, ...sub('lifecycle'), code: 'NoSuchLifecycleConfiguration' },
   DeleteBucketLifecycle: { ...removed, ...sub('lifecycle') },
   GetBucketWebsite: { ...absent, ...sub('website'), code: 'NoSuchWebsiteConfiguration' },
@@ -157,6 +157,9 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     },
     GetBucketEncryption: { method: 'GET', bucket: 'encrypted', query: { encryption: '' }, succeeds: 200 },
     DeleteBucketEncryption: { method: 'DELETE', bucket: 'encrypted', query: { encryption: '' }, succeeds: 204 },
+    PutBucketCors: { method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors), succeeds: 200 },
+    GetBucketCors: { method: 'GET', bucket: 'encrypted', query: { cors: '' }, succeeds: 200 },
+    DeleteBucketCors: { method: 'DELETE', bucket: 'encrypted', query: { cors: '' }, succeeds: 204 },
     UpdateObjectEncryption: {
       method: 'PUT',
       bucket: 'encrypted',
@@ -193,6 +196,7 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
 export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   for (const bucket of ['wire', 'empty', 'encrypted']) await wire.must({ method: 'PUT', bucket })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { encryption: '' }, body: encryption })
+  await wire.must({ method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors) })
   await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'sealed', body: 'sealed' })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
   const heldVendor = {

@@ -31,8 +31,6 @@ export const checksumAlgorithms = { MD5: Md5, SHA512: Sha512, XXHASH64: Xxh64, X
 
 export function openSdk(port: number, hosting: Style['hosting'], config: S3ClientConfig & { key?: SigningKey } = {}) {
   const { key = mainKey, ...rest } = config
-  // The notice that this Node goes out of support belongs in no report of these tests.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
   // Not every resolver knows the names under localhost.
   const agent = new Agent({
     keepAlive: true,
@@ -42,7 +40,8 @@ export function openSdk(port: number, hosting: Style['hosting'], config: S3Clien
   return new S3Client({
     endpoint: `http://localhost:${port}`,
     region: 'us-east-1',
-    credentials: key,
+    // The SDK writes into what it is given.
+    credentials: { ...key },
     forcePathStyle: hosting === 'path',
     requestHandler: { httpAgent: agent },
     maxAttempts: 1,

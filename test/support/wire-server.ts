@@ -8,7 +8,7 @@ import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
-import { openMemoryStore } from '../../src/opening/open-data.ts'
+import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
 import { CountingKv } from './counting-kv.ts'
 
@@ -42,6 +42,7 @@ export interface WireServerOptions {
   bounds?: Partial<HttpBounds>
   clock?: Clock
   region?: string
+  corsAllowOrigin?: readonly string[]
   sigv2?: 'off' | 'presigned' | 'all'
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
@@ -67,11 +68,12 @@ export async function startWireServer({
   bounds = {},
   clock = systemClock,
   region = 'us-east-1',
+  corsAllowOrigin = [],
   sigv2 = 'presigned',
   keys = [],
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
-  const memory = openMemoryStore([kmsKeyName])
+  const memory = openMemoryData([kmsKeyName])
   const { backend } = memory
   const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
@@ -84,6 +86,7 @@ export async function startWireServer({
     credentials: openCredentials(accountsWith(keys)),
     domains: [],
     region,
+    corsAllowOrigin,
     sigv2,
     clock,
     ready: () => true,

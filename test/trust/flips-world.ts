@@ -9,7 +9,7 @@ import { openObject } from '../../src/objects/read-object.ts'
 import { writePart } from '../../src/objects/upload-parts.ts'
 import { createUpload } from '../../src/objects/uploads.ts'
 import { writeObject } from '../../src/objects/write-object.ts'
-import { openDataStore } from '../../src/opening/open-data.ts'
+import { openDataDirectory } from '../../src/opening/open-data.ts'
 import { objectKey } from '../../src/records/keyspace.ts'
 import { objectCodec } from '../../src/records/record-codecs.ts'
 import type { ObjectRecord } from '../../src/records/records.ts'
@@ -32,7 +32,7 @@ export interface Kept {
 }
 
 export async function openAt(path: string, create = false) {
-  return openDataStore({
+  return openDataDirectory({
     path,
     create,
     keys: { keyRing: undefined, kmsKeys: [] },

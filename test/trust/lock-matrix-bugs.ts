@@ -10,7 +10,7 @@ import { objectCodec } from '../../src/records/record-codecs.ts'
 export interface Modules {
   buckets: typeof import('../../src/objects/buckets.ts')
   changeVersion: typeof import('../../src/objects/change-version.ts')
-  keyHistory: typeof import('../../src/commits/key-history.ts')
+  historyCommit: typeof import('../../src/commits/history-commit.ts')
   lockClock: typeof import('../../src/commits/lock-clock.ts')
   permissions: typeof import('../../src/auth/permissions.ts')
   retention: typeof import('../../src/rules/retention.ts')
@@ -146,7 +146,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'the commit asks no lock',
     plugs: {
-      keyHistory: ({ historyCommit }) => ({
+      historyCommit: ({ historyCommit }) => ({
         historyCommit: (backend, history, change) =>
           historyCommit(backend, history, { ...change, removed: [] }, { nowMs: Infinity, bypassGovernance: true }),
       }),
@@ -156,7 +156,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'what is overwritten becomes garbage, as if there were no versions',
     plugs: {
-      keyHistory: ({ historyCommit }) => ({
+      historyCommit: ({ historyCommit }) => ({
         historyCommit: (backend, history, change, claim) => {
           const commit = historyCommit(backend, history, change, claim)
           const data = history.versions.current?.data

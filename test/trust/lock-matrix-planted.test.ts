@@ -19,8 +19,8 @@ vi.mock('../../src/objects/buckets.ts', async (importReal) =>
 vi.mock('../../src/objects/change-version.ts', async (importReal) =>
   pluggable(await importReal<Modules['changeVersion']>(), () => planted.plugs.changeVersion),
 )
-vi.mock('../../src/commits/key-history.ts', async (importReal) =>
-  pluggable(await importReal<Modules['keyHistory']>(), () => planted.plugs.keyHistory),
+vi.mock('../../src/commits/history-commit.ts', async (importReal) =>
+  pluggable(await importReal<Modules['historyCommit']>(), () => planted.plugs.historyCommit),
 )
 vi.mock('../../src/commits/lock-clock.ts', async (importReal) =>
   pluggable(await importReal<Modules['lockClock']>(), () => planted.plugs.lockClock),

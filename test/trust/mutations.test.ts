@@ -20,7 +20,10 @@ afterAll(async () => {
 
 const named = mutations.map((mutation) => [`${mutation.file}: ${mutation.name}`, mutation] as const)
 
-describe('a mutation is noticed', () => {
+/** A suite may run twice, each time after a build, on a machine that does other things. */
+const timeout = 40 * 60_000
+
+describe('a mutation is noticed', { timeout }, () => {
   test.each(named)('%s', async (name, mutation) => {
     const sound = await tree.withoutMutation(mutation)
     expect(sound.outcome, `test/${mutation.suite} without a mutation: ${sound.output}`).toBe('passed')

@@ -1,11 +1,9 @@
-/** Reads and removals, over the wire, of what a bucket has none of: policy, replication, CORS, lifecycle, website. */
+/** Reads and removals, over the wire, of what a bucket has none of: policy, replication, lifecycle, website. */
 import {
-  DeleteBucketCorsCommand,
   DeleteBucketLifecycleCommand,
   DeleteBucketPolicyCommand,
   DeleteBucketReplicationCommand,
   DeleteBucketWebsiteCommand,
-  GetBucketCorsCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketPolicyCommand,
   GetBucketPolicyStatusCommand,
@@ -61,8 +59,6 @@ wireTests(
   notThere('replication', 'ReplicationConfigurationNotFoundError', sdk(GetBucketReplicationCommand, input)),
 )
 wireTests('DeleteBucketReplication', removal('replication', sdk(DeleteBucketReplicationCommand, input)))
-wireTests('GetBucketCors', notThere('cors', 'NoSuchCORSConfiguration', sdk(GetBucketCorsCommand, input)))
-wireTests('DeleteBucketCors', removal('cors', sdk(DeleteBucketCorsCommand, input)))
 wireTests(
   'GetBucketLifecycleConfiguration',
   notThere('lifecycle', 'NoSuchLifecycleConfiguration', sdk(GetBucketLifecycleConfigurationCommand, input)),

@@ -29,7 +29,7 @@ const all = [
 let server: WireServer
 let wire: Wire
 beforeAll(async () => {
-  server = await startWireServer({ bounds: { lingerMs: 50 } })
+  server = await startWireServer()
   wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
   await wire.must({ method: 'PUT' })
   await wire.must({ method: 'PUT', key: 'a', body: 'old' })

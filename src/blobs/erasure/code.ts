@@ -1,6 +1,6 @@
 /**
- * Computes the parity of a stripe, and lost shards from those that are left. Knows no stores and no objects.
- * Whoever streams takes a workspace and applies a prepared computation to each stripe; whoever has whole blocks has them copied.
+ * Computes the parity of a stripe, and lost shards from the remaining ones. Knows no stores and no objects.
+ * Streams use a workspace and apply a prepared computation to each stripe; callers with whole blocks have them copied.
  */
 import { limits } from '../../limits.ts'
 import { type ErasureScheme, generatorMatrix, reconstructionMatrix } from './generator-matrix.ts'
@@ -12,10 +12,10 @@ const indexes = (from: number, to: number): number[] => Array.from({ length: to 
 export class ErasureCode {
   readonly kernelName: string
   readonly rejectedKernels: TrustedKernel['rejected']
-  /** For stripes: the unit of a shard is the one with the shard's number. */
+  /** For stripes: unit n of a workspace belongs to shard n. */
   readonly workspaces: Workspaces
 
-  /** One for a process, as its memory is what bounds the stripes under way. */
+  /** One for a process, because its memory bounds the stripes under way. */
   constructor({ kernel, rejected }: TrustedKernel, unitBytes: number, memoryBytes: number) {
     this.kernelName = kernel.name
     this.rejectedKernels = rejected
@@ -29,21 +29,21 @@ export class ErasureCode {
     return this.workspaces.computation(indexes(0, scheme.data), indexes(scheme.data, shards), coefficients)
   }
 
-  /** The `wanted` shards from the first of `available` that are enough: the caller's order is its preference. Throws when there are too few. */
+  /** The `wanted` shards from the first sufficient ones of `available`, so the caller's order is its preference. Throws when there are too few. */
   reconstruction(scheme: ErasureScheme, available: readonly number[], wanted: readonly number[]): Computation {
     const sources = available.slice(0, scheme.data)
     if (wanted.some((shard) => sources.includes(shard))) throw new RangeError(`of [${wanted}] some are available`)
     return this.workspaces.computation(sources, wanted, reconstructionMatrix(scheme, sources, wanted))
   }
 
-  /** The parity blocks of data blocks of equal length. */
+  /** The parity blocks of data blocks, all of one length. */
   async encode(scheme: ErasureScheme, blocks: readonly Buffer[]): Promise<Buffer[]> {
     if (blocks.length !== scheme.data)
       throw new RangeError(`${scheme.data} data blocks are needed, not ${blocks.length}`)
     return this.apply(scheme, this.encoding(scheme), new Map(blocks.entries()))
   }
 
-  /** The `wanted` blocks from those that are available, by number of shard. */
+  /** The `wanted` blocks from those available, by shard number. */
   async reconstruct(
     scheme: ErasureScheme,
     available: ReadonlyMap<number, Buffer>,
@@ -52,7 +52,7 @@ export class ErasureCode {
     return this.apply(scheme, this.reconstruction(scheme, [...available.keys()], wanted), available)
   }
 
-  /** The computation's targets from blocks of equal length, by number of shard. Room is held only while it computes: nobody's slowness keeps others waiting. */
+  /** The computation's targets from blocks of one length, by shard number. Holds room only while it computes, so that no slow caller keeps others waiting. */
   async apply(scheme: ErasureScheme, computation: Computation, blocks: ReadonlyMap<number, Buffer>): Promise<Buffer[]> {
     const { sources, targets } = computation
     const blockBytes = Math.max(...sources.map((source) => blocks.get(source)?.length ?? 0))
@@ -80,7 +80,7 @@ export class ErasureCode {
   }
 }
 
-/** With the numbers of the house. */
+/** With the sizes from `limits`. */
 export function openErasureCode(): ErasureCode {
   const { stripeUnitBytes, stripeMemoryBytes } = limits
   return new ErasureCode(openTrustedKernel(stripeMemoryBytes), stripeUnitBytes, stripeMemoryBytes)

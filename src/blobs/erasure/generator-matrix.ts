@@ -1,12 +1,12 @@
 /**
- * Which sums of data are parity, and which sums of the shards that are left are the lost ones. Pure: schemes and indexes to coefficients.
+ * Which sums of data are parity, and which sums of remaining shards are the lost ones. Pure: from schemes and indexes to coefficients.
  * Shards are numbered data first, then parity. Why the matrix is what it is: docs/adr/0012-erasure-coding.md.
  */
 import { limits } from '../../limits.ts'
 import { inverse, invert, type Matrix, multiply, multiplyRow, unitRow } from './gf256.ts'
 
 export interface ErasureScheme {
-  /** Shards that hold the payload, and that are enough to read it. */
+  /** Shards that hold the payload. This many of any shards are enough to read it. */
   data: number
   /** Shards that may be lost. */
   parity: number
@@ -15,7 +15,7 @@ export interface ErasureScheme {
 /** The Cauchy matrix 1 / (x + y): x counts down from 255, y up from 0, so that no x is a y and neither depends on the scheme. */
 const cauchy = (parity: number, data: number): number => inverse((255 - parity) ^ data)
 
-/** The same with rows and columns scaled so that the first of each are ones: the first parity is XOR, and every parity of one data shard its copy. */
+/** The same with rows and columns scaled so that the first of each are ones. So the first parity is XOR, and all parity of a single data shard is its copy. */
 function coefficient(parity: number, data: number): number {
   const scale = multiply(inverse(cauchy(parity, 0)), inverse(cauchy(0, data)))
   return multiply(multiply(cauchy(parity, data), cauchy(0, 0)), scale)
@@ -33,7 +33,7 @@ export function generatorMatrix({ data, parity }: ErasureScheme): Matrix {
 const isCount = (value: number, min: number, max: number): boolean =>
   Number.isInteger(value) && value >= min && value <= max
 
-/** The coefficients of the `wanted` shards, from the `sources`: as many different ones as there are data shards, in any order. */
+/** The coefficients of the `wanted` shards from the `sources`: as many different shards as there are data shards, in any order. */
 export function reconstructionMatrix(
   scheme: ErasureScheme,
   sources: readonly number[],

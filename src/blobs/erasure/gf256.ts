@@ -1,4 +1,4 @@
-/** Arithmetic in GF(2^8), the field of bytes in which parity is computed, and square matrices over it. Pure; for few bytes, not for data. */
+/** Arithmetic in GF(2^8), the field of bytes in which parity is computed, and square matrices over it. Pure; meant for few bytes, not for data. */
 
 /** x^8 + x^4 + x^3 + x^2 + 1, of which x is a generator. What is stored depends on it: see docs/adr/0012-erasure-coding.md. */
 const polynomial = 0x11d
@@ -60,7 +60,7 @@ export function invert(matrix: Matrix): Uint8Array[] {
   return rows.map((row) => row.subarray(size))
 }
 
-/** A row of zeros but for a one. */
+/** A row of zeros with a single one. */
 export function unitRow(size: number, index: number): Uint8Array {
   const row = new Uint8Array(size)
   row[index] = 1

@@ -1,4 +1,5 @@
-/** The kernel in WebAssembly, 16 bytes an instruction. Assembled when it is opened. */
+/** The kernel in WebAssembly, 16 bytes an instruction. It is assembled when it is opened. */
+import { known } from '../../known.ts'
 import { limits } from '../../limits.ts'
 import { type Code, instantiate, op, seq, type WasmFunction } from '../../wasm.ts'
 import { type Matrix, multiply } from './gf256.ts'
@@ -6,88 +7,107 @@ import { type Combine, type Kernel, stepBytes } from './kernel.ts'
 
 const vectorBytes = 16
 const pageBytes = 65_536
-/** Vectors of a unit in one step: each table that is loaded serves all of them. */
+/** Vectors of a unit in one step: each loaded table serves all of them. */
 const stepVectors = stepBytes / vectorBytes
-/** With more sums at a time, they and the tables no longer fit the 16 vector registers of x86. */
+/** With more sums at a time, the sums and tables no longer fit the 16 vector registers of x86. */
 const targetsAtOnceMax = 4
 
 /** A multiple of a byte is the sum of the multiples of its low and its high nibble: two tables of 16 entries. */
 const tablesBytes = 2 * vectorBytes
 const sourcesMax = limits.dataShardsMax
-/** The first page: tables, those of a source together, then the addresses of sources and of targets. */
+/** The first page: the tables, grouped by source, then the addresses of sources and of targets. */
 const sourcesAt = sourcesMax * targetsAtOnceMax * tablesBytes
 const addressBytes = 4
 const targetsAt = sourcesAt + sourcesMax * addressBytes
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
 
+/** The locals of `combine<n>` by number: three parameters, three addresses, then vectors. */
+const local = { sourcesStop: 0, at: 1, stop: 2, source: 3, table: 4, address: 5 } as const
+const lowOf = (vector: number): number => local.address + 1 + vector
+const highOf = (vector: number): number => lowOf(stepVectors) + vector
+const lowTable = highOf(stepVectors)
+const highTable = lowTable + 1
+const sumOf = (target: number, vector: number): number => highTable + 1 + target * stepVectors + vector
+
+const eachVector = (code: (vector: number) => Code): Code => seq(...range(stepVectors).map(code))
+const eachTarget = (targets: number, code: (target: number) => Code): Code => seq(...range(targets).map(code))
+const advance = (name: number, bytes: number): Code =>
+  seq(op.localGet(name), op.i32Const(bytes), op.i32Add, op.localSet(name))
+
+/** Computes where the step lies in a source or target; `start` gives the address of its first byte. */
+const keepAddress = (start: Code): Code => seq(start, op.localGet(local.at), op.i32Add, op.localSet(local.address))
+
+const clearSums = (targets: number): Code =>
+  eachVector((vector) =>
+    eachTarget(targets, (target) => seq(op.i32Const(0), op.i8x16Splat, op.localSet(sumOf(target, vector)))),
+  )
+
+/** Loads a step of the source, as its low and its high nibbles. */
+function loadSource(): Code {
+  const lowNibbles = seq(op.i32Const(0x0f), op.i8x16Splat)
+  return seq(
+    keepAddress(seq(op.localGet(local.source), op.i32Load(0))),
+    eachVector((vector) =>
+      seq(
+        seq(op.localGet(local.address), op.v128Load(vector * vectorBytes), op.localSet(highOf(vector))),
+        seq(op.localGet(highOf(vector)), lowNibbles, op.v128And, op.localSet(lowOf(vector))),
+        seq(op.localGet(highOf(vector)), op.i32Const(4), op.i8x16ShrU, op.localSet(highOf(vector))),
+      ),
+    ),
+  )
+}
+
+/** Adds the loaded step, times the source's coefficient, to the sums of a target. */
+function addTo(target: number, swizzle: Code): Code {
+  const tablesAt = target * tablesBytes
+  return seq(
+    seq(op.localGet(local.table), op.v128Load(tablesAt), op.localSet(lowTable)),
+    seq(op.localGet(local.table), op.v128Load(tablesAt + vectorBytes), op.localSet(highTable)),
+    eachVector((vector) =>
+      seq(
+        op.localGet(sumOf(target, vector)),
+        seq(op.localGet(lowTable), op.localGet(lowOf(vector)), swizzle, op.v128Xor),
+        seq(op.localGet(highTable), op.localGet(highOf(vector)), swizzle, op.v128Xor),
+        op.localSet(sumOf(target, vector)),
+      ),
+    ),
+  )
+}
+
+const writeSums = (target: number): Code =>
+  seq(
+    keepAddress(seq(op.i32Const(0), op.i32Load(targetsAt + target * addressBytes))),
+    eachVector((vector) =>
+      seq(op.localGet(local.address), op.localGet(sumOf(target, vector)), op.v128Store(vector * vectorBytes)),
+    ),
+  )
+
 /**
  * `combine<n>(sourcesStop, at, stop)`: bytes `at` to `stop` of n targets, from those of the sources whose addresses end at `sourcesStop`.
  * The sums of a step stay in registers over all sources, so that data is read once and parity written once.
  */
 function combineInto(targets: number, swizzle: Code): WasmFunction {
-  const [sourcesStop, at, stop, source, table, address] = [0, 1, 2, 3, 4, 5]
-  const low = (vector: number) => 6 + vector
-  const high = (vector: number) => low(stepVectors) + vector
-  const [lowTable, highTable] = [high(stepVectors), high(stepVectors) + 1]
-  const sum = (target: number, vector: number) => highTable + 1 + target * stepVectors + vector
-  const lowNibbles = seq(op.i32Const(0x0f), op.i8x16Splat)
-  const eachVector = (code: (vector: number) => Code) => seq(...range(stepVectors).map(code))
-  const advance = (local: number, bytes: number) =>
-    seq(op.localGet(local), op.i32Const(bytes), op.i32Add, op.localSet(local))
-  const addressAt = (list: Code) => seq(list, op.localGet(at), op.i32Add, op.localSet(address))
-
-  const clearSums = eachVector((vector) =>
-    seq(...range(targets).map((target) => seq(op.i32Const(0), op.i8x16Splat, op.localSet(sum(target, vector))))),
-  )
-  const splitSource = eachVector((vector) =>
-    seq(
-      seq(op.localGet(address), op.v128Load(vector * vectorBytes), op.localSet(high(vector))),
-      seq(op.localGet(high(vector)), lowNibbles, op.v128And, op.localSet(low(vector))),
-      seq(op.localGet(high(vector)), op.i32Const(4), op.i8x16ShrU, op.localSet(high(vector))),
-    ),
-  )
-  const addTo = (target: number) =>
-    seq(
-      seq(op.localGet(table), op.v128Load(target * tablesBytes), op.localSet(lowTable)),
-      seq(op.localGet(table), op.v128Load(target * tablesBytes + vectorBytes), op.localSet(highTable)),
-      eachVector((vector) =>
-        seq(
-          op.localGet(sum(target, vector)),
-          seq(op.localGet(lowTable), op.localGet(low(vector)), swizzle, op.v128Xor),
-          seq(op.localGet(highTable), op.localGet(high(vector)), swizzle, op.v128Xor),
-          op.localSet(sum(target, vector)),
-        ),
-      ),
-    )
-  const store = (target: number) =>
-    seq(
-      addressAt(seq(op.i32Const(0), op.i32Load(targetsAt + target * addressBytes))),
-      eachVector((vector) =>
-        seq(op.localGet(address), op.localGet(sum(target, vector)), op.v128Store(vector * vectorBytes)),
-      ),
-    )
-
+  const { sourcesStop, at, stop, source, table } = local
   return {
     name: `combine${targets}`,
     parameters: ['i32', 'i32', 'i32'],
     locals: [
-      ...[source, table, address].map(() => 'i32' as const),
-      ...range(sum(targets, 0) - low(0)).map(() => 'v128' as const),
+      ...range(lowOf(0) - source).map(() => 'i32' as const),
+      ...range(sumOf(targets, 0) - lowOf(0)).map(() => 'v128' as const),
     ],
     body: op.forever(
       seq(op.localGet(at), op.localGet(stop), op.i32Eq, op.leaveIf),
-      clearSums,
+      clearSums(targets),
       seq(op.i32Const(sourcesAt), op.localSet(source), op.i32Const(0), op.localSet(table)),
       op.forever(
         seq(op.localGet(source), op.localGet(sourcesStop), op.i32Eq, op.leaveIf),
-        addressAt(seq(op.localGet(source), op.i32Load(0))),
-        splitSource,
-        ...range(targets).map(addTo),
+        loadSource(),
+        eachTarget(targets, (target) => addTo(target, swizzle)),
         advance(source, addressBytes),
         advance(table, targets * tablesBytes),
       ),
-      ...range(targets).map(store),
+      eachTarget(targets, writeSums),
       advance(at, stepBytes),
     ),
   }
@@ -116,8 +136,8 @@ type CombineInto = (sourcesStop: number, at: number, stop: number) => void
 const swizzles = { strict: op.i8x16Swizzle, relaxed: op.i8x16RelaxedSwizzle } as const
 
 /**
- * Throws when the engine lacks the instructions. Those of `relaxed` exist in newer engines only, and are one less on x86; what
- * they leave open does not matter here, because a nibble is always a valid index.
+ * Throws when the engine lacks the instructions. Only newer engines have those of `relaxed`, which save one instruction on x86. What
+ * they leave undefined does not matter here, because a nibble is always a valid index.
  */
 export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzles): Kernel {
   const swizzle = swizzles[variant]
@@ -131,12 +151,12 @@ export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzl
   const targetAddresses = new Uint32Array(memory, targetsAt, targetsAtOnceMax)
 
   function pass(coefficients: Matrix, first: number): Combine {
-    const combine = module[`combine${coefficients.length}`]
+    const combine = known(module[`combine${coefficients.length}`])
     const prepared = tablesOf(coefficients)
     return (sources, targets, bytes) => {
       tables.set(prepared)
       targetAddresses.set(targets.slice(first, first + coefficients.length))
-      combine?.(sourcesAt + sources.length * addressBytes, 0, Math.ceil(bytes / stepBytes) * stepBytes)
+      combine(sourcesAt + sources.length * addressBytes, 0, Math.ceil(bytes / stepBytes) * stepBytes)
     }
   }
 

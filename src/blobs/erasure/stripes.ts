@@ -1,15 +1,15 @@
 /**
  * Where the bytes of a payload lie in the data shards of an erasure code. Pure geometry: no bytes, no coding.
- * A stripe is a unit of each shard. Its payload goes through the units of the data shards in turn; stripe follows stripe. The last stripe's units are only as
- * long as what is left needs, so that a tail costs no whole unit. All shards, parity too, are equally long: the last one of data may end with a few zeros.
+ * A stripe is one unit of each shard. Its payload fills the units of the data shards in turn; stripe follows stripe. The units of the last stripe are only as
+ * long as the rest of the payload needs, so that a tail costs no whole unit. All shards, parity too, have the same length: the last data shards may end with a few zeros.
  */
 
 export interface StripeGeometry {
   /** Bytes of the payload. */
   size: number
-  /** Data shards. */
+  /** Number of data shards. */
   data: number
-  /** Bytes of a unit in all stripes but the last. */
+  /** Bytes of a unit in every stripe but the last. */
   unitBytes: number
 }
 
@@ -21,18 +21,18 @@ export interface Span {
 
 export interface Stripe {
   index: number
-  /** Its part of the payload. */
+  /** The part of the payload in this stripe. */
   payload: Span
-  /** Bytes that each shard keeps of it. */
+  /** Bytes that each shard keeps of this stripe. */
   unitBytes: number
-  /** Where these begin in each shard. */
+  /** Where these bytes begin in each shard. */
   shardStart: number
 }
 
 /** A part of the payload that lies in one unit of one data shard. */
 export interface Piece extends Span {
   shard: number
-  /** Where in the payload it begins; `start` and `end` are offsets in the shard. */
+  /** Where the piece begins in the payload; `start` and `end` are offsets in the shard. */
   payloadStart: number
 }
 
@@ -42,12 +42,12 @@ export function stripeCount(geometry: StripeGeometry): number {
   return Math.ceil(geometry.size / stripeBytes(geometry))
 }
 
-/** Bytes of every shard. */
+/** Bytes of each shard. */
 export function shardBytes(geometry: StripeGeometry): number {
   return stripeAt(geometry, stripeCount(geometry)).shardStart
 }
 
-/** The stripe after the last is empty. */
+/** The stripe after the last one is empty. */
 export function stripeAt(geometry: StripeGeometry, index: number): Stripe {
   const { size, data, unitBytes } = geometry
   const start = Math.min(size, index * stripeBytes(geometry))
@@ -70,7 +70,7 @@ export function* stripesOf(geometry: StripeGeometry, range: Span): Iterable<Stri
   for (let index = stripeHolding(geometry, range.start).index; index <= last; index++) yield stripeAt(geometry, index)
 }
 
-/** The pieces of a range of the payload, in order: together they are the range. */
+/** The pieces of a range of the payload, in order. Together they are the range. */
 export function* piecesOf(geometry: StripeGeometry, range: Span): Iterable<Piece> {
   for (const { payload, unitBytes, shardStart } of stripesOf(geometry, range)) {
     const end = Math.min(range.end, payload.end)
@@ -86,13 +86,13 @@ export function* piecesOf(geometry: StripeGeometry, range: Span): Iterable<Piece
   }
 }
 
-/** The bytes of one data shard that hold a range of the payload, and nothing else: they lie together. Empty where it holds none. */
+/** The bytes of one data shard that hold its part of a range: they are contiguous. Empty where the shard holds none. */
 export function shardSpan(geometry: StripeGeometry, shard: number, range: Span): Span {
   assertRange(geometry, range)
   return { start: bytesBefore(geometry, shard, range.start), end: bytesBefore(geometry, shard, range.end) }
 }
 
-/** The smallest span that holds what any data shard keeps of a range: read from enough shards, it gives the range whatever is lost. */
+/** The smallest span that holds every data shard's part of a range. Reading it from enough shards yields the range, whichever are lost. */
 export function commonSpan(geometry: StripeGeometry, range: Span): Span {
   const spans = Array.from({ length: geometry.data }, (_, shard) => shardSpan(geometry, shard, range))
   const filled = spans.filter(({ start, end }) => start < end)
@@ -103,7 +103,7 @@ export function commonSpan(geometry: StripeGeometry, range: Span): Span {
   }
 }
 
-/** How many bytes of a data shard come before a byte of the payload. */
+/** How many bytes of a data shard come before a given byte of the payload. */
 function bytesBefore(geometry: StripeGeometry, shard: number, payloadOffset: number): number {
   const { payload, unitBytes, shardStart } = stripeHolding(geometry, payloadOffset)
   const inUnit = payloadOffset - payload.start - shard * unitBytes

@@ -1,4 +1,4 @@
-/** The kernel in plain JavaScript: what runs where there are no vectors, and what other kernels are held against. A byte at a time. */
+/** The kernel in plain JavaScript, one byte at a time. It runs where there are no vectors, and other kernels are tested against it. */
 import { multiply } from './gf256.ts'
 import { type Kernel, stepBytes } from './kernel.ts'
 
@@ -23,7 +23,7 @@ export function openTableKernel(memoryBytes: number): Kernel {
   }
 }
 
-/** What a coefficient makes of each byte. Made when it is first needed. */
+/** The products of a coefficient with every byte. Made when first needed. */
 const productTables: Uint8Array[] = []
 
 function productTable(coefficient: number): Uint8Array {

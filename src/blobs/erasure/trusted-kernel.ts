@@ -1,4 +1,4 @@
-/** Chooses the kernel: the fastest that this engine has and that is seen to compute what the tables say. Wrong parity would show only when it is needed. */
+/** Chooses the kernel: the fastest one in this engine that provably computes what the tables say. Wrong parity would show only when it is needed. */
 import { limits } from '../../limits.ts'
 import type { Matrix } from './gf256.ts'
 import { type Kernel, stepBytes } from './kernel.ts'
@@ -7,7 +7,7 @@ import { openTableKernel } from './table-kernel.ts'
 
 export interface KernelCandidate {
   name: string
-  /** With so many free bytes at least. Throws when the engine lacks what the kernel needs. */
+  /** With at least so many free bytes. Throws when the engine lacks what the kernel needs. */
   open(memoryBytes: number): Kernel
 }
 
@@ -19,11 +19,11 @@ const candidates: readonly KernelCandidate[] = [
 
 export interface TrustedKernel {
   kernel: Kernel
-  /** Faster ones, and why they are not used. */
+  /** Faster kernels, and why they are not used. */
   rejected: readonly { name: string; reason: string }[]
 }
 
-/** Opens the first candidate that can be trusted; the tables when there is none. */
+/** Opens the first candidate that can be trusted, or the tables when there is none. */
 export function openTrustedKernel(memoryBytes: number, among = candidates): TrustedKernel {
   const rejected: { name: string; reason: string }[] = []
   for (const { name, open } of among) {
@@ -38,20 +38,20 @@ export function openTrustedKernel(memoryBytes: number, among = candidates): Trus
   return { kernel: openTableKernel(memoryBytes), rejected }
 }
 
-/** As many as there are bytes, so that each meets each coefficient. */
+/** As many units as there are bytes, so that each byte meets each coefficient. */
 const checkedUnitBytes = 256
-/** An odd distance between units: not aligned, of different content, with a gap in which overruns show. */
+/** An odd distance between units: unaligned, with different content, and with a gap in which overruns show. */
 const unitDistance = checkedUnitBytes + stepBytes + 1
 const checkedTargetsMax = 2 * limits.parityShardsMax
 const checkedBytes = (limits.dataShardsMax + checkedTargetsMax) * unitDistance
 
-/** Any 256 bytes of it are all that there are. */
+/** Any 256 consecutive bytes of it hold every value. */
 const content = Uint8Array.from({ length: checkedBytes }, (_, at) => at * 37)
 
 const matrix = (rows: number, columns: number, entry: (row: number, column: number) => number): Matrix =>
   Array.from({ length: rows }, (_, row) => Uint8Array.from({ length: columns }, (_, column) => entry(row, column)))
 
-/** Every coefficient with every byte, and sums of every shape that a pass can have, of one step and of many. */
+/** Every coefficient with every byte, and sums of every shape that a pass can have, in one step and in many. */
 function* checkedCases(): Iterable<{ coefficients: Matrix; unitBytes: number }> {
   for (let first = 0; first < 256; first += checkedTargetsMax)
     yield { coefficients: matrix(checkedTargetsMax, 1, (row) => first + row), unitBytes: checkedUnitBytes }
@@ -61,7 +61,7 @@ function* checkedCases(): Iterable<{ coefficients: Matrix; unitBytes: number }> 
         yield { coefficients: matrix(targets, sources, (row, column) => (row * 29 + column * 31 + 7) % 256), unitBytes }
 }
 
-/** Throws when the kernel computes anything else than the tables, or writes where it should not. Overwrites its free memory. */
+/** Throws when the kernel computes anything but what the tables say, or writes where it should not. Overwrites its free memory. */
 function checkKernel(kernel: Kernel): void {
   const tables = openTableKernel(checkedBytes)
   for (const { coefficients, unitBytes } of checkedCases()) {

@@ -1,6 +1,6 @@
 /**
- * Room for stripes in the memory of the kernel, so that nothing is copied to be computed: bounded, and never given back to the system.
- * Knows no scheme. Who has no room waits its turn; who holds some must not wait for more.
+ * Room for stripes in the kernel's memory, so that data need not be copied to be computed. It is bounded, and never returned to the system.
+ * Knows no scheme. A caller without room waits its turn; a caller that holds some must not wait for more.
  */
 import type { Matrix } from './gf256.ts'
 import { type Combine, type Kernel, stepBytes } from './kernel.ts'
@@ -17,7 +17,7 @@ interface Unit {
 
 /** Computes some units of a stripe from others. Prepared once, applied to any number of stripes. */
 export interface Computation {
-  /** Numbers of units in a workspace, in the order of the columns and rows of the coefficients. */
+  /** Numbers of units in a workspace, in the order of the coefficients' columns and rows. */
   sources: readonly number[]
   targets: readonly number[]
   combine: Combine
@@ -33,7 +33,7 @@ export class Workspaces {
   readonly unitBytes: number
   readonly unitsMax: number
   readonly #kernel: Kernel
-  /** The last given back is the first taken, so that no more memory becomes resident than is used at a time. */
+  /** The last one released is the first one taken, so that no more memory becomes resident than is used at a time. */
   readonly #free: Unit[]
   readonly #waiting: Waiter[] = []
 
@@ -48,13 +48,13 @@ export class Workspaces {
     })
   }
 
-  /** Waits until so many units are free, in the order of calls. The caller releases what it gets. Rejects when there never are as many. */
+  /** Waits until so many units are free; callers are served in order. The caller releases what it gets. Rejects when there can never be as many. */
   async take(units: number): Promise<Workspace> {
     if (units > this.unitsMax) throw new RangeError(`${units} units do not fit into memory for ${this.unitsMax}`)
     return this.tryTake(units) ?? new Promise((resolve) => this.#waiting.push({ units, resolve }))
   }
 
-  /** The same for who already holds a workspace: gives nothing instead of waiting. */
+  /** The same for a caller that already holds a workspace: returns `undefined` instead of waiting. */
   tryTake(units: number): Workspace | undefined {
     return this.#waiting.length > 0 || units > this.#free.length ? undefined : this.#give(units)
   }
@@ -81,9 +81,9 @@ export class Workspaces {
   }
 }
 
-/** The units of one stripe at a time. What they hold before they are written is what others left there. */
+/** The units of one stripe at a time. Until they are written, they hold what earlier stripes left there. */
 export class Workspace {
-  /** After `release` nobody may touch them any more: no system call, no reader. */
+  /** After `release` nothing may touch them any more: no system call, no reader. */
   readonly units: readonly Buffer[]
   readonly #addresses: readonly number[]
   #giveBack: (() => void) | undefined
@@ -94,13 +94,13 @@ export class Workspace {
     this.#giveBack = giveBack
   }
 
-  /** Sets the first `unitBytes` of the computation's targets. */
+  /** Computes the first `unitBytes` of the computation's targets. */
   compute({ sources, targets, combine }: Computation, unitBytes: number): void {
     if (this.#giveBack === undefined) throw new Error('the workspace was released')
     combine(this.#addressesOf(sources), this.#addressesOf(targets), unitBytes)
   }
 
-  /** Copies as much of `chunk` as the first `data` units, of `unitBytes` each, still take from offset `at` of the stripe on. Gives how much that was. */
+  /** Copies as much of `chunk` as the first `data` units, of `unitBytes` each, can still take from offset `at` of the stripe. Returns how much that was. */
   fill(chunk: Buffer, at: number, data: number, unitBytes: number): number {
     let taken = 0
     for (let offset = at; taken < chunk.length && offset < data * unitBytes; offset = at + taken) {
@@ -111,7 +111,7 @@ export class Workspace {
     return taken
   }
 
-  /** Zeroes what the payload leaves of the data units, from offset `at` of the stripe on: it becomes part of shards. */
+  /** Zeroes the rest of the data units from offset `at` of the stripe, because it becomes part of shards. */
   pad(at: number, data: number, unitBytes: number): void {
     for (let offset = at; offset < data * unitBytes; ) {
       const inUnit = offset % unitBytes
@@ -120,7 +120,7 @@ export class Workspace {
     }
   }
 
-  /** Lets others have the room. Idempotent. */
+  /** Returns the room to others. Idempotent. */
   release(): void {
     this.#giveBack?.()
     this.#giveBack = undefined

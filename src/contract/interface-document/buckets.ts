@@ -1,4 +1,4 @@
-/** What the interface document names of the operations on buckets, on their locks and tags, and of listings. */
+/** The names that the interface document has for the operations on buckets, on their locks and tags, and for listings. */
 import { aclHeaders, type DocumentedOperations, inBucket, within } from './named.ts'
 
 const lockElements = [

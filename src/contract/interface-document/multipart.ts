@@ -1,4 +1,4 @@
-/** What the interface document names of the operations on multipart uploads. */
+/** The names that the interface document has for the operations on multipart uploads. */
 import {
   aclHeaders,
   checksumElements,

@@ -1,11 +1,11 @@
-/** How the interface document's names are kept: by operation, message, flag and place. Holds none itself. */
+/** How the interface document's names are kept: by operation, message, flag and position. Contains no names itself. */
 
 export type DocumentedFlag = 'supported' | 'partially-supported' | 'not-supported' | 'unflagged'
 
 export type Message = 'request' | 'answer'
 
 /**
- * Where the document puts a name.
+ * Where the document has a name.
  * - address: in Host and path: `Bucket`, `Key`.
  * - header, vendor: plain headers, and those that carry the dialect's prefix (named without it).
  * - query: query parameters.
@@ -35,12 +35,12 @@ export const customerKeyHeaders = [
   'server-side-encryption-customer-key',
   'server-side-encryption-customer-key-MD5',
 ] as const
-/** What answers say of a customer's key: all but the key. */
+/** What answers say of a customer's key: everything but the key. */
 export const customerKeyAnswers = [
   'server-side-encryption-customer-algorithm',
   'server-side-encryption-customer-key-MD5',
 ] as const
-/** The document says `kms-key-id` where AWS says `aws-kms-key-id`; declarations go by AWS's name, and the `x-store-` dialect by the document's. */
+/** The document says `kms-key-id` where AWS says `aws-kms-key-id`. Declarations use AWS's name, and the `x-store-` dialect the document's. */
 export const encryptionHeaders = [
   'server-side-encryption',
   'server-side-encryption-aws-kms-key-id',

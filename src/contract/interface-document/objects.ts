@@ -1,4 +1,4 @@
-/** What the interface document names of the operations on objects, on their tags and their legal holds. */
+/** The names that the interface document has for the operations on objects, on their tags and their legal holds. */
 import {
   aclHeaders,
   checksumHeaders,
@@ -31,7 +31,7 @@ const read = {
   },
 } as const
 
-/** What GetObject and HeadObject both answer. */
+/** What GetObject and HeadObject both return. */
 const readHeaders = [
   'Cache-Control',
   'Content-Disposition',

@@ -1,4 +1,4 @@
-/** What the interface document says beyond names: errors, limits, rules, and how things come and go. One row each, named as tests prove them. */
+/** What the interface document says beyond names: errors, limits, rules and transitions. One row each, named as tests prove them. */
 
 export interface DocumentedRule {
   kind: 'error' | 'limit' | 'rule' | 'transition'

@@ -1,4 +1,4 @@
-/** Holds what the metadata references against what is there: what lacks shards is queued for repair, what lacks too many is told of. */
+/** Compares what the metadata references with what is there. Blobs that lack shards are queued for repair; those that lack too many are reported. */
 import { repairPut } from '../../commits/repair-queue.ts'
 import { type BlobReference, everyReference } from '../blob-reference.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
@@ -17,7 +17,7 @@ export async function checkReferences(recovery: Recovery): Promise<void> {
       )
     }
     if (present < manifest.shards.length || manifest.missing !== undefined) writes.put(repairPut(recovery, owner))
-    await writes.whenMany()
+    await writes.flushWhenMany()
   }
   await writes.flush()
 }

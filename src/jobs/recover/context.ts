@@ -9,22 +9,22 @@ import type { RecoveryLocation } from './found-blobs.ts'
 import type { Staging } from './staging.ts'
 
 export interface RecoverReport {
-  /** Absent: there was none that could be read. */
+  /** Absent: no snapshot could be read. */
   snapshot: { id: string; createdMs: number; entries: number } | undefined
   /** Newer snapshots that could not be read. */
   damagedSnapshots: number
   shardsRead: number
   buckets: number
   bucketsFromShards: number
-  /** Versions, delete markers too. */
+  /** Versions, delete markers included. */
   versions: number
   versionsFromShards: number
   openUploads: number
-  /** Versions and parts that are listed, and whose data is not there. */
+  /** Versions and parts that are listed, but whose data is missing. */
   unreadable: number
-  /** Blobs of which there are too few shards to read them, and that no record references. */
+  /** Blobs that no record references and that have too few shards to be read. */
   incomplete: number
-  /** A few of them, with what is missing. */
+  /** A few of them, each with what is missing. */
   notRecovered: string[]
 }
 
@@ -34,15 +34,15 @@ export interface Recovery {
   clock: Clock
   /** Over the stores that are there. */
   blobs: Pick<Blobs, 'read' | 'locations'>
-  /** Those that are there. */
+  /** The stores that are there. */
   stores: readonly ShardStore[]
   staging: Staging
   locations: readonly RecoveryLocation[]
   graceMs: number
-  /** When the snapshot that was loaded was taken. */
+  /** When the loaded snapshot was taken. */
   takenMs: number | undefined
   report: RecoverReport
-  /** Which keys of the ring wrap those of objects that were found, as `name id`. */
+  /** The keys of the ring that wrap the keys of found objects, as `name id`. */
   wrappedBy: Set<string>
   advance(step: { done?: number; counts?: Record<string, number> }): void
 }
@@ -55,7 +55,7 @@ export function notRecovered(report: RecoverReport, what: string): void {
 
 const batchPuts = 500
 
-/** Gathers writes of many keys, of which no two name the same. */
+/** Gathers writes to many keys. No two of them name the same key. */
 export class Writes {
   readonly #recovery: Pick<Recovery, 'kv' | 'clock'>
   #puts: Put[] = []
@@ -73,13 +73,13 @@ export class Writes {
     this.#deletes.push(...keys)
   }
 
-  /** Reclaimed after the grace, like what a commit leaves unreferenced. */
+  /** Reclaimed after the grace, like everything that a commit leaves unreferenced. */
   garbage(...manifests: readonly Manifest[]): void {
     for (const manifest of manifests) this.#puts.push(garbagePut(this.#recovery, { kind: 'blob', manifest }))
   }
 
-  /** Call between keys: what was written is read by none before. */
-  async whenMany(): Promise<void> {
+  /** Call between keys. What was written can be read only after a flush. */
+  async flushWhenMany(): Promise<void> {
     if (this.#puts.length + this.#deletes.length >= batchPuts) await this.flush()
   }
 

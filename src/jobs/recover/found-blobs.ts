@@ -1,8 +1,8 @@
-/** Puts blobs together from the shards that stores hold, without an index. Pure. */
+/** Puts blobs together from the shards in stores, without an index. Pure. */
 import { createHash } from 'node:crypto'
 import { type LocationState, type Manifest, readLabel, type ShardPlace } from '../../blobs/blobs.ts'
 
-/** A shard as it was met in a store. */
+/** A shard as a store lists it. */
 export interface StagedShard {
   storeId: string
   id: string
@@ -11,7 +11,7 @@ export interface StagedShard {
   raw: Buffer
 }
 
-/** What is known of a location while its metadata is not. */
+/** What is known of a location before its metadata is. */
 export interface RecoveryLocation extends Pick<LocationState, 'name' | 'version' | 'copies'> {
   storeIds: ReadonlySet<string>
 }
@@ -24,12 +24,12 @@ export type AssembledBlob =
   | { isReadable: true; manifest: Manifest; surplus: readonly Manifest[] }
   | { isReadable: false; found: number; needed: number }
 
-/** The same for all shards of a blob. Copies of one say the same of themselves. */
+/** The same for all shards of a blob. Copies of one blob carry the same description. */
 export function identityOf(raw: Buffer): string {
   return readLabel(raw).label?.blobId ?? createHash('sha256').update(raw).digest('hex').slice(0, 32)
 }
 
-/** `shards` have one identity. `preferred`: the location that the blob was written to, if it tells. It may have been moved since. */
+/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob may have moved since. */
 export function assembleBlob(
   shards: readonly StagedShard[],
   locations: readonly RecoveryLocation[],
@@ -58,7 +58,7 @@ export function assembleBlob(
   }
 }
 
-/** One shard a store, and of an erasure code one an index; the rest is surplus, such as what a crash left of a move. */
+/** One shard of each store, and one of each index of an erasure code. The rest is surplus, for instance what a crash left of a move. */
 function distinct(shards: readonly StagedShard[], isStriped: boolean): [ShardPlace[], ShardPlace[]] {
   const kept: ShardPlace[] = []
   const surplus: ShardPlace[] = []

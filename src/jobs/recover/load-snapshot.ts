@@ -1,4 +1,4 @@
-/** The newest snapshot of the metadata on stores that can be read whole: finds it, verifies it, and loads it. */
+/** The newest metadata snapshot on the stores that can be read whole: finds it, verifies it, and loads it. */
 
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { Key } from '../../kv/kv.ts'
@@ -21,7 +21,7 @@ import { assembleBlob } from './found-blobs.ts'
 export interface FoundSnapshot {
   id: string
   createdMs: number
-  /** By their place. */
+  /** By their index. */
   pieces: Map<number, Manifest>
   end: PiecesEnd | undefined
 }
@@ -45,7 +45,7 @@ export async function findSnapshots({ staging, locations }: Recovery): Promise<F
   return [...byId.values()].sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1))
 }
 
-/** Loads the first that is whole, and notes it in the report. */
+/** Loads the first one that is whole, and notes it in the report. */
 export async function loadNewest(
   recovery: Recovery,
   found: readonly FoundSnapshot[],
@@ -90,7 +90,7 @@ async function* piecesOf({ blobs }: Recovery, { id, pieces }: FoundSnapshot, end
   }
 }
 
-/** What the snapshot says is to be deleted gives back nothing. */
+/** What the snapshot lists as garbage is not recovered. */
 export async function markKnownGarbage({ kv, staging }: Recovery): Promise<void> {
   for await (const { key, value } of everyEntry(kv, garbage)) {
     const record = garbageCodec.decode(key, value)
@@ -100,12 +100,12 @@ export async function markKnownGarbage({ kv, staging }: Recovery): Promise<void>
   await staging.flush()
 }
 
-/** The snapshots that are there, in place of those that were when the one that was loaded was taken. */
+/** Lists the snapshots that exist now, in place of those that existed when the loaded one was taken. */
 export async function keepFound(recovery: Recovery, found: readonly FoundSnapshot[]): Promise<void> {
   const writes = new Writes(recovery)
   for await (const { key } of everyEntry(recovery.kv, snapshots)) {
     writes.delete(key)
-    await writes.whenMany()
+    await writes.flushWhenMany()
   }
   await writes.flush()
   for (const { id, createdMs, pieces, end } of found) {
@@ -115,7 +115,7 @@ export async function keepFound(recovery: Recovery, found: readonly FoundSnapsho
       const record = { createdMs, manifest, end: piece === end?.pieces ? end : undefined }
       if (isWhole) writes.put({ key, value: snapshotPieceCodec.encode(key, record) })
       else writes.garbage(manifest)
-      await writes.whenMany()
+      await writes.flushWhenMany()
     }
   }
   await writes.flush()

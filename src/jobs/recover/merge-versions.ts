@@ -1,4 +1,4 @@
-/** The versions of a key, from what a snapshot of the metadata knows and what shards say of themselves. Pure. The rules: ADR 0021. */
+/** The versions of a key, merged from a metadata snapshot and from what shards say of themselves. Pure. The rules: ADR 0021. */
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { NotedPart } from '../../objects/completion-note.ts'
 import { toRuns } from '../../objects/object-parts.ts'
@@ -7,12 +7,12 @@ import type { Encryption, ObjectRecord, VersionRecord } from '../../records/reco
 import { nullVersionId, versionIdOf, versionRandom } from '../../records/version-id.ts'
 import { ownBlob, withOwnBlob } from '../../rules/versions.ts'
 
-/** A readable blob that says it is a version, or the note of one. */
+/** A readable blob whose description says that it is a version, or the note of one. */
 export interface FoundVersion {
   identity: string
   description: VersionDescription
   manifest: Manifest
-  /** Of a note: what it says. */
+  /** Of a note: the parts that it lists. */
   parts?: readonly NotedPart[]
 }
 
@@ -21,18 +21,18 @@ export interface MergeContext {
   takenMs: number | undefined
   /** No request takes longer. */
   graceMs: number
-  /** Whether all shards of a store were seen. */
+  /** Whether every shard of the store was seen. */
   wasRead(storeId: string): boolean
 }
 
 export interface MergedVersions {
   /** In the order of their sequences. */
   versions: VersionRecord[]
-  /** Known versions that are no more: a newer null version took their place. */
+  /** Known versions that are gone: a newer null version replaced them. */
   replaced: ObjectRecord[]
-  /** Found, and of no version. */
+  /** Blobs that belong to no version. */
   unneeded: FoundVersion[]
-  /** Versions that the snapshot does not know. */
+  /** Versions that the snapshot lacks. */
   added: { record: ObjectRecord; found: FoundVersion }[]
 }
 
@@ -48,7 +48,7 @@ export function mergeVersions(
   const there = new Set(known.map(randomOf))
   for (const one of [...found].sort(byTime)) {
     if (matched.has(one)) continue
-    // A move makes a blob anew: both say the same.
+    // A move writes a blob again: both copies carry the same description.
     const { versionRandom: random } = one.description
     const isAgain = random !== undefined && there.has(random)
     if (random !== undefined) there.add(random)
@@ -56,7 +56,7 @@ export function mergeVersions(
   }
   const kept = known.map((record) => {
     const match = matches.get(record)
-    return match === undefined || record.kind === 'marker' ? record : whereFound(record, match.manifest, context)
+    return match === undefined || record.kind === 'marker' ? record : atFoundPlaces(record, match.manifest, context)
   })
 
   const nulls = fresh.filter(({ description }) => description.versionRandom === undefined).sort(byTime)
@@ -80,16 +80,16 @@ function randomOf({ versionId }: VersionRecord): string | undefined {
   return versionId === nullVersionId ? undefined : versionRandom(versionId).toString('hex')
 }
 
-/** Written long before the snapshot, which knows nothing of it: its request ended without a commit. */
+/** Written long before the snapshot, which lacks it: its request ended without a commit. */
 function isOrphan({ description }: FoundVersion, { takenMs, graceMs }: MergeContext): boolean {
   return takenMs !== undefined && description.writtenMs < takenMs - graceMs
 }
 
-/** Which blob is which known version's: by its place, else by what it says, as shards move. */
+/** Which blob belongs to which known version: by its place, or else by its description, because shards move. */
 function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersion[]): Map<VersionRecord, FoundVersion> {
   const matches = new Map<VersionRecord, FoundVersion>()
   const free = new Set(found)
-  for (const fits of [liesWhereKnown, saysTheSame]) {
+  for (const fits of [sharesAPlace, hasSameDescription]) {
     for (const record of known) {
       if (record.kind === 'marker' || matches.has(record)) continue
       const match = [...free]
@@ -104,12 +104,12 @@ function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersio
   return matches
 }
 
-function liesWhereKnown({ data }: ObjectRecord, { manifest }: FoundVersion): boolean {
+function sharesAPlace({ data }: ObjectRecord, { manifest }: FoundVersion): boolean {
   const places = ownBlob(data)?.shards ?? []
   return manifest.shards.some(({ storeId, id }) => places.some((place) => place.storeId === storeId && place.id === id))
 }
 
-function saysTheSame(record: ObjectRecord, { description }: FoundVersion): boolean {
+function hasSameDescription(record: ObjectRecord, { description }: FoundVersion): boolean {
   const { data, etag, versionId } = record
   if (description.etag !== etag || (description.kind === 'completion') !== (data.kind === 'parts')) return false
   if (description.kind === 'completion') return data.kind === 'parts' && description.uploadId === data.uploadId
@@ -121,14 +121,14 @@ function saysTheSame(record: ObjectRecord, { description }: FoundVersion): boole
   )
 }
 
-/** A key that was wrapped anew since is another's wrapping. */
+/** After a key of the ring was replaced, the same key of an object has another wrapping. */
 function isSameKey(record: Encryption | undefined, described: Encryption | undefined): boolean {
   if (record?.wrappedBy?.id !== described?.wrappedBy?.id) return record !== undefined && described !== undefined
   return record?.wrappedKey === described?.wrappedKey
 }
 
-/** The known version with the shards that are there; beside them, those in stores that nobody could look into. */
-function whereFound(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
+/** The known version with the shards that are there, and with those in stores that nobody could look into. */
+function atFoundPlaces(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
   const known = ownBlob(record.data)
   const isUsed = (storeId: string, index: number | undefined): boolean =>
     found.shards.some((place) => place.storeId === storeId || (index !== undefined && place.index === index))
@@ -147,7 +147,7 @@ function whereFound(record: ObjectRecord, found: Manifest, { wasRead }: MergeCon
   }
 }
 
-/** Gives each its sequence: the one that was expected, unless another version has it. What came after the snapshot comes after all that it knows. */
+/** Gives each version its sequence: the expected one, unless another version has it. Versions newer than the snapshot come after all that it knows. */
 function place(
   versions: readonly VersionRecord[],
   fresh: readonly FoundVersion[],
@@ -180,7 +180,7 @@ function recordOf({ description, manifest, parts }: FoundVersion, sequence: numb
       description.kind === 'object'
         ? { kind: 'blob', manifest }
         : { kind: 'parts', uploadId: description.uploadId, runs: toRuns(parts ?? []), note: manifest },
-    // The key of an object made of parts is bound to the upload.
+    // The key of an object made of parts is bound to its upload.
     encryption:
       encryption !== undefined && isWhole && description.sequence !== sequence
         ? { ...encryption, boundSequence: description.sequence }

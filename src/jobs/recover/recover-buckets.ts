@@ -1,7 +1,7 @@
-/** The buckets: those of the snapshot, and those that only shards tell of. */
+/** Recovers buckets: those of the snapshot, and those that only shards name. */
 
 import { garbagePut } from '../../commits/commit.ts'
-import { garbageOf } from '../../commits/key-history.ts'
+import { garbageOf } from '../../commits/history-commit.ts'
 import type { Key } from '../../kv/kv.ts'
 import {
   type BucketRecord,
@@ -25,17 +25,17 @@ import { everyBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'
 
-/** What shards tell of a bucket. */
+/** What shards tell of their bucket. */
 export interface BucketSighting {
   id: string
   name: string
-  /** When the last blob of it was written. */
+  /** When its last blob was written. */
   lastMs: number
-  /** As it was then. */
+  /** Its state at that time. */
   state: BucketState | undefined
 }
 
-/** By name. Owner of buckets that no shard tells the owner of: `owner`. */
+/** By name. `owner`: of buckets whose owner no shard names. */
 export async function recoverBuckets(recovery: Recovery, owner: string): Promise<Map<string, BucketRecord>> {
   const { kv, takenMs, report } = recovery
   const known = new Map<string, BucketRecord>()
@@ -52,14 +52,14 @@ export async function recoverBuckets(recovery: Recovery, owner: string): Promise
     const key = bucketKey(after.name)
     writes.put({ key, value: bucketCodec.encode(key, after) })
     writes.put({ key: ownedBucketKey(after.owner, after.name), value: noValue })
-    await writes.whenMany()
+    await writes.flushWhenMany()
   }
   await writes.flush()
   report.buckets = known.size
   return known
 }
 
-/** `undefined`: what was seen is left of a bucket that is gone. Pure. */
+/** `undefined`: the shards are what is left of a deleted bucket. Pure. */
 export function bucketAfter(
   before: BucketRecord | undefined,
   { id, name, lastMs, state }: BucketSighting,
@@ -69,11 +69,11 @@ export function bucketAfter(
   if (before !== undefined && !isNews) return before.id === id ? before : undefined
   const known = before?.id === id ? before : { ...unsetBucket, name, id, owner, createdMs: lastMs }
   const after = state === undefined ? known : withState(known, state)
-  // Object Lock can't be disabled: whoever says less wrote before.
+  // Object Lock can't be disabled: a shard that lacks it is older.
   return { ...after, objectLock: after.objectLock ?? before?.objectLock }
 }
 
-/** Of several buckets of one name the one that was written to last is there; the others had to be empty before it could be. */
+/** Of several buckets with one name, the last one written to exists. The others must have been empty before it could be created. */
 function newestOf(found: readonly BucketSighting[]): Map<string, BucketSighting> {
   const newest = new Map<string, BucketSighting>()
   for (const sighting of found) {
@@ -100,7 +100,7 @@ async function sightings({ staging, takenMs, graceMs }: Recovery): Promise<Bucke
   return [...byId.values()]
 }
 
-/** It was removed after the snapshot, so it had become empty. */
+/** It was deleted after the snapshot, so it had become empty. */
 async function removeBucket(recovery: Recovery, { name, id, owner }: BucketRecord): Promise<void> {
   const writes = new Writes(recovery)
   const objects = new ObjectKeys(name)
@@ -115,12 +115,12 @@ async function removeBucket(recovery: Recovery, { name, id, owner }: BucketRecor
       const of = { kind: 'version' as const, bucket: name, key: keyOf(entry.key), sequence }
       if (version.kind === 'object') writes.put(garbagePut(recovery, garbageOf(version, of)))
       writes.delete(entry.key)
-      await writes.whenMany()
+      await writes.flushWhenMany()
     }
   }
   for await (const { key } of everyEntry(recovery.kv, nullVersionsOf(name))) {
     writes.delete(key)
-    await writes.whenMany()
+    await writes.flushWhenMany()
   }
   writes.delete(ownedBucketKey(owner, name))
   await writes.flush()

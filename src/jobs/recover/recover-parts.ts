@@ -1,4 +1,4 @@
-/** The parts of uploads: of those that were completed since the snapshot, as their notes tell; the others come back as open uploads. */
+/** The parts of uploads. Notes name the parts of uploads completed since the snapshot; other parts come back as open uploads. */
 
 import type { Manifest } from '../../blobs/blobs.ts'
 import { timeOfId } from '../../clock.ts'
@@ -87,13 +87,13 @@ interface Candidates {
   /** Oldest first. */
   found: readonly FoundPart[]
   known: PartRecord | undefined
-  /** The known one, among those found. */
+  /** The known part, among those found. */
   same: FoundPart | undefined
   upload: UploadRecord | undefined
   note: StagedNote | undefined
 }
 
-/** Which of the blobs that were sent under one number counts. */
+/** Chooses which of the blobs sent under one number counts. */
 async function choose(recovery: Recovery, candidates: Candidates): Promise<FoundPart | undefined> {
   const { uploadId, number, found, known, same, upload, note } = candidates
   if (note !== undefined) {
@@ -105,7 +105,7 @@ async function choose(recovery: Recovery, candidates: Candidates): Promise<Found
     const isNewer = newest !== undefined && newest.description.writtenMs > (known?.modifiedMs ?? 0)
     return isNewer ? newest : same
   }
-  // The object was there when the snapshot was taken: nothing can have been added to it since.
+  // The object existed when the snapshot was taken, so no part can have been added since.
   if (known !== undefined || (await hasParts(recovery, uploadId))) return same
   const { takenMs, graceMs } = recovery
   const isOrphan = takenMs !== undefined && (newest?.description.writtenMs ?? 0) < takenMs - graceMs
@@ -136,7 +136,7 @@ function recordOf({ description, manifest }: FoundPart): PartRecord {
   }
 }
 
-/** Nobody knows of a completion: the client may go on, or complete again; else it expires. */
+/** Nothing shows a completion. The client may continue or complete again; otherwise the upload expires. */
 function reopen({ report }: Recovery, uploadId: string, description: PartDescription, writes: Writes): void {
   const { bucketId, key, encryption, upload } = description
   const record: OpenUpload = {
@@ -153,7 +153,7 @@ function reopen({ report }: Recovery, uploadId: string, description: PartDescrip
   report.openUploads += 1
 }
 
-/** What the note lists is the object's; what else was sent is nobody's. A repeated Complete is answered as before. */
+/** The parts in the note belong to the object; other parts belong to nobody. A repeated Complete gets the same answer as before. */
 async function complete(
   recovery: Recovery,
   uploadId: string,
@@ -167,7 +167,7 @@ async function complete(
     if (listed.delete(part.number)) continue
     writes.garbage(part.manifest)
     writes.delete(key)
-    await writes.whenMany()
+    await writes.flushWhenMany()
   }
   if (listed.size > 0) {
     report.unreadable += 1

@@ -1,8 +1,8 @@
-/** The versions of every key of which stores hold shards: reads what is known and what is found, merges, and writes the difference. */
+/** Recovers the versions of every key that shards name: reads what is known and what is found, merges them, and writes the difference. */
 
 import type { Manifest } from '../../blobs/blobs.ts'
 import { garbagePut } from '../../commits/commit.ts'
-import { garbageOf } from '../../commits/key-history.ts'
+import { garbageOf } from '../../commits/history-commit.ts'
 import type { Key, Put } from '../../kv/kv.ts'
 import type { NotedPart } from '../../objects/completion-note.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -16,6 +16,7 @@ import { everyEntry } from '../every-entry.ts'
 import { notRecovered, type Recovery, Writes } from './context.ts'
 import { assembleBlob } from './found-blobs.ts'
 import { type FoundVersion, mergeVersions } from './merge-versions.ts'
+import { readNotedParts } from './noted-parts.ts'
 import type { ShardGroup } from './staging.ts'
 
 export async function recoverVersions(recovery: Recovery, buckets: ReadonlyMap<string, BucketRecord>): Promise<void> {
@@ -44,14 +45,14 @@ export async function recoverVersions(recovery: Recovery, buckets: ReadonlyMap<s
     }
     writes.garbage(...merged.unneeded.map(({ manifest }) => manifest))
     writeDifference(writes, entriesOf(bucket, key, known), entriesOf(bucket, key, merged.versions))
-    await writes.whenMany()
+    await writes.flushWhenMany()
     done += found.length
     advance({ done, counts: { versions: report.versionsFromShards } })
   }
   await writes.flush()
 }
 
-/** What the shards of one key give, but for what is of another bucket that had the name, or can't be read. */
+/** The versions in the shards of one key, without those that can't be read and those of an earlier bucket with the same name. */
 async function foundVersions(
   recovery: Recovery,
   { of, blobs }: ShardGroup,
@@ -88,11 +89,11 @@ async function foundVersions(
   return found
 }
 
-/** `undefined`: it is damaged in too many places. A store that can't be reached now ends the recovery instead: what it has must not be missed. */
-async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<NotedPart[] | undefined> {
+/** `undefined`: it is too damaged to be read. A store that can't be reached ends the recovery instead, because what it has must not be missed. */
+async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<readonly NotedPart[] | undefined> {
   try {
     const source = await blobs.read(manifest, { start: 0, end: manifest.size })
-    return JSON.parse((await source.read()).toString()) as NotedPart[]
+    return readNotedParts(await source.read())
   } catch (error) {
     if (error instanceof ShardDamaged) return undefined
     throw error
@@ -108,7 +109,7 @@ async function knownVersions({ kv }: Recovery, bucket: string, key: string): Pro
   return known
 }
 
-/** How versions lie in the metadata: the newest apart if it is an object, the others behind, and where the null version is among these. */
+/** How versions lie in the metadata: the newest under its own key if it is an object, the others in the history, and a pointer to the null version if that is among them. */
 function entriesOf(bucket: string, key: string, versions: readonly VersionRecord[]): Put[] {
   const newest = versions.reduce<VersionRecord | undefined>(
     (best, version) => (best === undefined || version.sequence > best.sequence ? version : best),

@@ -1,4 +1,4 @@
-/** Rebuilds the metadata from what stores hold: from the newest snapshot on them, and from what shards say that it does not know (ADR 0021). */
+/** Rebuilds the metadata from the stores: from their newest snapshot, and from shards that the snapshot does not know (ADR 0021). */
 import type { Key } from '../../kv/kv.ts'
 import { rangeOf } from '../../kv/ordered-key.ts'
 import type { BucketRecord } from '../../records/bucket-record.ts'
@@ -24,7 +24,7 @@ export const emptyReport = (): RecoverReport => ({
   notRecovered: [],
 })
 
-/** Into metadata that holds nothing. `owner`: of buckets whose owner nothing tells. */
+/** Fills empty metadata. `owner`: of buckets whose owner nothing names. */
 export async function recover(
   recovery: Recovery,
   { isWanted, owner }: { isWanted(key: Key): boolean; owner: string },

@@ -1,14 +1,15 @@
-/** What stores hold, sorted by what it is of, while the metadata is rebuilt: in a metadata store of its own that is thrown away afterwards. */
+/** Sorts what stores hold by owner while the metadata is rebuilt, in an engine of its own that is thrown away afterwards. */
 
+import { z } from 'zod'
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { Key, Kv, Put } from '../../kv/kv.ts'
 import { packKey, rangeOf, unpackKey } from '../../kv/ordered-key.ts'
-import type { NotedPart } from '../../objects/completion-note.ts'
 import { readDescription } from '../../records/description-bytes.ts'
 import type { CompletionDescription } from '../../records/descriptions.ts'
 import type { ShardStore } from '../../stores/shard-store.ts'
 import { everyEntry } from '../every-entry.ts'
 import { identityOf, type StagedShard } from './found-blobs.ts'
+import { notedPartsSchema } from './noted-parts.ts'
 
 /*
  *     v bucket key identity storeId id        shards of versions, and of notes of uploads
@@ -23,19 +24,21 @@ const sizeBytes = 6
 const garbageMark = Buffer.alloc(1, 1)
 const noMark = Buffer.alloc(0)
 
-/** Shards that are of one key, part or piece, by their identity. */
+/** Shards of one key, part or piece, grouped by their identity. */
 export interface ShardGroup {
   /** Bucket or upload or snapshot, and key or number. */
   of: readonly [string, string | number]
   blobs: ReadonlyMap<string, readonly StagedShard[]>
 }
 
-/** What the note of a completed upload told, and where its object is. */
-export interface StagedNote {
-  parts: readonly NotedPart[]
-  description: CompletionDescription
-  versionId: string
-}
+/** What the note of a completed upload says, and which version it is of. */
+const stagedNote = z.object({
+  parts: notedPartsSchema,
+  /** It was checked when it was read from the store. */
+  description: z.custom<CompletionDescription>((value) => typeof value === 'object' && value !== null),
+  versionId: z.string(),
+})
+export type StagedNote = z.infer<typeof stagedNote>
 
 export class Staging {
   readonly #kv: Kv
@@ -45,7 +48,7 @@ export class Staging {
     this.#kv = kv
   }
 
-  /** Reads what all shards of a store say of themselves. `seen` is told of each. */
+  /** Reads the descriptions of all shards of a store. Calls `seen` with the size of each. */
   async readStore(shards: ShardStore, seen: (payloadBytes: number) => Promise<void>): Promise<void> {
     for await (const { id, payloadBytes, description } of shards.list()) {
       const key = keyOf({ storeId: shards.storeId, id, payloadBytes, raw: description })
@@ -62,7 +65,7 @@ export class Staging {
     await this.flush()
   }
 
-  /** Marks what is to be deleted anyway: it gives back nothing. */
+  /** Marks shards that are garbage: nothing is recovered from them. */
   async markGarbage({ shards }: Manifest): Promise<void> {
     for (const { storeId, id } of shards) this.#puts.push({ key: packKey('i', storeId, id), value: garbageMark })
     if (this.#puts.length >= batchEntries) await this.flush()
@@ -86,16 +89,16 @@ export class Staging {
 
   async note(uploadId: string): Promise<StagedNote | undefined> {
     const [entry] = await this.#kv.get([packKey('n', uploadId)])
-    return entry && (JSON.parse(entry.value.toString()) as StagedNote)
+    return entry && readNote(entry.value)
   }
 
   async *notes(): AsyncGenerator<[uploadId: string, note: StagedNote]> {
     for await (const { key, value } of everyEntry(this.#kv, rangeOf('n'))) {
-      yield [unpackKey(key, ['string', 'string'])[1], JSON.parse(value.toString()) as StagedNote]
+      yield [unpackKey(key, ['string', 'string'])[1], readNote(value)]
     }
   }
 
-  /** Everything of a table but garbage, in order of what it is of. */
+  /** Everything in a table except garbage, sorted by owner. */
   async *groups(table: 'v' | 'p' | 'm'): AsyncGenerator<ShardGroup> {
     let of: readonly [string, string | number] | undefined
     let shards: { identity: string; shard: StagedShard }[] = []
@@ -125,6 +128,10 @@ export class Staging {
   }
 }
 
+function readNote(value: Buffer): StagedNote {
+  return stagedNote.parse(JSON.parse(value.toString()))
+}
+
 type Unpacked = [string, string | number, identity: string, storeId: string, id: string]
 
 function named(key: Key): Unpacked {
@@ -137,7 +144,7 @@ function numbered(key: Key): Unpacked {
   return rest
 }
 
-/** `undefined` for what does not say whose it is: it is left alone. */
+/** `undefined` for a shard that does not name its owner: it stays where it is. */
 function keyOf(shard: StagedShard): Buffer | undefined {
   const description = readDescription(shard.raw)
   if (description === undefined) return undefined

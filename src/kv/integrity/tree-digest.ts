@@ -28,7 +28,7 @@ export class DigestTally {
   #entries = 0
   #first = 0
   #second = 0
-  readonly #version = Buffer.alloc(8)
+  readonly #version = new DataView(new ArrayBuffer(8))
 
   /** How many writes it was told of. */
   writes = 0
@@ -42,8 +42,8 @@ export class DigestTally {
   }
 
   #count(keySum: number, version: number, times: 1 | -1): void {
-    this.#version.writeDoubleLE(version)
-    this.addStored(keySum, this.#version.readInt32LE(0), this.#version.readInt32LE(4), times)
+    this.#version.setFloat64(0, version, true)
+    this.addStored(keySum, this.#version.getInt32(0, true), this.#version.getInt32(4, true), times)
   }
 
   /** `keySum`: CRC32C of the key. `low`, `high`: the version's halves, as they are stored. */

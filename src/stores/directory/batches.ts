@@ -1,6 +1,6 @@
 /**
- * Markers of the batches whose shards nobody has checked for references yet: `pending/<kind>-<id>.open` while its process may
- * still add to it, then `.closed-<ms>`. They make the search for orphans cost what was recently written, not what is stored.
+ * Markers of the batches whose shards nobody has checked for references yet: `pending/<kind>-<id>.open` while a process may
+ * still add to the batch, then `.closed-<ms>`. With them the search for orphans costs as much as was written lately, not as much as is stored.
  */
 import type { UncheckedBatch } from '../shard-store.ts'
 import { createEmpty, type StoreContext } from './context.ts'
@@ -13,7 +13,7 @@ export type BatchKind = (typeof kinds)[number]
 interface Marker {
   name: string
   batchId: string
-  /** When the last shard was written; `undefined` while the batch is open. */
+  /** When its last shard was written; `undefined` while the batch is open. */
   closedMs: number | undefined
 }
 
@@ -32,7 +32,7 @@ export function parseBatchId(batchId: string): { kind: BatchKind; id: string } |
 
 export class Batches {
   readonly #context: StoreContext
-  /** Newest shard of each batch that this process has open. */
+  /** The newest shard of each batch that this process has open. */
   readonly #newestMs = new Map<string, number>()
 
   constructor(context: StoreContext) {
@@ -42,7 +42,7 @@ export class Batches {
   /** Must be durable before the batch takes its first shard. */
   async open(batchId: string): Promise<void> {
     const { fs, layout, directories, clock } = this.#context
-    // What is mounted here may have changed: all that is written lies in some batch, and none is begun in another's place.
+    // Something else may be mounted here by now. Everything written lies in some batch, so this check keeps a batch from beginning in the wrong store.
     await requireIdentity(this.#context)
     await createEmpty(fs, layout.marker(`${batchId}.open`))
     await directories.sync(layout.pending)
@@ -53,14 +53,14 @@ export class Batches {
     this.#newestMs.set(batchId, this.#context.clock.now())
   }
 
-  /** Not synced: should a crash undo it, the next first opener closes the batch. */
+  /** Not synced: if a crash undoes it, the next first opener closes the batch. */
   async close(batchId: string): Promise<void> {
     const newestMs = this.#newestMs.get(batchId) ?? this.#context.clock.now()
     this.#newestMs.delete(batchId)
     await this.#rename(batchId, newestMs)
   }
 
-  /** Closes what processes left open that are known to be gone. What they wrote is older than now. */
+  /** Closes what dead processes left open. What they wrote is older than now. */
   async closeAbandoned(): Promise<void> {
     for (const { batchId, closedMs } of await this.#markers()) {
       if (closedMs === undefined) await this.#rename(batchId, this.#context.clock.now())
@@ -76,7 +76,7 @@ export class Batches {
     return batches.sort((a, b) => compareText(timePart(a.id), timePart(b.id)))
   }
 
-  /** Also right after a crash that left a batch both an open and a closed marker. */
+  /** Also holds right after a crash that left a batch both an open and a closed marker. */
   async remove(batchId: string): Promise<void> {
     const { fs, layout, directories } = this.#context
     const names = (await this.#markers()).filter((marker) => marker.batchId === batchId).map((marker) => marker.name)

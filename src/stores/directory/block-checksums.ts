@@ -7,7 +7,7 @@ export function checksumTableBytes(payloadBytes: number, blockBytes: number): nu
   return Math.ceil(payloadBytes / blockBytes) * checksumBytes
 }
 
-/** Writes the checksums of `payload` into `table`, as blocks `firstBlock` and following. */
+/** Writes the checksums of `payload` into `table`, starting at `firstBlock`. */
 export function writeChecksums(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): void {
   let at = firstBlock * checksumBytes
   for (let start = 0; start < payload.length; start += blockBytes) {
@@ -15,7 +15,7 @@ export function writeChecksums(payload: Buffer, blockBytes: number, table: Buffe
   }
 }
 
-/** The first block of `payload` that is not what `table` says, counted from the shard's start; `undefined` when all are. */
+/** The first block of `payload` that does not match `table`, counted from the shard's start; `undefined` when all match. */
 export function damagedBlock(payload: Buffer, blockBytes: number, table: Buffer, firstBlock = 0): number | undefined {
   let block = firstBlock
   for (let start = 0; start < payload.length; start += blockBytes) {
@@ -25,7 +25,7 @@ export function damagedBlock(payload: Buffer, blockBytes: number, table: Buffer,
   return undefined
 }
 
-/** Small payloads are one block, and need no view of themselves. */
+/** Small payloads are a single block, and need no view of it. */
 function blockOf(payload: Buffer, start: number, blockBytes: number): Buffer {
   return payload.length <= blockBytes ? payload : payload.subarray(start, start + blockBytes)
 }

@@ -1,5 +1,5 @@
 /**
- * Wins back room from closed and checked batches. Safe to be cut off anywhere: what is alive is moved before its segment goes,
+ * Wins back room from closed and checked batches. It may be cut off at any point: live records are moved before their segment goes,
  * and a segment goes before its tombstones.
  */
 import { limits } from '../../limits.ts'
@@ -37,7 +37,7 @@ interface Emptied {
 export class Compaction {
   readonly #context: StoreContext
   readonly #parts: CompactedParts
-  /** Of segments that had a reason to be looked at; they never change. */
+  /** Of closed segments that were examined; they never change. */
   readonly #summaries = new Map<string, SegmentSummary>()
   readonly #quarantined = new Set<string>()
 
@@ -63,7 +63,7 @@ export class Compaction {
     }
   }
 
-  /** Mostly dead segments, and small ones (as restarts leave them) when there are several to merge. */
+  /** Mostly dead segments, and small ones (which restarts leave) when there are several to merge. */
   async #candidates(unchecked: ReadonlySet<string>, graceMs: number): Promise<string[]> {
     const { segments, tombstones } = this.#parts
     const someDead = new Set(await tombstones.segments())
@@ -88,7 +88,7 @@ export class Compaction {
     return known?.fileBytes ?? (await unlessMissing(fs.stat(layout.segment(segment))))?.size ?? 0
   }
 
-  /** `undefined` for a segment that is gone, or damaged and therefore left alone. */
+  /** `undefined` for a segment that is gone, or that is damaged and therefore stays. */
   async #summary(segment: string): Promise<SegmentSummary | undefined> {
     const summary = this.#summaries.get(segment) ?? (await this.#parts.segments.summary(segment))
     if (summary === undefined) return undefined
@@ -104,7 +104,7 @@ export class Compaction {
     return liveBytes <= 0 || liveBytes < limits.compactBelowLiveRatio * recordBytes
   }
 
-  /** Moves every live shard away. Answers only when all were moved and all of the segment could be read. */
+  /** Moves every live shard away. Resolves with true only when all were moved and the whole segment could be read. */
   async #empty(segment: string, move: CompactOptions['move']): Promise<Emptied | undefined> {
     const { segments, tombstones } = this.#parts
     const dead = await tombstones.read(segment)
@@ -124,7 +124,7 @@ export class Compaction {
       isEmptied = kept === 0 && !walk.damaged
     } finally {
       await walk.close()
-      // What stays behind must not be moved again: nobody refers to it any more.
+      // What stays behind must not be moved again: nothing refers to it any more.
       if (!isEmptied) await tombstones.mark(moved)
     }
     if (!isEmptied) return undefined
@@ -132,7 +132,7 @@ export class Compaction {
     return { segment, movedShards: moved.length, freedBytes: (await this.#fileBytes(segment)) - movedBytes }
   }
 
-  /** One rotten shard must not keep the others from being moved. */
+  /** One damaged shard must not keep the others from being moved. */
   async #move(segment: string, record: WalkedRecord, move: CompactOptions['move']): Promise<boolean> {
     const { offset, totalBytes, description, payloadBytes } = record
     try {
@@ -156,7 +156,7 @@ export class Compaction {
     for (const { segment } of emptied) await this.#parts.tombstones.drop(segment)
   }
 
-  /** Left by a crash between the removal of a segment and that of its tombstones. */
+  /** A crash between the removal of a segment and that of its tombstones left them. */
   async #dropOrphanedTombstones(): Promise<void> {
     const { segments, tombstones } = this.#parts
     const present = new Set(await segments.names())
@@ -183,7 +183,7 @@ export class Compaction {
   }
 }
 
-/** Runs `work` on each record, some at a time. After a failure no more are started, and those under way have ended when it rejects. */
+/** Runs `work` on the records, a few at a time. After a failure no more are started, and those under way have ended when it rejects. */
 async function forEachOf(
   records: AsyncIterable<WalkedRecord>,
   work: (record: WalkedRecord) => Promise<void>,

@@ -29,19 +29,19 @@ export interface StoreContext {
   readonly clock: Clock
   readonly sizes: DirectorySizes
   readonly ownership: Ownership | undefined
-  /** The start that the owner's file named when it was last judged. */
+  /** The start that the owner file named when it was last checked. */
   ownerSeen: string | undefined
-  /** Tells the operator about what is wrong and harms nobody yet. */
+  /** Tells the operator about something wrong that harms nobody yet. */
   readonly warn: (message: string) => void
 }
 
-/** Creates an empty file. Its directory must still be synced. */
+/** Creates an empty file. The caller must still sync its directory. */
 export async function createEmpty(fs: Fs, path: string): Promise<void> {
   const file = await fs.open(path, 'create')
   await file.close()
 }
 
-/** Closes a file from which nothing more is expected: its data is safe already, or given up. */
+/** Closes a file whose data is already safe, or given up. */
 export async function closeQuietly(file: FileHandle): Promise<void> {
   await file.close().catch(() => {})
 }

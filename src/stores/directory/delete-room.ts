@@ -1,6 +1,6 @@
 /**
- * Room for deletes on a disk that is full to the last byte: a file of zeros, given up when a tombstone finds no room. Deleted records free room only once they are
- * marked, and marking takes some.
+ * Room for deletes on a disk that is full to the last byte: a file of zeros that is removed when a tombstone finds no room. Deleted records free room only once they are
+ * marked, and the mark takes some.
  */
 import { limits } from '../../limits.ts'
 import type { Fs } from '../fs.ts'
@@ -21,7 +21,7 @@ export class DeleteRoom {
     this.#bytes = bytes
   }
 
-  /** Makes it where there is room enough. Never rejects: the store can do without it. */
+  /** Makes the file where there is enough room. Never rejects: the store works without it. */
   async keep(): Promise<void> {
     if (this.#isKept) return
     this.#isKept = true
@@ -36,7 +36,7 @@ export class DeleteRoom {
     }
   }
 
-  /** Whether there was any to give up. */
+  /** Whether there was a file to remove. */
   async giveUp(): Promise<boolean> {
     this.#isKept = false
     try {
@@ -48,7 +48,7 @@ export class DeleteRoom {
     }
   }
 
-  /** What a crash leaves of it is made anew. */
+  /** A file that a crash left incomplete is made again. */
   async #make(): Promise<void> {
     const file = await this.#fs.open(this.#path, 'create')
     try {

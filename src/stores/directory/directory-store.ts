@@ -38,7 +38,7 @@ import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.
 import { Tombstones } from './tombstones.ts'
 
 const sweepMs = 30_000
-/** Of what a segment grows by. */
+/** By how much a segment grows at a time. */
 const deleteRoomShare = 8
 
 export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
@@ -47,7 +47,7 @@ export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
   fs?: Fs
   /** Make a store where the directory is absent or empty. Never over other data. */
   create: boolean
-  /** Who opens it. Absent: whose it is is not asked. */
+  /** Who opens it. Absent: the owner is not checked. */
   ownership?: Ownership | undefined
   /**
    * The caller holds the exclusive lock over the directory and no other process has the store open yet: whatever is marked
@@ -56,7 +56,7 @@ export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
   firstOpener: boolean
   /** The store can promise nothing any more: every later put and delete rejects. Called at most once. */
   onFatal: (error: Error) => void
-  /** Something is wrong that an operator should know and that harms no request yet. */
+  /** Something is wrong that an operator should know, but it harms no request yet. */
   warn?: (message: string) => void
 }
 
@@ -97,7 +97,7 @@ function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
     batchFilesMax: options.batchFilesMax ?? limits.batchFilesMax,
     batchIdleMs: options.batchIdleMs ?? limits.batchIdleMs,
   }
-  // Large files are written chunk by chunk, each a run of whole blocks on whole pages.
+  // Large files are written chunk by chunk, each of them whole blocks on whole pages.
   const { readChunkBytes, checksumBlockBytes } = sizes
   if (readChunkBytes % checksumBlockBytes === 0 && readChunkBytes % pageBytes === 0) return sizes
   throw new RangeError(`chunks of ${readChunkBytes} bytes are not whole blocks of ${checksumBlockBytes} on whole pages`)
@@ -124,7 +124,7 @@ class DirectoryStore implements ShardStore {
     this.#tombstones = new Tombstones(context)
     this.#segments = new Segments(context, this.#tombstones)
     const { smallShardBytesMax, checksumBlockBytes } = context.sizes
-    // For what is read in one piece: a record, or the blocks of a small range, wherever it begins.
+    // For whatever is read in one piece: a record, or the blocks of a small range, wherever it begins.
     const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
     this.#reads = new SegmentReads(context, chunks)
     this.#log = new SegmentLog(context, batches)
@@ -151,7 +151,7 @@ class DirectoryStore implements ShardStore {
     }
   }
 
-  /** Not asynchronous itself: every read comes by here, and would wait some more turns of the microtask queue. */
+  /** Not an async function: every read passes here, and would wait more turns of the microtask queue. */
   get(id: ShardId, range: ShardRange): Promise<ByteSource> {
     try {
       const address = parseShardId(id)
@@ -169,7 +169,7 @@ class DirectoryStore implements ShardStore {
   async delete(ids: readonly ShardId[]): Promise<void> {
     const addresses = ids.flatMap(addressOf)
     await this.#change(async () => {
-      // Both must have ended before the call does.
+      // Both must have ended before the call returns.
       const done = await Promise.allSettled([
         this.#tombstones.mark(addresses.filter((address) => address.kind === 'record')),
         this.#files.delete(addresses.filter((address) => address.kind === 'file')),
@@ -246,7 +246,7 @@ class DirectoryStore implements ShardStore {
     return this.#log.append(checkedDescription(describe()), bytes)
   }
 
-  /** Runs what writes: refused once the store is closed or has failed, and waited for by `close`. */
+  /** Runs a write: refuses it once the store is closed or has failed. `close` waits for it. */
   async #change<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new Error('the store is closed')
     this.#context.directories.assertSound()

@@ -1,4 +1,4 @@
-/** Makes directory entries durable. Calls for one directory share a sync that began after each of them came. */
+/** Makes directory entries durable. Concurrent calls for one directory share a sync, which begins after each of them came. */
 import type { Fs } from '../fs.ts'
 import { isMissing, isTransient } from './failures.ts'
 
@@ -18,7 +18,7 @@ export class DirectorySync {
     this.#onFatal = onFatal
   }
 
-  /** Throws once a sync has failed: the next one would succeed although entries are lost, so that nothing may be promised any more. */
+  /** Throws once a sync has failed: the next one would succeed although entries are lost, so nothing may be promised any more. */
   assertSound(): void {
     if (this.#failure !== undefined) throw this.#failure
   }

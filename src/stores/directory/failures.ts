@@ -1,4 +1,4 @@
-/** What the file system's errors mean to a store. */
+/** What file system errors mean to a store. */
 import { S3Error } from '../../errors.ts'
 import { ShardDamaged, type ShardId, StoreFull, StoreReadOnly } from '../shard-store.ts'
 
@@ -11,7 +11,7 @@ export function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT'
 }
 
-/** The process, not the disk, has run out: nothing was attempted, and it passes. */
+/** The process, not the disk, has run out. Nothing was attempted, and it passes. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'EMFILE' || code === 'ENFILE'
@@ -25,7 +25,7 @@ export function storeFailure(error: unknown): unknown {
   return error
 }
 
-/** The same of what was to be written. */
+/** The same for writes. */
 export function writeFailure(error: unknown): unknown {
   const code = codeOf(error)
   if (code === 'EROFS') return new StoreReadOnly('its file system is read-only (EROFS)')

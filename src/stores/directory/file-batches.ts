@@ -1,4 +1,4 @@
-/** Directories for this process's large files: each takes a bounded number, and is closed when the last of its writers has ended. */
+/** Directories for this process's large files. Each takes a bounded number of files, and is closed when its last writer has ended. */
 import { timeOrderedId } from '../../clock.ts'
 import { type Batches, batchIdOf } from './batches.ts'
 import type { StoreContext } from './context.ts'
@@ -12,10 +12,10 @@ interface OpenBatch {
   lastWriteMs: number
 }
 
-/** A name for one new file, in a directory that is there and durable. */
+/** A name for one new file, in a directory that exists and is durable. */
 export interface Reservation {
   name: FileName
-  /** To be called once, when the file is durable or gone. */
+  /** Call once, when the file is durable or gone. */
   release(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export class FileBatches {
       this.#opening ??= this.#make().finally(() => {
         this.#opening = undefined
       })
-      // Others who waited may have filled it before it is looked at again.
+      // Other writers that waited may have filled it before this one looks again.
       await this.#opening
     }
     // Nothing may be awaited between finding room and taking it.
@@ -54,7 +54,7 @@ export class FileBatches {
     }
   }
 
-  /** Ends the batch when nothing was written to it since `beforeMs`, so that its orphans can be told from what is under way. */
+  /** Ends the batch when nothing was written to it since `beforeMs`, so that its orphans can be told from writes under way. */
   async endIdle(beforeMs: number): Promise<void> {
     const batch = this.#open
     if (batch === undefined || batch.writers > 0 || batch.lastWriteMs >= beforeMs) return

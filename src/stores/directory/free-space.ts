@@ -1,4 +1,4 @@
-/** Refuses new data while there is still room for what deletes need to write. Asks the file system seldom, and more often near the end. */
+/** Refuses new data while there is still room for what deletes need to write. Asks the file system rarely, and more often near the end. */
 import type { Clock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import type { Fs } from '../fs.ts'
@@ -20,7 +20,7 @@ export class FreeSpace {
     this.#clock = clock
   }
 
-  /** Throws `StoreFull` when writing `bytes` would cut into the reserve. Gives a promise when the file system must be asked first. */
+  /** Throws `StoreFull` when writing `bytes` would cut into the reserve. Returns a promise when it must ask the file system first. */
   requireRoom(bytes: number): Promise<void> | void {
     if (!this.#mustSample(bytes)) return this.#requireKnownRoom(bytes)
     this.#sampling ??= this.#sample().finally(() => {

@@ -1,4 +1,4 @@
-/** The identity file of a store's directory. A mount that is missing, empty or another's is refused: to fill it anew would hide the loss. */
+/** The identity file of a store's directory. A mount that is missing, empty or another store's is refused: filling it anew would hide the loss. */
 import { dirname, resolve } from 'node:path'
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
@@ -23,7 +23,7 @@ export interface Opening {
   clock: Clock
   /** Make a store where nothing is yet. */
   create: boolean
-  /** Absent: whose it is is not asked, and it is not claimed. */
+  /** Absent: the owner is not checked, and the store is not claimed. */
   ownership: Ownership | undefined
   warn(message: string): void
 }
@@ -42,13 +42,13 @@ export async function openIdentity(opening: Opening): Promise<string> {
     if (ownership === undefined) return storeId
     const found = await readOwner(fs, layout)
     const isEmpty = (): Promise<boolean> => areEmpty(fs, layout)
-    const verdict = await judgeStore({ place: layout.root, storeId, owner: found.owner, isEmpty }, ownership)
+    const verdict = await judgeStore({ name: layout.root, storeId, owner: found.owner, isEmpty }, ownership)
     if (verdict === 'open' || (await claim(opening, found))) return storeId
   }
   throw new StoreRefused(`${layout.root} is claimed by others again and again`)
 }
 
-/** Throws when what was opened is no longer there: its directory is gone, empty, another store's, or claimed by others. */
+/** Throws when what was opened is gone: its directory is missing, empty, another store's, or claimed by others. */
 export async function requireIdentity(context: StoreContext): Promise<void> {
   const { fs, layout, storeId, ownership } = context
   const found = await readIdentity(fs, layout)
@@ -60,7 +60,7 @@ export async function requireIdentity(context: StoreContext): Promise<void> {
   if (owner !== undefined && owner.start === context.ownerSeen) return
   const { claimant } = ownership
   const isEmpty = async (): Promise<boolean> => false
-  await judgeStore({ place: layout.root, storeId, owner, isEmpty }, { claimant, knows: storeId })
+  await judgeStore({ name: layout.root, storeId, owner, isEmpty }, { claimant, knows: storeId })
   context.ownerSeen = owner?.start
 }
 
@@ -68,7 +68,7 @@ function missingIdentity(layout: Layout): Error {
   return new Error(`${layout.root} holds no ${identityName}: not a Holdfast store, or its disk is not mounted`)
 }
 
-/** False: others came first. A store that can't be written to is opened as it is: this server can't harm it either. */
+/** False: others were first. A store that can't be written to is opened without a claim: this server can't harm it either. */
 async function claim({ fs, layout, clock, ownership, warn }: Opening, found: FoundOwner): Promise<boolean> {
   const claims = (await ownership?.claimant())?.claims
   if (claims === undefined) return true
@@ -110,8 +110,8 @@ async function requireDirectories(fs: Fs, layout: Layout): Promise<void> {
 }
 
 /**
- * The identity comes last: a crash on the way leaves a directory in which creation starts again. The owner comes first, so that no other takes a store for its own
- * that is just being made.
+ * The identity comes last: after a crash on the way, the next start creates the store again. The owner comes first, so that nobody else takes a store
+ * that is still being made.
  */
 async function createStore({ fs, layout, clock, ownership }: Opening): Promise<void> {
   await requireVacant(fs, layout)
@@ -141,7 +141,7 @@ async function requireVacant(fs: Fs, layout: Layout): Promise<void> {
   }
 }
 
-/** Also of a creation that goes on beside this one. */
+/** Also of a creation that runs at the same time. */
 function isOurs(name: string): boolean {
   return name === foreignButHarmless || name === identityName || isOwnerName(name)
 }
@@ -156,13 +156,13 @@ async function isEmptyRootDirectory(fs: Fs, layout: Layout, name: string): Promi
   return directory !== undefined && (await fs.list(layout[directory])).length === 0
 }
 
-/** Also every missing ancestor, each durable in its parent. `isRepeated`: those are there. */
+/** Also makes every missing ancestor, each durable in its parent. `isRepeated`: they may exist already. */
 async function makeDirectory(fs: Fs, path: string, isRepeated = false): Promise<void> {
   const parent = dirname(resolve(path))
   try {
     await fs.mkdir(path)
   } catch (error) {
-    // A parent that is there and takes no entries may say ENOENT, too, as /proc does.
+    // A parent that exists and takes no entries may also say ENOENT, as /proc does.
     if (codeOf(error) === 'ENOENT' && parent !== resolve(path) && !isRepeated) {
       await makeDirectory(fs, parent)
       return makeDirectory(fs, path, true)

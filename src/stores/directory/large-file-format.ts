@@ -43,7 +43,7 @@ export function buildFooter(name: FileName, footer: Footer): Buffer {
   return bytes
 }
 
-/** How much of the end of a file to read so that its footer is in it, unless the description is unusually long. */
+/** How much of the end of a file to read so that it includes the footer, unless the description is unusually long. */
 export function usualFooterBytes(fileBytes: number, blockBytes: number): number {
   const table = checksumTableBytes(fileBytes, blockBytes)
   return Math.min(fileBytes, alignUp(table + usualDescriptionBytes + trailerBytes, pageBytes))
@@ -64,7 +64,7 @@ export function footerBytesOf(tail: Buffer, { batch, file, bytes }: FileAddress)
   return alignUp(payloadBytes, pageBytes) + footerBytes === bytes ? footerBytes : 'the trailer is damaged'
 }
 
-/** The footer in exactly its bytes; or why it cannot be trusted. */
+/** Parses the footer from exactly its bytes; or says why it cannot be trusted. */
 export function readFooter(bytes: Buffer): Footer | string {
   const trailer = bytes.subarray(bytes.length - trailerBytes)
   if (trailer.readUInt32LE(checksumAt) !== crc32c(bytes.subarray(0, bytes.length - 4))) return 'the footer is damaged'

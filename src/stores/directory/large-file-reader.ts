@@ -1,4 +1,4 @@
-/** Opens ranges of large shards. Their files stay open, with the checksums of their blocks, for the readers to come. */
+/** Opens ranges of large shards. Keeps their files open, with the checksums of their blocks, for later readers. */
 import { type ByteSource, lendingSource } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
@@ -71,12 +71,12 @@ export class LargeFileReader {
     }
   }
 
-  /** Lets go of a file that was removed. */
+  /** Closes a file that was removed. */
   forget(id: ShardId): void {
     this.#open.forget(id)
   }
 
-  /** Lets go of files that nobody read since the last sweep. */
+  /** Closes files that nobody read since the last sweep. */
   sweep(): void {
     this.#open.sweep()
   }
@@ -99,7 +99,7 @@ export class LargeFileReader {
     }
   }
 
-  /** What stayed open may have been removed or altered since, by another process or by hand, or its disk taken away: what is there now counts. */
+  /** Another process or a person may have removed or changed the open file, or its disk may be gone. What the path names now counts. */
   async #leaseUnchanged(id: ShardId, address: FileAddress): Promise<FileLease<BlockTable>> {
     const lease = this.#lease(id, address)
     if (!lease.wasOpen) return lease

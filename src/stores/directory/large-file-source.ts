@@ -1,6 +1,6 @@
 /**
- * A range of a large shard that is read chunk by chunk while it is sent: the next one is read while the sink works on one. For a slow sink, or where many are
- * read, chunks are small and none is read ahead, as there may be thousands.
+ * A range of a large shard, read chunk by chunk while it is sent: the next chunk is read while the sink works on the last one. For a slow sink, or when many are
+ * read, chunks are small and none is read ahead, because there may be thousands.
  */
 import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
@@ -9,7 +9,7 @@ import type { OpenRange } from './open-range.ts'
 
 const readsInFlightMax = 2
 
-/** One read of whole blocks, of which `from` to `to` are asked for. */
+/** One read of whole blocks, of which the caller wants `from` to `to`. */
 interface BlockRead {
   chunk: Buffer
   position: number
@@ -27,7 +27,7 @@ export class LargeFileSource implements ByteSource {
   #cancelled = false
   #isSlow = false
 
-  /** Takes over `open`, which is released when the source is done with. */
+  /** Takes over `open`, and releases it when the source has ended. */
   constructor(open: OpenRange, chunks: ChunkPool) {
     this.size = open.range.end - open.range.start
     this.#open = open
@@ -87,7 +87,7 @@ export class LargeFileSource implements ByteSource {
     this.#isSlow = performance.now() - startedMs > limits.slowChunkMs
   }
 
-  /** With room for one block at least. */
+  /** With room for at least one block. */
   #takeChunk(blockBytes: number): Buffer {
     const chunk = this.#chunks.takeFitting(this.#isSlow)
     if (chunk.length >= blockBytes) return chunk
@@ -103,7 +103,7 @@ export class LargeFileSource implements ByteSource {
       const wholeBlocks = chunk.length - (chunk.length % blockBytes)
       const bytes = Math.min(wholeBlocks, blocks.end - position)
       const done = this.#open.fill(chunk.subarray(0, bytes), position)
-      // Handled where it is awaited; a failure must not count as unhandled until then.
+      // Handled where it is awaited; until then a failure must not count as unhandled.
       done.catch(() => {})
       const from = Math.max(0, range.start - position)
       yield { chunk, position, bytes, from, to: Math.min(bytes, range.end - position), done }

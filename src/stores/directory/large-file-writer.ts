@@ -1,4 +1,4 @@
-/** Writes one large shard to its own file as its bytes arrive, with bounded memory. Knows no names but its own; buffered writes. */
+/** Writes one large shard to its own file as its bytes arrive, with bounded memory and buffered writes. Knows no name but its own. */
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
@@ -6,7 +6,7 @@ import { alignUp, pageBytes } from './alignment.ts'
 import { checksumTableBytes, writeChecksums } from './block-checksums.ts'
 
 const writesInFlightMax = 2
-/** A chunk of whole blocks that is at least this large is written from where it lies. */
+/** A chunk of whole blocks that is at least this large is written without a copy. */
 const wholeWriteBytesMin = limits.workChunkBytes
 const padding = Buffer.alloc(pageBytes)
 
@@ -28,7 +28,7 @@ export class LargeFileWriter {
   #position = 0
   readonly #inFlight = new Set<Promise<void>>()
   #failure: { error: unknown } | undefined
-  /** A write that has not taken all of its chunk. A source that went on, or ended, meanwhile would tear the file. */
+  /** A write that has not taken all of its chunk. If the source continued or ended meanwhile, it would tear the file. */
   #busy = false
 
   /** Takes over `file`: `finish` or `abort` closes it. */
@@ -52,7 +52,7 @@ export class LargeFileWriter {
     this.#filled += chunk.length
   }
 
-  /** Writes what is left and the footer, and syncs. Only after this is the file's content on stable storage. */
+  /** Writes the rest and the footer, and syncs. Only then is the file's content on stable storage. */
   async finish(footer: (written: WrittenPayload) => Buffer): Promise<void> {
     this.#assertIdle()
     const last = (this.#chunk ?? padding).subarray(0, this.#filled)
@@ -70,7 +70,7 @@ export class LargeFileWriter {
     await this.#file.close()
   }
 
-  /** Lets go of everything. Also right when `finish` has failed. The caller removes the file. */
+  /** Releases everything, even after `finish` has failed. The caller removes the file. */
   async abort(): Promise<void> {
     await Promise.all(this.#inFlight)
     this.#giveBack()
@@ -89,7 +89,7 @@ export class LargeFileWriter {
     this.#busy = false
   }
 
-  /** Of whole blocks. */
+  /** Takes whole blocks. */
   #takeChunk(): Buffer {
     const chunk = this.#chunks.takeFitting()
     if (chunk.length % this.#blockBytes === 0) return chunk
@@ -101,7 +101,7 @@ export class LargeFileWriter {
     return this.#filled === 0 && chunk.length >= wholeWriteBytesMin && chunk.length % this.#blockBytes === 0
   }
 
-  /** Without a copy: so it resolves when the write is done. */
+  /** Copies nothing, and so resolves when the write is done. */
   async #writeWhole(chunk: Buffer): Promise<void> {
     this.#busy = true
     this.#checksum(chunk)
@@ -120,7 +120,7 @@ export class LargeFileWriter {
     this.#filled = 0
   }
 
-  /** Never rejects: `#assertSound` tells how it went. */
+  /** Never rejects: `#assertSound` throws what went wrong. */
   #startWrite(chunk: Buffer): Promise<void> {
     const written = this.#file
       .write([chunk], this.#position)

@@ -52,7 +52,7 @@ export class LargeFiles {
     return this.#reader.get(id, address, range)
   }
 
-  /** From the file as it is now. */
+  /** Reads the file as it is now, not one that stayed open. */
   async description(id: ShardId, address: FileAddress): Promise<Buffer> {
     const { fs, layout, sizes } = this.#context
     const file = await unlessMissing(fs.open(layout.file(address.batch, address.file), 'read'))
@@ -89,8 +89,8 @@ export class LargeFiles {
   }
 
   /**
-   * Removes what unfinished writers left in a closed batch, and makes durable what they removed themselves: nobody looks here again.
-   * Unfinished files are told by their names, so that damage never looks like one.
+   * Removes what unfinished writers left in a closed batch, and makes their own removals durable: nobody looks here again.
+   * Names tell unfinished files from finished ones, so a damaged file never looks unfinished.
    */
   async settle(batch: string): Promise<void> {
     const { fs, layout, directories } = this.#context
@@ -99,7 +99,7 @@ export class LargeFiles {
     await unlessMissing(directories.sync(layout.batch(batch)))
   }
 
-  /** Removes the directory of a closed batch if nothing is in it. */
+  /** Removes the directory of a closed batch if it is empty. */
   async removeEmpty(batch: string): Promise<boolean> {
     try {
       await this.#context.fs.rmdir(this.#context.layout.batch(batch))
@@ -115,7 +115,7 @@ export class LargeFiles {
     return this.#open.endIdle(beforeMs)
   }
 
-  /** Lets go of files that nobody read for a while. */
+  /** Closes files that nobody read for a while. */
   sweep(): void {
     this.#reader.sweep()
   }

@@ -1,17 +1,17 @@
-/** Files that stay open between their readers: a bounded set, of which the least recently used goes first. */
+/** Files that stay open between their readers: a bounded set, from which the least recently used goes first. */
 import type { FileHandle, Fs } from '../fs.ts'
 import { closeQuietly } from './context.ts'
 import { isTransient } from './failures.ts'
 
-/** What its readers learned of a file and need each time. */
+/** What readers learned about the file and need each time. */
 export interface Learned {
-  /** Of memory, roughly. */
+  /** Bytes of memory, roughly. */
   readonly bytes: number
 }
 
 export interface OpenFilesBounds {
   filesMax: number
-  /** Of all that was learned. */
+  /** Bytes of memory for all that was learned. */
   learnedBytesMax: number
 }
 
@@ -20,11 +20,11 @@ export interface OpenedFile<L extends Learned> {
   learned: L
 }
 
-/** One reader's hold on a file, which stays readable until `release`, also when it is removed meanwhile. Release exactly once. */
+/** One reader's hold on a file. The file stays readable until `release`, even when it is removed meanwhile. Release exactly once. */
 export interface FileLease<L extends Learned> {
-  /** Rejects as opening the file and learning of it do; the next reader then tries anew. */
+  /** Rejects when the file can't be opened or `learn` fails; the next reader then tries again. */
   readonly opened: Promise<OpenedFile<L>>
-  /** An earlier reader opened it: what its path names may have changed since. */
+  /** An earlier reader opened it: its path may lead to another file by now. */
   readonly wasOpen: boolean
   release(): void
 }
@@ -49,7 +49,7 @@ export class OpenFiles<L extends Learned> {
     this.#bounds = bounds
   }
 
-  /** `name` is never given to another file. `path` and `learn` are called when the file has to be opened. */
+  /** `name` never names another file later. `path` and `learn` are called when the file has to be opened. */
   acquire(name: string, path: () => string, learn: (file: FileHandle) => Promise<L>): FileLease<L> {
     const known = this.#entries.get(name)
     const entry = known ?? this.#begin(name, path, learn)
@@ -61,12 +61,12 @@ export class OpenFiles<L extends Learned> {
     return { opened: entry.opened, wasOpen: known !== undefined, release: () => this.#release(name, entry) }
   }
 
-  /** Lets go of a file that is removed: it takes its room until it is closed. */
+  /** Closes a file that is removed: it takes its room until then. */
   forget(name: string): void {
     void this.#evict(name)
   }
 
-  /** Lets go of files that nobody read since the last sweep. */
+  /** Closes files that nobody read since the last sweep. */
   sweep(): void {
     for (const [name, entry] of this.#entries) {
       if (!entry.used) this.forget(name)
@@ -104,7 +104,7 @@ export class OpenFiles<L extends Learned> {
     }
   }
 
-  /** When the process has no descriptor left, those of files that nobody reads now make room. */
+  /** When the process has no descriptor left, closes files that nobody reads now. */
   async #openFile(path: string): Promise<FileHandle> {
     try {
       return await this.#fs.open(path, 'read')

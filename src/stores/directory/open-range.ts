@@ -1,4 +1,4 @@
-/** A range of one open large file: which blocks hold it, and the verification of every one of them before a byte of it is given out. */
+/** A range of one open large file: which blocks hold it, and the verification of each block before any byte of it is given out. */
 import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
 import { damagedBlock } from './block-checksums.ts'
@@ -8,7 +8,7 @@ import type { Learned } from './open-files.ts'
 
 const tableOverheadBytes = 256
 
-/** What each read of a file's payload has to know, out of its verified footer. */
+/** What each read of a file's payload needs from its verified footer. */
 export class BlockTable implements Learned {
   readonly payloadBytes: number
   readonly blockBytes: number
@@ -25,7 +25,7 @@ export class BlockTable implements Learned {
     return this.#checksums.length + tableOverheadBytes
   }
 
-  /** From where to where the blocks lie that hold a range. */
+  /** Where the blocks that hold a range begin and end. */
   blocksOf({ start, end }: ShardRange): ShardRange {
     if (start >= end) return { start, end: start }
     const { blockBytes, payloadBytes } = this
@@ -35,7 +35,7 @@ export class BlockTable implements Learned {
     }
   }
 
-  /** The first damaged block, counted from the payload's start, of whole blocks that begin at `position`. */
+  /** The first damaged one among whole blocks that begin at `position`, counted from the payload's start. */
   damagedBlock(blocks: Buffer, position: number): number | undefined {
     return damagedBlock(blocks, this.blockBytes, this.#checksums, position / this.blockBytes)
   }
@@ -46,7 +46,7 @@ export class OpenRange {
   readonly #id: ShardId
   readonly #file: FileHandle
   readonly #table: BlockTable
-  /** Call once, when nothing will be read any more. */
+  /** Call once, when nothing more will be read. */
   readonly release: () => void
 
   constructor(id: ShardId, file: FileHandle, table: BlockTable, range: ShardRange, release: () => void) {
@@ -76,13 +76,13 @@ export class OpenRange {
     if (filled < blocks.length) throw new ShardDamaged(this.#id, 'the file is too short')
   }
 
-  /** Throws `ShardDamaged` unless whole blocks, that begin at `position`, are what was written there. */
+  /** Throws `ShardDamaged` unless the whole blocks that begin at `position` are what was written there. */
   verify(blocks: Buffer, position: number): void {
     const damaged = this.#table.damagedBlock(blocks, position)
     if (damaged !== undefined) throw new ShardDamaged(this.#id, `block ${damaged} is damaged`)
   }
 
-  /** The range as it lies in all of its `blocks`. Throws `ShardDamaged`. */
+  /** Cuts the range out of all of its `blocks`. Throws `ShardDamaged`. */
   verified(blocks: Buffer, position: number): Buffer {
     this.verify(blocks, position)
     return blocks.subarray(this.range.start - position, this.range.end - position)

@@ -1,6 +1,6 @@
 /**
- * The file that names the owner of a store's directory: `holdfast-owner.<number>.json`, of which the greatest number counts. Numbers go up by one and the file that
- * counts is never removed, so of several who claim a store at once exactly one wins.
+ * The file that names the owner of a store's directory: `holdfast-owner.<number>.json`. The one with the greatest number counts. Numbers go up by one and the file that
+ * counts is never removed, so exactly one of several concurrent claims wins.
  */
 import { type Clock, randomId } from '../../clock.ts'
 import type { Fs } from '../fs.ts'
@@ -28,12 +28,12 @@ export async function readOwner(fs: Fs, layout: Layout): Promise<FoundOwner> {
     if (number === 0) return { number, owner: undefined }
     const path = ownerPath(layout, number)
     const text = await readText(fs, path)
-    // A newer one took its place.
+    // A newer one replaced it.
     if (text !== undefined) return { number, owner: parseOwner(text, path) }
   }
 }
 
-/** False: another came first. */
+/** False: another was first. */
 export async function writeOwner(
   { fs, layout, clock }: { fs: Fs; layout: Layout; clock: Clock },
   before: FoundOwner,
@@ -45,7 +45,7 @@ export async function writeOwner(
   await fs.syncDirectory(layout.root)
   const found = await readOwner(fs, layout)
   if (found.owner?.start !== owner.start || found.number !== number) {
-    // Who claimed it meanwhile had removed the file that this one came after.
+    // Another claim had removed the file that this one follows.
     if (found.number > number) await unlessMissing(fs.unlink(ownerPath(layout, number)))
     return false
   }
@@ -55,7 +55,7 @@ export async function writeOwner(
   return true
 }
 
-/** A small file, whole and durable, where none of its name is. False: there is one. The directory must still be synced. */
+/** Writes a small file, whole and durable, where none has its name. False: there is one. The caller must still sync the directory. */
 export async function writeExclusively(
   { fs, layout, clock }: { fs: Fs; layout: Layout; clock: Clock },
   path: string,
@@ -78,14 +78,14 @@ export async function writeExclusively(
 
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** A rename would replace what is there. Where the file system has no links it must do: who reads again afterwards sees who was last. */
+/** A rename would replace an existing file. It must do where the file system has no links: whoever reads afterwards sees who was last. */
 async function linkUnlessThere(fs: Fs, from: string, to: string): Promise<boolean> {
   try {
     await fs.link(from, to)
     return true
   } catch (error) {
     const code = codeOf(error) ?? ''
-    // Who finds no store here removes what an unfinished creation left: perhaps this file, and then it comes first.
+    // A process that finds no store here removes what an unfinished creation left: perhaps this file, and then that process wins.
     if (code === 'EEXIST' || code === 'ENOENT') return false
     if (!withoutLinks.includes(code)) throw error
     if ((await unlessMissing(fs.stat(to))) !== undefined) return false

@@ -1,5 +1,5 @@
 /**
- * The one segment that a process appends to: groups of records into room zero-filled and synced ahead, so that a group's
+ * The one segment that a process appends to. Groups of records go into room that was zero-filled and synced in advance, so that a group's
  * sync changes no file metadata. After a failed write or sync the file is never written again.
  */
 import { timeOrderedId } from '../../clock.ts'
@@ -9,10 +9,10 @@ import type { ShardId } from '../shard-store.ts'
 import { alignUp, pageBytes } from './alignment.ts'
 import { type Batches, batchIdOf } from './batches.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { buildSeal, placeRecord, recordHeaderBytes, type UnplacedRecord } from './segment-record.ts'
+import { buildSeal, finishRecord, recordHeaderBytes, type UnfinishedRecord } from './segment-record.ts'
 import { formatRecordId } from './shard-ids.ts'
 
-/** Grown in slices: a group that syncs meanwhile waits for one slice to reach the disk, not for a whole step. */
+/** Grown in slices: a concurrent group's sync waits for one slice to reach the disk, not for a whole step. */
 const zeros = Buffer.alloc(1024 * 1024)
 
 export class SegmentFile {
@@ -21,7 +21,7 @@ export class SegmentFile {
   readonly #context: StoreContext
   readonly #batches: Batches
   readonly #file: FileHandle
-  /** Grows the file through a descriptor of its own: the kernel reports a failed write-back once a descriptor, and no group may miss it. */
+  /** Grows the file through a descriptor of its own: the kernel reports a failed write-back once per descriptor, and no group may miss it. */
   readonly #growth: FileHandle
   #end = 0
   #records = 0
@@ -30,7 +30,7 @@ export class SegmentFile {
   #prepared = 0
   #growing: Promise<void> | undefined
   #failure: { error: unknown } | undefined
-  /** Where groups are joined, one after the other. */
+  /** Where the buffers of a group are joined. */
   #group: Buffer | undefined
 
   private constructor(context: StoreContext, batches: Batches, id: string, file: FileHandle, growth: FileHandle) {
@@ -75,28 +75,28 @@ export class SegmentFile {
     return this.#end
   }
 
-  /** Room for records of so many bytes, with the seal that ends the segment. */
+  /** Whether records of so many bytes fit, with the seal that ends the segment. */
   hasRoomFor(bytes: number): boolean {
     const sealEnd = alignUp(this.#nextStart() + bytes, pageBytes) + recordHeaderBytes
     return sealEnd <= this.#context.sizes.segmentBytesMax
   }
 
-  /** One write for all, which syncs itself. A group starts on a page of its own: writing it cannot tear what was acknowledged before. */
-  async append(records: readonly UnplacedRecord[]): Promise<ShardId[]> {
+  /** One write for the whole group, which also syncs it. Each group starts on a page of its own, so that its write cannot tear what was acknowledged before. */
+  async append(records: readonly UnfinishedRecord[]): Promise<ShardId[]> {
     const start = this.#nextStart()
     const writtenMs = this.#context.clock.now()
     const buffers: Buffer[] = []
     const ids: ShardId[] = []
     let end = start
     for (const [index, record] of records.entries()) {
-      const place = {
+      const position = {
         segment: this.id,
         offset: end,
         ordinal: this.#records + index,
         groupOrdinal: this.#records,
         writtenMs,
       }
-      buffers.push(...placeRecord(record, place))
+      buffers.push(...finishRecord(record, position))
       ids.push(formatRecordId(this.id, end, record.totalBytes))
       end += record.totalBytes
     }
@@ -120,7 +120,7 @@ export class SegmentFile {
     return ids
   }
 
-  /** A group of small records goes to the system in one piece: to hand over hundreds costs more than to copy them. */
+  /** A group of small records goes to the system in one piece: handing over hundreds costs more than copying them. */
   #joined(buffers: readonly Buffer[], bytes: number): readonly Buffer[] {
     if (bytes > limits.segmentGroupJoinedBytesMax) return buffers
     this.#group ??= Buffer.allocUnsafeSlow(limits.segmentGroupJoinedBytesMax)
@@ -132,20 +132,20 @@ export class SegmentFile {
     return [this.#group.subarray(0, bytes)]
   }
 
-  /** Ends the segment in order: a seal, no unused room, closed for its readers and checkers. Its records are safe whatever happens here. */
+  /** Ends the segment properly: with a seal, without unused room, closed for its readers and checkers. Its records are safe whatever happens here. */
   async seal(): Promise<void> {
     try {
       await this.#growing
       this.#assertSound()
       const offset = this.#nextStart()
-      const place = {
+      const position = {
         segment: this.id,
         offset,
         ordinal: this.#records,
         groupOrdinal: this.#records,
         writtenMs: this.#lastWriteMs,
       }
-      await this.#file.write([buildSeal(place, this.#recordBytes)], offset)
+      await this.#file.write([buildSeal(position, this.#recordBytes)], offset)
       await this.#file.truncate(offset + recordHeaderBytes)
       await this.#file.datasync()
     } catch (error) {
@@ -173,7 +173,7 @@ export class SegmentFile {
     })
   }
 
-  /** A directory that was moved or unmounted away still takes bytes through open descriptors, where nobody will find them. The name is like no other. */
+  /** A directory that was moved or unmounted still takes bytes through open descriptors, where nobody will find them. The name is unique. */
   #placeFault(): Promise<unknown> {
     const { fs, layout } = this.#context
     return fs.stat(layout.segment(this.id)).then(

@@ -5,10 +5,10 @@ import type { Batches } from './batches.ts'
 import type { StoreContext } from './context.ts'
 import { storeFailure } from './failures.ts'
 import { SegmentFile } from './segment-file.ts'
-import { buildRecord, type UnplacedRecord } from './segment-record.ts'
+import { buildRecord, type UnfinishedRecord } from './segment-record.ts'
 
 interface Waiting {
-  record: UnplacedRecord
+  record: UnfinishedRecord
   resolve: (id: ShardId) => void
   reject: (error: unknown) => void
 }
@@ -21,7 +21,7 @@ export class SegmentLog {
   #waitingForRoom: (() => void)[] = []
   #writing: Promise<void> | undefined
   #segment: SegmentFile | undefined
-  /** The segment after this one, made ahead so that no group waits for it. */
+  /** The next segment, made in advance so that no group waits for it. */
   #next: Promise<SegmentFile> | undefined
   readonly #sealing = new Set<Promise<void>>()
 
@@ -30,7 +30,7 @@ export class SegmentLog {
     this.#batches = batches
   }
 
-  /** Gives a promise while too much is queued. To be awaited before a payload is read into memory: this is what slows clients down. */
+  /** Returns a promise while too much is queued. Await it before reading a payload into memory: this is what slows clients down. */
   room(): Promise<void> | void {
     if (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) return this.#untilRoom()
   }
@@ -41,7 +41,7 @@ export class SegmentLog {
     }
   }
 
-  /** Resolves when the group that the record went with is durable. */
+  /** Resolves when the record's group is durable. */
   append(description: Buffer, payload: Buffer): Promise<ShardId> {
     const record = buildRecord(description, payload, this.#context.sizes.checksumBlockBytes)
     return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class SegmentLog {
     })
   }
 
-  /** Seals the segment when nothing was written to it since `beforeMs`, so that its orphans can be told from what is under way. */
+  /** Seals the segment when nothing was written to it since `beforeMs`, so that its orphans can be told from writes under way. */
   async sealIdle(beforeMs: number): Promise<void> {
     if (this.#writing === undefined && this.#segment !== undefined && this.#segment.lastWriteMs < beforeMs)
       this.#sealCurrent()
@@ -80,7 +80,7 @@ export class SegmentLog {
         await this.#abandonCurrent()
       }
     }
-    // In the turn that found the queue empty: a record that came before a later turn would wait for ever.
+    // In the same turn that found the queue empty: a record that came before a later turn would wait for ever.
     this.#writing = undefined
   }
 
@@ -92,13 +92,13 @@ export class SegmentLog {
       const made = this.#next ?? SegmentFile.create(this.#context, this.#batches)
       this.#next = undefined
       this.#segment = await made
-      // Whatever lies in segments needs some to be deleted.
+      // Deleting what lies in segments needs some room.
       await this.#context.deleteRoom.keep()
     }
     return this.#segment
   }
 
-  /** As many records, in their order, as one group and the segment take; at least one. */
+  /** As many records, in order, as fit one group and the segment; at least one. */
   #takeGroup(segment: SegmentFile): Waiting[] {
     let bytes = 0
     let count = 0

@@ -13,7 +13,7 @@ import type { RecordAddress } from './shard-ids.ts'
 
 interface OpenSegment {
   file: Promise<FileHandle>
-  /** What `file` resolved to: most reads find it there, and need not wait a turn for it. */
+  /** What `file` resolved to: most reads find it here, and need not wait a turn. */
   handle: FileHandle | undefined
   readers: number
   /** Used since the last sweep. */
@@ -28,7 +28,7 @@ export class SegmentReads {
   readonly #open = new Map<string, OpenSegment>()
   #uses = 0
 
-  /** `chunks`: each has room for the largest record, but for one with an unusually long description. */
+  /** `chunks`: each has room for the largest record, except one with an unusually long description. */
   constructor(context: StoreContext, chunks: ChunkPool) {
     this.#context = context
     this.#chunks = chunks
@@ -76,7 +76,7 @@ export class SegmentReads {
     }
   }
 
-  /** Lets go of segments that nobody read since the last sweep: a removed one takes its room until it is closed. */
+  /** Closes segments that nobody read since the last sweep: a removed one takes its room until it is closed. */
   sweep(): void {
     for (const [segment, opened] of this.#open) {
       if (!opened.used) this.#evict(segment)
@@ -88,7 +88,7 @@ export class SegmentReads {
     for (const segment of this.#open.keys()) this.#evict(segment)
   }
 
-  /** Lets go of a segment that is about to be removed. */
+  /** Closes a segment that is about to be removed. */
   forget(segment: string): void {
     this.#evict(segment)
   }
@@ -112,7 +112,7 @@ export class SegmentReads {
         opened.handle = handle
       },
       () => {
-        // A failed open is not remembered: the segment may yet be there for the next reader.
+        // A failed open is not remembered: the next reader may find the segment.
         if (this.#open.get(segment) === opened) this.#open.delete(segment)
       },
     )
@@ -147,7 +147,7 @@ export class SegmentReads {
   }
 }
 
-/** Of the verified payload, as it lies in `record`. */
+/** The range of the verified payload in `record`. */
 function rangeOf(record: Buffer, id: ShardId, { segment, offset }: RecordAddress, range: ShardRange): Buffer {
   const payload = checked(id, readPayload(record, segment, offset))
   checkRange(range, payload.length)

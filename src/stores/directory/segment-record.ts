@@ -11,11 +11,11 @@ const coveredFrom = 8
 export const recordHeaderBytes = 64
 export const recordAlignment = 16
 
-/** What a header says. Its checksum also covers the description and the block checksums, which in turn cover the payload. */
+/** The fields of a header. Its checksum also covers the description and the block checksums, which in turn cover the payload. */
 export interface RecordHeader {
-  /** `seal` ends a segment that was closed in order: its ordinal counts the records before it. */
+  /** `seal` ends a segment that was closed properly: its ordinal counts the records before it. */
   kind: (typeof kinds)[number]
-  /** The segment and offset that the record was written for: bytes that lie elsewhere are not this record. */
+  /** The segment and offset that the record was written for: the same bytes elsewhere are not this record. */
   segment: string
   offset: number
   /** Counts the records of a segment from 0, so that a lost one shows as a gap. */
@@ -29,12 +29,12 @@ export interface RecordHeader {
   writtenMs: number
 }
 
-/** A record still without its place: everything that can be computed before its group is written. */
-export interface UnplacedRecord {
+/** A record without its position yet: everything that can be computed before its group is written. */
+export interface UnfinishedRecord {
   /** Header (blank), description and block checksums. */
   head: Buffer
   payload: Buffer
-  /** With padding. */
+  /** Padding included. */
   totalBytes: number
 }
 
@@ -53,7 +53,7 @@ export function totalBytesOf(header: RecordHeader): number {
   return alignUp(headBytesOf(header) + payloadBytes, recordAlignment)
 }
 
-export function buildRecord(description: Buffer, payload: Buffer, blockBytes: number): UnplacedRecord {
+export function buildRecord(description: Buffer, payload: Buffer, blockBytes: number): UnfinishedRecord {
   const tableAt = recordHeaderBytes + description.length
   const headBytes = tableAt + checksumTableBytes(payload.length, blockBytes)
   const head = Buffer.allocUnsafe(headBytes)
@@ -63,19 +63,19 @@ export function buildRecord(description: Buffer, payload: Buffer, blockBytes: nu
   return { head, payload, totalBytes: alignUp(headBytes + payload.length, recordAlignment) }
 }
 
-export type RecordPlace = Pick<RecordHeader, 'segment' | 'offset' | 'ordinal' | 'groupOrdinal' | 'writtenMs'>
+export type RecordPosition = Pick<RecordHeader, 'segment' | 'offset' | 'ordinal' | 'groupOrdinal' | 'writtenMs'>
 
-/** Finishes the record for its place: the buffers to write there, one after the other. */
-export function placeRecord(record: UnplacedRecord, place: RecordPlace): Buffer[] {
-  writePlace(record.head, place)
+/** Finishes the record for its position: returns the buffers to write there, one after the other. */
+export function finishRecord(record: UnfinishedRecord, position: RecordPosition): Buffer[] {
+  writePosition(record.head, position)
   const used = record.head.length + record.payload.length
   return [record.head, record.payload, padding.subarray(0, record.totalBytes - used)]
 }
 
-export function buildSeal(place: RecordPlace, recordBytes: number): Buffer {
+export function buildSeal(position: RecordPosition, recordBytes: number): Buffer {
   const head = Buffer.allocUnsafe(recordHeaderBytes)
   writeLengths(head, 'seal', recordBytes, 0, 0)
-  writePlace(head, place)
+  writePosition(head, position)
   return head
 }
 
@@ -95,7 +95,7 @@ function writeLengths(
   head.writeUInt32LE(descriptionBytes, 22)
 }
 
-function writePlace(head: Buffer, { segment, offset, ordinal, groupOrdinal, writtenMs }: RecordPlace): void {
+function writePosition(head: Buffer, { segment, offset, ordinal, groupOrdinal, writtenMs }: RecordPosition): void {
   head.writeUIntLE(writtenMs, 26, 6)
   head.writeUIntLE(offset, 32, 6)
   head.writeUInt32LE(ordinal, 38)
@@ -106,7 +106,7 @@ function writePlace(head: Buffer, { segment, offset, ordinal, groupOrdinal, writ
 }
 
 /**
- * The header at the start of `bytes`, when its own fields make sense for that segment and offset. Only `headIntact`
+ * The header at the start of `bytes`, if its own fields make sense for that segment and offset. Only `headIntact`
  * over all `headBytesOf(header)` bytes proves it.
  */
 export function readHeader(bytes: Buffer, segment: string, offset: number): RecordHeader | undefined {
@@ -138,7 +138,7 @@ export function descriptionOf(bytes: Buffer, header: RecordHeader): Buffer {
   return Buffer.from(bytes.subarray(recordHeaderBytes, recordHeaderBytes + header.descriptionBytes))
 }
 
-/** The verified payload of the whole record in `bytes`, or the reason why there is none. */
+/** The verified payload of the whole record in `bytes`, or why there is none. */
 export function readPayload(bytes: Buffer, segment: string, offset: number): Buffer | string {
   const header = readShardHeader(bytes, segment, offset)
   if (typeof header === 'string') return header
@@ -149,7 +149,7 @@ export function readPayload(bytes: Buffer, segment: string, offset: number): Buf
   return damaged === undefined ? payload : `block ${damaged} is damaged`
 }
 
-/** The verified description of the whole record in `bytes`, or the reason why there is none. */
+/** The verified description of the whole record in `bytes`, or why there is none. */
 export function readDescription(bytes: Buffer, segment: string, offset: number): Buffer | string {
   const header = readShardHeader(bytes, segment, offset)
   return typeof header === 'string' ? header : descriptionOf(bytes, header)

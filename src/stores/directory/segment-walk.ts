@@ -1,4 +1,4 @@
-/** Walks the records of a segment in their order with bounded memory, past what is unreadable, and says whether anything is lost. */
+/** Walks the records of a segment in order with bounded memory, skips what is unreadable, and says whether anything is lost. */
 import type { FileHandle } from '../fs.ts'
 import { alignUp } from './alignment.ts'
 import { closeQuietly } from './context.ts'
@@ -34,8 +34,8 @@ export class SegmentWalk {
   #lossInGroup: number | undefined
 
   /**
-   * Whether records are lost that had been acknowledged. Missing records of the very last group of a segment without a seal don't
-   * count: that is what a crash leaves of a group which nobody was told about.
+   * Whether acknowledged records are lost. Missing records of the very last group of a segment without a seal don't
+   * count: a crash leaves a group like that, and nobody was told about it.
    */
   damaged = false
   sealed = false
@@ -93,7 +93,7 @@ export class SegmentWalk {
     else this.sealed = true
   }
 
-  /** The next place where a record may start. */
+  /** The next offset where a record may start. */
   async #skipUnreadable(offset: number): Promise<number> {
     const bytes = await this.#bytesAt(offset, zeroWindow.length)
     if (bytes.equals(zeroWindow.subarray(0, bytes.length))) return offset + alignUp(bytes.length, recordAlignment)
@@ -119,7 +119,7 @@ export interface Seal {
   newestMs: number
 }
 
-/** The seal at the end of a segment that was closed in order: one small read instead of a walk. */
+/** The seal at the end of a segment that was closed properly: one small read instead of a walk. */
 export async function readSeal(file: FileHandle, segment: string): Promise<Seal | undefined> {
   const offset = (await file.size()) - recordHeaderBytes
   if (offset < 0) return undefined

@@ -1,4 +1,4 @@
-/** Segments as their checkers see them, whoever wrote them: what lives in one, how much of it, and the end of one that a crash left. */
+/** Segments as their checkers see them, whichever process wrote them: what is alive in one, how much of it, and the end of one that a crash left. */
 import type { FoundShard } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { unlessMissing } from './failures.ts'
@@ -47,7 +47,7 @@ export class Segments {
     return file === undefined ? undefined : new SegmentWalk(file, segment)
   }
 
-  /** One small read for a segment that was closed in order, else a walk. */
+  /** One small read for a segment that was closed properly, else a walk. */
   async summary(segment: string): Promise<SegmentSummary | undefined> {
     const { fs, layout } = this.#context
     const file = await unlessMissing(fs.open(layout.segment(segment), 'read'))

@@ -1,4 +1,4 @@
-/** Shard ids of a directory store: they say where the bytes lie, so that no index is needed to find them. Pure. */
+/** Shard ids of a directory store. They say where the bytes lie, so that no index is needed to find them. Pure. */
 import { type ShardId, ShardMissing } from '../shard-store.ts'
 
 /** A record in a segment: one positional read of `bytes` bytes at `offset`. */
@@ -9,7 +9,7 @@ export interface RecordAddress {
   bytes: number
 }
 
-/** A file of its own, `bytes` long with its footer. */
+/** A file of its own; `bytes` is its length with the footer. */
 export interface FileAddress {
   kind: 'file'
   batch: string

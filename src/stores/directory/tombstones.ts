@@ -1,6 +1,6 @@
 /**
- * Which records of segments are deleted: `dead/<segment>/<log>`, one log a process, so that no two ever write one file.
- * An entry that is lost or damaged brings back a shard that nobody references, and never loses one.
+ * Which records of segments are deleted: `dead/<segment>/<log>`, one log per process, so that no two processes write the same file.
+ * A lost or damaged entry brings back a shard that nobody references, and never loses one.
  */
 import { crc32c } from '@node-rs/crc32'
 import { randomId } from '../../clock.ts'
@@ -23,7 +23,7 @@ export type DeadRecords = ReadonlyMap<number, number>
 
 export class Tombstones {
   readonly #context: StoreContext
-  /** This process's log of each segment it lately deleted from. */
+  /** This process's log of each segment from which it deleted lately. */
   readonly #logs = new Map<string, Log>()
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -31,7 +31,7 @@ export class Tombstones {
     this.#context = context
   }
 
-  /** Durable when it resolves. One sync a segment for all its records. */
+  /** Durable when it resolves. One sync per segment for all its records. */
   mark(records: readonly RecordAddress[]): Promise<void> {
     const marked = this.#turn.then(() => this.#markOnFullDisk(records))
     this.#turn = marked.catch(() => {})
@@ -47,12 +47,12 @@ export class Tombstones {
     return dead
   }
 
-  /** Segments of which anything is deleted, or was before they were removed. */
+  /** Segments in which anything is deleted, and removed ones that still have tombstones. */
   segments(): Promise<string[]> {
     return this.#context.fs.list(this.#context.layout.dead)
   }
 
-  /** Only after the removal of the segment is durable: without tombstones its dead would be alive. */
+  /** Only after the removal of the segment is durable: without tombstones its dead records would be alive. */
   async drop(segment: string): Promise<void> {
     const { fs, layout } = this.#context
     this.#logs.delete(segment)
@@ -60,12 +60,12 @@ export class Tombstones {
       await unlessMissing(fs.unlink(layout.deadLog(segment, name)))
     }
     await fs.rmdir(layout.deadOf(segment)).catch((error) => {
-      // A deletion that raced the removal of the segment put a new log there: the next compaction drops it.
+      // A deletion raced the removal of the segment and put a new log there: the next compaction drops it.
       if (!isMissing(error) && codeOf(error) !== 'ENOTEMPTY') throw error
     })
   }
 
-  /** Tried once more in the room that is kept for it. Marks that are there already do no harm. */
+  /** Tried again in the room that is reserved for it. Marks that exist already do no harm. */
   async #markOnFullDisk(records: readonly RecordAddress[]): Promise<void> {
     try {
       await this.#markInTurn(records)
@@ -87,7 +87,7 @@ export class Tombstones {
     }
   }
 
-  /** A segment that compaction removed, before or meanwhile, has nothing left to delete. */
+  /** When compaction has removed the segment, before or meanwhile, there is nothing left to delete. */
   async #markUnlessGone(segment: string, dead: readonly RecordAddress[]): Promise<void> {
     if (!(await this.#exists(segment))) return
     try {

@@ -1,6 +1,6 @@
 /**
- * Groups the shards that this process writes, and keeps markers of those that nobody has checked for references yet: `pending/<batch>.open` while the process may
- * still add to it, then `.closed-<ms>`. They make the search for orphans cost what was recently written, not what is stored.
+ * Groups the shards that this process writes, and keeps markers of batches whose shards nobody has checked for references yet: `pending/<batch>.open` while the process may
+ * still add to it, then `.closed-<ms>`. With them the search for orphans costs as much as was written lately, not as much as is stored.
  */
 import { type Clock, timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
@@ -27,13 +27,13 @@ interface Marker {
   closedMs: number | undefined
 }
 
-/** Batches that no writer is left in, and whose markers could not say so yet: batch, and when its last shard was written. Outlives the store, not the process. */
+/** Batches without a writer whose markers could not say so yet, each with the time of its last shard. Outlives the store, not the process. */
 export type LeftOpen = Map<string, number>
 
-/** A place in a batch. */
+/** One shard's share of a batch. */
 export interface Reservation {
   batch: string
-  /** To be called once, when the shard is durable or gone. */
+  /** Call once, when the shard is durable or gone. */
   release(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export class Batches {
       this.#opening ??= this.#begin().finally(() => {
         this.#opening = undefined
       })
-      // Others who waited may have filled it before it is looked at again.
+      // Other writers that waited may have filled it before this one looks again.
       await this.#opening
     }
     // Nothing may be awaited between finding room and taking it.
@@ -79,7 +79,7 @@ export class Batches {
   async unchecked(): Promise<UncheckedBatch[]> {
     const found = new Map<string, UncheckedBatch>()
     for await (const { batch, closedMs } of this.#markers()) {
-      // A crash may leave both markers: then it is closed.
+      // A crash may leave both markers: then the batch is closed.
       if (closedMs === undefined && found.has(batch)) continue
       const newestMs = closedMs ?? this.#open.get(batch)?.newestMs ?? this.#clock.now()
       found.set(batch, { id: batch, newestMs, closed: closedMs !== undefined })
@@ -102,14 +102,14 @@ export class Batches {
     await this.#bucket.delete(markers)
   }
 
-  /** Closes what processes left open that are known to be gone. What they wrote is older than now. */
+  /** Closes what dead processes left open. What they wrote is older than now. */
   async closeAbandoned(): Promise<void> {
     for await (const { batch, closedMs } of this.#markers()) {
       if (closedMs === undefined && !this.#open.has(batch)) await this.#close(batch, this.#clock.now())
     }
   }
 
-  /** Ends the batch when nothing was written to it since `beforeMs`, and says of others that they are closed where that has failed before. */
+  /** Ends the batch when nothing was written to it since `beforeMs`. Also closes batches whose closing has failed before. */
   async endIdle(beforeMs: number): Promise<void> {
     const batch = this.#current
     if (batch !== undefined && batch.writers === 0 && batch.newestMs < beforeMs) {
@@ -122,7 +122,7 @@ export class Batches {
   /** The marker first: no crash leaves a shard that the search for orphans would miss. */
   async #begin(): Promise<void> {
     const id = timeOrderedId(this.#clock)
-    // What lies at the endpoint may have changed: nothing is begun in another's place.
+    // What lies at the endpoint may have changed: no batch may begin in another store.
     await this.#requireIdentity()
     await this.#bucket.put(openMarker(id), Buffer.alloc(0))
     const batch = { id, named: 0, writers: 0, full: false, newestMs: this.#clock.now() }
@@ -139,7 +139,7 @@ export class Batches {
     if (!batch.full || batch.writers > 0) return
     this.#open.delete(batch.id)
     this.#leftOpen.set(batch.id, batch.newestMs)
-    // What fails now is done when the store is looked after again.
+    // The next time the store is checked, it tries again.
     await this.#close(batch.id, batch.newestMs).catch(() => {})
   }
 

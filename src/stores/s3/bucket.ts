@@ -1,4 +1,4 @@
-/** The objects under one prefix of a bucket, over the AWS SDK: the only file that sends requests. Every request ends within a bound, whatever the endpoint does. */
+/** The objects under one prefix of a bucket, over the AWS SDK. This is the only file that sends requests. Every request ends within a bound, whatever the endpoint does. */
 import { addAbortSignal, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { limits } from '../../limits.ts'
@@ -6,16 +6,16 @@ import { endpointFailure, isMissingObject, isPresent, isUnsatisfiableRange, isUn
 import { loadSdk, type Sdk } from './sdk.ts'
 
 /** Where a store of type s3 lies. Credentials come from the SDK's standard chain. */
-export interface BucketPlace {
+export interface BucketAddress {
   /** URL, without credentials. */
   endpoint: string
   bucket: string
   /** Empty, or ends with a slash. */
   prefix: string
   region: string
-  /** The bucket is named in the path, and not in the host. */
+  /** The bucket is named in the path, not in the host. */
   pathStyle: boolean
-  /** Of the shared configuration and credentials files. Absent: what the environment says. */
+  /** A profile in the shared configuration and credentials files. Absent: what the environment says. */
   profile?: string | undefined
 }
 
@@ -25,25 +25,25 @@ export interface FoundObject {
   bytes: number
 }
 
-/** A part of an upload, as completing it wants to have it named. */
+/** A part of an upload, as the completion has to name it. */
 export interface UploadedPart {
   PartNumber: number
   ETag: string | undefined
   ChecksumCRC32: string | undefined
 }
 
-/** `absent`: there is no such object. `short`: it has no byte where the range begins. */
+/** `absent`: there is no such object. `short`: the object ends before the range begins. */
 export type Opened = { body: Readable } | 'absent' | 'short'
 
 const checksums = { ChecksumAlgorithm: 'CRC32' } as const
 
-/** Throws `SdkMissing`. Asks nothing of the endpoint. */
-export async function openBucket(place: BucketPlace): Promise<ShardBucket> {
-  return new ShardBucket(place, await loadSdk())
+/** Throws `SdkMissing`. Sends no request. */
+export async function openBucket(address: BucketAddress): Promise<ShardBucket> {
+  return new ShardBucket(address, await loadSdk())
 }
 
 export class ShardBucket {
-  readonly #place: BucketPlace
+  readonly #address: BucketAddress
   readonly #sdk: Sdk
   readonly #client: S3Client
   #deletesMany = true
@@ -52,18 +52,18 @@ export class ShardBucket {
   #readers = 0
   #isClosed = false
 
-  constructor(place: BucketPlace, sdk: Sdk) {
-    this.#place = place
+  constructor(address: BucketAddress, sdk: Sdk) {
+    this.#address = address
     this.#sdk = sdk
     const sockets = { keepAlive: true, maxSockets: limits.remoteSocketsMax }
     this.#client = new sdk.S3Client({
-      endpoint: place.endpoint,
-      region: place.region,
-      forcePathStyle: place.pathStyle,
-      ...(place.profile === undefined ? {} : { profile: place.profile }),
-      // Once more, for a connection that the endpoint closed as it was used again. More is for who has other stores to ask.
+      endpoint: address.endpoint,
+      region: address.region,
+      forcePathStyle: address.pathStyle,
+      ...(address.profile === undefined ? {} : { profile: address.profile }),
+      // One retry, for a connection that the endpoint closed just as it was used again. A caller with other stores to ask needs no more.
       maxAttempts: 2,
-      // What is read is verified by checksums of our own, what is written by those that each request names.
+      // Our own checksums verify what is read; those in each request verify what is written.
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestChecksumCalculation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: limits.remoteConnectMs, httpAgent: sockets, httpsAgent: sockets },
@@ -72,7 +72,7 @@ export class ShardBucket {
 
   /** For messages. */
   get name(): string {
-    return `${this.#place.endpoint} ${this.#place.bucket}/${this.#place.prefix}`
+    return `${this.#address.endpoint} ${this.#address.bucket}/${this.#address.prefix}`
   }
 
   /** Resolves when the endpoint has the object, verified by its checksum. */
@@ -81,7 +81,7 @@ export class ShardBucket {
     await this.#send((signal) => this.#client.send(command, signal), withinMs)
   }
 
-  /** Where there is such an object already, it stays. An endpoint without conditional writes overwrites it: who calls has looked before. */
+  /** An existing object stays. An endpoint without conditional writes overwrites it: the caller has looked before. */
   async putAbsent(key: string, body: Buffer): Promise<void> {
     const request = { ...this.#object(key), ...checksums, Body: body, IfNoneMatch: '*' }
     try {
@@ -93,14 +93,14 @@ export class ShardBucket {
     }
   }
 
-  /** From a byte up to another, or the end. The bytes come as they are asked for; destroying them gives them up. */
+  /** From one byte up to another, or to the end. The bytes come as they are asked for; destroy the stream to abandon them. */
   async open(key: string, start: number, end?: number): Promise<Opened> {
     const isWhole = start === 0 && end === undefined
     const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`
     const request = { ...this.#object(key), ...(isWhole ? {} : { Range }) }
     const command = new this.#sdk.GetObjectCommand(request)
     try {
-      // Once it is answered, who reads decides how long to wait.
+      // Once it is answered, the reader decides how long to wait.
       const { Body, ContentRange } = await this.#ask((signal) => this.#client.send(command, signal))
       if (!(Body instanceof Readable)) throw new Error('the answer has no body')
       this.#readers++
@@ -115,7 +115,7 @@ export class ShardBucket {
     }
   }
 
-  /** The same in the place of the one that has this ETag. False: another is there by now. An endpoint without conditional writes replaces any. */
+  /** Replaces the object that has this ETag. False: it is another one by now. An endpoint without conditional writes replaces any. */
   async replace(key: string, body: Buffer, etag: string | undefined): Promise<boolean> {
     const request = { ...this.#object(key), ...checksums, Body: body, IfMatch: etag }
     try {
@@ -171,9 +171,9 @@ export class ShardBucket {
     await this.#send((signal) => this.#client.send(command, signal), limits.remoteProbeMs)
   }
 
-  /** Ends uploads that nobody will complete. An endpoint that can't list them is let be. */
+  /** Ends uploads that nobody will complete. An endpoint that can't list them keeps them. */
   async abortUploads(under: string): Promise<void> {
-    const { bucket, prefix } = this.#place
+    const { bucket, prefix } = this.#address
     let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {}
     for (;;) {
       const command = new this.#sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + under, ...marker })
@@ -210,7 +210,7 @@ export class ShardBucket {
 
   /** The same, page by page. */
   async *pages(under: string): AsyncGenerator<FoundObject[]> {
-    const { bucket, prefix } = this.#place
+    const { bucket, prefix } = this.#address
     let token: string | undefined
     do {
       const request = { Bucket: bucket, Prefix: prefix + under, ContinuationToken: token }
@@ -222,12 +222,12 @@ export class ShardBucket {
     } while (token !== undefined)
   }
 
-  /** Fails all requests that are not answered yet: the endpoint is known to be away, and who waits for it may go on without. */
+  /** Fails all requests that are not answered yet: the endpoint is known to be away, and callers may go on without it. */
   giveUp(): void {
     for (const request of this.#underWay) request.abort()
   }
 
-  /** What is being read may be read to its end. */
+  /** Streams that are being read may be read to their end. */
   close(): void {
     this.#isClosed = true
     if (this.#readers === 0) this.#client.destroy()
@@ -239,7 +239,7 @@ export class ShardBucket {
   }
 
   #object(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#place.bucket, Key: this.#place.prefix + key }
+    return { Bucket: this.#address.bucket, Key: this.#address.prefix + key }
   }
 
   async #deleteOne(key: string): Promise<void> {
@@ -249,10 +249,10 @@ export class ShardBucket {
     })
   }
 
-  /** Answers whether the endpoint knows how. */
+  /** Resolves with whether the endpoint supports it. */
   async #deleteMany(keys: readonly string[]): Promise<boolean> {
-    const Delete = { Objects: keys.map((key) => ({ Key: this.#place.prefix + key })), Quiet: true }
-    const command = new this.#sdk.DeleteObjectsCommand({ Bucket: this.#place.bucket, Delete, ...checksums })
+    const Delete = { Objects: keys.map((key) => ({ Key: this.#address.prefix + key })), Quiet: true }
+    const command = new this.#sdk.DeleteObjectsCommand({ Bucket: this.#address.bucket, Delete, ...checksums })
     const answer = await this.#ask((signal) => this.#client.send(command, signal)).catch((error: unknown) => {
       if (!isUnsupported(error)) throw endpointFailure(error)
       return undefined

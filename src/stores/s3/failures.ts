@@ -1,15 +1,15 @@
-/** What the errors of an S3 endpoint, and of the way there, mean to a store. */
+/** What the errors of an S3 endpoint, and of the network on the way there, mean to a store. */
 import { S3Error } from '../../errors.ts'
 import { StoreFull } from '../shard-store.ts'
 
-/** What is known of an answer that is an error. */
+/** The known fields of an error response. */
 interface Refusal {
   code: string
   message: string
   status: number
 }
 
-/** `undefined` when no answer came. */
+/** `undefined` when there was no response. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined
   const metadata = error.$metadata
@@ -19,13 +19,13 @@ function refusalOf(error: unknown): Refusal | undefined {
   return { code: error.name, message: error.message, status }
 }
 
-/** The object, and not its bucket, is missing. */
+/** The object is missing, not its bucket. */
 export function isMissingObject(error: unknown): boolean {
   const refusal = refusalOf(error)
   return refusal !== undefined && (refusal.code === 'NoSuchKey' || refusal.code === 'NotFound')
 }
 
-/** What was to be made is there already. */
+/** The object to be made exists already. */
 export function isPresent(error: unknown): boolean {
   const status = refusalOf(error)?.status
   return status === 412 || status === 409
@@ -35,7 +35,7 @@ export function isUnsatisfiableRange(error: unknown): boolean {
   return refusalOf(error)?.status === 416
 }
 
-/** The endpoint lacks the operation, or the form in which it was asked. */
+/** The endpoint lacks the operation, or this form of it. */
 export function isUnsupported(error: unknown): boolean {
   const status = refusalOf(error)?.status
   return status === 501 || status === 405 || status === 400
@@ -45,7 +45,7 @@ const fullCodes = ['XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'Quota
 const slowCodes = ['SlowDown', 'TooManyRequests', 'RequestLimitExceeded']
 
 /**
- * The error that a caller of the store should see. It keeps nothing of the answer but its code and message: what else an endpoint says of a signature
+ * The error that a caller of the store should see. It keeps only the code and the message of the response: what else an endpoint says about a signature
  * belongs in no log.
  */
 export function endpointFailure(error: unknown): unknown {

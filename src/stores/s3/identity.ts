@@ -1,4 +1,4 @@
-/** The object that says which store lies under a prefix, and whose it is. A bucket that is missing, empty or another's is refused: to fill it anew would hide the loss. */
+/** The object that says which store lies under a prefix, and whose it is. A bucket that is missing, empty or another store's is refused: filling it anew would hide the loss. */
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import { StoreFull } from '../shard-store.ts'
@@ -6,7 +6,7 @@ import { judgeStore, type Ownership, ownerOf, type StoreOwner, StoreRefused } fr
 import type { ShardBucket } from './bucket.ts'
 
 const identityKey = 'holdfast-store.json'
-/** The first named no metadata: its `owner` is who made the store, and nothing that is compared. */
+/** The first format named no metadata: its `owner` is who made the store, and nothing compares it. */
 const firstFormat = 1
 const format = 2
 const idPattern = /^[0-9a-f]{32}$/
@@ -15,7 +15,7 @@ interface Identity {
   storeId: string
   createdAt: unknown
   owner: StoreOwner | undefined
-  /** Of the object, for a claim to replace this and no other. */
+  /** The ETag of the object, so that a claim replaces this one and no other. */
   etag: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface Opening {
   clock: Clock
   /** Make a store where nothing is yet. */
   create: boolean
-  /** Absent: whose it is is not asked, and it is not claimed. */
+  /** Absent: the owner is not checked, and the store is not claimed. */
   ownership: Ownership | undefined
   warn(message: string): void
 }
@@ -40,13 +40,13 @@ export async function openIdentity(opening: Opening): Promise<string> {
       continue
     }
     if (ownership === undefined) return found.storeId
-    const verdict = await judgeStore({ place: bucket.name, isEmpty: () => isEmpty(bucket), ...found }, ownership)
+    const verdict = await judgeStore({ name: bucket.name, isEmpty: () => isEmpty(bucket), ...found }, ownership)
     if (verdict === 'open' || (await claim(opening, found))) return found.storeId
   }
   throw new StoreRefused(`${bucket.name} is claimed by others again and again, or does not keep what is written to it`)
 }
 
-/** What was opened, and who owned it when it was last judged. */
+/** What was opened, and its owner at the last check. */
 export class HeldIdentity {
   readonly #bucket: ShardBucket
   readonly #storeId: string
@@ -59,16 +59,16 @@ export class HeldIdentity {
     this.#ownership = ownership
   }
 
-  /** Throws when what was opened is no longer there, or claimed by others. */
+  /** Throws when what was opened is gone, or claimed by others. */
   async require(): Promise<void> {
     const found = await findIdentity(this.#bucket)
     if (found === undefined) throw missingIdentity(this.#bucket)
     const { storeId, owner } = found
-    const place = this.#bucket.name
-    if (storeId !== this.#storeId) throw new Error(`${place} holds another store than before`)
+    const name = this.#bucket.name
+    if (storeId !== this.#storeId) throw new Error(`${name} holds another store than before`)
     if (this.#ownership === undefined || (owner !== undefined && owner.start === this.#startSeen)) return
     const { claimant } = this.#ownership
-    await judgeStore({ place, storeId, owner, isEmpty: async () => false }, { claimant, knows: storeId })
+    await judgeStore({ name, storeId, owner, isEmpty: async () => false }, { claimant, knows: storeId })
     this.#startSeen = owner?.start
   }
 }
@@ -85,7 +85,7 @@ async function createIdentity({ bucket, clock, ownership }: Opening): Promise<vo
   await bucket.putAbsent(identityKey, bytesOf(identity))
 }
 
-/** False: others came first. A store that is full is opened as it is. */
+/** False: others were first. A store that is full is opened without a claim. */
 async function claim({ bucket, clock, ownership, warn }: Opening, found: Identity): Promise<boolean> {
   const owner = (await ownership?.claimant())?.claims
   if (owner === undefined) return true
@@ -98,7 +98,7 @@ async function claim({ bucket, clock, ownership, warn }: Opening, found: Identit
     warn(`${bucket.name} could not be claimed: ${error.message}`)
     return true
   }
-  // An endpoint without conditional writes lets two replace it: the last one stays.
+  // At an endpoint without conditional writes, two claims may replace it: the last one stays.
   return (await findIdentity(bucket))?.owner?.start === owner.start
 }
 
@@ -109,23 +109,23 @@ function bytesOf(identity: object): Buffer {
 async function findIdentity(bucket: ShardBucket): Promise<Identity | undefined> {
   const found = await bucket.find(identityKey, limits.remoteProbeMs)
   if (found === undefined) return undefined
-  const place = `${bucket.name}${identityKey}`
+  const name = `${bucket.name}${identityKey}`
   let identity: unknown
   try {
     identity = JSON.parse(found.bytes.toString())
   } catch (cause) {
-    throw new Error(`${place} is damaged: it is not JSON`, { cause })
+    throw new Error(`${name} is damaged: it is not JSON`, { cause })
   }
   if (typeof identity !== 'object' || identity === null || !('format' in identity) || !('storeId' in identity)) {
-    throw new Error(`${place} is damaged: it names no format and no storeId`)
+    throw new Error(`${name} is damaged: it names no format and no storeId`)
   }
   if (identity.format !== firstFormat && identity.format !== format) {
-    throw new Error(`${place} has format ${String(identity.format)}; this version knows ${format}`)
+    throw new Error(`${name} has format ${String(identity.format)}; this version knows ${format}`)
   }
   const { storeId } = identity
   if (typeof storeId !== 'string' || !idPattern.test(storeId))
-    throw new Error(`${place} is damaged: its storeId is not one`)
-  const owner = identity.format === format && 'owner' in identity ? ownerOf(identity.owner, place) : undefined
+    throw new Error(`${name} is damaged: its storeId is not one`)
+  const owner = identity.format === format && 'owner' in identity ? ownerOf(identity.owner, name) : undefined
   return {
     storeId,
     createdAt: 'createdAt' in identity ? identity.createdAt : undefined,
@@ -141,7 +141,7 @@ async function isEmpty(bucket: ShardBucket): Promise<boolean> {
 
 async function requireVacant(bucket: ShardBucket): Promise<void> {
   for await (const { key } of bucket.list('')) {
-    // Another process of ours may just have made it.
+    // Another process of this server may just have made it.
     if (key === identityKey) continue
     throw new Error(
       `${bucket.name} is not empty (${key}) and holds no ${identityKey}: no store is made over other data`,

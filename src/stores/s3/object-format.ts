@@ -1,11 +1,11 @@
 /**
- * The bytes and the names of a shard's object (ADR 0018): the payload in blocks, each followed by its checksum, then a footer. So any range is one request, and verified by
- * what it brings. Every checksum begins with the name and the place, so that another object's bytes, or another block's, never pass. Pure.
+ * The bytes and the names of a shard's object (ADR 0018): the payload in blocks, each followed by its checksum, then a footer. So any range takes one request, and the response
+ * verifies itself. Every checksum starts from the name and the position, so that bytes of another object or another block never pass. Pure.
  */
 import { crc32c } from '@node-rs/crc32'
 import type { ShardId } from '../shard-store.ts'
 
-/** Of format 1: not a limit that could be tuned. */
+/** Part of format 1: not a limit to tune. */
 export const blockBytes = 64 * 1024
 const checksumBytes = 4
 export const frameBytes = blockBytes + checksumBytes
@@ -52,23 +52,23 @@ function nameOf(match: RegExpExecArray | null): ShardName | undefined {
   return { batch, shard, payloadBytes: Number.parseInt(size, 36) }
 }
 
-/** How long the object is before its footer. Also where a block at that place of the payload begins, when it begins one. */
+/** The object's length before its footer. Also the offset of the block that begins at this byte of the payload, if one does. */
 export function framedBytes(payloadBytes: number): number {
   return payloadBytes + Math.ceil(payloadBytes / blockBytes) * checksumBytes
 }
 
-/** What the checksums of one shard begin with. */
+/** What the checksums of one shard start from. */
 export function seedOf(name: ShardName): number {
   return crc32c(shardKey(name))
 }
 
 export function blockChecksum(block: Uint8Array, index: number, seed: number): number {
-  const place = Buffer.alloc(checksumBytes)
-  place.writeUInt32LE(index)
-  return crc32c(block, crc32c(place, seed))
+  const position = Buffer.alloc(checksumBytes)
+  position.writeUInt32LE(index)
+  return crc32c(block, crc32c(position, seed))
 }
 
-/** Description, then trailer: magic, size of the description, time, zeros, checksum of all of it. */
+/** Description, then trailer: magic, size of the description, time, zeros, and a checksum of all of it. */
 export function buildFooter(description: Buffer, writtenMs: number, seed: number): Buffer {
   const footer = Buffer.alloc(description.length + trailerBytes)
   description.copy(footer)

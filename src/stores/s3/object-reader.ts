@@ -1,4 +1,4 @@
-/** Reads a range of one shard's object: whole blocks, verified before a byte of them is given out; and what the shard says of itself. */
+/** Reads a range of one shard's object, in whole blocks that are verified before a byte of them is given out; and the shard's description. */
 import type { Readable } from 'node:stream'
 import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
@@ -21,7 +21,7 @@ import {
 
 const footerBytesMax = limits.shardDescriptionBytesMax + trailerBytes
 
-/** Opens the object, so that it stays readable. A range that reaches the end of the payload brings the footer along, which is verified too. */
+/** Opens the object, so that it stays readable. A range that reaches the end of the payload also brings the footer, which is verified too. */
 export async function openShard(
   bucket: ShardBucket,
   name: ShardName,
@@ -29,7 +29,7 @@ export async function openShard(
   chunks: ChunkPool,
 ): Promise<ShardSource> {
   const { payloadBytes } = name
-  // Of an empty range all that is asked is whether the shard is there: the footer says so.
+  // For an empty range the only question is whether the shard exists: its footer tells.
   const isEmpty = range.start === range.end
   const blocks = {
     start: isEmpty ? payloadBytes : Math.floor(range.start / blockBytes) * blockBytes,
@@ -43,7 +43,7 @@ export async function openShard(
   return new ShardSource(opened.body, { name, range, blocks, reachesEnd, chunks })
 }
 
-/** What a shard was stored with. */
+/** The description that a shard was stored with. */
 export async function readDescription(bucket: ShardBucket, name: ShardName, chunks: ChunkPool): Promise<Buffer> {
   const source = await openShard(bucket, name, { start: name.payloadBytes, end: name.payloadBytes }, chunks)
   await source.readSoon()
@@ -73,11 +73,11 @@ export class ShardSource implements ByteSource {
     this.#reading = reading
     this.#seed = seedOf(reading.name)
     this.size = reading.range.end - reading.range.start
-    // Told by whoever reads; until then it is nobody's.
+    // The reader gets the error; until then it must not count as unhandled.
     body.on('error', () => {})
   }
 
-  /** Once all has been read, of a source that reaches the end of its shard. */
+  /** Runs when everything has been read, for a source that reaches the end of its shard. */
   get description(): Buffer {
     return this.#description
   }
@@ -89,7 +89,7 @@ export class ShardSource implements ByteSource {
     try {
       const pieces = new Pieces(this.#body)
       const bytes = blocks.end - blocks.start
-      // A chunk is too much for what is small.
+      // A chunk of memory is too much for a small range.
       if (bytes <= limits.smallShardBytesMax) return await this.#give(pieces, Buffer.allocUnsafe(bytes), sink)
       const chunk = chunks.take()
       await this.#give(pieces, chunk, sink).finally(() => chunks.give(chunk))
@@ -102,7 +102,7 @@ export class ShardSource implements ByteSource {
     return drained(this)
   }
 
-  /** The same, for what is small: a body that does not come within the time of an answer is given up. */
+  /** The same for a small range: a body that does not come within the time of an answer is abandoned. */
   async readSoon(): Promise<Buffer> {
     const timer = setTimeout(
       () => this.#body.destroy(new Error('the endpoint did not answer in time')),
@@ -149,7 +149,7 @@ export class ShardSource implements ByteSource {
   }
 
   async #readFooter(pieces: Pieces): Promise<void> {
-    // One byte more than there can be, so that what is too long is told from what is not.
+    // One byte more than there can be, so that an object that is too long shows.
     const footer = Buffer.allocUnsafe(footerBytesMax + 1)
     const bytes = await this.#next(pieces, footer)
     const read = readFooter(footer.subarray(0, bytes), this.#seed)
@@ -180,7 +180,7 @@ class Pieces {
     this.#chunks = body[Symbol.asyncIterator]()
   }
 
-  /** Answers how many bytes there were: fewer than asked for at the end. */
+  /** Resolves with the number of bytes: fewer than asked for at the end. */
   async fill(bytes: Buffer): Promise<number> {
     let filled = 0
     while (filled < bytes.length) {

@@ -13,7 +13,7 @@ import {
 /** Whole blocks, and more than the 5 MiB that all parts but the last must have. */
 const partFrames = 80
 const partBytes = partFrames * frameBytes
-/** Beside the blocks, so that a footer of the usual size needs no copy of them. */
+/** Room for a footer of the usual size next to the blocks, so that it needs no copy of them. */
 const usualFooterBytes = 8 * 1024
 
 /** How much memory it takes to write a shard: while one part is sent, the next is filled. */
@@ -31,12 +31,12 @@ export class ObjectWriter {
   #buffer: Buffer
   /** Bytes of `#buffer` that are in use. */
   #filled = 0
-  /** Of the payload. */
+  /** Bytes of the payload so far. */
   #taken = 0
   #upload: string | undefined
   readonly #parts: Promise<UploadedPart>[] = []
   #sending: Promise<unknown> | undefined
-  /** The object was asked for: it may be there, whatever was answered. */
+  /** A request for the object was sent: it may exist, whatever was answered. */
   #asked = false
 
   constructor(bucket: ShardBucket, name: ShardName) {
@@ -73,7 +73,7 @@ export class ObjectWriter {
     await this.#bucket.completeUpload(this.#key, this.#upload, parts)
   }
 
-  /** Leaves nothing behind, as far as the endpoint can be reached: what stays there is an orphan, to be found as one. Never rejects. */
+  /** Leaves nothing behind, as far as the endpoint can be reached: what stays there is an orphan, and is found as one. Never rejects. */
   async abort(): Promise<void> {
     await Promise.allSettled(this.#parts)
     if (this.#upload !== undefined) await this.#bucket.abortUpload(this.#key, this.#upload).catch(() => {})
@@ -83,7 +83,7 @@ export class ObjectWriter {
   async #writeRest(rest: Buffer): Promise<void> {
     for (let left = rest; left.length > 0; left = this.#take(left)) {
       this.#upload ??= await this.#bucket.startUpload(this.#key)
-      // No more than one is under way, while the next is filled.
+      // At most one part is on its way while the next is filled.
       await this.#sending
       this.#sending = this.#send(this.#upload, this.#buffer.subarray(0, this.#filled))
       this.#buffer = this.#fresh(this.#taken)
@@ -94,13 +94,13 @@ export class ObjectWriter {
   /** Resolves when the endpoint has it. */
   #send(upload: string, part: Buffer): Promise<UploadedPart> {
     const sent = this.#bucket.putPart(this.#key, upload, this.#parts.length + 1, part)
-    // Told where it is awaited.
+    // Reported where it is awaited.
     sent.catch(() => {})
     this.#parts.push(sent)
     return sent
   }
 
-  /** Copies what fits into the buffer, and answers the rest. */
+  /** Copies what fits into the buffer, and returns the rest. */
   #take(chunk: Buffer): Buffer {
     let at = 0
     while (at < chunk.length && this.#filled < partBytes) {
@@ -114,7 +114,7 @@ export class ObjectWriter {
     return chunk.subarray(at)
   }
 
-  /** Of the last block, when it is not a whole one. */
+  /** The checksum of the last block, when that is not a whole one. */
   #seal(): void {
     const rest = this.#taken % blockBytes
     if (rest > 0) this.#checksum(rest)
@@ -133,7 +133,7 @@ export class ObjectWriter {
     return this.#buffer.subarray(0, end)
   }
 
-  /** For what follows `taken` bytes of the payload. */
+  /** For the bytes that follow the first `taken` bytes of the payload. */
   #fresh(taken: number): Buffer {
     const left = this.#framedBytes - framedBytes(taken)
     return Buffer.allocUnsafe(Math.min(left, partBytes) + usualFooterBytes)

@@ -20,7 +20,7 @@ import {
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
 import { Batches, isBatchId, type LeftOpen } from './batches.ts'
-import { type BucketPlace, openBucket, type ShardBucket } from './bucket.ts'
+import { type BucketAddress, openBucket, type ShardBucket } from './bucket.ts'
 import { HeldIdentity, openIdentity } from './identity.ts'
 import {
   batchPrefix,
@@ -37,29 +37,29 @@ import { ObjectWriter, writerBytes } from './object-writer.ts'
 
 const sweepMs = 30_000
 
-/** Of all stores of this process together: what is being sent lies in memory. */
+/** Shared by all stores of this process: what is being sent lies in memory. */
 const writing = new ByteBudget(limits.remoteWriteBytesMax)
 const chunks = new ChunkPool(limits.readChunkBytes)
 
 export interface S3StoreOptions {
-  place: BucketPlace
+  address: BucketAddress
   clock: Clock
   /** Make a store where nothing is yet. */
   create: boolean
-  /** Who opens it. Absent: whose it is is not asked. */
+  /** Who opens it. Absent: the owner is not checked. */
   ownership?: Ownership | undefined
   /** No other process has the store open yet: whatever is marked as being written was left by processes that died. */
   firstOpener: boolean
-  /** Of earlier openings by this process. */
+  /** From earlier openings by this process. */
   leftOpen?: LeftOpen
-  /** Something is wrong that an operator should know and that harms no request yet. */
+  /** Something is wrong that an operator should know, but it harms no request yet. */
   warn?: (message: string) => void
 }
 
-/** Throws `SdkMissing`; other errors when the store can't be reached, or is not there. */
+/** Throws `SdkMissing`; other errors when the store can't be reached, or does not exist. */
 export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> {
   const { clock, create, ownership, firstOpener, leftOpen = new Map(), warn = () => {} } = options
-  const bucket = await openBucket(options.place)
+  const bucket = await openBucket(options.address)
   try {
     const storeId = await openIdentity({ bucket, clock, create, ownership, warn })
     const identity = new HeldIdentity(bucket, storeId, ownership)
@@ -151,7 +151,7 @@ class S3Store implements ShardStore {
     return this.#change(() => this.#batches.markChecked(batchId))
   }
 
-  /** Every shard is an object: room is won back as it is deleted. */
+  /** Every shard is an object: a delete wins its room back at once. */
   async compact(): Promise<CompactResult> {
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   }
@@ -165,7 +165,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** Unknown when there are so many objects that counting them would cost too many requests. What is free, S3 does not say. */
+  /** Unknown when there are so many objects that counting them would cost too many requests. S3 does not say how much is free. */
   async usage(): Promise<StoreUsage> {
     let usedBytes = 0
     let pages = 0
@@ -201,7 +201,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** `undefined` for what is gone meanwhile, or damaged: nothing can be said of it. */
+  /** `undefined` for a shard that is gone meanwhile, or damaged: nothing can be said of it. */
   async #find(name: ShardName): Promise<FoundShard | undefined> {
     try {
       const description = await readDescription(this.#bucket, name, chunks)
@@ -213,7 +213,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** Runs what writes: refused once the store is closed, and waited for by `close`. */
+  /** Runs a write: refuses it once the store is closed. `close` waits for it. */
   async #change<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new Error('the store is closed')
     const done = work()

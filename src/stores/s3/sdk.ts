@@ -1,4 +1,4 @@
-/** The AWS SDK, which is loaded only where a store of type s3 is configured: it need not be installed anywhere else. */
+/** The AWS SDK. It is loaded only where a store of type s3 is configured, and need not be installed anywhere else. */
 
 export type Sdk = typeof import('@aws-sdk/client-s3')
 

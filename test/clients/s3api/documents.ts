@@ -36,7 +36,6 @@ const unconfigured: readonly Call[] = [
   ...without('GetBucketPolicy', 'NoSuchBucketPolicy', 'DeleteBucketPolicy'),
   ...without('GetBucketPolicyStatus', 'NoSuchBucketPolicy'),
   ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
-  ...without('GetBucketCors', 'NoSuchCORSConfiguration', 'DeleteBucketCors'),
   ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
   ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
   ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
@@ -145,6 +144,31 @@ const fixed: readonly Call[] = [
   },
 ]
 
+const corsRules = {
+  CORSRules: [
+    {
+      ...{ ID: 'uploads', AllowedOrigins: ['https://app.test'], AllowedMethods: ['PUT', 'GET'] },
+      ...{ AllowedHeaders: ['*'], ExposeHeaders: ['ETag'], MaxAgeSeconds: 3000 },
+    },
+  ],
+}
+
+const cors: readonly Call[] = [
+  ...without('GetBucketCors', 'NoSuchCORSConfiguration'),
+  { operation: 'PutBucketCors', about: 'sets rules', words: [...bucket, '--cors-configuration', corsRules] },
+  { operation: 'GetBucketCors', about: 'shows them', words: bucket, prints: corsRules },
+  {
+    operation: 'PutBucketCors',
+    about: 'refuses a method that S3 does not know',
+    words: [
+      ...[...bucket, '--cors-configuration'],
+      { CORSRules: [{ AllowedOrigins: ['*'], AllowedMethods: ['PATCH'] }] },
+    ],
+    fails: 'InvalidRequest',
+  },
+  { operation: 'DeleteBucketCors', about: 'removes them', words: bucket },
+]
+
 const accessControl = (get: string, put: string, words: readonly string[]): Call[] => [
   { operation: get, about: 'gives all to the owner', words, prints: grants },
   { operation: put, about: 'accepts that', words: [...words, '--acl', 'private'] },
@@ -178,6 +202,7 @@ export const documents: Scenario = {
       prints: etags.digits,
     },
     ...unconfigured,
+    ...cors,
     ...fixed,
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
     ...accessControl('GetObjectAcl', 'PutObjectAcl', object),

@@ -53,18 +53,18 @@ describe('a large file that was read before', () => {
     const source = await store.get(id, { start: 0, end: bytes })
     vi.advanceTimersByTime(2 * sweepMs)
     expect((await source.read()).equals(payload)).toBe(true)
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
     expect(await isRight()).toBe(true)
     vi.advanceTimersByTime(sweepMs)
     expect(fs.openHandles).toBe(1)
     vi.advanceTimersByTime(sweepMs)
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
   })
 
   test('is closed when it is deleted: until then it takes its room', async () => {
     expect(await isRight()).toBe(true)
     await store.delete([id])
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
   })
 
   test('is missing once it was deleted, while who reads it reads on', async () => {
@@ -73,7 +73,7 @@ describe('a large file that was read before', () => {
     await store.delete([id])
     await expect(store.get(id, { start: 0, end: 10 })).rejects.toThrow(ShardMissing)
     expect((await reader.read()).equals(payload)).toBe(true)
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
   })
 })
 
@@ -90,7 +90,7 @@ describe('a large file that changes while it is open', () => {
   test.each(ranges)('is missing when another process removed it: %s', async (_, start, end) => {
     await fs.unlink(file)
     await expect(get(store, id, start, end)).rejects.toThrow(ShardMissing)
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
   })
 
   test.each(ranges)('is damaged when it is cut short: %s', async (_, start, end) => {
@@ -138,9 +138,9 @@ describe('the files that stay open', () => {
     for (const [index, got] of read.entries()) {
       expect(got.equals(patternBytes(index >> 1, 3001).subarray(0, got.length))).toBe(true)
     }
-    await vi.waitFor(() => expect(fs.openHandles).toBe(limits.fileHandlesMax))
+    await expect.poll(() => fs.openHandles).toBe(limits.fileHandlesMax)
     await store.close()
-    await vi.waitFor(() => expect(fs.openHandles).toBe(0))
+    await expect.poll(() => fs.openHandles).toBe(0)
   })
 
   test('make room when the process has no descriptor left', async () => {
@@ -178,6 +178,6 @@ describe('the files that stay open', () => {
     expect(await open('c', 50)).toBe(false)
     expect([await open('b', 30), await open('c', 50), await open('a', 10)]).toEqual([true, true, false])
     expect(await open('too large', 101)).toBe(false)
-    await vi.waitFor(() => expect(fs.openHandles).toBe(before))
+    await expect.poll(() => fs.openHandles).toBe(before)
   })
 })

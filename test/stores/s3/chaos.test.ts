@@ -12,8 +12,8 @@ let proxy: FaultProxy
 let store: ShardStore
 beforeAll(async () => {
   side = await openFarSide()
-  proxy = await openFaultProxy(side.place.endpoint)
-  store = (await openRemote({ ...side.place, endpoint: proxy.endpoint })).store
+  proxy = await openFaultProxy(side.address.endpoint)
+  store = (await openRemote({ ...side.address, endpoint: proxy.endpoint })).store
 })
 afterAll(async () => {
   await store.close()

@@ -3,7 +3,7 @@ import { openFarSide, openRemote } from './far-side.ts'
 
 describeShardStore('a bucket of another server', async () => {
   const side = await openFarSide()
-  const { store, clock } = await openRemote(side.place)
+  const { store, clock } = await openRemote(side.address)
   return {
     store,
     clock,

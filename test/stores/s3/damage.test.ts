@@ -15,7 +15,7 @@ let store: ShardStore
 let warnings: string[]
 beforeAll(async () => {
   side = await openFarSide()
-  const opened = await openRemote(side.place)
+  const opened = await openRemote(side.address)
   store = opened.store
   warnings = opened.warnings
 })
@@ -108,7 +108,7 @@ describe('a shard whose object', () => {
 
   test('is gone is missing', async () => {
     const { id, key } = await written(7, 5 * block)
-    await side.client.send(new DeleteObjectCommand({ Bucket: side.place.bucket, Key: key }))
+    await side.client.send(new DeleteObjectCommand({ Bucket: side.address.bucket, Key: key }))
     for (const reading of [get(store, id, 0, 5 * block), get(store, id, 0, 0), store.description(id)]) {
       await expect(reading).rejects.toThrow(ShardMissing)
     }

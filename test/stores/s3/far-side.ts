@@ -14,7 +14,7 @@ import { memoryKv } from '../../../src/kv/memory.ts'
 import { limits } from '../../../src/limits.ts'
 import { openEndpoint } from '../../../src/opening/endpoint.ts'
 import { memoryShardStore } from '../../../src/stores/memory.ts'
-import type { BucketPlace } from '../../../src/stores/s3/bucket.ts'
+import type { BucketAddress } from '../../../src/stores/s3/bucket.ts'
 import { openS3Store, type S3StoreOptions } from '../../../src/stores/s3/s3-store.ts'
 import type { ShardId, ShardStore } from '../../../src/stores/shard-store.ts'
 import { noThreads } from '../../../src/threads/threads.ts'
@@ -28,7 +28,7 @@ process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
 process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
 
 export interface FarSide {
-  place: BucketPlace
+  address: BucketAddress
   client: S3Client
   /** Everything in the bucket, whole objects and unfinished ones. */
   keys(): Promise<string[]>
@@ -49,6 +49,7 @@ export async function openFarSide(): Promise<FarSide> {
     accounts: [{ id: 'main', name: 'Main', keys: [credentials] }],
     listen: { host: '127.0.0.1', port: 0 },
     domains: [],
+    corsAllowOrigin: [],
     region: 'us-east-1',
     keyPair: undefined,
     allowCustomerKeysOverHttp: false,
@@ -78,11 +79,11 @@ export async function openFarSide(): Promise<FarSide> {
 
 /** Another server, which is already there. */
 export function farSideAt(endpoint: string): Omit<FarSide, 'fill' | 'empty' | 'close'> {
-  const place = { endpoint, bucket: 'bucket', prefix: 'a/b/', region: 'us-east-1', pathStyle: true }
-  const client = new S3Client({ endpoint, region: place.region, credentials, forcePathStyle: true })
-  const Bucket = place.bucket
+  const address = { endpoint, bucket: 'bucket', prefix: 'a/b/', region: 'us-east-1', pathStyle: true }
+  const client = new S3Client({ endpoint, region: address.region, credentials, forcePathStyle: true })
+  const Bucket = address.bucket
   return {
-    place,
+    address,
     client,
     async keys() {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }))
@@ -108,12 +109,12 @@ export interface OpenedRemote {
   warnings: string[]
 }
 
-export async function openRemote(place: BucketPlace, options: Partial<S3StoreOptions> = {}): Promise<OpenedRemote> {
+export async function openRemote(address: BucketAddress, options: Partial<S3StoreOptions> = {}): Promise<OpenedRemote> {
   const clock = seededClock(seededRandom(1))
   const warnings: string[] = []
   const warn = (message: string): unknown => warnings.push(message)
   const store = await openS3Store({
-    place,
+    address,
     clock,
     create: true,
     ownership: ownedBy('tests'),

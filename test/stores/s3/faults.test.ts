@@ -21,10 +21,10 @@ afterEach(async () => {
 describe('over a way that fails', () => {
   let proxy: FaultProxy
   beforeEach(async () => {
-    proxy = await openFaultProxy(side.place.endpoint)
+    proxy = await openFaultProxy(side.address.endpoint)
   })
   afterEach(() => proxy.close())
-  const open = (options = {}) => openRemote({ ...side.place, endpoint: proxy.endpoint }, options)
+  const open = (options = {}) => openRemote({ ...side.address, endpoint: proxy.endpoint }, options)
 
   test('bytes that were changed on it are refused by the endpoint, and nothing is kept', async () => {
     const { store } = await open()
@@ -97,7 +97,7 @@ describe('over a way that fails', () => {
 
     let refused = 0
     proxy.decide((method) => (method === 'PUT' && refused++ === 0 ? 501 : 'pass'))
-    const plain = await openRemote({ ...side.place, endpoint: proxy.endpoint, prefix: 'plain/' })
+    const plain = await openRemote({ ...side.address, endpoint: proxy.endpoint, prefix: 'plain/' })
     expect(refused).toBe(2)
     await plain.store.close()
   })

@@ -28,15 +28,15 @@ describeInstalled('moto', [['moto_server', '--help']], () => {
   })
 
   test('takes large shards in parts', async () => {
-    const { place } = farSideAt(endpoint)
-    const { store } = await openRemote({ ...place, prefix: 'large/' })
+    const { address } = farSideAt(endpoint)
+    const { store } = await openRemote({ ...address, prefix: 'large/' })
     const payload = patternBytes(1, 11 * 1024 * 1024 + 5)
     const id = await put(store, payload, 'large')
     expect((await get(store, id, 0, payload.length)).equals(payload)).toBe(true)
     expect(await listed(store)).toMatchObject([{ id, payloadBytes: payload.length }])
     const [batch] = await store.unchecked()
     await store.close()
-    const again = await openRemote({ ...place, prefix: 'large/' })
+    const again = await openRemote({ ...address, prefix: 'large/' })
     await again.store.markChecked(batch?.id ?? '')
     expect(await again.store.unchecked()).toEqual([])
     await again.store.close()
@@ -47,7 +47,7 @@ describeInstalled('moto', [['moto_server', '--help']], () => {
     // It is never full, so the way there says so in its place.
     const proxy = await openFaultProxy(endpoint)
     const side = farSideAt(proxy.endpoint)
-    const { store, clock } = await openRemote({ ...side.place, prefix: `${stores++}/` })
+    const { store, clock } = await openRemote({ ...side.address, prefix: `${stores++}/` })
     return {
       store,
       clock,

@@ -34,7 +34,7 @@ const failing = (bytes: Buffer, after: number): ByteSource => ({
 describe('the identity of a store', () => {
   test('is made once, and is the same for all who open it', async () => {
     const opened = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => openRemote(side.place, { clock: seededClock(seededRandom(i)) })),
+      Array.from({ length: 8 }, (_, i) => openRemote(side.address, { clock: seededClock(seededRandom(i)) })),
     )
     expect(new Set(opened.map(({ store }) => store.storeId)).size).toBe(1)
     for (const { store } of opened) await store.close()
@@ -43,50 +43,52 @@ describe('the identity of a store', () => {
 
   test('is not made over what lies there already', async () => {
     await side.write('a/b/photo.jpg', Buffer.from('x'))
-    await expect(openRemote(side.place)).rejects.toThrow('is not empty (photo.jpg)')
+    await expect(openRemote(side.address)).rejects.toThrow('is not empty (photo.jpg)')
     expect(await side.keys()).toEqual(['a/b/photo.jpg'])
-    const beside = await openRemote({ ...side.place, prefix: 'c/' })
+    const beside = await openRemote({ ...side.address, prefix: 'c/' })
     await beside.store.close()
   })
 
   test('keeps another server off, while there is nothing in the store yet', async () => {
-    const { store } = await openRemote(side.place)
+    const { store } = await openRemote(side.address)
     await store.close()
-    await expect(openRemote(side.place, { ownership: ownedBy('another') })).rejects.toThrow('belongs to other metadata')
+    await expect(openRemote(side.address, { ownership: ownedBy('another') })).rejects.toThrow(
+      'belongs to other metadata',
+    )
   })
 
   test('is claimed by one of two who open it at once, and by nobody who does not know it', async () => {
-    const { store } = await openRemote(side.place, { ownership: undefined })
+    const { store } = await openRemote(side.address, { ownership: undefined })
     await store.close()
     const { storeId } = store
     const claiming = ['one', 'other'].map((id) =>
-      openRemote(side.place, { ownership: { ...ownedBy(id), knows: storeId }, firstOpener: false }),
+      openRemote(side.address, { ownership: { ...ownedBy(id), knows: storeId }, firstOpener: false }),
     )
     const claimed = await Promise.allSettled(claiming)
     const won = claimed.flatMap((result) => (result.status === 'fulfilled' ? [result.value.store] : []))
     expect(won).toHaveLength(1)
     for (const one of won) await one.close()
-    await expect(openRemote(side.place, { ownership: ownedBy('third') })).rejects.toThrow('belongs to other metadata')
+    await expect(openRemote(side.address, { ownership: ownedBy('third') })).rejects.toThrow('belongs to other metadata')
   })
 
   test('notices while it is open that a copy of its metadata has claimed it', async () => {
-    const { store } = await openRemote(side.place, { ownership: ownedBy('tests', ['1-a']) })
-    const copy = await openRemote(side.place, { ownership: ownedBy('tests', ['1-a', '2-b']) })
+    const { store } = await openRemote(side.address, { ownership: ownedBy('tests', ['1-a']) })
+    const copy = await openRemote(side.address, { ownership: ownedBy('tests', ['1-a', '2-b']) })
     await expect(store.check()).rejects.toThrow('by a copy of this metadata')
     await copy.store.check()
     for (const one of [store, copy.store]) await one.close()
     const heir = { claimant: async () => claimantOf('heir', ['1-h'], ['tests']), knows: store.storeId }
-    const { store: inherited } = await openRemote(side.place, { ownership: heir })
+    const { store: inherited } = await openRemote(side.address, { ownership: heir })
     await inherited.close()
   })
 
   test('is asked for before anything is written: a bucket that is missing, empty or another is refused, and left as it is', async () => {
-    const { store } = await openRemote(side.place)
-    await expect(openRemote({ ...side.place, bucket: 'nowhere' })).rejects.toThrow('404 NoSuchBucket')
+    const { store } = await openRemote(side.address)
+    await expect(openRemote({ ...side.address, bucket: 'nowhere' })).rejects.toThrow('404 NoSuchBucket')
     await side.client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: identity }))
     await expect(store.check()).rejects.toThrow('holds no holdfast-store.json')
     await expect(put(store, patternBytes(1, 10))).rejects.toThrow('holds no holdfast-store.json')
-    await expect(openRemote(side.place, { create: false })).rejects.toThrow('holds no holdfast-store.json')
+    await expect(openRemote(side.address, { create: false })).rejects.toThrow('holds no holdfast-store.json')
     expect(await side.keys()).toEqual([])
 
     const other = { format: 1, storeId: '0'.repeat(32), owner: 'tests' }
@@ -103,7 +105,7 @@ describe('the identity of a store', () => {
 })
 
 test('a shard whose bucket is gone is not said to be missing: nobody may take it for lost', async () => {
-  const { store } = await openRemote(side.place)
+  const { store } = await openRemote(side.address)
   const id = await put(store, patternBytes(1, 10))
   for (const Key of await side.keys()) await side.client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key }))
   await expect(get(store, id, 0, 10)).rejects.toThrow(ShardDamaged)
@@ -142,16 +144,16 @@ describe('credentials', () => {
 
   test('come from the profile that is named', async () => {
     for (const name of names.slice(0, 2)) delete process.env[name]
-    const { store } = await openRemote({ ...side.place, profile: 'good' })
+    const { store } = await openRemote({ ...side.address, profile: 'good' })
     await store.check()
     await store.close()
   })
 
   test('that are refused, or are none, are told without what is secret', async () => {
     for (const name of names.slice(0, 2)) delete process.env[name]
-    const refused = await openRemote({ ...side.place, profile: 'bad' }).catch((error: unknown) => error)
+    const refused = await openRemote({ ...side.address, profile: 'bad' }).catch((error: unknown) => error)
     expect(inspect(refused, { depth: 10 })).toContain('403 SignatureDoesNotMatch')
-    const none = await openRemote({ ...side.place, profile: 'nobody' }).catch((error: unknown) => error)
+    const none = await openRemote({ ...side.address, profile: 'nobody' }).catch((error: unknown) => error)
     expect(inspect(none, { depth: 10 })).toContain('no credentials: ')
     for (const error of [refused, none]) {
       expect(inspect(error, { depth: 10 })).not.toContain(secret)
@@ -164,7 +166,7 @@ describe('a large shard', () => {
   test.each([5 * MiB - 64 * 1024, 5 * MiB - 1, 5 * MiB, 5 * MiB + 1, 13 * MiB + 7])(
     'of %i bytes is read as it was written, in any range',
     async (size) => {
-      const { store } = await openRemote(side.place)
+      const { store } = await openRemote(side.address)
       const payload = patternBytes(size, size)
       const id = await put(store, payload, 'large')
       expect((await get(store, id, 0, size)).equals(payload)).toBe(true)
@@ -178,7 +180,7 @@ describe('a large shard', () => {
   )
 
   test('that fails half-way leaves nothing behind', async () => {
-    const { store } = await openRemote(side.place)
+    const { store } = await openRemote(side.address)
     await put(store, patternBytes(1, 10))
     const before = await side.keys()
     const payload = failing(patternBytes(1, 20 * MiB), 11 * MiB)
@@ -188,7 +190,7 @@ describe('a large shard', () => {
   })
 
   test('that a process died over is ended when its batch is found checked', async () => {
-    const { store } = await openRemote(side.place)
+    const { store } = await openRemote(side.address)
     await put(store, patternBytes(1, 10))
     const [batch] = await store.unchecked()
     const Key = `a/b/shards/${batch?.id}/${'0'.repeat(32)}.abc`
@@ -197,7 +199,7 @@ describe('a large shard', () => {
     await expect(store.markChecked(batch?.id ?? '')).rejects.toThrow('still being written')
     await store.close()
 
-    const again = await openRemote(side.place)
+    const again = await openRemote(side.address)
     expect(await again.store.unchecked()).toMatchObject([{ id: batch?.id, closed: true }])
     await again.store.markChecked(batch?.id ?? '')
     expect(await again.store.unchecked()).toEqual([])
@@ -208,19 +210,19 @@ describe('a large shard', () => {
 })
 
 test('batches that a killed process left open are closed by the first to open the store again, and by nobody else', async () => {
-  const killed = await openRemote(side.place)
+  const killed = await openRemote(side.address)
   await put(killed.store, patternBytes(1, 10))
-  const second = await openRemote(side.place, { firstOpener: false })
+  const second = await openRemote(side.address, { firstOpener: false })
   expect(await second.store.unchecked()).toMatchObject([{ closed: false }])
   await second.store.close()
-  const first = await openRemote(side.place)
+  const first = await openRemote(side.address)
   expect(await first.store.unchecked()).toMatchObject([{ closed: true }])
   await first.store.close()
   await killed.store.close()
 })
 
 test('a store that is closed lets what is being read end', async () => {
-  const { store } = await openRemote(side.place)
+  const { store } = await openRemote(side.address)
   const payload = patternBytes(1, 8 * MiB)
   const id = await put(store, payload)
   const source = await store.get(id, { start: 0, end: payload.length })
@@ -229,7 +231,7 @@ test('a store that is closed lets what is being read end', async () => {
 })
 
 test('tells how much it keeps, and not how much more there is room for', async () => {
-  const { store } = await openRemote(side.place)
+  const { store } = await openRemote(side.address)
   await put(store, patternBytes(1, 100_000))
   const { usedBytes, freeBytes } = await store.usage()
   expect(usedBytes).toBeGreaterThan(100_000)

@@ -2,6 +2,7 @@
 import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
+import { corsProofs } from './cors.ts'
 import { digestProofs } from './digests.ts'
 import { encryptionProofs } from './encryption.ts'
 import { everywhereProofs } from './everywhere.ts'
@@ -17,6 +18,7 @@ export const proofs: readonly Proof[] = [
   ...everywhereProofs,
   ...digestProofs,
   ...bucketProofs,
+  ...corsProofs,
   ...writeProofs,
   ...readProofs,
   ...copyProofs,

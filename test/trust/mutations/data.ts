@@ -204,7 +204,7 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'a repair that lost to a client leaves its copies behind',
     file: 'jobs/repair.ts',
-    find: 'if (!swapped) await backend.blobs.remove([only(manifest, made)])',
+    find: 'if (!swapped) await backend.blobs.remove([withShards(manifest, made)])',
     replace: '',
     suite: 'jobs/repair.test.ts',
   },
@@ -220,7 +220,7 @@ export const dataMutations: readonly Mutation[] = [
     file: 'jobs/move-blob.ts',
     find: '|| !isSameBlob(reference.manifest, manifest)) return false',
     replace: ') return false',
-    suite: 'jobs/move-under-writes.test.ts',
+    suite: 'jobs/move-bucket.test.ts',
   },
   {
     name: 'recovery brings back what was written long before the snapshot, which knows nothing of it',

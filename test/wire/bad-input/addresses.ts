@@ -100,7 +100,12 @@ export const badAddresses: readonly BadInput[] = [
   { what: 'POST to the service', code: 'MethodNotAllowed', send: signedThen({ method: 'POST', path: '/' }) },
   { what: 'DELETE of the service', code: 'MethodNotAllowed', send: signedThen({ method: 'DELETE', path: '/' }) },
   { what: 'PATCH of an object', code: 'MethodNotAllowed', send: signedThen({ method: 'PATCH' }) },
-  { what: 'OPTIONS without a CORS configuration', code: 'AccessForbidden', send: signedThen({ method: 'OPTIONS' }) },
+  { what: 'OPTIONS without an origin', code: 'BadRequest', send: signedThen({ method: 'OPTIONS' }) },
+  {
+    what: 'OPTIONS without a CORS configuration',
+    code: 'AccessForbidden',
+    send: signedThen({ method: 'OPTIONS', headers: [['Origin', 'https://app.test']] }),
+  },
   {
     what: 'form post',
     code: 'NotImplemented',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unfitPlace } from '../../src/cli/replacement-place.ts'
+import { unfitDirectory } from '../../src/cli/replacement-directory.ts'
 
 const mount = { isMount: true }
 const directory = { isMount: false }
@@ -14,8 +14,8 @@ test.each([
   ['a directory where some are', directory, [mount, directory], undefined],
   ['a directory without others', directory, [], undefined],
   ['a mount beside directories', mount, [directory], undefined],
-])('a lost store is replaced by %s: %s', (_, place, others, reason) => {
-  const said = unfitPlace('/mnt/d2', place, others)
+])('a lost store is replaced by %s: %s', (_, directory, others, reason) => {
+  const said = unfitDirectory('/mnt/d2', directory, others)
   if (reason === undefined) expect(said).toBeUndefined()
   else expect(said).toContain(reason)
 })

@@ -1,0 +1,126 @@
+/** Turns a change of a key's versions into a commit that applies only to what was read. */
+
+import { known } from '../known.ts'
+import type { Check, Key, Put } from '../kv/kv.ts'
+import { type BlobOwner, historyKey, nullVersionKey } from '../records/keyspace.ts'
+import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
+import type { GarbageRecord, ObjectRecord, VersionRecord } from '../records/records.ts'
+import { checkRemovable, type LockClaim } from '../rules/retention.ts'
+import type { KeyVersions, VersionChange } from '../rules/versions.ts'
+import type { Backend } from './backend.ts'
+import { garbagePut } from './commit.ts'
+import type { KeyHistory, PlacedVersion } from './key-history.ts'
+import { lockNow } from './lock-clock.ts'
+import { movePutsOfVersion } from './move-queue.ts'
+import { NewestWrapping } from './newest-wrapping.ts'
+import type { FoundBucket } from './scope.ts'
+
+/**
+ * What a request may claim against the locks of `locked`; only where one has a retention is the time of any consequence. Where versioning never was, nothing
+ * can be locked; a lock that lies there all the same never expires.
+ */
+export async function lockClaim(
+  backend: Backend,
+  { record }: FoundBucket,
+  bypassGovernance: boolean,
+  locked: readonly VersionRecord[],
+  now?: () => Promise<number>,
+): Promise<LockClaim> {
+  const asks =
+    record.versioning !== 'unversioned' &&
+    locked.some((one) => one.kind === 'object' && one.attributes.retention !== undefined)
+  if (!asks) return { nowMs: Number.NEGATIVE_INFINITY, bypassGovernance }
+  return { nowMs: await (now === undefined ? lockNow(backend) : now()), bypassGovernance }
+}
+
+/** A `Commit` to which more can be added. */
+export interface HistoryCommit {
+  checks: readonly Check[]
+  puts: Put[]
+  deletes: Key[]
+}
+
+/**
+ * The commit of a change. No version leaves by any other way, so here, and only here, locks are asked: throws AccessDenied when one that goes is protected.
+ * What goes becomes garbage in the same commit.
+ */
+export function historyCommit(
+  backend: Backend,
+  history: KeyHistory,
+  change: VersionChange,
+  claim: LockClaim,
+): HistoryCommit {
+  const { key, currentKey, bucket, versions } = history
+  const { name } = bucket.record
+  const puts: Put[] = []
+  const deletes: Key[] = []
+  for (const version of change.removed) {
+    if (version.kind === 'marker') continue
+    checkRemovable(version.attributes, claim)
+    const owner = { kind: 'version' as const, bucket: name, key, sequence: version.sequence }
+    puts.push(garbagePut(backend, garbageOf(version, owner)))
+  }
+  const wrapping = new NewestWrapping(backend, bucket.record.id, key)
+  if (change.current === undefined) {
+    if (versions.current !== undefined) deletes.push(currentKey)
+  } else if (change.current !== versions.current) {
+    const placed = wrapping.newest(change.current)
+    puts.push({ key: currentKey, value: objectCodec.encode(currentKey, placed) })
+    const isNew = !versions.newest.includes(change.current)
+    puts.push(...movePutsOfVersion(bucket.record, key, change.current, isNew))
+  }
+  for (const version of change.addToHistory) {
+    const versionKey = historyKey(name, key, version.sequence)
+    puts.push({ key: versionKey, value: versionCodec.encode(versionKey, wrapping.newest(version)) })
+    puts.push(...movePutsOfVersion(bucket.record, key, version, version !== versions.current))
+  }
+  for (const { sequence } of change.dropFromHistory) deletes.push(historyKey(name, key, sequence))
+  const covered = coveredMarker(history, change)
+  if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
+  movePointer(history, change, puts, deletes)
+  const more = [...historyChecks(history, change), ...wrapping.checks]
+  return { checks: more.length === 0 ? history.checks : [...history.checks, ...more], puts, deletes }
+}
+
+/** The newest marker, when another version comes to lie on it. It is written again as it is, because it guards the key. */
+function coveredMarker(
+  { versions, placed }: KeyHistory,
+  { current, addToHistory, dropFromHistory }: VersionChange,
+): PlacedVersion | undefined {
+  const [newest] = versions.newest
+  if (versions.current !== undefined || newest === undefined || dropFromHistory.includes(newest)) return undefined
+  return current === undefined && addToHistory.length === 0 ? undefined : placed[0]
+}
+
+/** What a change rests on besides the guard: the versions of the history that it takes away or uncovers are as they were read. */
+function historyChecks({ versions, placed }: KeyHistory, change: VersionChange): Check[] {
+  if (placed.length === 0) return []
+  const restsOn = new Set(change.dropFromHistory)
+  const uncovered = uncoveredBy(versions, change)
+  if (uncovered !== undefined) restsOn.add(uncovered)
+  return [...restsOn].map(({ sequence }) => {
+    const { key, version } = known(placed.find(({ record }) => record.sequence === sequence))
+    return { key, version }
+  })
+}
+
+/** The version that is the newest when the one that was is gone. */
+function uncoveredBy({ current, newest }: KeyVersions, { removed }: VersionChange): VersionRecord | undefined {
+  const [first, second] = newest
+  if (current !== undefined) return removed.includes(current) ? first : undefined
+  return first !== undefined && removed.includes(first) ? second : undefined
+}
+
+/** Whoever moves it writes the guard, or takes the null version away: it needs no check of its own. */
+function movePointer({ key, bucket, versions }: KeyHistory, change: VersionChange, puts: Put[], deletes: Key[]): void {
+  if (change.nullSequence === versions.nullVersion?.sequence) return
+  const pointer = nullVersionKey(bucket.record.name, key)
+  if (change.nullSequence === undefined) deletes.push(pointer)
+  else puts.push({ key: pointer, value: nullVersionCodec.encode(pointer, { sequence: change.nullSequence }) })
+}
+
+/** What becomes unreferenced when a version goes. */
+export function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
+  if (data.kind === 'blob') return { kind: 'blob', manifest: data.manifest, owner }
+  return { kind: 'parts', uploadId: data.uploadId, note: data.note, owner }
+}

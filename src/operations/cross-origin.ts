@@ -1,0 +1,66 @@
+/**
+ * Which CORS rules hold for a bucket, and what they say of a request. Anybody may ask, so nothing here tells a bucket that is missing from one without
+ * rules of its own.
+ */
+import type { Backend } from '../commits/backend.ts'
+import type { BucketScope } from '../commits/scope.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findBucket } from '../objects/buckets.ts'
+import type { CorsRule } from '../records/bucket-record.ts'
+import { type CrossOriginRequest, corsHeaders, corsMethods } from '../rules/cors.ts'
+
+export { corsMethods }
+
+/** What answers say to a page of another origin. */
+export interface CrossOriginAnswer {
+  /** Whether any rule holds for the bucket. */
+  enabled: boolean
+  /** Names and values in turn. `undefined`: no rule admits the request. */
+  headers: readonly string[] | undefined
+  /** The page may read every header of the answer. */
+  exposesAll: boolean
+}
+
+export class CrossOrigin {
+  readonly #backend: Backend
+  /** Of buckets without rules of their own. */
+  readonly #standard: readonly CorsRule[] | undefined
+
+  /** `allowedOrigins`: whose pages may use all buckets that have no rules of their own. None: nobody's. */
+  constructor(backend: Backend, allowedOrigins: readonly string[]) {
+    this.#backend = backend
+    this.#standard = allowedOrigins.length === 0 ? undefined : [standardRule(allowedOrigins)]
+  }
+
+  /** `bucket` is empty for the service. Rejects when the metadata can't be read. */
+  async answerTo(bucket: string, request: CrossOriginRequest): Promise<CrossOriginAnswer> {
+    const own = await this.#rulesOf(bucket)
+    const rules = own ?? this.#standard
+    return {
+      enabled: rules !== undefined,
+      headers: rules && corsHeaders(rules, request),
+      exposesAll: own === undefined,
+    }
+  }
+
+  async #rulesOf(bucket: string): Promise<readonly CorsRule[] | undefined> {
+    if (bucket === '' || bucket.length > limits.bucketNameCharsMax) return undefined
+    try {
+      return (await findBucket(this.#backend, ofAnybody(bucket))).cors
+    } catch (error) {
+      if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
+      throw error
+    }
+  }
+}
+
+/** Its rules are all that is read of the bucket. */
+const ofAnybody = (name: string): BucketScope => ({ name, admit: () => {} })
+
+const standardRule = (allowedOrigins: readonly string[]): CorsRule => ({
+  allowedOrigins,
+  allowedMethods: corsMethods,
+  allowedHeaders: ['*'],
+  exposeHeaders: [],
+})
