@@ -18,8 +18,9 @@ export async function inspectNewStore(
   ownership: Ownership,
 ): Promise<StoreNow & { storeId: string }> {
   const storeId = `new store ${settings.name}`
-  // The server looks at a bucket when it first opens it. Nobody knows how much room a bucket has.
-  if (settings.type === 's3') return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
+  // The server looks at a remote store when it first opens it. Nobody knows how much room a remote store has.
+  if (settings.type !== 'directory')
+    return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
   const { path } = settings
   try {
     const entries = await unlessMissing(readdir(path))
