@@ -18,7 +18,7 @@ import {
   readQuery,
   readVendorHeaders,
 } from './address.ts'
-import { admits, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
+import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { ClientGone, sendBytes, sendFault, sendStream } from './answer.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import { compileFields, type FieldDecoder, type Input } from './decode.ts'
@@ -27,6 +27,9 @@ import { singleValue, type VendorValues } from './dialect.ts'
 import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import { faultElement, faultOf } from './fault.ts'
+import { dialectOfForm, readForm } from './form.ts'
+import { FormBody } from './form-body.ts'
+import { openFormFile } from './form-file.ts'
 import { answerHealth, type Readiness } from './health.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
@@ -69,6 +72,8 @@ interface Asked {
   verified: Verified
   parsed: Parsed
   endpoint: Endpoint
+  /** What a form asks for that was read. */
+  isForm?: true
 }
 
 export class Pipeline {
@@ -112,10 +117,10 @@ export class Pipeline {
     }
   }
 
-  async #serve(exchange: Exchange, head: RequestHead): Promise<void> {
-    const asked = this.#admit(exchange, head)
+  async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
+    if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
     const request = this.#operationRequest(exchange, head, asked)
     let answer: Answer
     try {
@@ -131,6 +136,29 @@ export class Pipeline {
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
+  }
+
+  /** The fields of a form say who sends it and what it asks for, so they are read before its file. */
+  async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
+    if (verified !== unsigned) throw notAForm()
+    const { credentials, clock } = this.#options
+    const form = await FormBody.open(exchange, head)
+    try {
+      exchange.dialect = dialectOfForm(form.fields, head.dialect)
+      const spoken = { ...head, dialect: exchange.dialect }
+      const rules = { credentials, version2: this.#version2, nowMs: clock.now() }
+      const asks = readForm(form, spoken, parsed.address.bucket, rules)
+      exchange.belongsTo(asks.principal)
+      exchange.resource = resourceOf(asks.address)
+      await this.#serve(exchange, asks.head, {
+        verified: { ...unsigned, principal: asks.principal },
+        parsed: { address: asks.address, query: asks.parameters, vendorValues: asks.vendorValues },
+        endpoint: { ...endpoint, body: () => openFormFile(form, asks.bounds) },
+        isForm: true,
+      })
+    } finally {
+      await form.close()
+    }
   }
 
   /** Throws what refuses a signature, AccessDenied for a request that should have one, and what routing throws. */
@@ -257,7 +285,8 @@ function send(
   if (operation.outputBody.kind === 'stream') {
     return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
   }
-  if (document === undefined) return sendBytes(exchange, head, status, headers(answer), undefined)
+  if (document === undefined || answer.body === undefined)
+    return sendBytes(exchange, head, status, headers(answer), undefined)
   const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }

@@ -40,6 +40,7 @@ import {
 } from './object-lock-configuration.ts'
 import { getObjectRetentionOperation, putObjectRetentionOperation } from './object-retention.ts'
 import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
+import { postObjectOperation } from './post-object.ts'
 import { putObjectOperation } from './put-object.ts'
 import { refusedOperations } from './refused-operations.ts'
 import { updateObjectEncryptionOperation } from './update-object-encryption.ts'
@@ -103,6 +104,7 @@ export const operations: readonly Operation<OperationContext>[] = [
   }),
   ...configurationsById,
   putObjectOperation,
+  postObjectOperation,
   getObjectOperation,
   headObjectOperation,
   getObjectAttributesOperation,

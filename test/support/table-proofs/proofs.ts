@@ -6,6 +6,7 @@ import { corsProofs } from './cors.ts'
 import { digestProofs } from './digests.ts'
 import { encryptionProofs } from './encryption.ts'
 import { everywhereProofs } from './everywhere.ts'
+import { formProofs } from './forms.ts'
 import { listingProofs } from './listings.ts'
 import type { Proof } from './proof.ts'
 import { readProofs } from './reads.ts'
@@ -20,6 +21,7 @@ export const proofs: readonly Proof[] = [
   ...bucketProofs,
   ...corsProofs,
   ...writeProofs,
+  ...formProofs,
   ...readProofs,
   ...copyProofs,
   ...versionProofs,
