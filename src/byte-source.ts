@@ -33,6 +33,19 @@ export interface LentBytes {
 export interface ClaimedSource extends ByteSource {
   /** Absent: nothing was claimed. */
   readonly unchecked?: UncheckedBytes | undefined
+  /** Known once it has been drained or read. Absent, or `undefined`: it had as many bytes as it said. */
+  settledSize?(): SettledSize | undefined
+}
+
+/**
+ * Of a source that could only guess its size, and guessed wrong. It gave as many bytes as it had said all the same: with others behind its own where it
+ * has fewer, and without the `surplus` where it has more.
+ */
+export interface SettledSize {
+  /** The surplus counts. */
+  readonly size: number
+  /** Few bytes. */
+  readonly surplus: Buffer
 }
 
 /** The same bytes for a reader whose SHA-256 is computed elsewhere. Read either this or the source itself. */

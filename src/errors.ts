@@ -30,6 +30,7 @@ export const errorTable = {
     status: 400,
     message: 'You did not provide the number of bytes specified by the Content-Length header.',
   },
+  IncorrectNumberOfFilesInPostRequest: { status: 400, message: 'POST requires exactly one file upload per request.' },
   InternalError: { status: 500, message: 'An internal error occurred. Try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The access key ID that you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid argument.' },
@@ -59,6 +60,10 @@ export const errorTable = {
     status: 400,
     message: 'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
   },
+  InvalidPolicyDocument: {
+    status: 400,
+    message: 'The content of the form does not meet the conditions specified in the policy document.',
+  },
   InvalidRange: { status: 416, message: 'The requested range is not satisfiable.' },
   InvalidRedirectLocation: {
     status: 400,
@@ -76,10 +81,18 @@ export const errorTable = {
     message: 'The ACL that you provided was not well formed or did not validate against our published schema.',
   },
   MalformedPolicy: { status: 400, message: 'This policy is malformed.' },
+  MalformedPOSTRequest: {
+    status: 400,
+    message: 'The body of your POST request is not well-formed multipart/form-data.',
+  },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well-formed.' },
   MalformedXML: {
     status: 400,
     message: 'The XML you provided was not well-formed or did not validate against our published schema.',
+  },
+  MaxPostPreDataLengthExceeded: {
+    status: 400,
+    message: 'Your POST request fields preceding the upload file were too large.',
   },
   MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size.' },
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
@@ -154,6 +167,10 @@ export const errorTable = {
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
   UnexpectedContent: { status: 400, message: 'This request does not support content' },
+  UserKeyMustBeSpecified: {
+    status: 400,
+    message: "Bucket POST must contain a field named 'key'.  If it is specified, please check the order of the fields.",
+  },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

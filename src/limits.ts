@@ -68,6 +68,14 @@ export const limits = {
   corsDocumentBytesMax: 64 * KiB,
   headerSectionBytesMax: 32 * KiB,
 
+  // Form posts.
+  /** Everything before the file's bytes, as S3 bounds it: fields, their headers, boundaries. The policy is one of the fields. */
+  formFieldsBytesMax: 20 * KiB,
+  /** Fields that follow the file. They mean nothing. */
+  formTailBytesMax: 64 * KiB,
+  /** A file that may be longer is not kept in memory to learn how long it is. */
+  formFileBytesHeld: 256 * KiB,
+
   // Signatures.
   clockSkewMsMax: 15 * 60 * 1000,
   presignedExpirySecondsMax: 604_800,

@@ -82,7 +82,7 @@ export function presigningMechanisms(query: readonly QueryParameter[]): readonly
   return found
 }
 
-type Refusal = (reason: string) => S3Error
+export type Refusal = (reason: string) => S3Error
 
 const headerRefusal: Refusal = (reason) =>
   new S3Error('AuthorizationHeaderMalformed', { message: `The authorization header is malformed; ${reason}` })
@@ -191,7 +191,7 @@ function httpTime(headers: HeaderIndex): number | undefined {
 }
 
 /** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. */
-function parseScope(credential: string, refuse: Refusal): Scope {
+export function parseScope(credential: string, refuse: Refusal): Scope {
   const toTerminator = credential.lastIndexOf('/')
   const toService = credential.lastIndexOf('/', toTerminator - 1)
   const toRegion = credential.lastIndexOf('/', toService - 1)
@@ -218,7 +218,7 @@ function parseScope(credential: string, refuse: Refusal): Scope {
   return { accessKeyId, date, region, text: credential.slice(toDate + 1), credential }
 }
 
-function checkScopeDate({ date }: Scope, timestamp: string, refuse: Refusal): void {
+export function checkScopeDate({ date }: Scope, timestamp: string, refuse: Refusal): void {
   if (timestamp.startsWith(date)) return
   throw refuse(`invalid credential date "${date}". This date is not the same as that of the request: "${timestamp}".`)
 }

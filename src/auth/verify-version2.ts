@@ -67,7 +67,7 @@ export function verifyVersion2(
   return principal
 }
 
-function notTaken(form: RequestOfVersion2['form']): S3Error {
+export function notTaken(form: RequestOfVersion2['form']): S3Error {
   const wanted = form === 'header' ? 'sigv2 = all' : 'sigv2 = presigned or sigv2 = all'
   return new S3Error('InvalidRequest', {
     message: `The authorization mechanism you have provided is not supported. Please use ${algorithm}. This server would take it with the setting ${wanted}.`,

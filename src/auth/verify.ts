@@ -19,7 +19,7 @@ import {
 import type { Credentials } from './credentials.ts'
 import { type DeclaredPayload, parseDeclaredPayload } from './payload.ts'
 import { nobody, type Principal } from './principal.ts'
-import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
+import { checkTime, holdsCustomerKey, isoTime, sessionTokenRefusal, unknownAccessKey } from './refusals.ts'
 import { ChunkSignatures, sameSignature, signature, stringToSign } from './sigv4.ts'
 import { type Version2Rules, verifyVersion2 } from './verify-version2.ts'
 
@@ -121,10 +121,9 @@ function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[])
 
 const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
 
-/** There are no temporary credentials here, so no token can be valid. */
 function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
   if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
-    throw new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
+    throw sessionTokenRefusal()
   }
 }
 

@@ -186,7 +186,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: choice('off', 'presigned', 'all'),
     initial: ['presigned'],
     summary:
-      'Where Signature Version 2 is accepted: nowhere, in presigned URLs, or also in headers. boto3 and aws-cli 1 presign with it by default. It signs fewer parameters; the server refuses the others.',
+      'Where Signature Version 2 is accepted: nowhere, in presigned URLs and forms, or also in headers. boto3 and aws-cli 1 presign with it by default. It signs fewer parameters; the server refuses the others.',
   },
   workers: {
     flag: 'workers',

@@ -119,7 +119,7 @@ function parameterTable(title: string, rows: readonly ParameterRow[]): string[] 
     [title, 'In', 'Interface document', 'Here'],
     rows.map((row) => [
       code(nameText(row)) + (row.required ? ' (required)' : ''),
-      placeTexts[row.in],
+      row.inForm ? placeTexts.form : placeTexts[row.in],
       row.documented === undefined ? 'not named' : flagTexts[row.documented],
       hereText(row),
     ]),
@@ -132,6 +132,7 @@ const placeTexts: Readonly<Record<ParameterRow['in'], string>> = {
   vendor: 'header',
   'vendor-prefix': 'header',
   query: 'query',
+  form: 'form field',
   element: 'XML',
   data: 'body',
 }

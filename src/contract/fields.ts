@@ -11,9 +11,10 @@ import type { Parser } from './values.ts'
  * - vendor: a header that carries the dialect's prefix; a presigned URL may carry it in the query instead.
  * - vendor-prefix: all vendor headers whose name starts with this; decoded to a record by the rest of the name.
  * - query: a query parameter.
+ * - form: a field of a form post that is no header elsewhere. Where an operation is authenticated by its form, headers are fields of the form, too.
  */
 export interface FieldPlace {
-  in: 'header' | 'vendor' | 'vendor-prefix' | 'query'
+  in: 'header' | 'vendor' | 'vendor-prefix' | 'query' | 'form'
   /** As documented; vendor names without prefix. Matched without regard to case, except in the query. */
   name: string
 }
@@ -36,6 +37,10 @@ export function vendor<T>(name: string, parse: Parser<T>): InputField<T | undefi
 
 export function query<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
   return { in: 'query', name, parse, required: false, support: works }
+}
+
+export function formField<T>(name: string, parse: Parser<T>): InputField<T | undefined> {
+  return { in: 'form', name, parse, required: false, support: works }
 }
 
 /** All vendor headers that start with `name`, as a record; empty when there are none. */
@@ -177,8 +182,8 @@ export type OutputBody =
   | { kind: 'none' }
   /** `body: ByteSource`. Content-Length is its size. */
   | { kind: 'stream' }
-  /** `body`: the value of the shape. */
-  | { kind: 'xml'; root: string; shape: Shape }
+  /** `body`: the value of the shape; where it is optional, `undefined` answers no document. */
+  | { kind: 'xml'; root: string; shape: Shape; optional?: boolean }
   /** `body: string`, sent as it is. */
   | { kind: 'json' }
 
@@ -187,5 +192,5 @@ export type EncodedBody<B extends OutputBody> = B extends { kind: 'stream' }
   : B extends { kind: 'json' }
     ? { body: string }
     : B extends { kind: 'xml'; shape: infer S }
-      ? { body: S extends Shape ? Infer<S> : never }
+      ? { body: S extends Shape ? Infer<S> | (B extends { optional: true } ? undefined : never) : never }
       : unknown

@@ -15,6 +15,8 @@ export interface ParameterRow {
   /** As documented; vendor names without prefix, elements by their path from the root: `Delete/Object/Key`. */
   name: string
   required: boolean
+  /** A header elsewhere, and a field of a form in this operation. */
+  inForm?: true
   /** An element that contains others. */
   container: boolean
   /** The interface document's flag. Absent: the document does not name it there. */
@@ -54,7 +56,7 @@ export type DeclaredOperation = Omit<Operation<never>, 'handle'>
 
 /** A row before the operation and its document are known. */
 type Described = Pick<ParameterRow, 'in' | 'name'> &
-  Partial<Pick<ParameterRow, 'required' | 'container'>> & {
+  Partial<Pick<ParameterRow, 'required' | 'container' | 'inForm'>> & {
     support?: Support
   }
 
@@ -77,7 +79,9 @@ export function supportTable(operations: readonly DeclaredOperation[]): Operatio
 }
 
 function parametersOf(operation: DeclaredOperation): ParameterRow[] {
-  const request = [...addresses[operation.target], ...Object.values(operation.input), ...requestBody(operation)]
+  const inForm = operation.authentication === 'form' ? ({ inForm: true } as const) : {}
+  const fields = Object.values(operation.input).map((field): Described => ({ ...field, ...inForm }))
+  const request = [...addresses[operation.target], ...fields, ...requestBody(operation)]
   const answer = [...Object.values(operation.output), ...answerBody(operation.outputBody)]
   return [
     ...request.map((row) => parameterRow(operation, 'request', row)),
@@ -86,7 +90,7 @@ function parametersOf(operation: DeclaredOperation): ParameterRow[] {
 }
 
 function parameterRow({ name: operation }: DeclaredOperation, message: Message, row: Described): ParameterRow {
-  const { in: place, name, required = false, container = false, support = works } = row
+  const { in: place, name, required = false, container = false, inForm, support = works } = row
   const documented = documentedFlag(operation, message, row)
   return {
     message,
@@ -94,6 +98,7 @@ function parameterRow({ name: operation }: DeclaredOperation, message: Message, 
     name,
     required: message === 'request' && required,
     container,
+    ...(inForm === undefined ? {} : { inForm }),
     ...(documented === undefined ? {} : { documented }),
     ...(message === 'request' ? support : answeredAs(support)),
     since: support.since ?? firstVersion,

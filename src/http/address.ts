@@ -42,7 +42,11 @@ function withoutPort(host: string): string {
 
 /** Throws InvalidURI, KeyTooLongError, InvalidBucketName. */
 export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
-  const address = splitAddress(head, bucketOfHost)
+  return checkAddress(splitAddress(head, bucketOfHost))
+}
+
+/** Throws KeyTooLongError, InvalidBucketName. */
+export function checkAddress(address: Address): Address {
   const { target, bucket, key } = address
   if (target === 'service') return address
   if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
@@ -104,15 +108,15 @@ export function readQuery(rawQuery: string, vendorValues: VendorValues): readonl
   return parameters
 }
 
-/** Such a parameter stands for a header, so it must be one that could have been sent. */
-function checkHeaderName(name: string): string {
+/** A hoisted parameter, or a field of a form, stands for a header, so it must be one that could have been sent. */
+export function checkHeaderName(name: string): string {
   if (!isHeaderName(name))
     throw new S3Error('InvalidArgument', { message: 'A vendor parameter has a name that no header can have.' })
   return name
 }
 
-/** The bytes that the header would have had, one character each. */
-function headerBytes(name: string, value: string): string {
+/** The bytes that a header would have had, one character each. Throws InvalidArgument when none could have. */
+export function headerBytes(name: string, value: string): string {
   const bytes = Buffer.from(value, 'utf8').toString('latin1')
   if (isHeaderValue(bytes)) return bytes
   throw new S3Error('InvalidArgument', {

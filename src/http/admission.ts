@@ -39,3 +39,12 @@ export function admits(
 export function refusalOfUnsigned(): S3Error {
   return new S3Error('AccessDenied')
 }
+
+/** Whoever signs the request itself sends no form, or one that is signed twice. S3 has this code for what is no form. */
+export function notAForm(): S3Error {
+  const condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
+  return new S3Error('PreconditionFailed', {
+    message: `At least one of the preconditions that you specified did not hold: ${condition}, and signed in the form alone.`,
+    details: { Condition: condition },
+  })
+}

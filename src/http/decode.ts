@@ -51,7 +51,8 @@ const bodyDigests: readonly string[] = [
 export function compileFields<Context>(operation: Operation<Context>): FieldDecoder {
   const named = Object.entries(operation.input).map(([key, field]) => ({ key, field }))
   const headers = fieldsIn(named, 'header', lowerCase)
-  const parameters = fieldsIn(named, 'query', (name) => name)
+  // A form has no query, so its own fields come in the place of parameters.
+  const parameters = new Map([...fieldsIn(named, 'query', (name) => name), ...fieldsIn(named, 'form', (name) => name)])
   const vendors = fieldsIn(named, 'vendor', lowerCase)
   const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
   const required = named.filter(({ field }) => field.required)

@@ -1,5 +1,6 @@
 /** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
+import { nobody } from '../auth/principal.ts'
 import { type Verified, verify, withoutSignature } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
 import type { ByteSource } from '../byte-source.ts'
@@ -18,7 +19,7 @@ import {
   readQuery,
   readVendorHeaders,
 } from './address.ts'
-import { admits, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
+import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
 import { ClientGone, sendBytes, sendFault, sendStream } from './answer.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import { compileFields, type FieldDecoder, type Input } from './decode.ts'
@@ -27,6 +28,9 @@ import { singleValue, type VendorValues } from './dialect.ts'
 import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import { faultElement, faultOf } from './fault.ts'
+import { dialectOfForm, readForm } from './form.ts'
+import { FormBody } from './form-body.ts'
+import { openFormFile } from './form-file.ts'
 import { answerHealth, type Readiness } from './health.ts'
 import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead } from './request-head.ts'
@@ -70,6 +74,8 @@ interface Asked {
   verified: Verified
   parsed: Parsed
   endpoint: Endpoint
+  /** What a form asks for that was read. */
+  isForm?: boolean
 }
 
 export class Pipeline {
@@ -113,10 +119,10 @@ export class Pipeline {
     }
   }
 
-  async #serve(exchange: Exchange, head: RequestHead): Promise<void> {
-    const asked = this.#admit(exchange, head)
+  async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
+    if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
     const request = this.#operationRequest(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
@@ -134,6 +140,29 @@ export class Pipeline {
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
+  }
+
+  /** The fields of a form say who sends it and what it asks for, so they are read before its file. */
+  async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
+    if (verified.principal !== nobody) throw notAForm()
+    const { credentials, clock } = this.#options
+    const form = await FormBody.open(exchange, head)
+    try {
+      exchange.dialect = dialectOfForm(form.fields, head.dialect)
+      const spoken = { ...head, dialect: exchange.dialect }
+      const rules = { credentials, version2: this.#version2, nowMs: clock.now() }
+      const asks = readForm(form, spoken, parsed.address.bucket, rules)
+      exchange.belongsTo(asks.principal)
+      exchange.resource = resourceOf(asks.address)
+      await this.#serve(exchange, asks.head, {
+        verified: { ...verified, principal: asks.principal },
+        parsed: { address: asks.address, query: asks.parameters, vendorValues: asks.vendorValues },
+        endpoint: { ...endpoint, body: () => openFormFile(form, asks.bounds) },
+        isForm: true,
+      })
+    } finally {
+      await form.close()
+    }
   }
 
   /** Throws what refuses a signature, AccessDenied for a request that should have one, and what routing throws. */
@@ -188,7 +217,7 @@ export class Pipeline {
   #operationRequest(
     exchange: Exchange,
     head: RequestHead,
-    { parsed: { address, query, vendorValues }, verified: { principal, presigned } }: Asked,
+    { parsed: { address, query, vendorValues }, verified: { principal, presigned }, isForm = false }: Asked,
   ): OperationRequest {
     const { backend, region, clock, credentials } = this.#options
     const secure = this.#scheme === 'https'
@@ -198,7 +227,7 @@ export class Pipeline {
       backend,
       principal,
       conditionValue: (key) =>
-        conditionValue({ exchange, head, query, vendorValues, presigned, nowMs, region, secure }, key),
+        conditionValue({ exchange, head, query, vendorValues, presigned, isForm, nowMs, region, secure }, key),
       accountName: credentials.nameOf,
       presigned,
       requestId: exchange.requestId,
@@ -279,7 +308,8 @@ function send(
     const json = ['Content-Type', 'application/json', ...headers(answer)]
     return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
   }
-  if (document === undefined) return sendBytes(exchange, head, status, headers(answer), undefined)
+  if (document === undefined || answer.body === undefined)
+    return sendBytes(exchange, head, status, headers(answer), undefined)
   const bytes = document.document(answer.body)
   sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }

@@ -12,6 +12,7 @@ export interface ConditionedRequest {
   query: readonly QueryParameter[]
   vendorValues: VendorValues
   presigned: boolean
+  isForm: boolean
   /** When the request is decided on. */
   nowMs(): number
   region: string
@@ -52,7 +53,7 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
 }
 
 function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
-  const { exchange, head, presigned, nowMs } = request
+  const { exchange, head, presigned, isForm, nowMs } = request
   switch (key) {
     case 'aws:SourceIp':
       return exchange.request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '')
@@ -68,7 +69,7 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
       return 'false'
     case 's3:authType':
       if (exchange.accessKeyId === '') return undefined
-      return presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
+      return isForm ? 'POST' : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'
     case 's3:signatureversion':
       return signatureVersion(request)
     case 's3:signatureAge':

@@ -86,7 +86,7 @@ export class DigestedPayload implements ByteSource {
   }
 
   #verified(): Received {
-    const { contentMd5, checksum: demand } = this.#data
+    const { contentMd5, checksum: demand } = this.#held()
     const [md5, other] = this.#worked.digests()
     if (md5 === undefined) throw new Error('the MD5 was not computed')
     if (contentMd5 !== undefined && md5.toString('base64') !== contentMd5) throw new S3Error('BadDigest')
@@ -94,6 +94,14 @@ export class DigestedPayload implements ByteSource {
     const etag = this.#encryption?.etagOf(plainEtag) ?? plainEtag
     const checksum = demand && verifiedChecksum(demand, demand.algorithm === 'MD5' ? md5 : other)
     return { etag, checksum, receivedMs: this.#backend.clock.now() }
+  }
+
+  /** What the client said of its bytes. These are not they where the body had another size: `writeObject` writes them again. */
+  #held(): IncomingData {
+    const data = this.#data
+    if (data.body.settledSize?.() === undefined) return data
+    const checksum = data.checksum && { ...data.checksum, expected: () => undefined }
+    return { ...data, contentMd5: undefined, checksum }
   }
 }
 

@@ -1,6 +1,8 @@
 /** Writes a whole object: bytes first, then one commit that makes it the newest version of its key. */
 
 import type { Manifest } from '../blobs/blobs.ts'
+import { type ByteSink, type ByteSource, bytesSource, drained, type SettledSize } from '../byte-source.ts'
+import { timeOrderedId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import {
   blobEncryption,
@@ -20,11 +22,12 @@ import {
 } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { ObjectDescription } from '../records/descriptions.ts'
+import type { BlobDescription, ObjectDescription } from '../records/descriptions.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkWrite, type WriteConditions } from '../rules/preconditions.ts'
 import type { VersionInBucket } from '../rules/versions.ts'
 import { DigestedPayload, type IncomingData, type Received, removeIfRefused, writeBlob } from './incoming-data.ts'
+import { openBlob } from './open-blob.ts'
 
 export interface NewObject {
   key: string
@@ -53,16 +56,100 @@ export async function writeObject(backend: Backend, scope: BucketScope, object: 
   const encryptionAt =
     objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
   const expected = await expectVersion(backend, before, { attributes, encryptionAt })
-  const payload = new DigestedPayload(backend, object.data, objectKey && blobEncryption(objectKey, wholeBlob))
-  const manifest = await writeBlob(backend, bucket.location, payload, (received) =>
-    describe(bucket, object, expected, received),
-  )
+  const blobSeal = objectKey && blobEncryption(objectKey, wholeBlob)
+  const payload = new DigestedPayload(backend, object.data, blobSeal)
+  const manifest = await writeBlob(backend, bucket.location, payload, describer(backend, bucket, object, expected))
+  const settled = object.data.body.settledSize?.()
+  if (settled !== undefined) {
+    const { sequence } = expected
+    const owner = { kind: 'version', bucket: scope.name, key, sequence } as const
+    const written = { manifest, owner, size: object.data.body.size, key: blobSeal?.key }
+    return writeSettled(backend, scope, object, written, settled)
+  }
   try {
     const record = recordOf(object, expected, encryptionAt, payload.received, manifest)
     return await commitObject(backend, scope, before, record, conditions)
   } catch (error) {
     await removeIfRefused(backend, manifest, error)
     throw error
+  }
+}
+
+/** A blob whose payload had another size than it had said. */
+type Unsettled = Parameters<typeof openBlob>[3] & { manifest: Manifest }
+
+/**
+ * Writes the object again out of its first blob, now that its size is known, and removes that blob. If the process dies in between, no record references
+ * the first blob, and reclaim finds it.
+ */
+async function writeSettled(
+  backend: Backend,
+  scope: BucketScope,
+  object: NewObject,
+  { manifest, ...written }: Unsettled,
+  { size, surplus }: SettledSize,
+): Promise<VersionInBucket> {
+  try {
+    const range = { start: 0, end: size - surplus.length }
+    const stored = range.end === 0 ? nothing : await openBlob(backend, manifest, range, written)
+    const body = surplus.length === 0 ? stored : followedBy(stored, surplus)
+    return await writeObject(backend, scope, { ...object, data: { ...object.data, body } })
+  } finally {
+    await backend.blobs.remove([manifest])
+  }
+}
+
+const nothing = bytesSource(Buffer.alloc(0))
+
+function followedBy(source: ByteSource, more: Buffer): ByteSource {
+  const both = {
+    size: source.size + more.length,
+    drain: async (sink: ByteSink) => {
+      await source.drain(sink)
+      await sink(more)
+    },
+    cancel: () => source.cancel(),
+  }
+  return { ...both, read: () => drained(both) }
+}
+
+function describer(
+  { clock }: Backend,
+  bucket: BucketRecord,
+  object: NewObject,
+  expected: ExpectedVersion,
+): (received: Received) => BlobDescription {
+  const { body } = object.data
+  const ofObject = (received: Received): BlobDescription => describe(bucket, object, expected, received)
+  if (body.settledSize === undefined) return ofObject
+  const uploadId = timeOrderedId(clock)
+  return (received) =>
+    body.settledSize?.() === undefined
+      ? ofObject(received)
+      : describeUnsettled(bucket, { key: object.key, uploadId, size: body.size }, received)
+}
+
+/**
+ * For a blob that has other bytes than its object is to have. If the process dies before the blob is removed, recovery must not make a version of it, so
+ * the blob says that it is a part of an upload that nobody completes.
+ */
+function describeUnsettled(
+  bucket: BucketRecord,
+  blob: { key: string; uploadId: string; size: number },
+  { etag, receivedMs }: Received,
+): BlobDescription {
+  return {
+    kind: 'part',
+    bucket: bucket.name,
+    bucketId: bucket.id,
+    bucketState: bucket,
+    ...blob,
+    partNumber: 1,
+    checksum: undefined,
+    encryption: undefined,
+    salt: undefined,
+    etag,
+    writtenMs: receivedMs,
   }
 }
 

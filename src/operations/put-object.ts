@@ -1,5 +1,12 @@
 import { customerKey, encryptionOutOfWrite, encryptionRequest } from '../contract/encryption-fields.ts'
-import { absentUnless, outHeader, refused } from '../contract/fields.ts'
+import {
+  absentUnless,
+  type DecodedFields,
+  type EncodedFields,
+  outHeader,
+  type RequestBody,
+  refused,
+} from '../contract/fields.ts'
 import {
   checksumsIn,
   checksumsOut,
@@ -14,14 +21,55 @@ import {
   versionIdOut,
   writeConditions,
 } from '../contract/groups.ts'
-import { S3Error } from '../errors.ts'
+import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { writeObject } from '../objects/write-object.ts'
 import { writtenVersionId } from '../rules/versions.ts'
-import { defineOperation } from './context.ts'
+import { defineOperation, type OperationContext } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
+
+/** What says how an object is written: headers of PutObject, fields of a form. */
+export const objectInputs = {
+  ...descriptive,
+  ...writeConditions,
+  ...checksumsIn,
+  tagging,
+  ...lockRequest,
+  ...objectAcl,
+  ...keeping,
+  ...encryptionRequest,
+  ...customerKey,
+  writeOffsetBytes: refused('vendor', 'write-offset-bytes'),
+  ...ownership,
+} as const
+
+/** What is answered of an object that was written. */
+export const objectOutputs = {
+  etag: outHeader('ETag'),
+  versionId: versionIdOut,
+  expiration: expirationOut,
+  objectSize: absentUnless('object-size', 'data was appended, which is refused'),
+  ...requestCharged,
+  ...checksumsOut,
+  ...encryptionOutOfWrite,
+} as const
+
+export const errorsOfWrite = [
+  'NoSuchBucket',
+  'NoSuchKey',
+  'PreconditionFailed',
+  'ConditionalRequestConflict',
+  'BadDigest',
+  'InvalidDigest',
+  'InvalidRequest',
+  'EntityTooLarge',
+  'MetadataTooLarge',
+  'InvalidTag',
+  'InvalidStorageClass',
+  'InvalidRedirectLocation',
+] as const satisfies ErrorCode[]
 
 export const putObjectOperation = defineOperation({
   name: 'PutObject',
@@ -29,67 +77,40 @@ export const putObjectOperation = defineOperation({
   target: 'object',
   permission: 's3:PutObject',
   summary: 'Writes an object in one request.',
-  input: {
-    ...descriptive,
-    ...writeConditions,
-    ...checksumsIn,
-    tagging,
-    ...lockRequest,
-    ...objectAcl,
-    ...keeping,
-    ...encryptionRequest,
-    ...customerKey,
-    writeOffsetBytes: refused('vendor', 'write-offset-bytes'),
-    ...ownership,
-  },
+  input: objectInputs,
   inputBody: { kind: 'stream' },
-  output: {
-    etag: outHeader('ETag'),
-    versionId: versionIdOut,
-    expiration: expirationOut,
-    objectSize: absentUnless('object-size', 'data was appended, which is refused'),
-    ...requestCharged,
-    ...checksumsOut,
-    ...encryptionOutOfWrite,
-  },
-  errors: [
-    'NoSuchBucket',
-    'NoSuchKey',
-    'PreconditionFailed',
-    'ConditionalRequestConflict',
-    'BadDigest',
-    'InvalidDigest',
-    'InvalidRequest',
-    'EntityTooLarge',
-    'MetadataTooLarge',
-    'InvalidTag',
-    'InvalidStorageClass',
-    'InvalidRedirectLocation',
-  ],
+  output: objectOutputs,
+  errors: errorsOfWrite,
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
-  async handle({ backend, scope, key, presigned, customerKeysMayTravel }, input) {
-    checkObjectSize(input.body.size, limits.putBytesMax)
-    const attributes = objectAttributes(input)
-    const data = incomingData(input.body, input, presigned)
-    requireDigest('Put Object', attributes, data)
-    const version = await writeObject(backend, scope, {
-      key,
-      attributes,
-      data,
-      conditions: input,
-      encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
-    })
-    const { etag, checksum, encryption } = version.record
-    return {
-      etag: `"${etag}"`,
-      versionId: writtenVersionId(version.record.versionId),
-      ...checksumOutputs(checksum),
-      ...encryptionOutputs(encryption, input),
-    }
-  },
+  handle: putObject,
 })
+
+/** Writes the object under the request's key, and answers what `objectOutputs` tells of it. Throws `errorsOfWrite`. */
+export async function putObject(
+  { backend, scope, key, presigned, customerKeysMayTravel }: OperationContext,
+  input: DecodedFields<typeof objectInputs> & { body: RequestBody },
+): Promise<EncodedFields<typeof objectOutputs> & { etag: string }> {
+  checkObjectSize(input.body.size, limits.putBytesMax)
+  const attributes = objectAttributes(input)
+  const data = incomingData(input.body, input, presigned)
+  requireDigest('Put Object', attributes, data)
+  const version = await writeObject(backend, scope, {
+    key,
+    attributes,
+    data,
+    conditions: input,
+    encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
+  })
+  const { etag, checksum, encryption } = version.record
+  return {
+    etag: `"${etag}"`,
+    versionId: writtenVersionId(version.record.versionId),
+    ...checksumOutputs(checksum),
+    ...encryptionOutputs(encryption, input),
+  }
+}
 
 /** Throws EntityTooLarge. */
 export function checkObjectSize(size: number, bytesMax: number): void {

@@ -38,8 +38,6 @@ export const refusedOperations: readonly Operation<OperationContext>[] = [
   ...rows.map(([name, method, target, ...query]) => refusedOperation(name, method, target, query)),
   // Of Object Lambda: the name of the host says for which request it is, as does the header.
   refusedOperation('WriteGetObjectResponse', 'POST', 'object', [], ['request-route']),
-  // A form post names the key in the form.
-  { ...refusedOperation('PostObject', 'POST', 'bucket', []), authentication: 'form' },
 ]
 
 export function refusedOperation(

@@ -46,6 +46,7 @@ import {
 } from './object-lock-configuration.ts'
 import { getObjectRetentionOperation, putObjectRetentionOperation } from './object-retention.ts'
 import { deleteObjectTaggingOperation, getObjectTaggingOperation, putObjectTaggingOperation } from './object-tagging.ts'
+import { postObjectOperation } from './post-object.ts'
 import {
   deletePublicAccessBlockOperation,
   getPublicAccessBlockOperation,
@@ -112,6 +113,7 @@ export const operations: readonly Operation<OperationContext>[] = [
   }),
   ...configurationsById,
   putObjectOperation,
+  postObjectOperation,
   getObjectOperation,
   headObjectOperation,
   getObjectAttributesOperation,

@@ -14,5 +14,6 @@ const session = (at: Workplace): void => {
 describeClient('boto3', ['python3', '-c', 'import boto3'], (at) => {
   session(at)
   it('presigns URLs as it does without configuration', () => runs(at, 'boto3_presigned.py'))
+  it('presigns forms, with and without configuration', () => runs(at, 'boto3_posted.py'))
 })
 describeClient('boto3 over TLS', ['python3', '-c', 'import boto3'], session, { tls: true })

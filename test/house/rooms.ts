@@ -147,6 +147,7 @@ const roomOf = (path: string): Room | undefined =>
 /** Libraries that only one place may know, so that another can take their place. */
 const adapters: Readonly<Record<string, readonly string[]>> = {
   lmdb: ['kv/lmdb.ts'],
+  '@fastify/busboy': ['http/form-body.ts'],
   'smol-toml': ['config/toml-file.ts'],
   commander: ['cli/'],
   pino: ['cli/', 'index.ts', 'opening/'],

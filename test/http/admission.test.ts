@@ -45,14 +45,18 @@ const unsigned = (line: string, more = ''): Promise<string> =>
 const form = 'Content-Type: multipart/form-data; boundary=b\r\n'
 
 describe('a request without a signature', () => {
-  it.each([
-    ['that anybody may send', 'GetObject', 'GET /bucket/key', ''],
-    ['that is a form', 'PostObject', 'POST /bucket', form],
-  ])('%s reaches its operation, as nobody’s: %s', async (_what, operation, line, headers) => {
-    const answer = await unsigned(line, headers)
-    expect(answer).toMatch(/^HTTP\/1.1 200 /)
-    expect(answer).toContain(`<Operation>${operation}</Operation><By></By>`)
-    await fixture.logged((logged) => logged.operation === operation && logged.accessKeyId === '')
+  it.each([['that anybody may send', 'GetObject', 'GET /bucket/key', '']])(
+    '%s reaches its operation, as nobody’s: %s',
+    async (_what, operation, line, headers) => {
+      const answer = await unsigned(line, headers)
+      expect(answer).toMatch(/^HTTP\/1.1 200 /)
+      expect(answer).toContain(`<Operation>${operation}</Operation><By></By>`)
+      await fixture.logged((logged) => logged.operation === operation && logged.accessKeyId === '')
+    },
+  )
+
+  it('that is a form is read, because the proof is in it', async () => {
+    expect(await unsigned('POST /bucket', form)).toContain('<Code>MalformedPOSTRequest</Code>')
   })
 
   it.each([

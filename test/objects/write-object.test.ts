@@ -10,6 +10,7 @@ import { deleteObject } from '../../src/objects/delete-object.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
 import type { IncomingData } from '../../src/objects/incoming-data.ts'
 import { writeObject } from '../../src/objects/write-object.ts'
+import { readDescription } from '../../src/records/description-bytes.ts'
 import { ObjectKeys } from '../../src/records/keyspace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import {
@@ -168,6 +169,74 @@ describe('a write that fails', () => {
       expect(record.etag).toBe(createHash('md5').update(body).digest('hex'))
       const checksum = 'checksum' in digests ? { algorithm: 'SHA256', value: sha256.toString('base64') } : undefined
       expect(record.checksum).toEqual(checksum && expect.objectContaining(checksum))
+    })
+  })
+
+  describe('of a body that guessed its size', () => {
+    const text = 'guessed'
+    /** Claims so many bytes, and has `text`. */
+    const guessing = (size: number) => ({
+      ...bytesSource(Buffer.from(text.padEnd(size, '?').slice(0, size))),
+      settledSize: () =>
+        size === text.length ? undefined : { size: text.length, surplus: Buffer.from(text.slice(size)) },
+    })
+    const sums = { contentMd5: createHash('md5').update(text).digest('base64') }
+    const write = (made: TestStore, size: number, digests = sums, encryption?: { by: 'store' }) =>
+      writeObject(made.backend, scope, {
+        key: 'key',
+        attributes: plain,
+        data: { body: guessing(size), ...digests },
+        conditions: {},
+        encryption,
+      })
+
+    it.each([
+      ['rightly', text.length, 1],
+      ['too large', text.length + 100, 2],
+      ['too small', text.length - 2, 2],
+      ['nothing', 0, 2],
+    ])('%s: keeps the bytes that it has, under their own digests, and no other blob', async (_what, size, blobs) => {
+      for (const encryption of [undefined, { by: 'store' } as const]) {
+        const made = await storeWithBucket()
+        let writes = 0
+        const counting = { ...made.backend.blobs }
+        counting.write = (...of) => {
+          writes++
+          return made.backend.blobs.write(...of)
+        }
+        const { record } = await write(
+          { ...made, backend: { ...made.backend, blobs: counting } },
+          size,
+          sums,
+          encryption,
+        )
+        expect([record.size, writes]).toEqual([text.length, blobs])
+        expect(await shardsOf(made)).toHaveLength(1)
+        expect((await read(made, 'key')).toString()).toBe(text)
+        if (encryption === undefined) expect(record.etag).toBe(createHash('md5').update(text).digest('hex'))
+      }
+    })
+
+    it('wrongly keeps nothing of what is not what was said of it', async () => {
+      const made = await storeWithBucket()
+      const work = write(made, text.length + 1, { contentMd5: 'AAAAAAAAAAAAAAAAAAAAAA==' })
+      expect(await outcome(work)).toBe('BadDigest')
+      expect(await shardsOf(made)).toHaveLength(0)
+    })
+
+    it('wrongly and died leaves no version behind for recovery', async () => {
+      const made = await storeWithBucket()
+      const kinds: (string | undefined)[] = []
+      const dying = { ...made.backend.blobs }
+      dying.read = () => Promise.reject(new Error('it dies here'))
+      dying.remove = async () => []
+      await expect(write({ ...made, backend: { ...made.backend, blobs: dying } }, text.length + 1)).rejects.toThrow(
+        'dies',
+      )
+      for (const { id } of await shardsOf(made)) {
+        kinds.push(readDescription(await made.shards.description(id))?.kind)
+      }
+      expect(kinds).toEqual(['part'])
     })
   })
 

@@ -126,6 +126,7 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     GetBucketTagging: { method: 'GET', query: { tagging: '' }, succeeds: 200 },
     DeleteBucketTagging: { method: 'DELETE', query: { tagging: '' }, succeeds: 204 },
     PutObject: { method: 'PUT', key: 'a', body: 'new', succeeds: 200 },
+    PostObject: { method: 'POST', form: { key: 'a' }, body: 'new', succeeds: 204 },
     GetObject: { method: 'GET', key: 'a', succeeds: 200 },
     HeadObject: { method: 'HEAD', key: 'a', succeeds: 200 },
     GetObjectAttributes: {

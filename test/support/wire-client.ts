@@ -2,6 +2,7 @@
 
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Method } from '../../src/contract/operation.ts'
+import { type FormFileToSend, formBytes, formType, signForm } from './forms.ts'
 import {
   type DialectPrefix,
   encodeKey,
@@ -53,6 +54,11 @@ export interface Ask {
   vendor?: Record<string, string>
   body?: string | Buffer
   payload?: 'unsigned' | ChunkedPayload
+  /** A form post of `body`: its fields, to which headers and vendor values are added, all of them in its policy. Signed in the form, by version 2 when `presigned` says so. */
+  form?: Record<string, string>
+  /** Instead of conditions that name each field as it is. */
+  formConditions?: readonly unknown[]
+  formFile?: Omit<FormFileToSend, 'content'>
   /** Signed by the query. Vendor values go into it as well, as presigners hoist them, unless they are to stay headers. */
   presigned?: boolean | 'with vendor headers' | 'by version 2'
   signedBy?: SigningKey
@@ -100,6 +106,7 @@ export function openWire(port: number, style: Style): Wire {
 /** The request as it goes over the wire. */
 export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): SignedRequest {
   const { bucket = wireBucket, key = '', payload, signedBy = mainKey } = ask
+  if (ask.form !== undefined) return signFormAsk(ask, port, { prefix, hosting })
   const inHost = hosting === 'virtual-host' && bucket !== ''
   const path = inHost || bucket === '' ? `/${encodeKey(key)}` : `/${bucket}${key === '' ? '' : `/${encodeKey(key)}`}`
   const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
@@ -142,6 +149,27 @@ export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): Sig
 /** Whoever signs nothing may still say what is signed otherwise. */
 export function withoutAuthorization(request: SignedRequest): SignedRequest {
   return { ...request, headers: request.headers.filter(([name]) => name !== 'Authorization') }
+}
+
+function signFormAsk(ask: Ask, port: number, { prefix, hosting }: Style): SignedRequest {
+  const { bucket = wireBucket, signedBy = mainKey, signedAtMs = Date.now() } = ask
+  const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
+  const fields = [...Object.entries(ask.form ?? {}), ...Object.entries(ask.headers ?? {}), ...vendor]
+  const version = ask.presigned === 'by version 2' ? 2 : 4
+  const conditions = ask.formConditions === undefined ? {} : { conditions: ask.formConditions }
+  const signed = signForm({ bucket, fields, ...conditions }, { key: signedBy, prefix, version, nowMs: signedAtMs })
+  const body = formBytes(signed, { filename: 'file.txt', ...ask.formFile, content: ask.body ?? '' })
+  const inHost = hosting === 'virtual-host'
+  return {
+    method: 'POST',
+    target: inHost ? '/' : `/${bucket}`,
+    headers: [
+      ['Host', inHost ? `${bucket}.localhost:${port}` : `127.0.0.1:${port}`],
+      ['Content-Type', formType],
+      ['Content-Length', String(body.length)],
+    ],
+    body,
+  }
 }
 
 export function exchange(agent: Agent, port: number, signed: SignedRequest): Promise<Reply> {

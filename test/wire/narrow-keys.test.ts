@@ -101,11 +101,18 @@ function headerRows(ask: Ask, own: readonly string[], answer: Record<string, unk
 }
 
 const put: Ask = { method: 'PUT', key: 'a', body: 'x', headers: { 'Content-MD5': md5Base64('x') } }
+const post: Ask = {
+  method: 'POST',
+  form: { key: 'a', success_action_status: '200' },
+  body: 'x',
+  headers: { 'Content-MD5': md5Base64('x') },
+}
 const begin: Ask = { method: 'POST', key: 'a', query: { uploads: '' } }
 const copy: Ask = { method: 'PUT', key: 'a', vendor: { 'copy-source': '/wire/source' } }
 
 const named = { 'version-id': aVersionId }
 const puts = headerRows(put, ['s3:PutObject'], named)
+const posts = headerRows(post, ['s3:PutObject'], named)
 const begins = headerRows(begin, ['s3:PutObject'], {})
 const copies = headerRows(copy, ['s3:PutObject', 's3:GetObject'], { ...named, 'copy-source-version-id': aVersionId })
 
@@ -271,6 +278,7 @@ async function enabledWithObject(wire: Wire) {
 }
 
 wireTests('PutObject', puts, { keys })
+wireTests('PostObject', posts, { keys })
 wireTests('CreateMultipartUpload', begins, { keys })
 wireTests('CopyObject', copies, { keys })
 wireTests('CreateBucket', makes, { keys })

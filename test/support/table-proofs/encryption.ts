@@ -35,6 +35,8 @@ const said = (wire: Wire, reply: Reply, name: string): string | undefined =>
 /** Writes `a` by an operation, whole: an upload is completed with the key that it was begun with. */
 const writers: Readonly<Record<string, (wire: Wire, vendor: Vendor) => Promise<Reply>>> = {
   PutObject: (wire, vendor) => wire.ask({ method: 'PUT', key: 'a', body: text, vendor }),
+  PostObject: (wire, vendor) =>
+    wire.ask({ method: 'POST', form: { key: 'a', success_action_status: '200' }, body: text, vendor }),
   CopyObject: async (wire, vendor) => {
     await putVersion(wire, 'source', text)
     return wire.ask({ method: 'PUT', key: 'a', vendor: { 'copy-source': '/wire/source', ...vendor } })

@@ -8,6 +8,7 @@ import { corsProofs } from './cors.ts'
 import { digestProofs } from './digests.ts'
 import { encryptionProofs } from './encryption.ts'
 import { everywhereProofs } from './everywhere.ts'
+import { formProofs } from './forms.ts'
 import { listingProofs } from './listings.ts'
 import type { Proof } from './proof.ts'
 import { readProofs } from './reads.ts'
@@ -23,6 +24,7 @@ export const proofs: readonly Proof[] = [
   ...accessProofs,
   ...corsProofs,
   ...writeProofs,
+  ...formProofs,
   ...readProofs,
   ...copyProofs,
   ...versionProofs,

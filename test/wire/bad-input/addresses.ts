@@ -107,8 +107,8 @@ export const badAddresses: readonly BadInput[] = [
     send: signedThen({ method: 'OPTIONS', headers: [['Origin', 'https://app.test']] }),
   },
   {
-    what: 'form post',
-    code: 'NotImplemented',
+    what: 'form post that is signed as a whole',
+    code: 'PreconditionFailed',
     send: signedThen({
       method: 'POST',
       path: '/wire',

@@ -1,0 +1,108 @@
+/**
+ * Verifies the signature of a form post, which covers the policy in the form and nothing else: that the form is what the policy allows is checked after it.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html
+ */
+import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { checkScopeDate, parseScope, type Refusal } from './authorization.ts'
+import type { Credentials } from './credentials.ts'
+import type { FormFields } from './form-policy.ts'
+import type { Principal } from './principal.ts'
+import { sessionTokenRefusal, unknownAccessKey } from './refusals.ts'
+import { sameSignatureOfVersion2, signatureOfVersion2 } from './sigv2.ts'
+import { algorithm, parseTimestamp, sameSignature, signature } from './sigv4.ts'
+import { notTaken, type Version2Rules } from './verify-version2.ts'
+
+const version4Names = ['algorithm', 'credential', 'date', 'signature'] as const
+const version2Names = ['awsaccesskeyid', 'signature'] as const
+const prefixes = ['x-amz-', 'x-store-'] as const
+
+/** How a form claims to be signed: by version 4 under a dialect's prefix, or by version 2. */
+type Mechanism = (typeof prefixes)[number] | 'version 2'
+
+/** The mechanisms that a form claims. None: nobody signed it. */
+function formMechanisms(fields: FormFields): Mechanism[] {
+  const found: Mechanism[] = prefixes.filter((prefix) => version4Names.some((name) => fields.has(prefix + name)))
+  return version2Names.some((name) => fields.has(name)) ? [...found, 'version 2'] : found
+}
+
+/** Who signed the form's policy. Throws the S3Error that says why that can't be told; AccessDenied where nobody did. */
+export function verifyForm(
+  fields: FormFields,
+  credentials: Credentials,
+  { taken }: Pick<Version2Rules, 'taken'>,
+): Principal {
+  const [mechanism, ...others] = formMechanisms(fields)
+  // What a policy of the bucket allows to everybody would be admitted here: a form without policy is anonymous.
+  if (mechanism === undefined || !fields.has('policy')) throw new S3Error('AccessDenied')
+  if (others.length > 0) {
+    throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })
+  }
+  if (prefixes.some((prefix) => fields.has(`${prefix}security-token`))) throw sessionTokenRefusal()
+  if (mechanism !== 'version 2') return verifyVersion4(fields, credentials, mechanism)
+  // A form is made for others, like a URL.
+  if (taken === 'off') throw notTaken('query')
+  return verifyVersion2(fields, credentials)
+}
+
+function verifyVersion4(fields: FormFields, credentials: Credentials, prefix: string): Principal {
+  const said = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
+  const claimedAlgorithm = said('algorithm')
+  if (claimedAlgorithm !== algorithm) {
+    if (claimedAlgorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(claimedAlgorithm)
+    throw invalidArgument(`${prefix}algorithm`, claimedAlgorithm, `${prefix}algorithm only supports "${algorithm}"`)
+  }
+  const timestamp = said('date')
+  if (parseTimestamp(timestamp) === undefined) {
+    const form = `must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`
+    throw invalidArgument(`${prefix}date`, timestamp, `${prefix}date ${form}`)
+  }
+  // The value stays out of the error: some clients are configured with the secret in the key's place.
+  const refuse: Refusal = (reason) =>
+    invalidArgument(`${prefix}credential`, '', `Error parsing the credential; ${reason}`)
+  const scope = parseScope(said('credential'), refuse)
+  checkScopeDate(scope, timestamp, refuse)
+  const claimed = said('signature')
+  const policy = signedPolicy(fields)
+  const signer = credentials.signer(scope)
+  const matches = sameSignature(signature(signer.key, policy), claimed)
+  if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
+  if (!matches) throw mismatch(scope.accessKeyId, policy, claimed)
+  return signer.principal
+}
+
+function verifyVersion2(fields: FormFields, credentials: Credentials): Principal {
+  const accessKeyId = required(fields, 'awsaccesskeyid', 'AWSAccessKeyId')
+  const claimed = required(fields, 'signature')
+  if (accessKeyId.length > limits.credentialCharsMax) {
+    throw new S3Error('AccessDenied', { message: 'The access key is too long.' })
+  }
+  const policy = signedPolicy(fields)
+  const { principal, secretAccessKey } = credentials.secretOf(accessKeyId)
+  const matches = sameSignatureOfVersion2(signatureOfVersion2(secretAccessKey, policy), claimed)
+  if (principal === undefined) throw unknownAccessKey(accessKeyId)
+  if (!matches) throw mismatch(accessKeyId, policy, claimed)
+  return principal
+}
+
+/** Both versions sign the field as it was sent. Of text beyond ASCII they would sign one thing and the document be another. */
+function signedPolicy(fields: FormFields): string {
+  const policy = required(fields, 'policy')
+  if (/^[\x20-\x7e\r\n]*$/.test(policy)) return policy
+  throw new S3Error('InvalidPolicyDocument', { message: 'Invalid Policy: Invalid Base64 Encoding.' })
+}
+
+function required(fields: FormFields, name: string, spelled = name): string {
+  const value = fields.get(name)
+  if (value !== undefined) return value
+  const message = `Bucket POST must contain a field named '${spelled}'.  If it is specified, please check the order of the fields.`
+  throw invalidArgument(spelled, '', message)
+}
+
+function mismatch(accessKeyId: string, policy: string, claimed: string): S3Error {
+  const holdsSecret = /-customer-key/i.test(Buffer.from(policy, 'base64').toString('latin1'))
+  const StringToSign = holdsSecret ? '' : policy
+  return new S3Error('SignatureDoesNotMatch', {
+    details: { AWSAccessKeyId: accessKeyId, StringToSign, SignatureProvided: claimed },
+  })
+}

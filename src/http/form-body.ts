@@ -1,0 +1,253 @@
+/** Reads a form post as it streams: its fields, which come first, then the file. The parser of multipart/form-data is known here alone. */
+import { Busboy } from '@fastify/busboy'
+import type { ByteSink } from '../byte-source.ts'
+import { S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Exchange } from './exchange.ts'
+import { headerValue, type RequestHead } from './request-head.ts'
+
+export interface FormField {
+  name: string
+  value: string
+}
+
+const lineFeed = 0x0a
+
+/** Ends the reading of a form that is not wanted any more. */
+class FormClosed extends Error {}
+
+const malformed = (what: string): S3Error =>
+  new S3Error('MalformedPOSTRequest', {
+    message: `The body of your POST request is not well-formed multipart/form-data: ${what}.`,
+  })
+
+/** A promise and the way to settle it. That it rejects is no event of its own: whoever waits for it hears of it. */
+function signal(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let resolve: () => void = () => {}
+  let reject: (error: unknown) => void = () => {}
+  const promise = new Promise<void>((resolved, rejected) => {
+    resolve = resolved
+    reject = rejected
+  })
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}
+
+export class FormBody {
+  /** Those before the file, in order. */
+  readonly fields: FormField[] = []
+  /** Of the file as its sender calls it, without folders. */
+  filename = ''
+  /** Bytes of the body that follow the head of the file's part. Known once the form is open. */
+  remainingBytes: number
+  readonly #parser: InstanceType<typeof Busboy>
+  readonly #boundary: string
+  readonly #wire: Promise<void>
+  readonly #opened = signal()
+  /** Holds the client back until somebody takes the file. */
+  readonly #wanted = signal()
+  readonly #finished = signal()
+  #failure: S3Error | undefined
+  #failWrite: (error: S3Error) => void = () => {}
+  #state: 'fields' | 'file' | 'tail' = 'fields'
+  readonly #lines: HeadLines
+  #sink: ByteSink = () => {}
+  #isTaken = false
+  /** Slices of the file that the parser found and nobody has taken yet: those of one chunk at most. */
+  #found: Buffer[] = []
+  #tailBytes = 0
+
+  private constructor(exchange: Exchange, contentType: string, contentLength: number) {
+    this.remainingBytes = contentLength
+    this.#boundary = boundaryOf(contentType)
+    this.#lines = new HeadLines(this.#boundary)
+    this.#parser = this.#openParser(contentType)
+    const isSmall = contentLength <= limits.formFieldsBytesMax + limits.formFileBytesHeld
+    const heldBytes = isSmall ? contentLength : limits.uploadBytesHeld
+    this.#wire = exchange.body.drain((chunk) => this.#take(chunk), heldBytes).then(() => this.#end())
+    this.#wire.catch((error: unknown) => this.#opened.reject(error))
+  }
+
+  /**
+   * Resolves when all fields before the file are known. Call `close` then, whatever becomes of it. Throws MissingContentLength, MalformedPOSTRequest,
+   * MaxPostPreDataLengthExceeded, IncorrectNumberOfFilesInPostRequest, and what the body rejects with.
+   */
+  static async open(exchange: Exchange, head: RequestHead): Promise<FormBody> {
+    // S3 asks for the length first, as it does with any object.
+    if (head.contentLength === undefined) throw new S3Error('MissingContentLength')
+    const form = new FormBody(exchange, headerValue(head, 'content-type') ?? '', head.contentLength)
+    await form.#opened.promise
+    return form
+  }
+
+  /** The file's bytes if nothing but the end of the form follows it, as browsers write that. */
+  get expectedFileBytes(): number {
+    return Math.max(0, this.remainingBytes - this.#boundary.length - '\r\n----\r\n'.length)
+  }
+
+  /** Gives every byte of the file to `sink`, once, and resolves when the form ended as it should. Rejects with what the body and `sink` reject with. */
+  async drainFile(sink: ByteSink): Promise<void> {
+    this.#sink = sink
+    this.#isTaken = true
+    this.#wanted.resolve()
+    await this.#wire
+  }
+
+  /** Stops reading a form whose file nobody took. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#isTaken) return
+    this.#wanted.reject(new FormClosed())
+    await this.#wire.catch(() => {})
+  }
+
+  #openParser(contentType: string): InstanceType<typeof Busboy> {
+    const parser = openParser(contentType)
+    parser.on('field', (name: unknown, value: unknown) => this.#addField(name, value))
+    parser.on('file', (_name, stream, filename) => {
+      this.filename = typeof filename === 'string' ? filename : ''
+      this.#state = 'file'
+      stream.on('data', (slice: Buffer) => void this.#found.push(slice))
+      stream.on('end', () => {
+        this.#state = 'tail'
+      })
+      // The parser says the same of itself.
+      stream.on('error', () => {})
+    })
+    parser.on('error', () => this.#fail(malformed('it ends in the middle')))
+    parser.on('finish', () => this.#finished.resolve())
+    return parser
+  }
+
+  #addField(name: unknown, value: unknown): void {
+    if (this.#state !== 'fields') return
+    if (typeof name !== 'string' || !/^[\x20-\x7e]+$/.test(name)) {
+      this.#fail(malformed('the name of a field is not one'))
+    } else if (typeof value !== 'string' || value.includes('\ufffd')) {
+      this.#fail(malformed('a field is not UTF-8'))
+    } else {
+      this.fields.push({ name, value })
+    }
+  }
+
+  #fail(error: S3Error): void {
+    this.#failure ??= error
+    this.#failWrite(this.#failure)
+    this.#finished.reject(this.#failure)
+  }
+
+  #take(chunk: Buffer): void | Promise<void> {
+    if (this.#state !== 'fields') return this.#pass(chunk)
+    const taken = this.#takeFields(chunk)
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#hasFile()) return this.#openFile(chunk.subarray(taken))
+  }
+
+  /** Line by line, which tells where the head of the file's part ends. Returns how many bytes were taken. */
+  #takeFields(chunk: Buffer): number {
+    let at = 0
+    while (at < chunk.length && !this.#hasFile()) {
+      const end = chunk.indexOf(lineFeed, at)
+      const line = chunk.subarray(at, end < 0 ? chunk.length : end + 1)
+      this.#parser.write(line)
+      // The parser tells of a part when it sees what follows its head.
+      if (!this.#hasFile()) this.#lines.add(line)
+      if (this.#lines.bytes > limits.formFieldsBytesMax) throw new S3Error('MaxPostPreDataLengthExceeded')
+      at += line.length
+    }
+    return at
+  }
+
+  /** A call, because the parser changes it behind the compiler's back. */
+  #hasFile(): boolean {
+    return this.#state !== 'fields'
+  }
+
+  async #openFile(rest: Buffer): Promise<void> {
+    // The parser passes over what it can't read, and nothing that a form says may be lost.
+    if (this.fields.length + 1 !== this.#lines.parts) throw malformed('it has a part that is no field')
+    this.remainingBytes -= this.#lines.headBytes
+    this.#opened.resolve()
+    await this.#wanted.promise
+    if (rest.length > 0) await this.#pass(rest)
+  }
+
+  async #pass(chunk: Buffer): Promise<void> {
+    if (this.#state === 'tail') this.#tailBytes += chunk.length
+    if (this.#tailBytes > limits.formTailBytesMax) throw malformed('too much follows the file')
+    await this.#write(chunk)
+    await this.#giveFound()
+  }
+
+  #write(chunk: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#failWrite = reject
+      if (this.#failure === undefined) this.#parser.write(chunk, () => resolve())
+      else reject(this.#failure)
+    })
+  }
+
+  async #giveFound(): Promise<void> {
+    while (this.#found.length > 0) {
+      const slices = this.#found
+      this.#found = []
+      for (const slice of slices) {
+        const taken = this.#sink(slice)
+        if (taken !== undefined) await taken
+      }
+    }
+  }
+
+  /** The body is over. */
+  async #end(): Promise<void> {
+    this.#parser.end()
+    await this.#finished.promise
+    await this.#giveFound()
+    if (this.#state === 'fields') throw new S3Error('IncorrectNumberOfFilesInPostRequest')
+  }
+}
+
+/** The lines before the file: how many parts they begin, and where the last empty one ended, which is the end of a part's head. */
+class HeadLines {
+  bytes = 0
+  headBytes = 0
+  parts = 0
+  readonly #delimiter: string
+  /** Of the line that has not ended, as much as a delimiter has. */
+  #start = ''
+
+  constructor(boundary: string) {
+    this.#delimiter = `--${boundary}`
+  }
+
+  add(bytes: Buffer): void {
+    this.bytes += bytes.length
+    this.#start += bytes.toString('latin1', 0, this.#delimiter.length - this.#start.length)
+    if (bytes.at(-1) !== lineFeed) return
+    if (this.#start === '\r\n') this.headBytes = this.bytes
+    if (this.#start === this.#delimiter) this.parts++
+    this.#start = ''
+  }
+}
+
+function openParser(contentType: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      // Other fields may have file names, too: some clients give every part one.
+      isPartAFile: (name) => name?.toLowerCase() === 'file',
+      limits: { fieldSize: limits.formFieldsBytesMax, headerSize: 2 * limits.formFieldsBytesMax, files: 1 },
+    })
+  } catch {
+    throw noBoundary()
+  }
+}
+
+const noBoundary = (): S3Error => malformed('its Content-Type names no boundary that can be one')
+
+/** As the parser reads it. Throws MalformedPOSTRequest when there is none. */
+function boundaryOf(contentType: string): string {
+  const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? []
+  const boundary = quoted ?? plain
+  if (boundary === '') throw noBoundary()
+  return boundary
+}
