@@ -1,7 +1,7 @@
 /** Wraps the keys of objects anew, after a key of the ring was replaced. Bytes stay as they are: only records change. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
-import type { Entry, Key, Kv, Put } from '../kv/kv.ts'
+import type { Entry, Key, Kv, Put, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, uploadIdOf, uploads } from '../records/keyspace.ts'
 import { uploadCodec, versionCodec } from '../records/record-codecs.ts'
@@ -67,7 +67,7 @@ function changeUpload(backend: Wrapping): Change {
 
 /** A value, and the version of the one whose place it takes. */
 interface Replacement extends Put {
-  version: number
+  version: Version
 }
 
 async function change({ kv }: Rewrapping, range: KeyRange, changeOf: Change, report: RewrapReport): Promise<void> {

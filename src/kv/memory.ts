@@ -1,5 +1,6 @@
 /** The metadata store in memory: the semantics of the durable engines for tests and throw-away servers, and nothing kept. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
+import { coversVersion, versionOfNumber } from './entry-version.ts'
 import type { Check, CheckReport, Entry, Key, Kv, RangeQuery } from './kv.ts'
 import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
@@ -40,6 +41,7 @@ export function memoryKv(): Kv {
       check,
       damage: async () => undefined,
       lastCheck: async () => lastCheck,
+      covers: coversVersion,
       beginRun: async () => {},
       endRun: async () => {},
       distrust: async () => {},
@@ -68,7 +70,7 @@ export function memoryKv(): Kv {
       assertCommit(commit)
       if (!(commit.checks ?? []).every(holds)) return false
       for (const { key, value } of commit.puts ?? []) {
-        entries.put({ key: ownCopy(key), value: ownCopy(value), version: ++lastVersion })
+        entries.put({ key: ownCopy(key), value: ownCopy(value), version: versionOfNumber(++lastVersion) })
       }
       for (const key of commit.deletes ?? []) entries.delete(key)
       return true

@@ -7,7 +7,7 @@ import { checkLockRequest } from '../commits/lock-request.ts'
 import { wrappingChecks } from '../commits/newest-wrapping.ts'
 import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
 import { S3Error } from '../errors.ts'
-import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
+import type { Commit, Key, RangeQuery, Version } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
 import {
   bucketKey,
@@ -31,7 +31,7 @@ export interface UploadAddress {
 export interface FoundUpload extends UploadAddress {
   bucket: FoundBucket
   record: UploadRecord
-  version: number
+  version: Version
 }
 
 /** Clients may name anything, of any length; a key of the metadata store may be made of these only. */
@@ -119,7 +119,7 @@ export async function abortUpload(backend: Backend, scope: BucketScope, address:
 }
 
 /** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
-export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: number): Commit {
+export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: Version): Commit {
   const key = uploadKey(uploadId)
   return {
     checks: [{ key, version }],
