@@ -8,7 +8,7 @@ import type { VersionRecord } from '../records/records.ts'
 import { nullVersionId, sequenceOf, versionIdOf } from '../records/version-id.ts'
 import { type KeyVersions, namesVersions } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
-import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastVersioning } from './scope.ts'
+import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastSeen } from './scope.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
 const newestRead = 2
@@ -42,7 +42,7 @@ export interface AskedKey {
 /** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
 export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
   // Most writes go this way: one key of a bucket without versions.
-  if (lastVersioning(scope.name) === 'unversioned') {
+  if (lastSeen(scope.name)?.versioning === 'unversioned') {
     const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
     const ofBucket = bucketKey(scope.name)
     const [bucketEntry, entry] = await backend.kv.get([ofBucket, place.currentKey])
@@ -66,7 +66,7 @@ export async function readHistories(
   const current = asked.map(({ key }) => ({ key, currentKey: objectKey(bucket, key) }))
   const first = [ofBucket, ...current.map(({ currentKey }) => currentKey)]
   // What the bucket was when it was last read says only what to ask for.
-  if (lastVersioning(bucket) === 'unversioned') {
+  if (lastSeen(bucket)?.versioning === 'unversioned') {
     const [entry, ...entries] = await kv.get(first)
     if (isUnversioned(bucket, entry)) {
       const check = unchanged(ofBucket, entry)

@@ -4,7 +4,7 @@ import type { Entry, RangeQuery, Version } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import { bucketCodec } from '../records/record-codecs.ts'
-import type { BucketRecord, VersioningState } from '../records/records.ts'
+import type { BucketRecord } from '../records/records.ts'
 import type { Backend } from './backend.ts'
 
 export interface BucketScope {
@@ -41,8 +41,8 @@ export async function viewInBucket<T>(
 /** By name, as decoded last: nearly every request needs its bucket. Equal bytes under an equal key are the same record, of whichever store. */
 const remembered = new Map<string, { value: Buffer; record: BucketRecord }>()
 
-/** As the bucket was when it was last read; it may be another by now. */
-export const lastVersioning = (name: string): VersioningState | undefined => remembered.get(name)?.record.versioning
+/** The bucket as it was when it was last read; it may be another by now. */
+export const lastSeen = (name: string): BucketRecord | undefined => remembered.get(name)?.record
 
 export function isUnversioned(name: string, entry: Entry | undefined): boolean {
   return entry === undefined || decodedBucket(name, entry).versioning === 'unversioned'
