@@ -1,6 +1,6 @@
 /** Reads the versions of a key for a change, with what must not have changed when its commit applies. `history-commit` makes the commit. */
 
-import type { Check, Entry, Key } from '../kv/kv.ts'
+import type { Check, Entry, Key, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
@@ -29,7 +29,7 @@ export interface KeyHistory {
 
 export interface PlacedVersion {
   key: Key
-  version: number
+  version: Version
   record: VersionRecord
 }
 

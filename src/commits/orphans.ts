@@ -3,7 +3,7 @@
  * they wait, can be listed, and are only given up after a check of all metadata that began once they were here and found nothing wrong.
  */
 import { timeOfId, timeOrderedId } from '../clock.ts'
-import type { Entry, Key, Put } from '../kv/kv.ts'
+import type { Entry, Key, Put, Version } from '../kv/kv.ts'
 import { orphanIdOf, orphanKey } from '../records/keyspace.ts'
 import { orphanCodec } from '../records/record-codecs.ts'
 import type { OrphanRecord } from '../records/records.ts'
@@ -16,7 +16,7 @@ export function orphanPut(backend: Pick<Backend, 'clock'>, record: OrphanRecord)
 
 export interface FoundOrphan extends OrphanRecord {
   dbKey: Key
-  version: number
+  version: Version
   sinceMs: number
 }
 

@@ -1,6 +1,6 @@
 /** A bucket as one request may use it. Every way to a bucket's record leads through `admit`, so that no path forgets the permission. */
 import { S3Error } from '../errors.ts'
-import type { Entry, RangeQuery } from '../kv/kv.ts'
+import type { Entry, RangeQuery, Version } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketCodec } from '../records/bucket-record.ts'
@@ -16,7 +16,7 @@ export interface BucketScope {
 /** A bucket's record, and the version that a commit checks. */
 export interface FoundBucket {
   record: BucketRecord
-  version: number
+  version: Version
 }
 
 /** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationSettings } from '../config/locations.ts'
-import type { Kv } from '../kv/kv.ts'
+import type { Kv, Version } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 const spread = {
@@ -43,12 +43,12 @@ export class PlacementRefused extends Error {
   }
 }
 
-export async function readKnownPlacement(kv: Kv): Promise<{ known: KnownPlacement; version: number | undefined }> {
+export async function readKnownPlacement(kv: Kv): Promise<{ known: KnownPlacement; version: Version | undefined }> {
   const found = await readRecord(kv, placementRecord)
   return { known: found?.value ?? { stores: {}, locations: {} }, version: found?.version }
 }
 
-export async function savePlacement(kv: Kv, placement: KnownPlacement, version: number | undefined): Promise<void> {
+export async function savePlacement(kv: Kv, placement: KnownPlacement, version: Version | undefined): Promise<void> {
   const { key } = placementRecord
   const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
   const kept = await kv.commit({ checks: [check], puts: [{ key, value: placementRecord.seal(placement) }] })

@@ -1,7 +1,7 @@
 /** Records of the server itself in the metadata, apart from what clients store: JSON behind a checksum over key and value. */
 import { crc32 } from 'node:zlib'
 import type { z } from 'zod'
-import type { Key, Kv } from '../kv/kv.ts'
+import type { Key, Kv, Version } from '../kv/kv.ts'
 import { packKey } from '../kv/ordered-key.ts'
 
 /** Everything under it belongs to no client, and survives a reset. */
@@ -45,7 +45,7 @@ export function isSealed(key: Key, bytes: Buffer): boolean {
 export async function readRecord<T>(
   kv: Kv,
   record: SystemRecord<T>,
-): Promise<{ value: T; version: number } | undefined> {
+): Promise<{ value: T; version: Version } | undefined> {
   const [entry] = await kv.get([record.key])
   return entry === undefined ? undefined : { value: record.open(entry.value), version: entry.version }
 }

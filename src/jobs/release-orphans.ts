@@ -31,21 +31,19 @@ export async function releaseOrphans(backend: Backend, { quarantineMs, check }: 
     const due = batch.filter(({ sinceMs }) => sinceMs <= before)
     const last = due.at(-1)
     if (last === undefined) return released
-    // Ids sort by time, versions by commit: the last id need not have the newest version.
-    const newest = Math.max(...due.map(({ version }) => version))
-    if (!(await isCovered(backend, newest))) await check()
-    if (!(await isCovered(backend, newest))) return released
+    if (!(await areCovered(backend, due))) await check()
+    if (!(await areCovered(backend, due))) return released
     released += await release(backend, due)
     if (due.length < limits.reclaimBatch) return released
     start = keyAfter(last.dbKey)
   }
 }
 
-/** Whether the last check began after the commit of `version`, and found nothing. */
-async function isCovered({ kv }: Backend, version: number): Promise<boolean> {
-  if ((await kv.integrity.damage()) !== undefined) return false
-  const last = await kv.integrity.lastCheck()
-  return last !== undefined && isClean(last) && version < last.coversBelow
+/** Whether the last check began after these were committed, and found nothing. */
+async function areCovered({ kv: { integrity } }: Backend, due: readonly FoundOrphan[]): Promise<boolean> {
+  if ((await integrity.damage()) !== undefined) return false
+  const last = await integrity.lastCheck()
+  return last !== undefined && isClean(last) && due.every(({ version }) => integrity.covers(last, version))
 }
 
 async function release(backend: Backend, due: readonly FoundOrphan[]): Promise<number> {

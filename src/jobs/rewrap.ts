@@ -1,7 +1,7 @@
 /** Wraps the keys of objects again after a key of the ring was replaced. Only records change, never the bytes of objects. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
-import type { Entry, Key, Kv, Put } from '../kv/kv.ts'
+import type { Entry, Key, Kv, Put, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { historyKeyOf, historyOfBucket, ObjectKeys, uploadIdOf, uploads } from '../records/keyspace.ts'
@@ -68,7 +68,7 @@ function changeUpload(backend: Wrapping): Change {
 
 /** A new value, and the version of the entry that it replaces. */
 interface Replacement extends Put {
-  version: number
+  version: Version
 }
 
 async function change({ kv }: Rewrapping, range: KeyRange, changeOf: Change, report: RewrapReport): Promise<void> {

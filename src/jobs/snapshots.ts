@@ -6,6 +6,7 @@ import { timeOrderedId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { garbagePut } from '../commits/commit.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
+import type { Version } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { descriptionBytes } from '../records/description-bytes.ts'
 import type { SnapshotDescription } from '../records/descriptions.ts'
@@ -108,7 +109,7 @@ interface KeptSnapshot {
   id: string
   createdMs: number
   location: string
-  pieces: { piece: number; manifest: Manifest; version: number }[]
+  pieces: { piece: number; manifest: Manifest; version: Version }[]
   isWhole: boolean
 }
 

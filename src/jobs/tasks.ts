@@ -1,6 +1,6 @@
 /** Requests for long work. Any process may write them as records; the owner's `task-runner` takes them up. */
 import { type Clock, randomId } from '../clock.ts'
-import type { Entry, Kv } from '../kv/kv.ts'
+import type { Entry, Kv, Version } from '../kv/kv.ts'
 import { taskKey, taskOf, tasks } from '../records/keyspace.ts'
 import { taskCodec } from '../records/record-codecs.ts'
 import type { TaskArguments, TaskProgress, TaskRecord, TaskState } from '../records/records.ts'
@@ -26,7 +26,7 @@ export interface TaskRequest extends TaskName {
 export interface FoundTask extends TaskName {
   record: TaskRecord
   /** What a commit checks. */
-  version: number
+  version: Version
 }
 
 type Writing = { kv: Kv; clock: Clock }
@@ -91,7 +91,7 @@ export async function cancelTask({ kv, clock }: Writing, name: TaskName): Promis
 /** False when the record has changed since it was read. `version`: absent when there was no record. */
 export function writeTask(
   kv: Kv,
-  { kind, name, record, version }: TaskName & { record: TaskRecord; version: number | undefined },
+  { kind, name, record, version }: TaskName & { record: TaskRecord; version: Version | undefined },
 ): Promise<boolean> {
   const key = taskKey(kind, name)
   const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
@@ -99,7 +99,7 @@ export function writeTask(
 }
 
 /** Deletes the record only if it is unchanged. */
-export async function forgetTask(kv: Kv, { kind, name, version }: TaskName & { version: number }): Promise<void> {
+export async function forgetTask(kv: Kv, { kind, name, version }: TaskName & { version: Version }): Promise<void> {
   const key = taskKey(kind, name)
   await kv.commit({ checks: [{ key, version }], deletes: [key] })
 }

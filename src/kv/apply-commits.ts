@@ -1,7 +1,8 @@
 /** What a batch of commits does within one transaction of LMDB: checks, then writes, in order. Knows nothing of how the transaction is begun or ended. */
 import { rangeBounds } from './bounds.ts'
+import { numberOfVersion } from './entry-version.ts'
 import type { DigestTally } from './integrity/tree-digest.ts'
-import type { Check, Commit, Key, Put } from './kv.ts'
+import type { Check, Commit, Key, Put, Version } from './kv.ts'
 import { iteratorOf } from './range-iterator.ts'
 
 /** Of lmdb-js, within a write transaction. Each throws when LMDB does. */
@@ -13,7 +14,7 @@ export interface Transaction {
   remove(key: Key): unknown
 }
 
-type VersionCheck = Extract<Check, { version: number }>
+type VersionCheck = Extract<Check, { version: Version }>
 
 /**
  * Applies each commit whose checks hold, and says which did. Checks see the commits before. Values get versions from `firstVersion` on, one for each
@@ -64,7 +65,7 @@ function versionFound(transaction: Transaction, checks: readonly Check[], key: K
   if (checks.length > fewChecks) return versionOf(transaction, key)
   for (const check of checks) {
     if (!('key' in check) || !isSameKey(check.key, key)) continue
-    return 'version' in check ? check.version : undefined
+    return 'version' in check ? numberOfVersion(check.version) : undefined
   }
   return versionOf(transaction, key)
 }
@@ -97,7 +98,7 @@ function isSameVersion(held: VersionCheck, check: Check): boolean {
 }
 
 function holds(transaction: Transaction, check: Check): boolean {
-  if ('version' in check) return transaction.doesExist(check.key, check.version)
+  if ('version' in check) return transaction.doesExist(check.key, numberOfVersion(check.version))
   if ('absent' in check) return !transaction.doesExist(check.key)
   const bounds = rangeBounds({ start: check.emptyFrom, end: check.emptyTo })
   return bounds === undefined || isEmpty(transaction.getKeys({ ...bounds, limit: 1 }))

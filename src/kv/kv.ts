@@ -21,8 +21,15 @@ export interface Entry {
   /** Owned by the caller: an engine never reuses its memory. Treat as immutable. */
   value: Buffer
   /** Changes whenever the value is written. Never reused for another value of the same key, also across deletion. */
-  version: number
+  version: Version
 }
+
+/** Says which value of a key was read. Only engines make versions and compare them; others hand back what they were given. */
+export interface Version {
+  readonly [madeByEngine]: true
+}
+
+declare const madeByEngine: unique symbol
 
 /** The engine cannot do it now, and did nothing; it may be asked again. Clients are told so: 503, with Retry-After. */
 export class KvUnavailable extends S3Error {
@@ -34,7 +41,7 @@ export class KvUnavailable extends S3Error {
 /** What must still hold when a commit applies. All checks of a commit are evaluated atomically with its writes. */
 export type Check =
   /** The key holds the value that was read with this version. */
-  | { key: Key; version: number }
+  | { key: Key; version: Version }
   /** The key does not exist. */
   | { key: Key; absent: true }
   /** No key k with start <= k < end exists. */
@@ -93,7 +100,7 @@ export interface Snapshot {
 export interface CheckReport {
   startedMs: number
   entries: number
-  /** It has seen every entry whose version is lower. */
+  /** For `covers`: what it means is the engine's own. */
   coversBelow: number
   /** Records that are not what was written under their key. */
   damagedRecords: number
@@ -116,6 +123,8 @@ export interface Integrity {
   damage(): Promise<string | undefined>
   /** The last check of any process. */
   lastCheck(): Promise<CheckReport | undefined>
+  /** Whether that check has read every entry of this version. */
+  covers(report: CheckReport, version: Version): boolean
   /** This process owns the metadata from now on. After an owner that did not say `endRun`, a check begins, for which writes wait. */
   beginRun(): Promise<void>
   /** The last thing that an owner does, once what it began is done. */

@@ -1,5 +1,6 @@
 /** Entries as lmdb-js shows them, in memory that it reuses, and as they are given away. */
-import type { Entry, Key } from './kv.ts'
+import { versionOfNumber } from './entry-version.ts'
+import type { Entry, Key, Version } from './kv.ts'
 import { ownCopy } from './lent-memory.ts'
 
 export interface Lent {
@@ -16,7 +17,7 @@ export const ownEntry = (found: Lent): Entry => ({
   version: versionOf(found),
 })
 
-export function versionOf(found: { version?: number }): number {
+export function versionOf(found: { version?: number }): Version {
   if (found.version === undefined) throw new Error('an entry without version: the environment is not ours')
-  return found.version
+  return versionOfNumber(found.version)
 }

@@ -1,5 +1,6 @@
 /** Metadata in memory: the semantics of the durable engines for tests and throw-away servers. It keeps nothing. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
+import { coversVersion, versionOfNumber } from './entry-version.ts'
 import type { Check, CheckReport, Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
 import { readRange } from './read-range.ts'
 import { SortedEntries } from './sorted-entries.ts'
@@ -29,6 +30,7 @@ class MemoryKv implements Kv {
     },
     damage: async () => undefined,
     lastCheck: async () => this.#lastCheck,
+    covers: coversVersion,
     beginRun: async () => {},
     endRun: async () => {},
     distrust: async () => {},
@@ -61,7 +63,7 @@ class MemoryKv implements Kv {
     assertCommit(commit)
     if (!(commit.checks ?? []).every((check) => this.#holds(check))) return false
     for (const { key, value } of commit.puts ?? []) {
-      this.#entries.put({ key: ownCopy(key), value: ownCopy(value), version: ++this.#lastVersion })
+      this.#entries.put({ key: ownCopy(key), value: ownCopy(value), version: versionOfNumber(++this.#lastVersion) })
     }
     for (const key of commit.deletes ?? []) this.#entries.delete(key)
     return true

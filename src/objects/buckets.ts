@@ -61,9 +61,7 @@ export async function createBucket(
       })
     }
     if (owned !== undefined) throw bucketHidden(bucket.name)
-    for (const range of contentsOfBucket(bucket.name)) {
-      if (await holdsAny(backend, range)) throw bucketHidden(bucket.name)
-    }
+    if (await holdAny(backend, contentsOfBucket(bucket.name))) throw bucketHidden(bucket.name)
     const record: BucketRecord = {
       ...unsetBucket,
       ...bucket,
@@ -152,9 +150,7 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
   await commitDecision(backend, async () => {
     const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
-    for (const range of contents) {
-      if (await holdsAny(backend, range)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
-    }
+    if (await holdAny(backend, contents)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
     // Where a lock may lie, to see none is not enough.
     if (record.objectLock !== undefined && !wasChecked) {
       await requireWholeMetadata(backend)
@@ -179,9 +175,10 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
 }
 
 /** Seen from either end: what hides a range from one may show it from the other. */
-async function holdsAny({ kv }: Backend, range: KeyRange): Promise<boolean> {
-  const ends = await Promise.all([false, true].map((reverse) => kv.range({ ...range, reverse, limit: 1 })))
-  return ends.some((entries) => entries.length > 0)
+async function holdAny({ kv }: Backend, ranges: readonly KeyRange[]): Promise<boolean> {
+  const ends = ranges.flatMap((range) => [false, true].map((reverse) => ({ ...range, reverse, limit: 1 })))
+  const { found } = await kv.view([], ends, () => true)
+  return found.some((entries) => entries.length > 0)
 }
 
 export interface BucketPage {

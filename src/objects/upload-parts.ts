@@ -1,4 +1,5 @@
 /** Parts of an open upload: writing, listing, and reading all of them for completion. */
+
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
@@ -12,6 +13,7 @@ import {
 import { movePutsOfPart } from '../commits/move-queue.ts'
 import { repairPuts } from '../commits/repair-queue.ts'
 import type { BucketScope } from '../commits/scope.ts'
+import type { Version } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import { bucketKey, partKey, partsOf, uploadKey } from '../records/keyspace.ts'
@@ -161,7 +163,7 @@ export async function readPart(backend: Backend, uploadId: string, number: numbe
 
 export interface StoredPart {
   record: PartRecord
-  version: number
+  version: Version
 }
 
 /** Every part of an upload by number. */

@@ -5,9 +5,9 @@ import { commitDecision, garbagePut } from '../commits/commit.ts'
 import { type EncryptionRequest, encryptionFor, newObjectKey } from '../commits/encryption.ts'
 import { checkLockRequest } from '../commits/lock-request.ts'
 import { wrappingChecks } from '../commits/newest-wrapping.ts'
-import { admitted, type BucketScope, type FoundBucket } from '../commits/scope.ts'
+import { admitted, type BucketScope, type FoundBucket, lastSeen, viewInBucket } from '../commits/scope.ts'
 import { S3Error } from '../errors.ts'
-import type { Commit, Key, RangeQuery } from '../kv/kv.ts'
+import type { Commit, Key, RangeQuery, Version } from '../kv/kv.ts'
 import { keyAfter, later } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import {
@@ -32,7 +32,7 @@ export interface UploadAddress {
 export interface FoundUpload extends UploadAddress {
   bucket: FoundBucket
   record: UploadRecord
-  version: number
+  version: Version
 }
 
 /** Clients may name anything, of any length; only these may become part of a metadata key. */
@@ -120,7 +120,7 @@ export async function abortUpload(backend: Backend, scope: BucketScope, address:
 }
 
 /** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
-export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: number): Commit {
+export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: Version): Commit {
   const key = uploadKey(uploadId)
   return {
     checks: [{ key, version }],
@@ -145,31 +145,47 @@ export async function listUploads(
   scope: BucketScope,
   query: UploadQuery,
 ): Promise<{ bucket: BucketRecord; page: Page<ListedUpload> }> {
-  const [bucketEntry] = await backend.kv.get([bucketKey(scope.name)])
-  const bucket = admitted(scope, bucketEntry).record
-  if (query.max === 0) return { bucket, page: { entries: [], groups: [], next: undefined } }
-
-  const range = openUploadsStartingWith(bucket.id, query.prefix)
-  const index: RangeQuery = {
-    start: later(range.start, startOf(bucket.id, query)),
-    end: range.end,
-    limit: findsMax(query),
-    fold: openUploadsFold(bucket.id, query),
-  }
-  const {
-    found: [found = []],
-  } = await backend.kv.view([], [index], (entry): Line<UploadAddress> => {
-    const address = openUploadOf(entry.key)
-    return groupOf(address.key, query.prefix, query.delimiter) ?? address
-  })
+  const { bucket, found } = await viewUploads(backend, scope, query)
   const page = pageOf(query, found)
-  const records = await backend.kv.get(page.entries.map(({ uploadId }) => uploadKey(uploadId)))
+  const keys = page.entries.map(({ uploadId }) => uploadKey(uploadId))
+  const records = keys.length === 0 ? [] : await backend.kv.get(keys)
   const entries = page.entries.map((address, i) => {
     const entry = records[i]
     const upload = entry === undefined ? undefined : uploadCodec.decode(entry.key, entry.value)
     return { ...address, upload: upload?.state === 'open' ? upload : undefined }
   })
   return { bucket, page: { ...page, entries } }
+}
+
+/** The index goes by the bucket's id. What the bucket was when it was last read says where to look, and seldom has to be corrected. */
+async function viewUploads(
+  backend: Backend,
+  scope: BucketScope,
+  query: UploadQuery,
+): Promise<{ bucket: BucketRecord; found: Line<UploadAddress>[] }> {
+  for (let id = lastSeen(scope.name)?.id; ; ) {
+    const { bucket, found } = await viewInBucket(
+      backend,
+      scope,
+      id === undefined || query.max === 0 ? [] : [indexOf(id, query)],
+      ({ key }): Line<UploadAddress> => {
+        const address = openUploadOf(key)
+        return groupOf(address.key, query.prefix, query.delimiter) ?? address
+      },
+    )
+    if (bucket.id === id || query.max === 0) return { bucket, found: found[0] ?? [] }
+    id = bucket.id
+  }
+}
+
+function indexOf(bucketId: string, query: UploadQuery): RangeQuery {
+  const range = openUploadsStartingWith(bucketId, query.prefix)
+  return {
+    start: later(range.start, startOf(bucketId, query)),
+    end: range.end,
+    limit: findsMax(query),
+    fold: openUploadsFold(bucketId, query),
+  }
 }
 
 function startOf(bucketId: string, query: UploadQuery): Key | undefined {

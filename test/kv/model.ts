@@ -1,7 +1,7 @@
 /** Random sequences of commits and reads, against an engine and against a map that anyone can see is right. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Check, Kv } from '../../src/kv/kv.ts'
+import type { Check, Kv, Version } from '../../src/kv/kv.ts'
 
 /** A key's bytes as latin1 text, so that maps can hold it and the order of strings is the order of bytes. */
 type ModelKey = string
@@ -9,7 +9,7 @@ type ModelKey = string
 interface Model {
   values: Map<ModelKey, Buffer>
   /** Versions seen on a key that its present value, if any, must not have. */
-  past: Map<ModelKey, Set<number>>
+  past: Map<ModelKey, Set<Version>>
 }
 
 interface Real {

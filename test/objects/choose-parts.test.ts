@@ -1,5 +1,6 @@
 /** Which stored parts a Complete may name, and what it hears about each that it may not. */
 import { describe, expect, it } from 'vitest'
+import { versionOfNumber } from '../../src/kv/entry-version.ts'
 import { limits } from '../../src/limits.ts'
 import { chooseParts, type ListedPart } from '../../src/objects/complete-upload.ts'
 import type { StoredPart } from '../../src/objects/upload-parts.ts'
@@ -14,7 +15,10 @@ function stored(number: number, size = min, checksum: Checksum | undefined = crc
   const manifest = { location: 'default', locationVersion: 1, scheme: 'replica' as const, size, shards: [] }
   return [
     number,
-    { version: number, record: { number, size, etag: etagOf(number), modifiedMs: 0, checksum, manifest } },
+    {
+      version: versionOfNumber(number),
+      record: { number, size, etag: etagOf(number), modifiedMs: 0, checksum, manifest },
+    },
   ]
 }
 

@@ -142,6 +142,31 @@ describe('the metadata store is asked', () => {
   })
 })
 
+describe('the metadata store is asked of buckets and uploads', () => {
+  it('twice by a page of uploads, and once where there are none', async () => {
+    await wire.must({ method: 'GET' })
+    const list: Ask = { method: 'GET', query: { uploads: '' } }
+    expect(await callsOf(list)).toEqual(['view'])
+    await wire.must({ method: 'POST', key: 'key', query: { uploads: '' } })
+    expect(await callsOf(list)).toEqual(['view', 'get'])
+    expect((await wire.must(list)).body.toString()).toContain('<Key>key</Key>')
+  })
+
+  it('again where the bucket was removed and made again: it has none of the uploads of the former one', async () => {
+    await wire.must({ method: 'POST', key: 'former', query: { uploads: '' } })
+    await wire.must({ method: 'GET', query: { uploads: '' } })
+    await wire.must({ method: 'DELETE' })
+    await wire.must({ method: 'PUT' })
+    const { body } = await wire.must({ method: 'GET', query: { uploads: '' } })
+    expect(body.toString()).not.toContain('former')
+  })
+
+  it('4 times by DELETE of a bucket', async () => {
+    expect(await callsOf({ method: 'DELETE' })).toEqual(['get', 'view', 'range', 'commit'])
+    await wire.must({ method: 'PUT' })
+  })
+})
+
 /** What a commit asks to be empty, or to be absent though it does not write it: over a network, nothing that can be locked stands for that. */
 function askedOfNothing({ checks = [], puts = [], deletes = [] }: Commit): Check[] {
   const written = [...puts.map(({ key }) => key), ...deletes]

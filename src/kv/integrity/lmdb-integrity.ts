@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
-import { type CheckHow, type CheckReport, type Integrity, type Key, KvUnavailable } from '../kv.ts'
+import { coversVersion } from '../entry-version.ts'
+import { type CheckHow, type CheckReport, type Integrity, type Key, KvUnavailable, type Version } from '../kv.ts'
 import { CommitMarks } from './commit-marks.ts'
 import { IntegrityNotes } from './integrity-notes.ts'
 import { compareDigest, readTree, type TreeFound } from './lmdb-check.ts'
@@ -174,6 +175,10 @@ export class LmdbIntegrity implements Integrity {
 
   lastCheck(): Promise<CheckReport | undefined> {
     return this.#notes.lastCheck()
+  }
+
+  covers(report: CheckReport, version: Version): boolean {
+    return coversVersion(report, version)
   }
 
   async beginRun(): Promise<void> {

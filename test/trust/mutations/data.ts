@@ -168,7 +168,7 @@ export const dataMutations: readonly Mutation[] = [
   {
     name: 'what is in quarantine is given up though no check of the metadata covers it',
     file: 'jobs/release-orphans.ts',
-    find: 'if (!(await isCovered(backend, newest))) return released',
+    find: 'if (!(await areCovered(backend, due))) return released',
     replace: '',
     suite: 'jobs/release-orphans.test.ts',
   },

@@ -75,7 +75,7 @@ export const metadataMutations: readonly Mutation[] = [
   {
     name: 'a bucket whose record is hidden is made anew over what it holds',
     file: 'objects/buckets.ts',
-    find: 'if (await holdsAny(backend, range)) throw bucketHidden(bucket.name)',
+    find: 'if (await holdAny(backend, contentsOfBucket(bucket.name))) throw bucketHidden(bucket.name)',
     replace: '',
     suite: 'objects/buckets.test.ts',
   },
