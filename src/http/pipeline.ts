@@ -20,13 +20,14 @@ import {
   readVendorHeaders,
 } from './address.ts'
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
-import { ClientGone, sendBytes, sendFault, sendStream } from './answer.ts'
+import { sendBytes, sendStream } from './answer.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import { compileFields, type FieldDecoder, type Input } from './decode.ts'
 import { type BodyDecoder, compileBody } from './decode-body.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import { compileEncoders, type Encoders } from './encode.ts'
 import type { Exchange } from './exchange.ts'
+import { claimedKey, fail, note } from './failure.ts'
 import { faultElement, faultOf } from './fault.ts'
 import { dialectOfForm, readForm } from './form.ts'
 import { FormBody } from './form-body.ts'
@@ -221,13 +222,12 @@ export class Pipeline {
   ): OperationRequest {
     const { backend, region, clock, credentials } = this.#options
     const secure = this.#scheme === 'https'
-    const nowMs = clock.now
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       backend,
       principal,
       conditionValue: (key) =>
-        conditionValue({ exchange, head, query, vendorValues, presigned, isForm, nowMs, region, secure }, key),
+        conditionValue({ exchange, head, query, vendorValues, presigned, isForm, clock, region, secure }, key),
       accountName: credentials.nameOf,
       presigned,
       requestId: exchange.requestId,
@@ -338,27 +338,4 @@ async function answerSlowly(
   } finally {
     slow.stop()
   }
-}
-
-function fail(exchange: Exchange, head: RequestHead | undefined, error: unknown): void {
-  const { response } = exchange
-  const fault = faultOf(error)
-  note(exchange, error, fault)
-  // An answer that broke in the middle is cut off. The client can't be told more.
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  sendFault(exchange, head, fault)
-}
-
-/** The key that a refused signature claims. Some clients are configured with the secret in its place, and no log may hold that. */
-function claimedKey(error: unknown, credentials: Credentials): string | undefined {
-  const claimed = error instanceof S3Error ? error.details.AWSAccessKeyId : undefined
-  return claimed !== undefined && credentials.isSecret(claimed) ? '(a secret access key)' : claimed
-}
-
-function note(exchange: Exchange, error: unknown, fault: S3Error): void {
-  exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
-  exchange.reason = fault.reason
-  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
-  exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
-  if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error
 }

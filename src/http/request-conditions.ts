@@ -1,4 +1,5 @@
 /** What policies may ask of a request: the values of condition keys, read from it only when a statement names them. */
+import type { Clock } from '../clock.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import type { QueryParameter } from './address.ts'
 import { joinedValues, type VendorValues } from './dialect.ts'
@@ -13,8 +14,8 @@ export interface ConditionedRequest {
   vendorValues: VendorValues
   presigned: boolean
   isForm: boolean
-  /** When the request is decided on. */
-  nowMs(): number
+  /** Says when the request is decided on. */
+  clock: Clock
   region: string
   secure: boolean
 }
@@ -53,16 +54,16 @@ export function conditionValue(request: ConditionedRequest, key: string): Condit
 }
 
 function ofConnection(request: ConditionedRequest, key: string): ConditionValue {
-  const { exchange, head, presigned, isForm, nowMs } = request
+  const { exchange, head, presigned, isForm, clock } = request
   switch (key) {
     case 'aws:SourceIp':
       return exchange.request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '')
     case 'aws:SecureTransport':
       return String(request.secure)
     case 'aws:CurrentTime':
-      return new Date(nowMs()).toISOString()
+      return new Date(clock.now()).toISOString()
     case 'aws:EpochTime':
-      return String(Math.floor(nowMs() / 1000))
+      return String(Math.floor(clock.now() / 1000))
     case 'aws:RequestedRegion':
       return request.region
     case 'aws:ViaAWSService':
@@ -95,12 +96,12 @@ function signatureVersion({ exchange, head, presigned }: ConditionedRequest): st
 }
 
 /** Milliseconds since a URL was signed. */
-function signatureAge({ head, presigned, nowMs }: ConditionedRequest): string | undefined {
+function signatureAge({ head, presigned, clock }: ConditionedRequest): string | undefined {
   const date = presigned ? /(?:^|&)x-(?:amz|store)-date=(\d{8})T(\d{6})Z/i.exec(head.rawQuery) : null
   if (date === null) return undefined
   const [, day = '', time = ''] = date
   const iso = `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${time.slice(0, 2)}:${time.slice(2, 4)}:${time.slice(4)}Z`
-  return String(nowMs() - Date.parse(iso))
+  return String(clock.now() - Date.parse(iso))
 }
 
 /** `1.2`, as policies say it. */

@@ -1,10 +1,13 @@
 """What a program with boto3 does, on a bucket of its own. Ends with `all well`, or with a failed assertion."""
 
 import io
+import json
 import os
 
 import boto3
 from boto3.s3.transfer import TransferConfig
+from botocore import UNSIGNED
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 MIB = 1024 * 1024
@@ -45,6 +48,21 @@ for place in ({}, {"Key": "käse/🦊"}):
     put_acl(Bucket=BUCKET, ACL="private", **place)
     assert code_of(put_acl, Bucket=BUCKET, ACL="public-read", **place) == "AccessControlListNotSupported"
 assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NoSuchBucketPolicy"
+
+# A policy opens what it names to whoever signs nothing, and nothing else.
+for key in ("public/a", "private"):
+    s3.put_object(Bucket=BUCKET, Key=key, Body=b"data")
+statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{BUCKET}/public/*"}
+s3.put_bucket_policy(Bucket=BUCKET, Policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}))
+assert s3.get_bucket_policy_status(Bucket=BUCKET)["PolicyStatus"]["IsPublic"]
+anonymous = boto3.client("s3", config=Config(signature_version=UNSIGNED))
+assert anonymous.get_object(Bucket=BUCKET, Key="public/a")["Body"].read() == b"data"
+assert code_of(anonymous.get_object, Bucket=BUCKET, Key="private") == "AccessDenied"
+assert code_of(anonymous.list_objects_v2, Bucket=BUCKET) == "AccessDenied"
+s3.delete_bucket_policy(Bucket=BUCKET)
+assert code_of(anonymous.get_object, Bucket=BUCKET, Key="public/a") == "AccessDenied"
+for key in ("public/a", "private"):
+    s3.delete_object(Bucket=BUCKET, Key=key)
 assert code_of(s3.get_bucket_cors, Bucket=BUCKET) == "NoSuchCORSConfiguration"
 cors_rule = {"AllowedOrigins": ["https://app.test"], "AllowedMethods": ["PUT"], "MaxAgeSeconds": 60}
 s3.put_bucket_cors(Bucket=BUCKET, CORSConfiguration={"CORSRules": [cors_rule]})
@@ -54,7 +72,7 @@ assert code_of(s3.get_bucket_cors, Bucket=BUCKET) == "NoSuchCORSConfiguration"
 assert code_of(s3.get_bucket_lifecycle_configuration, Bucket=BUCKET) == "NoSuchLifecycleConfiguration"
 assert s3.get_bucket_request_payment(Bucket=BUCKET)["Payer"] == "BucketOwner"
 assert "LoggingEnabled" not in s3.get_bucket_logging(Bucket=BUCKET)
-assert all(s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].values())
+assert code_of(s3.get_public_access_block, Bucket=BUCKET) == "NoSuchPublicAccessBlockConfiguration"
 assert s3.list_bucket_metrics_configurations(Bucket=BUCKET)["IsTruncated"] is False
 
 # Checksums of each algorithm that needs no extra package, and a wrong one.
@@ -92,7 +110,7 @@ assert [entry["Key"] for page in older for entry in page["Contents"]] == keys
 # What is not there, and what is not built.
 assert code_of(s3.get_object, Bucket=BUCKET, Key="nothing") == "NoSuchKey"
 assert code_of(s3.get_object, Bucket="no-such-bucket-here", Key="nothing") == "NoSuchBucket"
-assert code_of(s3.put_bucket_policy, Bucket=BUCKET, Policy="{}") == "NotImplemented"
+assert code_of(s3.put_bucket_policy, Bucket=BUCKET, Policy="{}") == "MalformedPolicy"
 assert code_of(s3.put_object, Bucket=BUCKET, Key="k", Body=b"", ServerSideEncryption="aws:kms:dsse") == "NotImplemented"
 
 # The resource interface, and the end.

@@ -109,6 +109,19 @@ describeClient('the snippet of restic', ['restic', 'version'], (place) => {
   })
 })
 
+describeClient('the snippets of access', ['aws', '--version'], (place) => {
+  test('open a part of a bucket to all, and to the pages of one origin', async () => {
+    await withBucket(place, 'photos')
+    await shell(place, at(place, snippet('sh', 'put-bucket-policy')))
+    await shell(place, at(place, snippet('sh', 'put-bucket-cors')))
+    const headers = { Origin: 'https://app.example.com' }
+    const open = await fetch(`${place.endpoint}/photos/public/none`, { headers })
+    expect([open.status, open.headers.get('access-control-allow-origin')]).toEqual([403, 'https://app.example.com'])
+    const status = 'aws s3api get-bucket-policy-status --endpoint-url http://127.0.0.1:9000 --bucket photos'
+    expect(await shell(place, at(place, { language: 'sh', code: status }))).toContain('"IsPublic": true')
+  })
+})
+
 describeClient('the snippets of Node', ['node', '--version'], (place) => {
   const run = async (name: string, code: string): Promise<void> => {
     const modules = join(place.directory, 'node_modules')
@@ -186,6 +199,7 @@ describe('the snippets of configuration', () => {
     ['npm ci && npm start', 'package.json knows them'],
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
+    ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [
       'aws s3api create-bucket --bucket photos --create-bucket-configuration',

@@ -32,7 +32,7 @@ export const outsideMutations: readonly Mutation[] = [
   },
   {
     name: 'an answer that breaks in the middle is not cut off',
-    file: 'http/pipeline.ts',
+    file: 'http/failure.ts',
     find: 'return void response.destroy()',
     replace: 'return void response.end()',
     suite: 'http/answer.test.ts',

@@ -1,0 +1,32 @@
+/** What becomes of a request that failed: its answer, and what the log says of it. */
+import type { Credentials } from '../auth/credentials.ts'
+import { S3Error } from '../errors.ts'
+import { ClientGone, sendFault } from './answer.ts'
+import type { Exchange } from './exchange.ts'
+import { faultOf } from './fault.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** Answers the error, or cuts off the answer that has begun. */
+export function fail(exchange: Exchange, head: RequestHead | undefined, error: unknown): void {
+  const { response } = exchange
+  const fault = faultOf(error)
+  note(exchange, error, fault)
+  // An answer that broke in the middle is cut off. The client can't be told more.
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  sendFault(exchange, head, fault)
+}
+
+/** The key that a refused signature claims. Some clients are configured with the secret in its place, and no log may hold that. */
+export function claimedKey(error: unknown, credentials: Credentials): string | undefined {
+  const claimed = error instanceof S3Error ? error.details.AWSAccessKeyId : undefined
+  return claimed !== undefined && credentials.isSecret(claimed) ? '(a secret access key)' : claimed
+}
+
+/** For the log line. */
+export function note(exchange: Exchange, error: unknown, fault: S3Error): void {
+  exchange.code = error instanceof ClientGone ? 'ClientGone' : fault.code
+  exchange.reason = fault.reason
+  const { NotImplemented, ArgumentName, HeadersNotSigned, ParametersNotSigned } = fault.details
+  exchange.refused = NotImplemented ?? ArgumentName ?? HeadersNotSigned ?? ParametersNotSigned
+  if (fault.code === 'InternalError' && !(error instanceof ClientGone)) exchange.unexpected = error
+}
