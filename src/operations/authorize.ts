@@ -39,12 +39,9 @@ export interface Asked {
 
 /** The decision needs to know what is not read yet: read it and ask again. No answer to any client. */
 export class ExistingTagsNeeded extends Error {
-  readonly key: string
-
-  constructor(key: string) {
+  constructor() {
     super('a policy asks for the tags of the object')
     this.name = 'ExistingTagsNeeded'
-    this.key = key
   }
 }
 
@@ -69,7 +66,7 @@ function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }:
     bucket: bucket && accessOf(bucket),
   }
   if (asker.existingTags === undefined && key !== '' && needsOf(input, permission).existingTags)
-    throw new ExistingTagsNeeded(key)
+    throw new ExistingTagsNeeded()
   return decide({
     ...input,
     request: {
@@ -131,8 +128,30 @@ function accessOf(bucket: BucketRecord): BucketAccess {
 }
 
 function bucketPolicy({ policy, name }: BucketRecord): CompiledPolicy | undefined {
-  return policy === undefined ? undefined : compilePolicy(parsePolicy(policy, { kind: 'bucket', bucket: name }))
+  if (policy === undefined) return undefined
+  const target = { kind: 'bucket', bucket: name } as const
+  try {
+    return compilePolicy(parsePolicy(policy, target))
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    // Another version of this server took it, and this one can't tell what it says. The owner can still replace it.
+    return compilePolicy(parsePolicy(nothingToAnybody(name), target))
+  }
 }
+
+const nothingToAnybody = (bucket: string): string =>
+  JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [
+      {
+        Sid: 'ThePolicyCannotBeRead',
+        Effect: 'Deny',
+        Principal: '*',
+        Action: 's3:*',
+        Resource: [arnPrefix + bucket, `${arnPrefix}${bucket}/*`],
+      },
+    ],
+  })
 
 /** The permissions of a key are an identity policy over all resources. */
 function identityOf(principal: Principal): readonly NamedPolicy[] | undefined {

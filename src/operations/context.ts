@@ -15,8 +15,8 @@ export interface OperationRequest {
   principal: Principal
   /** What the request says of a condition key of policies. */
   conditionValue(key: string): ConditionValue
-  /** Of the object that is asked for, where a policy needs them. */
-  existingTags?: readonly Tag[] | undefined
+  /** Of the objects for which a policy needed them; see `ScopedResource`. */
+  existingTags?: ReadonlyMap<string, readonly Tag[]> | undefined
   /** The name that lists show of an account. */
   accountName(accountId: string): string
   requestId: string
@@ -55,7 +55,11 @@ export interface AskingScope extends BucketScope {
 export interface ScopedResource {
   bucket: string
   key: string
+  versionId?: string | undefined
 }
+
+/** Tells resources apart: no name of a bucket has a slash in it, and no version's name a space. */
+export const resourceId = ({ bucket, key, versionId = '' }: ScopedResource): string => `${bucket}/${versionId} ${key}`
 
 export interface OperationContext extends OperationRequest {
   /** The addressed bucket or object, as far as this request may use it. */

@@ -100,7 +100,7 @@ export const copyObjectOperation = defineOperation({
       })
     }
     const sourceScope = scopeOf(source, readPermission(source), input.sourceExpectedBucketOwner)
-    const opened = await openCopySource(backend, sourceScope, source, (record) => {
+    const opened = await openCopySource({ backend, scopeOf }, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
       checkCopySize(record.size)
       return { range: { start: 0, end: record.size } }

@@ -1,16 +1,17 @@
 /** The source of a copy: the `copy-source` header, its conditions, its range, and how it is opened. */
 
-import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { vendor } from '../contract/fields.ts'
 import { versionName } from '../contract/groups.ts'
 import { lenientHttpDate, text } from '../contract/values.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { findBucket } from '../objects/buckets.ts'
 import { type OpenedObject, openObject, type ReadAddress } from '../objects/read-object.ts'
 import type { ObjectRecord } from '../records/records.ts'
 import type { ByteRange } from '../rules/byte-range.ts'
 import type { ReadConditions } from '../rules/preconditions.ts'
+import type { OperationContext } from './context.ts'
 
 export const copySourceInputs = {
   copySourceIfMatch: vendor('copy-source-if-match', text),
@@ -63,9 +64,12 @@ function decodePath(path: string): string | undefined {
 export const readPermission = ({ versionId }: CopySource): string =>
   versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
 
-/** As `openObject`, but a delete marker named as the source is InvalidRequest, as AWS documents it. */
+/**
+ * As `openObject`, but a delete marker named as the source is InvalidRequest, as AWS documents it, and to whoever may not list the bucket a source that is
+ * missing looks like one that is private.
+ */
 export async function openCopySource<P extends { range: ByteRange }>(
-  backend: Backend,
+  { backend, scopeOf }: Pick<OperationContext, 'backend' | 'scopeOf'>,
   scope: BucketScope,
   source: CopySource & ReadAddress,
   plan: (record: ObjectRecord) => P,
@@ -73,7 +77,10 @@ export async function openCopySource<P extends { range: ByteRange }>(
   try {
     return await openObject(backend, scope, source, plan)
   } catch (error) {
-    if (!(error instanceof S3Error) || error.code !== 'MethodNotAllowed') throw error
+    if (!(error instanceof S3Error)) throw error
+    if (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')
+      await findBucket(backend, scopeOf({ bucket: source.bucket, key: '' }, 's3:ListBucket', undefined))
+    if (error.code !== 'MethodNotAllowed') throw error
     throw new S3Error('InvalidRequest', {
       message: 'The source of a copy request may not specifically refer to a delete marker by version id.',
     })

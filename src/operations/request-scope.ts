@@ -3,9 +3,25 @@ import type { Principal } from '../auth/principal.ts'
 import type { SaidConditions } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { type Asker, authorize } from './authorize.ts'
+import { type Asker, authorize, ExistingTagsNeeded } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
-import type { AskingScope, ConditionValue, OperationRequest, ScopedResource } from './context.ts'
+import {
+  type AskingScope,
+  type ConditionValue,
+  type OperationRequest,
+  resourceId,
+  type ScopedResource,
+} from './context.ts'
+
+/** Whose tags are needed: read them, and run the operation again. */
+export class TagsNeededOf extends ExistingTagsNeeded {
+  readonly resource: ScopedResource
+
+  constructor(resource: ScopedResource) {
+    super()
+    this.resource = resource
+  }
+}
 
 /** What the request says beside its head; asked for only when a policy needs it. */
 export type Said = () => SaidConditions
@@ -21,17 +37,17 @@ export type ScopedRequest = Pick<
 export class RequestScope implements AskingScope, Asker {
   readonly name: string
   readonly #request: ScopedRequest
-  readonly #key: string
+  readonly #resource: ScopedResource
   readonly #said: Said
   #asked: readonly string[]
   #bucket: BucketRecord | undefined
 
   /** `asked`: permissions that every use of the bucket takes. Throws InvalidBucketName. */
-  constructor(request: ScopedRequest, { bucket, key }: ScopedResource, asked: readonly string[], said = nothing) {
-    checkBucketNameLength(bucket)
-    this.name = bucket
+  constructor(request: ScopedRequest, resource: ScopedResource, asked: readonly string[], said = nothing) {
+    checkBucketNameLength(resource.bucket)
+    this.name = resource.bucket
     this.#request = request
-    this.#key = key
+    this.#resource = resource
     this.#asked = asked
     this.#said = said
   }
@@ -41,7 +57,7 @@ export class RequestScope implements AskingScope, Asker {
   }
 
   get existingTags(): Asker['existingTags'] {
-    return this.#request.existingTags
+    return this.#request.existingTags?.get(resourceId(this.#resource))
   }
 
   conditionValue(key: string): ConditionValue {
@@ -70,7 +86,11 @@ export class RequestScope implements AskingScope, Asker {
   }
 
   #authorize(permission: string, bucket: BucketRecord): void {
-    authorize(this, { permission, name: this.name, bucket, key: this.#key })
+    try {
+      authorize(this, { permission, name: this.name, bucket, key: this.#resource.key })
+    } catch (error) {
+      throw error instanceof ExistingTagsNeeded ? new TagsNeededOf(this.#resource) : error
+    }
   }
 }
 

@@ -1,15 +1,20 @@
 /** Runs an operation: permit, then handle. Permissions are asked wherever a handler reaches a bucket, as its owner and its policy decide with. */
 import { nobody, type Principal } from '../auth/principal.ts'
+import type { Backend } from '../commits/backend.ts'
 import { lastSeen } from '../commits/scope.ts'
 import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
 import { findVersion } from '../objects/find-version.ts'
-import type { BucketRecord } from '../records/bucket-record.ts'
 import type { Tag } from '../records/object-attributes.ts'
-import { ExistingTagsNeeded } from './authorize.ts'
-import type { AskingScope, OperationContext, OperationRequest } from './context.ts'
-import { RequestScope, UnmadeScope } from './request-scope.ts'
+import {
+  type AskingScope,
+  type OperationContext,
+  type OperationRequest,
+  resourceId,
+  type ScopedResource,
+} from './context.ts'
+import { RequestScope, TagsNeededOf, UnmadeScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(
@@ -38,20 +43,22 @@ export async function runAfter(
   input: Record<string, unknown>,
 ): Promise<Answer> {
   // A handler asks before it takes anything of the body.
-  if (error instanceof ExistingTagsNeeded && request.existingTags === undefined)
-    return runWithTags(error.key, operation, request, input)
+  if (error instanceof TagsNeededOf) return runWithTags(error.resource, operation, request, input)
   if (!(error instanceof S3Error)) throw error
   if (isMissingObject(error)) throw await hiddenFromStrangers(error, operation, request)
   throw await bucketFirst(operation, request, input, error)
 }
 
 async function runWithTags(
-  key: string,
+  resource: ScopedResource,
   operation: Operation<OperationContext>,
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  const again = { ...request, existingTags: await tagsOf(request, key, input.versionId) }
+  const known = request.existingTags ?? new Map<string, readonly Tag[]>()
+  const id = resourceId(resource)
+  if (known.has(id)) throw new Error('the tags of an object are asked for again')
+  const again = { ...request, existingTags: new Map([...known, [id, await tagsOf(request.backend, resource)]]) }
   try {
     return await run(operation, again, input)
   } catch (error) {
@@ -60,10 +67,9 @@ async function runWithTags(
 }
 
 /** None where there is no such object: a policy then finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
-async function tagsOf({ backend, bucket }: OperationRequest, key: string, versionId: unknown): Promise<readonly Tag[]> {
+async function tagsOf(backend: Backend, { bucket, key, versionId }: ScopedResource): Promise<readonly Tag[]> {
   try {
-    const unasked = { name: bucket, admit: () => {} }
-    const { record } = await findVersion(backend, unasked, key, typeof versionId === 'string' ? versionId : undefined)
+    const { record } = await findVersion(backend, { name: bucket, admit: () => {} }, key, versionId)
     return record.attributes.tags
   } catch (error) {
     if (error instanceof S3Error) return []
@@ -82,9 +88,11 @@ async function hiddenFromStrangers(
   if (operation.target !== 'object' || !reachesBucket(operation)) return error
   // Asked of the bucket, which has no tags that a policy could need.
   const listed = { ...request, key: '', expectedBucketOwner: undefined }
-  return (await refusalOf(listed, ['s3:ListBucket'], lastSeen(request.bucket))) === undefined
-    ? error
-    : new S3Error('AccessDenied')
+  const scope = new RequestScope(listed, listed, ['s3:ListBucket'])
+  const seen = lastSeen(request.bucket)
+  // As it was when it was read for this request, nearly always. The source of a copy is read before it, so that what it says may be old.
+  if (seen !== undefined && (await refusalOf(async () => scope.admit(seen))) === undefined) return error
+  return (await refusalOf(() => findBucket(request.backend, scope))) === undefined ? error : new S3Error('AccessDenied')
 }
 
 /**
@@ -101,24 +109,19 @@ async function bucketFirst(
   if (!isUnsigned && !saysRequestIsWrong(error)) return error
   // To some operations the bucket need not be there.
   if (!reachesBucket(operation)) return isUnsigned ? new S3Error('AccessDenied') : error
-  const instead = await refusalOf(request, permissionsFor(operation, input))
+  const scope = (): AskingScope => new RequestScope(request, request, permissionsFor(operation, input))
+  const instead = await refusalOf(() => findBucket(request.backend, scope()))
   if (instead === undefined) return error
   return isUnsigned ? new S3Error('AccessDenied') : instead
 }
 
-/** Why these permissions are not had in the bucket. Where it was read just now, it is not read again. */
-async function refusalOf(
-  request: OperationRequest,
-  permissions: readonly string[],
-  seen?: BucketRecord,
-): Promise<S3Error | undefined> {
+/** Why the bucket does not admit the request. Where tags of the object would decide, it does not. */
+async function refusalOf(ask: () => Promise<unknown>): Promise<S3Error | undefined> {
   try {
-    const scope = new RequestScope(request, request, permissions)
-    if (seen === undefined) await findBucket(request.backend, scope)
-    else scope.admit(seen)
+    await ask()
     return undefined
   } catch (error) {
-    if (error instanceof ExistingTagsNeeded) return undefined
+    if (error instanceof TagsNeededOf) return new S3Error('AccessDenied')
     if (error instanceof S3Error) return error
     throw error
   }
@@ -137,8 +140,13 @@ function scopeOf(
   const { conditions } = operation
   const said = conditions && (() => conditions(input))
   return reachesBucket(operation)
-    ? new RequestScope(request, request, permissions, said)
+    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, said)
     : new UnmadeScope(request, request.bucket, permissions, said)
+}
+
+/** The request itself, as most name no version. */
+function resourceOf(request: OperationRequest, versionId: unknown): ScopedResource {
+  return typeof versionId === 'string' ? { bucket: request.bucket, key: request.key, versionId } : request
 }
 
 /** Field by field, and what few handlers ask for made when they ask: every request comes by here. */

@@ -65,7 +65,7 @@ export const uploadPartCopyOperation = defineOperation({
       customerKey: sourceCustomerKeyOf(input, { customerKeysMayTravel }),
     }
     const sourceScope = scopeOf(from, readPermission(from), input.sourceExpectedBucketOwner)
-    const { body, ...source } = await openCopySource(backend, sourceScope, from, (record) => {
+    const { body, ...source } = await openCopySource({ backend, scopeOf }, sourceScope, from, (record) => {
       checkCopySource(copyConditions(input), record)
       const range = copyRange(input.copySourceRange, record.size)
       checkObjectSize(range.end - range.start, limits.partBytesMax)

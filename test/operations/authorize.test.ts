@@ -168,4 +168,11 @@ describe('the policy of a bucket', () => {
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [])).toBe('AccessDenied')
     expect(outcome(tagged, nobody, 's3:PutObject', 'public/a')).toBe('AccessDenied')
   })
+
+  it('that this version cannot read denies all but its replacement', () => {
+    const unknown = policy({ ...open, Condition: { StringEqualsSometime: { 'aws:SourceIp': 'x' } } })
+    expect(outcome(unknown, nobody, 's3:GetObject', 'public/a')).toBe('AccessDenied')
+    expect(outcome(unknown, principalOf('main'), 's3:GetObject', 'public/a')).toBe('AccessDenied')
+    expect(outcome(unknown, principalOf('main'), 's3:PutBucketPolicy', '')).toBe('ok')
+  })
 })

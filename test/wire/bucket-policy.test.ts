@@ -393,3 +393,49 @@ wireTests('ListObjectsV2', [
     },
   },
 ])
+
+/** Object `a` of bucket `far` is tagged, and so is `a` of bucket `wire`, otherwise. */
+const farAndTagged =
+  (...statements: object[]): Given =>
+  async (wire) => {
+    await wire.must({ method: 'PUT', bucket: 'far' })
+    await wire.must({ method: 'PUT', bucket: 'far', key: 'a', body: 'far', vendor: { tagging: 'public=no' } })
+    await wire.must({ method: 'PUT', key: 'a', body: 'near', vendor: { tagging: 'public=yes' } })
+    await wire.must(put(document(allow('s3:*', everything, ofOther))))
+    await wire.must({ method: 'PUT', bucket: 'far', query: { policy: '' }, body: document(...statements) })
+  }
+const ofFar = 'arn:aws:s3:::far/*'
+const copy = (source: string): Ask => ({
+  method: 'PUT',
+  key: 'a',
+  vendor: { 'copy-source': source, 'tagging-directive': 'REPLACE' },
+  signedBy: otherKey,
+})
+const ifPublic = { Condition: { StringEquals: { 's3:ExistingObjectTag/public': 'yes' } } }
+
+wireTests('CopyObject', [
+  {
+    it: 'goes by the tags of the source, and not by those of what it writes over',
+    ...denied,
+    given: farAndTagged(allow('s3:GetObject', ofFar, { ...ofOther, ...ifPublic })),
+    ask: copy('/far/a'),
+    afterwards: async (wire) => {
+      await wire.must({ method: 'PUT', bucket: 'far', key: 'a', body: 'far', vendor: { tagging: 'public=yes' } })
+      await wire.must(copy('/far/a'))
+      expect((await wire.must(read('a'))).body.toString()).toBe('far')
+    },
+  },
+  {
+    it: 'keeps from who may not list the source whether there is any',
+    ...denied,
+    given: farAndTagged(allow('s3:GetObject', ofFar, ofOther)),
+    ask: copy('/far/none'),
+  },
+  {
+    it: 'tells who may list the source that there is none',
+    status: 404,
+    code: 'NoSuchKey',
+    given: farAndTagged(allow('s3:GetObject', ofFar, ofOther), allow('s3:ListBucket', 'arn:aws:s3:::far', ofOther)),
+    ask: copy('/far/none'),
+  },
+])
