@@ -9,7 +9,7 @@ import { type Clock, randomId } from '../clock.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { isLiving, ownIdentity, processIdentity } from './process-identity.ts'
-import { clearProofs, hasLeftProof, livingProofs, proveLife } from './proof-of-life.ts'
+import { clearProofs, findProofs, livingProofs, proveLife } from './proof-of-life.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface InstanceLock {
@@ -111,11 +111,14 @@ async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
   const name = proofName(owner.id)
   const lives = owner.process && (await isLiving(owner.process))
   for (let waitedMs = 0; ; waitedMs += pollMs) {
-    const living = await livingProofs(owner.proofs, name)
+    const proofs = await findProofs(owner.proofs, name)
+    const living = proofs.filter(({ lives }) => lives).map((proof) => proof.name)
     // It has given up, though its process may still live; its workers end.
     if ((await readRecord(kv, ownerRecord))?.value.id !== owner.id) return living
     if (lives !== undefined) return lives && !living.includes(name) ? [name, ...living] : living
-    if (living.length > 0 || waitedMs > limits.proofMissingMs || (await hasLeftProof(owner.proofs, name))) return living
+    // Told by the same look: a proof that is made between two would be one that is there, and was not found to live.
+    const hasDied = proofs.some((proof) => proof.name === name && !proof.lives)
+    if (living.length > 0 || hasDied || waitedMs > limits.proofMissingMs) return living
     await delay(pollMs)
   }
 }

@@ -27,18 +27,22 @@ export async function proveLife(directory: string, name: string): Promise<ProofO
   }
 }
 
-/** Names, with the given prefix, of processes that live. In doubt, a process counts as living. */
-export async function livingProofs(directory: string, prefix: string): Promise<string[]> {
-  const living: string[] = []
-  for (const name of await proofs(directory, prefix)) {
-    if (await answers(directory, name)) living.push(name)
-  }
-  return living
+export interface FoundProof {
+  name: string
+  /** In doubt, a process counts as living. */
+  lives: boolean
 }
 
-/** Whether there is a proof with exactly this name, living or not. */
-export async function hasLeftProof(directory: string, name: string): Promise<boolean> {
-  return (await proofs(directory, name)).includes(name)
+/** The proofs whose names have the given prefix. A process that has none here may be about to make it again. */
+export async function findProofs(directory: string, prefix: string): Promise<FoundProof[]> {
+  const found: FoundProof[] = []
+  for (const name of await proofs(directory, prefix)) found.push({ name, lives: await answers(directory, name) })
+  return found
+}
+
+/** Names, with the given prefix, of processes that live. */
+export async function livingProofs(directory: string, prefix: string): Promise<string[]> {
+  return (await findProofs(directory, prefix)).filter(({ lives }) => lives).map(({ name }) => name)
 }
 
 /** Removes what dead processes left. Call only when `livingProofs` finds none. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync, watch } from 'node:fs'
+import { existsSync, statSync, watch } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -149,6 +149,29 @@ test('an owner of another container makes its removed socket again, and is not t
   }
   await lock.release()
   expect(await readdir(directory)).toEqual([])
+})
+
+test('an owner whose socket is made again while it is looked for is not taken for dead', async () => {
+  const lock = await acquireAs((own) => ({ ...own, pidNamespace: 'pid:[0]' }))
+  const socket = socketOf(lock)
+  let reads = 0
+  const looking: Kv = new Proxy(kv, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name)
+      if (name !== 'get') return typeof found === 'function' ? found.bind(target) : found
+      // The first finds the owner; the second comes between the look at the sockets and what follows from it.
+      return async (keys: Parameters<Kv['get']>[0]) => {
+        const entries = await target.get(keys)
+        if (++reads === 1) await rm(socket)
+        while (reads === 2 && !existsSync(socket)) await new Promise((resolve) => setImmediate(resolve))
+        return entries
+      }
+    },
+  })
+  await expect(acquireInstanceLock(looking, directory, systemClock)).rejects.toThrow(InstanceInUse)
+  // Whoever had taken it for dead has removed its record.
+  await expect(acquire()).rejects.toThrow(InstanceInUse)
+  await lock.release()
 })
 
 test('an owner is known by its process where the kernel can say, and an id that another process has proves nothing', async () => {
