@@ -35,12 +35,13 @@ export default defineConfig(({ mode }) => {
   const sharing = isTrust ? [] : sharingSuites
   const include = isTrust ? trustSuites : ['test/**/*.test.ts']
   const exclude = [...configDefaults.exclude, ...(isMutating ? [] : [`test/trust/${mutations}.test.ts`])]
+  // Of each project: they do not inherit it.
+  const testTimeout = isTrust ? 24 * 60 * 60_000 : busyMachineMs
   return {
     test: {
       env: { ...(isTrust ? { ...trustNumbers, ...process.env } : {}), ...quietSdk },
       pool: 'forks',
       ...(isTrust || isToldHowMany ? {} : { maxWorkers: suitesAtOnce }),
-      testTimeout: isTrust ? 24 * 60 * 60_000 : busyMachineMs,
       hookTimeout: busyMachineMs,
       expect: { poll: { timeout: busyMachineMs / 3 } },
       // One file that takes long: each test is shown as it ends.
@@ -48,10 +49,10 @@ export default defineConfig(({ mode }) => {
       projects: [
         {
           extends: true,
-          test: { name: 'apart', include, exclude: [...exclude, ...measuringSuites, ...sharing] },
+          test: { name: 'apart', testTimeout, include, exclude: [...exclude, ...measuringSuites, ...sharing] },
         },
-        { extends: true, test: { name: 'sharing', include: sharing, exclude, isolate: false } },
-        { extends: true, test: { name: 'alone', include: measuringSuites, exclude, fileParallelism: false } },
+        { extends: true, test: { name: 'sharing', testTimeout, include: sharing, exclude, isolate: false } },
+        { extends: true, test: { name: 'alone', testTimeout, include: measuringSuites, exclude, fileParallelism: false } },
       ],
     },
   }
