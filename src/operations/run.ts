@@ -92,8 +92,12 @@ async function hiddenFromStrangers(
   const seen = lastSeen(request.bucket)
   // As it was when it was read for this request, nearly always. The source of a copy is read before it, so that what it says may be old.
   if (seen !== undefined && (await refusalOf(async () => scope.admit(seen))) === undefined) return error
-  return (await refusalOf(() => findBucket(request.backend, scope))) === undefined ? error : new S3Error('AccessDenied')
+  const refusal = await refusalOf(() => findBucket(request.backend, scope))
+  return refusal === undefined ? error : denied(refusal)
 }
+
+/** With nothing that would tell the client why; the log is told. */
+const denied = ({ reason }: S3Error): S3Error => new S3Error('AccessDenied', reason === undefined ? {} : { reason })
 
 /**
  * S3 looks for the bucket before it looks at headers and bodies, so where those are wrong and the bucket is not there, NoSuchBucket takes their place; and
@@ -112,7 +116,7 @@ async function bucketFirst(
   const scope = (): AskingScope => new RequestScope(request, request, permissionsFor(operation, input))
   const instead = await refusalOf(() => findBucket(request.backend, scope()))
   if (instead === undefined) return error
-  return isUnsigned ? new S3Error('AccessDenied') : instead
+  return isUnsigned ? denied(instead) : instead
 }
 
 /** Why the bucket does not admit the request. Where tags of the object would decide, it does not. */

@@ -1,0 +1,46 @@
+/** What decided that a request may not do what it asks: in the log, and never in the answer. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWire, type Wire } from '../support/wire-client.ts'
+import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::wire/*' },
+    {
+      Sid: 'KeepSecrets',
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 's3:GetObject',
+      Resource: 'arn:aws:s3:::wire/secret',
+    },
+  ],
+})
+
+let server: WireServer
+let wire: Wire
+beforeAll(async () => {
+  server = await startWireServer()
+  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+  await wire.must({ method: 'PUT' })
+  await wire.must({ method: 'PUT', key: 'secret', body: 'secret' })
+  await wire.must({ method: 'PUT', query: { policy: '' }, body: policy })
+})
+afterAll(async () => {
+  wire.close()
+  await server.close()
+})
+
+it.each([
+  ['nobody, by a statement', { method: 'GET', key: 'secret', unsigned: true }, 'KeepSecrets'],
+  ['another account, by a statement', { method: 'GET', key: 'secret', signedBy: otherKey }, 'KeepSecrets'],
+  ['the owner, by a statement', { method: 'GET', key: 'secret' }, 'KeepSecrets'],
+  ['nobody, by the lack of one', { method: 'DELETE', key: 'secret', unsigned: true }, 'allows'],
+  ['who may not list, of what is missing', { method: 'GET', key: 'none', unsigned: true }, 'allows'],
+] as const)('is told of %s', async (_who, ask, reason) => {
+  const reply = await wire.ask(ask)
+  expect(reply.status).toBe(403)
+  const line = await server.logged(reply.headers.get('x-amz-request-id') ?? '')
+  expect(line.reason).toContain(reason)
+  expect(reply.body.toString()).not.toContain(line.reason)
+})
