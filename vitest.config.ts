@@ -52,7 +52,10 @@ export default defineConfig(({ mode }) => {
           test: { name: 'apart', testTimeout, include, exclude: [...exclude, ...measuringSuites, ...sharing] },
         },
         { extends: true, test: { name: 'sharing', testTimeout, include: sharing, exclude, isolate: false } },
-        { extends: true, test: { name: 'alone', testTimeout, include: measuringSuites, exclude, fileParallelism: false } },
+        {
+          extends: true,
+          test: { name: 'alone', testTimeout, include: measuringSuites, exclude, fileParallelism: false },
+        },
       ],
     },
   }
