@@ -72,7 +72,11 @@ export const deleteObjectsOperation = defineOperation({
     const bypass = bypassGovernanceRetention === true
     const scopeOfOne = ({ Key, VersionId }: NamedObject): BucketScope => {
       const permission = VersionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
-      const one = context.scopeOf({ bucket: scope.name, key: Key }, permission, context.expectedBucketOwner)
+      const one = context.scopeOf(
+        { bucket: scope.name, key: Key, versionId: VersionId },
+        permission,
+        context.expectedBucketOwner,
+      )
       if (bypass) one.ask('s3:BypassGovernanceRetention')
       return one
     }

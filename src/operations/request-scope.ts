@@ -62,6 +62,8 @@ export class RequestScope implements AskingScope, Asker {
 
   conditionValue(key: string): ConditionValue {
     if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
+    // Of what this scope is about: the source of a copy, and each entry of a DeleteObjects, has its own.
+    if (key === 's3:versionid') return this.#resource.versionId
     return this.#said()[key] ?? this.#request.conditionValue(key)
   }
 

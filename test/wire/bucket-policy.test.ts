@@ -376,6 +376,29 @@ wireTests('DeleteObjects', [
   },
 ])
 
+const oneVersion = '<Delete><Object><Key>private</Key><VersionId>null</VersionId></Object></Delete>'
+wireTests('DeleteObjects', [
+  {
+    it: 'goes by the version of each entry',
+    status: 200,
+    given: under(
+      deny('s3:DeleteObjectVersion', 'arn:aws:s3:::wire/*', {
+        Condition: { StringEquals: { 's3:versionid': 'null' } },
+      }),
+    ),
+    ask: {
+      method: 'POST',
+      query: { delete: '' },
+      headers: { 'Content-MD5': md5Base64(oneVersion) },
+      body: oneVersion,
+    },
+    afterwards: async (wire, reply) => {
+      expect(reply.body.toString()).toContain('<Code>AccessDenied</Code>')
+      await wire.must(read('private'))
+    },
+  },
+])
+
 wireTests('ListObjectsV2', [
   {
     it: 'lists to others under the prefix that is open to them, and names the owner',
@@ -424,6 +447,15 @@ wireTests('CopyObject', [
       await wire.must(copy('/far/a'))
       expect((await wire.must(read('a'))).body.toString()).toBe('far')
     },
+  },
+  {
+    it: 'goes by the version of the source',
+    ...denied,
+    given: farAndTagged(
+      allow('s3:GetObject*', ofFar, ofOther),
+      deny('s3:GetObjectVersion', ofFar, { Condition: { StringEquals: { 's3:versionid': 'null' } } }),
+    ),
+    ask: copy('/far/a?versionId=null'),
   },
   {
     it: 'keeps from who may not list the source whether there is any',
