@@ -113,7 +113,8 @@ function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: st
 const ofBuckets = new WeakMap<BucketRecord, BucketAccess>()
 const ofPrincipals = new WeakMap<Principal, readonly NamedPolicy[]>()
 
-function accessOf(bucket: BucketRecord): BucketAccess {
+/** What decides about a bucket. */
+export function accessOf(bucket: BucketRecord): BucketAccess {
   let access = ofBuckets.get(bucket)
   if (access === undefined) {
     access = {

@@ -1,6 +1,5 @@
 /** PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
 import { compilePolicy } from '../access/compile-policy.ts'
-import type { CompiledPolicy } from '../access/compiled-policy.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import { vendor } from '../contract/fields.ts'
 import { checksumsIn, ownership } from '../contract/groups.ts'
@@ -10,15 +9,11 @@ import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import { accessOf } from './authorize.ts'
 import { defineOperation } from './context.ts'
 
-const compiled = (bucket: string, text: string): CompiledPolicy =>
-  compilePolicy(parsePolicy(text, { kind: 'bucket', bucket }))
-
-function policyOf({ policy, name }: BucketRecord): string {
-  if (policy === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: name } })
-  return policy
-}
+const noPolicy = ({ name }: BucketRecord): S3Error =>
+  new S3Error('NoSuchBucketPolicy', { details: { BucketName: name } })
 
 export const putBucketPolicyOperation = defineOperation({
   name: 'PutBucketPolicy',
@@ -40,7 +35,7 @@ export const putBucketPolicyOperation = defineOperation({
 
   async handle({ backend, scope, bucket: name }, { body }) {
     await changeBucket(backend, scope, (bucket) => {
-      const { isPublic } = compiled(name, body)
+      const { isPublic } = compilePolicy(parsePolicy(body, { kind: 'bucket', bucket: name }))
       if (isPublic && bucket.publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
       return { ...bucket, policy: body }
     })
@@ -61,7 +56,9 @@ export const getBucketPolicyOperation = defineOperation({
   errors: ['NoSuchBucket', 'NoSuchBucketPolicy'],
 
   async handle({ backend, scope }) {
-    return { body: policyOf(await findBucket(backend, scope)) }
+    const bucket = await findBucket(backend, scope)
+    if (bucket.policy === undefined) throw noPolicy(bucket)
+    return { body: bucket.policy }
   },
 })
 
@@ -97,6 +94,8 @@ export const getBucketPolicyStatusOperation = defineOperation({
 
   async handle({ backend, scope }) {
     const bucket = await findBucket(backend, scope)
-    return { body: { IsPublic: compiled(bucket.name, policyOf(bucket)).isPublic } }
+    const { policy } = accessOf(bucket)
+    if (policy === undefined) throw noPolicy(bucket)
+    return { body: { IsPublic: policy.isPublic } }
   },
 })
