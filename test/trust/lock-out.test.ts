@@ -24,6 +24,8 @@ const samples = isFull ? 900 : 100
 /** Of few samples, the hundredth is one accident. */
 const percentile = isFull ? 0.99 : 0.95
 const timeout = 10 * 60_000
+/** Who is locked out stays locked out; what only happens to a machine that does something else as well does not happen each time. */
+const retry = isFull ? 0 : 2
 
 const attacks: { attack: AttackName; connections: number; full: number }[] = [
   { attack: 'pipelined-gets', connections: 12, full: 12 },
@@ -78,28 +80,32 @@ async function withoutLockOut(attack: AttackName, connections: number): Promise<
 }
 
 describe.skipIf(process.platform !== 'linux')('one client does not lock out the others', () => {
-  it.each(attacks)('$attack', { timeout }, async ({ attack, connections, full }) => {
+  it.each(attacks)('$attack', { timeout, retry }, async ({ attack, connections, full }) => {
     await start()
     await withoutLockOut(attack, isFull ? full : connections)
   })
 
-  it('by more connections than the process has descriptors', { timeout }, async () => {
+  it('by more connections than the process has descriptors', { timeout, retry }, async () => {
     await start([], ['sh', '-c', 'ulimit -n 512; exec "$0" "$@"'])
     await withoutLockOut('unfinished-heads', isFull ? 4200 : 600)
   })
 
-  it.each(some)('$attack, at two workers', { timeout }, async ({ attack, connections, full }) => {
+  it.each(some)('$attack, at two workers', { timeout, retry }, async ({ attack, connections, full }) => {
     await start(['--workers', '2'])
     await withoutLockOut(attack, isFull ? full : connections)
   })
 })
 
 describeInstalled('one client does not lock out the others over TLS', [opensslProbe], () => {
-  it.skipIf(process.platform !== 'linux').each(some)('$attack', { timeout }, async ({ attack, connections, full }) => {
-    const files = { cert: join(root, 'cert.pem'), key: join(root, 'key.pem') }
-    const pair = makeAuthority(root).issue('attacked')
-    for (const name of ['cert', 'key'] as const) await writeFile(files[name], pair[name])
-    await start(['--tls-cert', files.cert, '--tls-key', files.key])
-    await withoutLockOut(attack, isFull ? Math.min(full, overTlsMax) : Math.min(connections, 200))
-  })
+  it.skipIf(process.platform !== 'linux').each(some)(
+    '$attack',
+    { timeout, retry },
+    async ({ attack, connections, full }) => {
+      const files = { cert: join(root, 'cert.pem'), key: join(root, 'key.pem') }
+      const pair = makeAuthority(root).issue('attacked')
+      for (const name of ['cert', 'key'] as const) await writeFile(files[name], pair[name])
+      await start(['--tls-cert', files.cert, '--tls-key', files.key])
+      await withoutLockOut(attack, isFull ? Math.min(full, overTlsMax) : Math.min(connections, 200))
+    },
+  )
 })
