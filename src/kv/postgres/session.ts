@@ -1,0 +1,154 @@
+/** One connection to the primary: opened, checked and set up; and what its failures mean. */
+import type pg from 'pg'
+import { KvUnavailable } from '../kv.ts'
+import { clientOf, type ServerUrl } from './servers.ts'
+import { ConfigurationRefused, refusalOf, type ServerSettings, warningOf } from './session-rules.ts'
+
+/** Rows as arrays of texts; `null` for NULL. */
+export type Row = (string | null)[]
+
+export interface Statement {
+  /** Prepared under this name, once a session. Absent: as it comes. */
+  name?: string
+  text: string
+  values?: readonly (Buffer | string | number | bigint | boolean | null)[]
+}
+
+const connectTimeoutMs = 1500
+
+/** Plans that read more than what is asked for are no choice: what the planner knows of a table is old when it grows fast. */
+const setUp = `
+set bytea_output = 'hex'; set synchronous_commit = on; set statement_timeout = 0; set lock_timeout = 0;
+set idle_in_transaction_session_timeout = 0; set default_transaction_isolation = 'read committed';
+set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;
+set max_parallel_workers_per_gather = 0; set jit = off`
+const looked = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only')`
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+export class Session {
+  /** Says that a transaction was committed, and that the standby may not have it. */
+  #warned = false
+  readonly #client: pg.Client
+  #failure: Error | undefined
+
+  private constructor(client: pg.Client) {
+    this.#client = client
+    client.on('error', (error) => {
+      this.#failure ??= error
+    })
+    client.on('end', () => {
+      this.#failure ??= new Error('the connection to PostgreSQL ended')
+    })
+    client.on('notice', ({ severity }) => {
+      if (severity === 'WARNING') this.#warned = true
+    })
+  }
+
+  /** To the first of the servers that takes writes. Rejects with `KvUnavailable`, and with `ConfigurationRefused`. */
+  static async open(servers: readonly ServerUrl[], warn: (message: string) => void = () => {}): Promise<Session> {
+    const causes: unknown[] = []
+    for (const server of servers) {
+      try {
+        const client = clientOf(server, connectTimeoutMs)
+        const session = new Session(client)
+        await client.connect()
+        if (await session.#isReady(warn)) return session
+        await session.close()
+        causes.push(new Error('the server is read-only'))
+      } catch (error) {
+        if (error instanceof ConfigurationRefused) throw error
+        causes.push(error)
+      }
+    }
+    throw new KvUnavailable('The metadata database cannot be reached.', {
+      cause: causes.length === 1 ? causes[0] : new AggregateError(causes),
+    })
+  }
+
+  /** Whether it takes writes. */
+  async #isReady(warn: (message: string) => void): Promise<boolean> {
+    await this.run({ text: setUp })
+    const [row = []] = await this.run({ text: looked })
+    const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, readOnly] = row.map(String)
+    if (readOnly !== 'off') return false
+    const settings: ServerSettings = {
+      versionNumber: Number(version),
+      fsync: fsync ?? '',
+      fullPageWrites: fullPageWrites ?? '',
+      synchronousCommit: synchronousCommit ?? '',
+      synchronousStandbyNames: synchronousStandbyNames ?? '',
+    }
+    const refusal = refusalOf(settings)
+    if (refusal !== undefined) {
+      await this.close()
+      throw new ConfigurationRefused(refusal)
+    }
+    const warning = warningOf(settings)
+    if (warning !== undefined) warn(warning)
+    return true
+  }
+
+  get isBroken(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /** Rejects with what the server or the connection said. */
+  async run({ name, text, values }: Statement): Promise<Row[]> {
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      const result = await this.#client.query<Row>({
+        text,
+        rowMode: 'array',
+        types: asText,
+        ...(name === undefined ? {} : { name }),
+        ...(values === undefined ? {} : { values: [...values] }),
+      })
+      // Of several statements in one text there is a list.
+      return Array.isArray(result) ? [] : result.rows
+    } catch (error) {
+      if (isConnectionLost(error)) this.#failure ??= error instanceof Error ? error : new Error(String(error))
+      throw error
+    }
+  }
+
+  /** The same of a statement that commits. `isDurable`: no wait for a standby was given up. */
+  async commit(statement: Statement): Promise<{ rows: Row[]; isDurable: boolean }> {
+    this.#warned = false
+    const rows = await this.run(statement)
+    return { rows, isDurable: !this.#warned }
+  }
+
+  /** Gives up what is under way. */
+  destroy(): void {
+    this.#failure ??= new Error('the connection to PostgreSQL was given up')
+    const { connection } = this.#client as unknown as { connection: { stream: { destroy(): void } } }
+    connection.stream.destroy()
+  }
+
+  async close(): Promise<void> {
+    this.#failure ??= new Error('the metadata store is closed')
+    await this.#client.end().catch(() => {})
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** Connection exceptions; shutdown, crash and recovery of the server; a transaction that a server which became a standby refused; no free connection. */
+const lostCodes = /^(?:08...|57P0[1-5]|25006|53300)$/
+
+/** The session is of no use any more. What has no SQLSTATE (five characters) came from the connection, not from the server. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error)
+  return lostCodes.test(code) || !/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE'
+}
+
+/** The transaction did nothing and can be tried again: serialization, deadlock. */
+export const isToBeRepeated = (error: unknown): boolean => /^40(?:001|P01)$/.test(codeOf(error))
+
+/** The server can't write now: no room on its disk, or out of memory or locks. */
+export const isExhausted = (error: unknown): boolean => /^53...$/.test(codeOf(error))
+
+export const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code
