@@ -2,10 +2,10 @@
 import { assertCommit } from './bounds.ts'
 import type { Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
 import { PostgresIntegrity } from './postgres/integrity.ts'
+import { Primary } from './postgres/primary.ts'
 import { Reader, rangeInSession } from './postgres/reader.ts'
 import { openSchema } from './postgres/schema.ts'
-import { type ServerUrl, serversOf } from './postgres/servers.ts'
-import { Session } from './postgres/session.ts'
+import { serversOf } from './postgres/servers.ts'
 import { Sessions } from './postgres/sessions.ts'
 import { Writer } from './postgres/writer.ts'
 
@@ -30,30 +30,30 @@ export async function openPostgres({
   isWhole,
   warn,
 }: PostgresOptions): Promise<Kv> {
-  const servers = serversOf(url)
-  const first = await Session.open(servers, warn)
+  const primary = new Primary(serversOf(url))
+  const first = await primary.open(warn)
   try {
     await openSchema(first)
   } finally {
     await first.close()
   }
-  return new PostgresKv(servers, connections, isWhole ?? (() => true))
+  return new PostgresKv(primary, connections, isWhole ?? (() => true))
 }
 
 class PostgresKv implements Kv {
   readonly integrity: Integrity
-  readonly #servers: readonly ServerUrl[]
+  readonly #primary: Primary
   readonly #sessions: Sessions
   readonly #reader: Reader
   readonly #writer: Writer
   #closing: Promise<void> | undefined
 
-  constructor(servers: readonly ServerUrl[], connections: number, isWhole: (key: Key, value: Buffer) => boolean) {
+  constructor(primary: Primary, connections: number, isWhole: (key: Key, value: Buffer) => boolean) {
     const writers = Math.min(writersMax, Math.floor(connections / 2))
-    this.#servers = servers
-    this.#sessions = new Sessions(servers, connections - writers - 1)
+    this.#primary = primary
+    this.#sessions = new Sessions(primary, connections - writers - 1)
     this.#reader = new Reader(this.#sessions)
-    this.#writer = new Writer(servers, writers)
+    this.#writer = new Writer(primary, writers)
     this.integrity = new PostgresIntegrity(this.#sessions, isWhole)
   }
 
@@ -85,7 +85,7 @@ class PostgresKv implements Kv {
   /** On a connection of its own, in one transaction. */
   async snapshot(): Promise<Snapshot> {
     this.#assertOpen()
-    const session = await Session.open(this.#servers)
+    const session = await this.#primary.open()
     await session.run({ text: 'begin transaction isolation level repeatable read, read only' })
     // The moment of the snapshot is that of its first statement.
     await session.run({ text: 'select 1 from holdfast_notes limit 1' })

@@ -70,7 +70,9 @@ export class PostgresServer {
     }).trim()
   }
 
+  /** Nothing where it runs. */
   async begin(): Promise<void> {
+    if (this.#runs) return
     const settings = [`port=${this.port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...this.#settings]
     const words = ['-D', join(this.#directory, 'data'), ...settings.flatMap((setting) => ['-c', setting])]
     const child = spawn(join(postgresBinaries ?? '', 'postgres'), words, {
@@ -92,9 +94,13 @@ export class PostgresServer {
   /** `SIGINT`: fast shutdown. `SIGQUIT`: at once, as a crash. */
   async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     const child = this.#process
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (child === undefined || !this.#runs) return
     child.kill(signal)
     await once(child, 'exit')
+  }
+
+  get #runs(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
   }
 
   pause(): void {

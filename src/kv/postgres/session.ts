@@ -1,6 +1,5 @@
 /** One connection to the primary: opened, checked and set up; and what its failures mean. */
 import type pg from 'pg'
-import { KvUnavailable } from '../kv.ts'
 import { clientOf, type ServerUrl } from './servers.ts'
 import { ConfigurationRefused, refusalOf, type ServerSettings, warningOf } from './session-rules.ts'
 
@@ -14,7 +13,14 @@ export interface Statement {
   values?: readonly (Buffer | string | number | bigint | boolean | null)[]
 }
 
-const connectTimeoutMs = 1500
+/** Tells whether the server still answers, when a session has heard nothing for a while. */
+export interface Watch {
+  isAlive(): Promise<boolean>
+}
+
+const connectTimeoutMs = 900
+/** Long statements are no sign of anything, while others are answered. */
+const silentMsMax = 900
 
 /** Plans that read more than what is asked for are no choice: what the planner knows of a table is old when it grows fast. */
 const setUp = `
@@ -31,10 +37,12 @@ export class Session {
   /** Says that a transaction was committed, and that the standby may not have it. */
   #warned = false
   readonly #client: pg.Client
+  readonly #watch: Watch
   #failure: Error | undefined
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, watch: Watch) {
     this.#client = client
+    this.#watch = watch
     client.on('error', (error) => {
       this.#failure ??= error
     })
@@ -46,25 +54,24 @@ export class Session {
     })
   }
 
-  /** To the first of the servers that takes writes. Rejects with `KvUnavailable`, and with `ConfigurationRefused`. */
-  static async open(servers: readonly ServerUrl[], warn: (message: string) => void = () => {}): Promise<Session> {
-    const causes: unknown[] = []
-    for (const server of servers) {
-      try {
-        const client = clientOf(server, connectTimeoutMs)
-        const session = new Session(client)
-        await client.connect()
-        if (await session.#isReady(warn)) return session
-        await session.close()
-        causes.push(new Error('the server is read-only'))
-      } catch (error) {
-        if (error instanceof ConfigurationRefused) throw error
-        causes.push(error)
-      }
+  /** Rejects with `ConfigurationRefused`, and with whatever else keeps the server from taking writes. */
+  static async open(
+    server: ServerUrl,
+    { warn, watch }: { warn: (message: string) => void; watch: Watch },
+  ): Promise<Session> {
+    const session = new Session(clientOf(server, connectTimeoutMs), watch)
+    // The driver's own time-out ends with the connection: a server that takes it and says nothing more is none.
+    const late = setTimeout(() => session.destroy(), connectTimeoutMs)
+    try {
+      await session.#client.connect()
+      if (await session.#isReady(warn)) return session
+      throw new Error('the server is read-only')
+    } catch (error) {
+      session.destroy()
+      throw error
+    } finally {
+      clearTimeout(late)
     }
-    throw new KvUnavailable('The metadata database cannot be reached.', {
-      cause: causes.length === 1 ? causes[0] : new AggregateError(causes),
-    })
   }
 
   /** Whether it takes writes. */
@@ -81,10 +88,7 @@ export class Session {
       synchronousStandbyNames: synchronousStandbyNames ?? '',
     }
     const refusal = refusalOf(settings)
-    if (refusal !== undefined) {
-      await this.close()
-      throw new ConfigurationRefused(refusal)
-    }
+    if (refusal !== undefined) throw new ConfigurationRefused(refusal)
     const warning = warningOf(settings)
     if (warning !== undefined) warn(warning)
     return true
@@ -97,6 +101,7 @@ export class Session {
   /** Rejects with what the server or the connection said. */
   async run({ name, text, values }: Statement): Promise<Row[]> {
     if (this.#failure !== undefined) throw this.#failure
+    const silence = setInterval(() => void this.#giveUpIfDead(), silentMsMax)
     try {
       const result = await this.#client.query<Row>({
         text,
@@ -110,7 +115,13 @@ export class Session {
     } catch (error) {
       if (isConnectionLost(error)) this.#failure ??= error instanceof Error ? error : new Error(String(error))
       throw error
+    } finally {
+      clearInterval(silence)
     }
+  }
+
+  async #giveUpIfDead(): Promise<void> {
+    if (!(await this.#watch.isAlive())) this.destroy()
   }
 
   /** The same of a statement that commits. `isDurable`: no wait for a standby was given up. */

@@ -1,21 +1,16 @@
 /** A few sessions that statements take in turn. One that broke is replaced when it is needed. */
-import { KvUnavailable } from '../kv.ts'
-import type { ServerUrl } from './servers.ts'
-import { Session } from './session.ts'
+import type { Primary } from './primary.ts'
+import type { Session } from './session.ts'
 
 export class Sessions {
-  readonly #servers: readonly ServerUrl[]
+  readonly #primary: Primary
   readonly #most: number
   #idle: Session[] = []
   #count = 0
   #waiting: { resolve(): void; reject(error: Error): void }[] = []
   #closed = false
-  /** While the database can't be reached, not everybody waits for a connection attempt of their own. */
-  #failedUntilMs = 0
-  #failure: unknown
-
-  constructor(servers: readonly ServerUrl[], most: number) {
-    this.#servers = servers
+  constructor(primary: Primary, most: number) {
+    this.#primary = primary
     this.#most = most
   }
 
@@ -49,17 +44,11 @@ export class Sessions {
   }
 
   async #open(): Promise<Session> {
-    if (performance.now() < this.#failedUntilMs) throw this.#failure
     this.#count++
     try {
-      return await Session.open(this.#servers)
+      return await this.#primary.open()
     } catch (error) {
       this.#count--
-      if (error instanceof KvUnavailable) {
-        this.#failure = error
-        // Not all gateways at the same moment.
-        this.#failedUntilMs = performance.now() + 100 + Math.random() * 200
-      }
       this.#wakeOne()
       throw error
     }

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { commitStatement, type Prepared, prepare, type Touched, takeBatch, type WriterId } from './commit-batch.ts'
+import type { Primary } from './primary.ts'
 import { fencedCode } from './schema.ts'
-import type { ServerUrl } from './servers.ts'
-import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, Session } from './session.ts'
+import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, type Session } from './session.ts'
 
 interface Waiting {
   prepared: Prepared
@@ -23,8 +23,8 @@ export class Writer {
   #closing: Promise<void> | undefined
   #idle: (() => void) | undefined
 
-  constructor(servers: readonly ServerUrl[], lanes: number) {
-    this.#lanes = Array.from({ length: lanes }, () => new Lane(servers))
+  constructor(primary: Primary, lanes: number) {
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(primary))
   }
 
   commit(commit: Commit): Promise<boolean> {
@@ -74,14 +74,14 @@ export class Writer {
 
 /** One connection that commits, one batch after the other, and the row by which the database remembers the last of them. */
 class Lane {
-  readonly #servers: readonly ServerUrl[]
+  readonly #primary: Primary
   #session: Session | undefined
   #writer: WriterId | undefined
   #operation = 0
   #isClosed = false
 
-  constructor(servers: readonly ServerUrl[]) {
-    this.#servers = servers
+  constructor(primary: Primary) {
+    this.#primary = primary
   }
 
   /** The numbers of those whose checks failed. Rejects with `KvUnavailable` when nothing was written. */
@@ -117,7 +117,7 @@ class Lane {
     if (this.#session === undefined || this.#session.isBroken) {
       void this.#session?.close()
       this.#session = undefined
-      this.#session = await Session.open(this.#servers)
+      this.#session = await this.#primary.open()
     }
     const session = this.#session
     try {
@@ -137,7 +137,7 @@ class Lane {
   async #outcomeOf({ id }: WriterId, operation: number): Promise<number[] | undefined> {
     for (let attempt = 0; ; attempt++) {
       try {
-        if (this.#session === undefined || this.#session.isBroken) this.#session = await Session.open(this.#servers)
+        if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
         const { rows, isDurable } = await this.#session.commit({
           text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
           values: [id],
