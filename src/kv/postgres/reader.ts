@@ -3,9 +3,9 @@ import { assertKey, rangeBounds } from '../bounds.ts'
 import type { Entry, Fold, Key, RangeQuery, View } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { behindGroup, keyAfter, later, textAt } from '../ordered-key.ts'
-import { isConnectionLost, type Row, type Session, type Statement } from './session.ts'
+import { isConnectionLost, type Session, type Statement } from './session.ts'
 import type { Sessions } from './sessions.ts'
-import { entriesByKey, entryIn, entryOfRow, getStatement, viewStatement } from './statements.ts'
+import { entryIn, getStatement, Parts, viewStatement } from './statements.ts'
 
 interface Asked {
   keys: readonly Key[]
@@ -55,7 +55,7 @@ export class Reader {
         if (batch.length === 0) batch = this.#takeBatch()
         return batch.length === 0 ? Promise.resolve([]) : session.run(getStatement(batch.flatMap(({ keys }) => keys)))
       })
-      const found = entriesByKey(rows)
+      const found = new Parts(rows).byKey()
       for (const { keys, resolve } of batch) resolve(keys.map((key) => entryIn(found, key)))
     } catch (error) {
       for (const { reject } of batch.length === 0 ? this.#takeBatch() : batch) reject(error)
@@ -87,14 +87,13 @@ export class Reader {
     const statement = viewStatement(keys, queries)
     if (queries.some(takesSteps)) return this.#viewInSteps(keys, queries, read)
     const rows = statement === undefined ? [] : await this.#reading((session) => session.run(statement))
-    const parts = partsOf(rows, queries.length)
-    if (queries.some((query, at) => endedEarly(query, parts.ranges[at] ?? []))) {
-      return this.#viewInSteps(keys, queries, read)
-    }
-    const found = entriesByKey(parts.keys)
+    const parts = new Parts(rows)
+    const ranges = queries.map((_, at) => parts.range(at))
+    if (queries.some((query, at) => endedEarly(query, ranges[at] ?? []))) return this.#viewInSteps(keys, queries, read)
+    const found = parts.byKey()
     return {
       entries: keys.map((key) => entryIn(found, key)),
-      found: parts.ranges.map((range, at) => range.map((row) => read(entryOfRow(row), at))),
+      found: ranges.map((range, at) => range.map((entry) => read(entry, at))),
     }
   }
 
@@ -106,7 +105,7 @@ export class Reader {
   ): Promise<View<T>> {
     return this.#reading((session) =>
       atOneMoment(session, async () => {
-        const found = entriesByKey(keys.length === 0 ? [] : await session.run(getStatement(keys)))
+        const found = new Parts(keys.length === 0 ? [] : await session.run(getStatement(keys))).byKey()
         const ranges: T[][] = []
         for (const [at, query] of queries.entries()) {
           const entries = await rangeInSession(session, query)
@@ -146,8 +145,8 @@ export async function atOneMoment<T>(session: Session, work: () => Promise<T>): 
 export async function rangeInSession(session: Session, query: RangeQuery): Promise<Entry[]> {
   if (!takesSteps(query)) {
     const rows = await session.run(viewStatement([], [query]) ?? nothing)
-    const range = partsOf(rows, 1).ranges[0] ?? []
-    if (!endedEarly(query, range)) return range.map(entryOfRow)
+    const range = new Parts(rows).range(0)
+    if (!endedEarly(query, range)) return range
   }
   return query.fold === undefined ? [] : rangeInSteps(session, query, query.fold)
 }
@@ -159,9 +158,10 @@ async function rangeInSteps(session: Session, query: RangeQuery, fold: Fold): Pr
   const end = rangeBounds(query)?.end
   let start = rangeBounds(query)?.start
   while (start !== undefined && end !== undefined && found.length < query.limit) {
-    const page = await session.run(viewStatement([], [{ start, end, limit: pageOfSteps }]) ?? nothing)
+    const rows = await session.run(viewStatement([], [{ start, end, limit: pageOfSteps }]) ?? nothing)
+    const page = new Parts(rows).range(0)
     let behind: Key | undefined
-    for (const entry of (partsOf(page, 1).ranges[0] ?? []).map(entryOfRow)) {
+    for (const entry of page) {
       if (found.length === query.limit) break
       start = keyAfter(entry.key)
       if (behind !== undefined && entry.key.compare(behind) < 0) continue
@@ -173,20 +173,12 @@ async function rangeInSteps(session: Session, query: RangeQuery, fold: Fold): Pr
   return found
 }
 
-/** Rows as they come, apart by the part of the view that they answer. */
-function partsOf(rows: readonly Row[], count: number): { keys: Row[]; ranges: Row[][] } {
-  const keys: Row[] = []
-  const ranges: Row[][] = Array.from({ length: count }, () => [])
-  for (const [part, ...row] of rows) (ranges[Number(part)] ?? keys).push(row)
-  return { keys, ranges }
-}
-
 /** The function in the database looks for a delimiter in texts as they lie there, where NULs are escaped. */
 const takesSteps = ({ fold }: RangeQuery): boolean => fold?.text === 'element' && fold.delimiter.includes(0)
 
 /** Whether the last key is one of which the function in the database can't tell the group. */
-function endedEarly({ fold, limit }: RangeQuery, rows: readonly Row[]): boolean {
-  const last = rows.at(-1)
-  if (fold?.text !== 'element' || last === undefined || rows.length === limit) return false
-  return textAt(entryOfRow(last).key, fold.head.length).includes('\0')
+function endedEarly({ fold, limit }: RangeQuery, entries: readonly Entry[]): boolean {
+  const last = entries.at(-1)
+  if (fold?.text !== 'element' || last === undefined || entries.length === limit) return false
+  return textAt(last.key, fold.head.length).includes('\0')
 }

@@ -70,6 +70,3 @@ export function boolArray(elements: readonly boolean[]): Buffer {
 
 /** What a statement answers with in text form: `\x` and hex digits. */
 export const byteaOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex')
-
-/** The same of a key, to find it by. */
-export const textOfBytea = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
