@@ -18,7 +18,10 @@ function binaries(): string | undefined {
   return bin && existsSync(join(bin, 'initdb')) ? bin : undefined
 }
 
-export const postgresBinaries = binaries()
+const postgresBinaries = binaries()
+
+/** Succeeds where a server can be started. */
+export const postgresProbe = [join(postgresBinaries ?? '/nowhere', 'postgres'), '--version']
 
 /** PostgreSQL refuses to run as root. */
 function unprivileged(): { uid?: number; gid?: number } {

@@ -188,8 +188,11 @@ export async function openSchema(session: Session): Promise<void> {
 }
 
 async function versionIn(session: Session): Promise<number | undefined> {
-  const [table] = await session.run({ text: `select to_regclass('holdfast_notes')::text` })
-  if (table?.[0] == null) return undefined
+  // Not by `to_regclass`: within a transaction the server remembers that there was no such table.
+  const [table] = await session.run({
+    text: "select 1 from pg_class where relname = 'holdfast_notes' and relnamespace = current_schema()::regnamespace",
+  })
+  if (table === undefined) return undefined
   const [noted] = await session.run({ text: `select value from holdfast_notes where name = 'schema'` })
   return Number(noted?.[0])
 }

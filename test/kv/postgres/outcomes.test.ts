@@ -1,13 +1,14 @@
 /** What becomes of commits and reads when the database, or the way to it, fails. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Kv, KvUnavailable } from '../../src/kv/kv.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
-import { CutProxy } from '../support/cut-proxy.ts'
-import { PostgresServer, postgresBinaries } from '../support/postgres.ts'
-import { bytes, entryOf, increment, keysOf, put, texts } from './text-entries.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
+import { openPostgres } from '../../../src/kv/postgres.ts'
+import { CutProxy } from '../../support/cut-proxy.ts'
+import { describeInstalled } from '../../support/installed.ts'
+import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { bytes, entryOf, increment, keysOf, put, texts } from '../text-entries.ts'
 
-describe.skipIf(postgresBinaries === undefined)('PostgreSQL that fails', () => {
+describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
   let server: PostgresServer
   let proxy: CutProxy
   let url: string

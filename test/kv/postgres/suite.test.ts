@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe } from 'vitest'
-import { openPostgres } from '../../src/kv/postgres.ts'
-import { PostgresServer, postgresBinaries } from '../support/postgres.ts'
-import { describeKv } from './suite.ts'
+import { afterAll, beforeAll } from 'vitest'
+import { openPostgres } from '../../../src/kv/postgres.ts'
+import { describeInstalled } from '../../support/installed.ts'
+import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { describeKv } from '../suite.ts'
 
-describe.skipIf(postgresBinaries === undefined)('PostgreSQL', () => {
+describeInstalled('PostgreSQL', [postgresProbe], () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await PostgresServer.start(['fsync=on'])
