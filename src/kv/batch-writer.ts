@@ -15,6 +15,8 @@ interface Database extends Transaction {
 export class BatchWriter {
   readonly #db: Database
   readonly #integrity: LmdbIntegrity
+  /** The digest that this process wrote last, and its bytes: mostly the ones that the next transaction finds. */
+  #last: { digest: TreeDigest; bytes: Buffer } | undefined
   /** The next transaction writes the digest, even if it writes nothing else. */
   digestIsWanted = false
 
@@ -29,7 +31,7 @@ export class BatchWriter {
    */
   async write(take: () => readonly Commit[]): Promise<boolean[]> {
     let applied: boolean[] = []
-    let digest: TreeDigest | undefined
+    let written: { digest: TreeDigest; bytes: Buffer } | undefined
     let damage: MetadataDamaged | undefined
     await this.#db.transaction(() => {
       const commits = take()
@@ -39,27 +41,31 @@ export class BatchWriter {
         const tally = new DigestTally()
         applied = applyInOrder(this.#db, commits, before.txnId * versionsPerTransaction, tally)
         // A transaction that writes nothing is none to LMDB.
-        if (tally.writes > 0 || this.digestIsWanted) digest = this.#putDigest(before, tally)
+        if (tally.writes > 0 || this.digestIsWanted) written = this.#putDigest(before, tally)
       } catch (error) {
         if (!(error instanceof MetadataDamaged)) throw error
         damage = error
       }
     })
     if (damage !== undefined) throw damage
-    if (digest !== undefined) this.#integrity.committed(digest)
+    if (written === undefined) return applied
+    this.#integrity.committed(written.digest, written.bytes)
+    this.#last = written
     return applied
   }
 
-  #putDigest(before: TreeDigest, tally: DigestTally): TreeDigest {
+  #putDigest(before: TreeDigest, tally: DigestTally): { digest: TreeDigest; bytes: Buffer } {
     const digest = { ...before, ...sumOf(before, tally.sums) }
-    this.#db.put(digestKey, packDigest(digest), digest.txnId * versionsPerTransaction)
+    const bytes = packDigest(digest)
+    this.#db.put(digestKey, bytes, digest.txnId * versionsPerTransaction)
     this.digestIsWanted = false
-    return digest
+    return { digest, bytes }
   }
 
   #digest(): TreeDigest | undefined {
     const found = this.#db.get(digestKey)
     if (found === undefined) return undefined
+    if (this.#last?.bytes.equals(found)) return this.#last.digest
     const digest = unpackDigest(found)
     if (digest === undefined) throw new MetadataDamaged('the digest of all entries is damaged')
     return digest

@@ -30,6 +30,10 @@ export interface Fs {
   /** Names in a directory, unordered. ENOENT when there is none. */
   list(path: string): Promise<string[]>
   stat(path: string): Promise<{ size: number; mtimeMs: number; isDirectory: boolean }>
+  /** Whether `path` lies on a disk of this machine, so that to look for a file there takes no longer than to ask another thread to look. */
+  isLocal(path: string): Promise<boolean>
+  /** Throws where `stat` would reject. Only where the path is local: it waits. */
+  requireThereNow(path: string): void
   /** Replaces the target atomically. */
   rename(from: string, to: string): Promise<void>
   /** A second name for a file; EEXIST when the name is taken. Not every file system supports it. */

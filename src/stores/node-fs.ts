@@ -219,6 +219,11 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
+/** Of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS and ZFS: statfs(2) of Linux, `linux/magic.h`. What is not known counts as remote. */
+const localTypes: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
+])
+
 export const nodeFs: Fs = {
   open: (path, mode) => (mode === 'read' ? openToRead(path) : openToWrite(path, mode)),
   mkdir: (path) => fsPromises.mkdir(path, { mode: directoryMode }),
@@ -231,6 +236,10 @@ export const nodeFs: Fs = {
         else reject(error)
       })
     }),
+  isLocal: async (path) => localTypes.has((await fsPromises.statfs(path)).type),
+  requireThereNow: (path) => {
+    fs.statSync(path)
+  },
   rename: (from, to) => fsPromises.rename(from, to),
   link: (from, to) => fsPromises.link(from, to),
   unlink: (path) => fsPromises.unlink(path),

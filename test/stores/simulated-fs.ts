@@ -154,6 +154,15 @@ export class SimulatedFs implements Fs {
     })
   }
 
+  /** So that each look is a call that may fail. */
+  async isLocal(): Promise<boolean> {
+    return false
+  }
+
+  requireThereNow(): never {
+    throw new Error('nothing here is local')
+  }
+
   async rename(from: string, to: string): Promise<void> {
     return this.#call('rename', from, () => {
       if (dirname(from) !== dirname(to)) throw failure('EXDEV', from)

@@ -46,8 +46,8 @@ export class CommitMarks {
   }
 
   /** Not synced: that would cost as much as the commit. */
-  write(digest: TreeDigest): void {
-    writeSync(this.#file.fd, packDigest(digest), 0, packedBytes, placeOf(digest.txnId))
+  write({ txnId }: TreeDigest, packed: Buffer): void {
+    writeSync(this.#file.fd, packed, 0, packedBytes, placeOf(txnId))
   }
 
   sync(): Promise<void> {

@@ -122,10 +122,10 @@ export class LmdbIntegrity implements Integrity {
     return { ...found, ...sumOf(this.#base.sums, found), since: 0 }
   }
 
-  /** A transaction is durable. */
-  committed(digest: TreeDigest): void {
+  /** A transaction is durable. `bytes`: its digest, packed. */
+  committed(digest: TreeDigest, bytes: Buffer): void {
     if (digest.txnId > (this.#newest?.txnId ?? 0)) this.#newest = digest
-    this.#marks.write(digest)
+    this.#marks.write(digest, bytes)
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
  * A digest of all entries of a metadata file, which every commit keeps up to date (ADR 0023): how many there are, and two sums over their keys and
  * versions. No two entries ever have the same, so what is missing, hidden, stale or there twice changes it.
  */
+import { endianness } from 'node:os'
 import { crc32c } from '@node-rs/crc32'
 import type { Key } from '../kv.ts'
 
@@ -23,12 +24,17 @@ export interface TreeDigest extends DigestSums {
 /** Behind every other key: tables are named by letters. No key may begin with it. */
 export const digestKey: Key = Buffer.alloc(16, 0xff)
 
+/** A version as it is stored, and its halves. */
+const storedVersion = new Float64Array(1)
+const halves = new Int32Array(storedVersion.buffer)
+/** Which half is the lower one is the processor's choice. */
+const lowHalf = endianness() === 'LE' ? 0 : 1
+
 /** Collects sums. */
 export class DigestTally {
   #entries = 0
   #first = 0
   #second = 0
-  readonly #version = new DataView(new ArrayBuffer(8))
 
   /** How many writes it was told of. */
   writes = 0
@@ -42,8 +48,8 @@ export class DigestTally {
   }
 
   #count(keySum: number, version: number, times: 1 | -1): void {
-    this.#version.setFloat64(0, version, true)
-    this.addStored(keySum, this.#version.getInt32(0, true), this.#version.getInt32(4, true), times)
+    storedVersion[0] = version
+    this.addStored(keySum, halves[lowHalf] ?? 0, halves[1 - lowHalf] ?? 0, times)
   }
 
   /** `keySum`: CRC32C of the key. `low`, `high`: the version's halves, as they are stored. */

@@ -23,6 +23,8 @@ export interface StoreContext {
   readonly storeId: string
   readonly fs: Fs
   readonly layout: Layout
+  /** See `Fs.isLocal`. */
+  readonly isLocal: boolean
   readonly directories: DirectorySync
   readonly freeSpace: FreeSpace
   readonly deleteRoom: DeleteRoom

@@ -72,6 +72,7 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
     storeId,
     fs,
     layout,
+    isLocal: process.platform === 'linux' && (await fs.isLocal(layout.root)),
     directories,
     freeSpace,
     deleteRoom: new DeleteRoom(fs, layout, Math.ceil(sizes.segmentGrowBytes / deleteRoomShare)),

@@ -12,6 +12,8 @@ import { closeQuietly, type StoreContext } from './context.ts'
 import { buildSeal, finishRecord, recordHeaderBytes, type UnfinishedRecord } from './segment-record.ts'
 import { formatRecordId } from './shard-ids.ts'
 
+const asValue = (error: unknown): unknown => error
+
 /** Grown in slices: a concurrent group's sync waits for one slice to reach the disk, not for a whole step. */
 const zeros = Buffer.alloc(1024 * 1024)
 
@@ -174,12 +176,16 @@ export class SegmentFile {
   }
 
   /** A directory that was moved or unmounted still takes bytes through open descriptors, where nobody will find them. The name is unique. */
-  #placeFault(): Promise<unknown> {
-    const { fs, layout } = this.#context
-    return fs.stat(layout.segment(this.id)).then(
-      () => undefined,
-      (error) => error,
-    )
+  #placeFault(): unknown {
+    const { fs, layout, isLocal } = this.#context
+    const path = layout.segment(this.id)
+    if (!isLocal) return fs.stat(path).then(() => undefined, asValue)
+    try {
+      fs.requireThereNow(path)
+      return undefined
+    } catch (error) {
+      return error
+    }
   }
 
   #assertSound(): void {

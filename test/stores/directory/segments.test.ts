@@ -1,6 +1,9 @@
 /** How small shards share segments: group commit, growth, sealing, and what a restart finds. */
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { bytesSource } from '../../../src/byte-source.ts'
+import { nodeFs } from '../../../src/stores/node-fs.ts'
 import type { ShardId } from '../../../src/stores/shard-store.ts'
 import { patternBytes, seededClock, seededRandom } from '../../support/seeded.ts'
 import type { SimulatedFs } from '../simulated-fs.ts'
@@ -40,6 +43,22 @@ describe('small shards', () => {
     await Promise.all([first, ...rest])
     expect(callsOf(fs, from, 'write')).toBeLessThanOrEqual(2)
     expect(callsOf(fs, from, 'datasync')).toBe(0)
+  })
+
+  test.each([
+    ['a disk of this machine', nodeFs],
+    ['a mount that may be remote', { ...nodeFs, isLocal: async () => false }],
+  ])('are refused once the store was moved away under them, on %s', async (_what, fs) => {
+    const directory = await temporaryDirectory()
+    const { store } = await openStore({ path: join(directory.path, 'store'), clock: seededClock(seededRandom(3)), fs })
+    try {
+      await put(store, patternBytes(0, 10))
+      await rename(join(directory.path, 'store'), join(directory.path, 'elsewhere'))
+      await expect(put(store, patternBytes(1, 10))).rejects.toThrow('ENOENT')
+    } finally {
+      await store.close()
+      await directory.remove()
+    }
   })
 
   test('of a group too large to be joined in one piece, and of groups that are, are read as written', async () => {
