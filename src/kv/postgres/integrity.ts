@@ -1,5 +1,6 @@
 /** What is known of whether PostgreSQL still holds what was committed. The server keeps checks of its own pages; here every record is held against its own checksum. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock } from '../../clock.ts'
 import { coversVersion } from '../entry-version.ts'
 import type { CheckHow, CheckReport, Integrity, Key } from '../kv.ts'
 import { atOneMoment } from './reader.ts'
@@ -32,7 +33,13 @@ export class PostgresIntegrity implements Integrity {
 
   async #checkIn(session: Session, { pace }: CheckHow): Promise<CheckReport> {
     const coversBelow = await versionOfAllDone(session)
-    const report: CheckReport = { startedMs: Date.now(), entries: 0, coversBelow, damagedRecords: 0, damagedKeys: [] }
+    const report: CheckReport = {
+      startedMs: systemClock.now(),
+      entries: 0,
+      coversBelow,
+      damagedRecords: 0,
+      damagedKeys: [],
+    }
     await atOneMoment(session, async () => {
       let start: Key = Buffer.alloc(0)
       let rows: Row[]

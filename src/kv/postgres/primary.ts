@@ -1,5 +1,6 @@
 /** The way to the primary: opens sessions to it, knows for a moment that it can't be reached, and asks whether it still lives. */
 import { KvUnavailable } from '../kv.ts'
+import { jitter } from './jitter.ts'
 import type { ServerUrl } from './servers.ts'
 import { Session } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
@@ -25,7 +26,7 @@ export class Primary {
     } catch (error) {
       if (error instanceof KvUnavailable) {
         this.#failure = error
-        this.#failedUntilMs = performance.now() + pauseMs.least + Math.random() * pauseMs.spread
+        this.#failedUntilMs = performance.now() + pauseMs.least + jitter() * pauseMs.spread
       }
       throw error
     }

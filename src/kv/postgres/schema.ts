@@ -4,8 +4,8 @@ import { fenceCount } from './fences.ts'
 import type { Session } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
-/** Raise it with each change of what follows; `upgrades` says how a database gets there. */
-export const schemaVersion = 1
+/** Raise it with each change of what follows, and say here how a database gets there. */
+const schemaVersion = 1
 
 /** Any number, the same in all versions: who makes or upgrades the schema waits for whoever does. */
 const schemaLock = 7_204_117_311_001

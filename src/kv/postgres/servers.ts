@@ -1,4 +1,5 @@
 /** The servers that a URL names: several hosts, as libpq takes them, which the driver does not. */
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { ConfigurationRefused } from './session-rules.ts'
 
@@ -28,12 +29,21 @@ export function serversOf(url: string): ServerUrl[] {
   return hosts.split(',').map((host) => `${scheme}${user === undefined ? '' : `${user}@`}${host}${rest}`)
 }
 
-export function clientOf(url: ServerUrl, connectTimeoutMs: number): pg.Client {
-  return new pg.Client({
+/** A client, and the socket that it will use: to give it up at once is nothing that the driver offers. Where it speaks TLS, it does so over this socket. */
+export interface Connecting {
+  client: pg.Client
+  socket: Socket
+}
+
+export function clientOf(url: ServerUrl, connectTimeoutMs: number): Connecting {
+  const socket = new Socket()
+  const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     application_name: 'holdfast',
+    stream: () => socket,
   })
+  return { client, socket }
 }

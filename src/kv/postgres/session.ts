@@ -1,6 +1,7 @@
 /** One connection to the primary: opened, checked and set up; and what its failures mean. */
+import type { Socket } from 'node:net'
 import type pg from 'pg'
-import { clientOf, type ServerUrl } from './servers.ts'
+import { type Connecting, clientOf, type ServerUrl } from './servers.ts'
 import { ConfigurationRefused, refusalOf, type ServerSettings, warningOf } from './session-rules.ts'
 
 /** Rows as arrays of texts; `null` for NULL. */
@@ -37,11 +38,13 @@ export class Session {
   /** Says that a transaction was committed, and that the standby may not have it. */
   #warned = false
   readonly #client: pg.Client
+  readonly #socket: Socket
   readonly #watch: Watch
   #failure: Error | undefined
 
-  private constructor(client: pg.Client, watch: Watch) {
+  private constructor({ client, socket }: Connecting, watch: Watch) {
     this.#client = client
+    this.#socket = socket
     this.#watch = watch
     client.on('error', (error) => {
       this.#failure ??= error
@@ -134,8 +137,7 @@ export class Session {
   /** Gives up what is under way. */
   destroy(): void {
     this.#failure ??= new Error('the connection to PostgreSQL was given up')
-    const { connection } = this.#client as unknown as { connection: { stream: { destroy(): void } } }
-    connection.stream.destroy()
+    this.#socket.destroy()
   }
 
   async close(): Promise<void> {

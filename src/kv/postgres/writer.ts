@@ -1,9 +1,10 @@
 /** Commits to PostgreSQL: several batches under way, each durable when it is answered, and none answered before it is known what became of it. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { randomId, systemClock } from '../../clock.ts'
 import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { commitStatement, type Prepared, prepare, type Touched, takeBatch, type WriterId } from './commit-batch.ts'
+import { jitter } from './jitter.ts'
 import type { Primary } from './primary.ts'
 import { fencedCode } from './schema.ts'
 import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, type Session } from './session.ts'
@@ -149,7 +150,7 @@ class Lane {
       } catch (error) {
         if (this.#isClosed) throw error
         // With jitter, so that gateways don't all come back at once.
-        await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random()))
+        await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()))
       }
     }
   }
@@ -167,7 +168,7 @@ class Lane {
 }
 
 async function register(session: Session): Promise<WriterId> {
-  const id = randomUUID()
+  const id = randomId(systemClock)
   const text = "insert into holdfast_writers (id, epoch, last, failed) values ($1, 1, 0, '{}')"
   await session.run({ text, values: [id] })
   return { id, epoch: '1' }
