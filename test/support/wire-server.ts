@@ -11,6 +11,7 @@ import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
 import { CountingKv } from './counting-kv.ts'
+import { wireMetadata } from './wire-metadata.ts'
 
 /** The account that sends, unless a test says otherwise. */
 export const mainKey = { accessKeyId: 'AKMAIN', secretAccessKey: 'main-secret-of-the-wire-tests' }
@@ -74,7 +75,8 @@ export async function startWireServer({
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryData([kmsKeyName])
-  const { backend } = memory
+  const metadata = await wireMetadata(memory.backend)
+  const { backend } = metadata
   const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()
   const waiting = new Map<string, (line: RequestLog) => void>()
@@ -110,9 +112,10 @@ export async function startWireServer({
         if (line === undefined) waiting.set(requestId, resolve)
         else resolve(line)
       }),
-    empty: () => emptyStore(memory.backend),
+    empty: () => emptyStore(backend),
     close: async () => {
       await server.close()
+      await metadata.close()
       await memory.close()
       if (surprises.size > 0) throw new Error(`errors that are not declared: ${[...surprises].join(', ')}`)
     },

@@ -1,0 +1,106 @@
+/** Metadata in PostgreSQL, which any number of processes on any hosts share. Every commit is durable, as the server understands it, when it resolves. Knows nothing of what is stored. */
+import { assertCommit } from './bounds.ts'
+import type { Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
+import { PostgresIntegrity } from './postgres/integrity.ts'
+import { Primary } from './postgres/primary.ts'
+import { Reader, rangeInSession } from './postgres/reader.ts'
+import { openSchema } from './postgres/schema.ts'
+import { serversOf } from './postgres/servers.ts'
+import { Sessions } from './postgres/sessions.ts'
+import { Writer } from './postgres/writer.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432,other:5432/database?sslmode=verify-full` */
+  url: string
+  /** Connections that this process may hold. At least 4. */
+  connections?: number
+  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: nobody can. */
+  isWhole?(key: Key, value: Buffer): boolean
+  /** Told in one line what an operator should change. */
+  warn?(message: string): void
+}
+
+const defaultConnections = 10
+const writersMax = 4
+
+/** Rejects with `KvUnavailable`, and with `ConfigurationRefused` for a server that would lose what it acknowledges. */
+export async function openPostgres({
+  url,
+  connections = defaultConnections,
+  isWhole,
+  warn,
+}: PostgresOptions): Promise<Kv> {
+  const primary = new Primary(serversOf(url))
+  const first = await primary.open(warn)
+  try {
+    await openSchema(first)
+  } finally {
+    await first.close()
+  }
+  return new PostgresKv(primary, connections, isWhole ?? (() => true))
+}
+
+class PostgresKv implements Kv {
+  readonly integrity: Integrity
+  readonly #primary: Primary
+  readonly #sessions: Sessions
+  readonly #reader: Reader
+  readonly #writer: Writer
+  #closing: Promise<void> | undefined
+
+  constructor(primary: Primary, connections: number, isWhole: (key: Key, value: Buffer) => boolean) {
+    const writers = Math.min(writersMax, Math.floor(connections / 2))
+    this.#primary = primary
+    this.#sessions = new Sessions(primary, connections - writers - 1)
+    this.#reader = new Reader(this.#sessions)
+    this.#writer = new Writer(primary, writers)
+    this.integrity = new PostgresIntegrity(this.#sessions, isWhole)
+  }
+
+  async get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
+    this.#assertOpen()
+    return this.#reader.get(keys)
+  }
+
+  async range(query: RangeQuery): Promise<Entry[]> {
+    this.#assertOpen()
+    return this.#reader.range(query)
+  }
+
+  async view<T>(
+    keys: readonly Key[],
+    queries: readonly RangeQuery[],
+    read: (entry: Entry, query: number) => T,
+  ): Promise<View<T>> {
+    this.#assertOpen()
+    return this.#reader.view(keys, queries, read)
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    this.#assertOpen()
+    assertCommit(commit)
+    return this.#writer.commit(commit)
+  }
+
+  /** On a connection of its own, in one transaction. */
+  async snapshot(): Promise<Snapshot> {
+    this.#assertOpen()
+    const session = await this.#primary.open()
+    await session.run({ text: 'begin transaction isolation level repeatable read, read only' })
+    // The moment of the snapshot is that of its first statement.
+    await session.run({ text: 'select 1 from holdfast_notes limit 1' })
+    return { range: (query) => rangeInSession(session, query), close: () => session.close() }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#writer.close()
+      await this.#sessions.close()
+    })()
+    return this.#closing
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new Error('the metadata store is closed')
+  }
+}

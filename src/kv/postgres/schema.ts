@@ -1,0 +1,198 @@
+/** The tables and functions in PostgreSQL, and how a database comes to have them. Every statement that is run besides stands with who runs it. */
+
+import { fenceCount } from './fences.ts'
+import type { Session } from './session.ts'
+import { ConfigurationRefused } from './session-rules.ts'
+
+/** Raise it with each change of what follows, and say here how a database gets there. */
+const schemaVersion = 1
+
+/** Any number, the same in all versions: who makes or upgrades the schema waits for whoever does. */
+const schemaLock = 7_204_117_311_001
+
+/** PostgreSQL's own class of errors that programs define. */
+export const fencedCode = 'HF001'
+
+const tables = `
+create table holdfast_entries (key bytea not null, value bytea not null, version bigint not null, primary key (key))
+  with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
+alter table holdfast_entries alter column key set storage main, alter column value set storage external;
+create sequence holdfast_versions;
+create table holdfast_fences (id int primary key) with (fillfactor = 10);
+insert into holdfast_fences select generate_series(0, ${fenceCount - 1});
+create table holdfast_writers (id uuid primary key, epoch bigint not null, last bigint not null, failed int[] not null,
+  opened timestamptz not null default now()) with (fillfactor = 20);
+create table holdfast_notes (name text primary key, value text not null);
+`
+
+/**
+ * Applies commits that have nothing to do with each other; returns the numbers of those whose checks failed. Locks are taken in one order by everybody: fences by number, then rows by
+ * key. Each statement sees what was committed before it began (READ COMMITTED), so that what is looked at after the locks is what holds until the end.
+ * Version 0 stands for absence.
+ */
+const commitFunction = `
+create or replace function holdfast_commit(
+  writer uuid, writer_epoch bigint, operation bigint,
+  fence_ids int[], fence_alone bool[],
+  shared_keys bytea[], own_keys bytea[], in_turn bool,
+  check_keys bytea[], check_versions bigint[], check_commits int[],
+  empty_starts bytea[], empty_ends bytea[], empty_commits int[],
+  new_keys bytea[], new_values bytea[], new_commits int[],
+  put_keys bytea[], put_values bytea[], put_commits int[],
+  delete_keys bytea[], delete_commits int[]
+) returns int[] language plpgsql as $body$
+declare
+  refused int[];
+  late int[];
+  made bigint;
+  wanted int;
+  inserted int;
+  k bytea;
+begin
+  for i in 1 .. cardinality(fence_ids) loop
+    if fence_alone[i] then perform 1 from holdfast_fences where id = fence_ids[i] for update;
+    else perform 1 from holdfast_fences where id = fence_ids[i] for key share;
+    end if;
+  end loop;
+  if in_turn then
+    for k in select u.k from unnest(shared_keys || own_keys) u(k) order by u.k loop
+      if k = any(own_keys) then perform 1 from holdfast_entries where key = k for update;
+      else perform 1 from holdfast_entries where key = k for key share;
+      end if;
+    end loop;
+  else
+    perform 1 from holdfast_entries where key = any(shared_keys) order by key for key share;
+    perform 1 from holdfast_entries where key = any(own_keys) order by key for update;
+  end if;
+  select coalesce(array_agg(distinct c.commit), '{}') into refused
+    from unnest(check_keys, check_versions, check_commits) as c(key, version, commit)
+    where coalesce((select e.version from holdfast_entries e where e.key = c.key), 0) <> c.version;
+  if cardinality(empty_starts) > 0 then
+    refused := refused || (select coalesce(array_agg(distinct r.commit), '{}')
+      from unnest(empty_starts, empty_ends, empty_commits) as r(first, behind, commit)
+      where exists (select 1 from holdfast_entries e where e.key >= r.first and e.key < r.behind));
+  end if;
+  made := nextval('holdfast_versions');
+  if cardinality(new_keys) > 0 then
+    select count(*) into wanted from unnest(new_commits) as n(commit) where n.commit <> all(refused);
+    insert into holdfast_entries (key, value, version)
+      select n.key, n.value, made from unnest(new_keys, new_values, new_commits) as n(key, value, commit)
+      where n.commit <> all(refused) order by n.key on conflict (key) do nothing;
+    get diagnostics inserted = row_count;
+    if inserted < wanted then
+      select array_agg(distinct n.commit) into late from unnest(new_keys, new_commits) as n(key, commit)
+        where n.commit <> all(refused)
+        and coalesce((select e.version from holdfast_entries e where e.key = n.key), 0) <> made;
+      delete from holdfast_entries where version = made and key = any(array(
+        select n.key from unnest(new_keys, new_commits) as n(key, commit) where n.commit = any(late)));
+      refused := refused || late;
+    end if;
+  end if;
+  insert into holdfast_entries (key, value, version)
+    select p.key, p.value, made from unnest(put_keys, put_values, put_commits) as p(key, value, commit)
+    where p.commit <> all(refused) order by p.key
+    on conflict (key) do update set value = excluded.value, version = excluded.version;
+  delete from holdfast_entries where key = any(array(
+    select d.key from unnest(delete_keys, delete_commits) as d(key, commit) where d.commit <> all(refused)));
+  update holdfast_writers set last = operation, failed = refused where id = writer and epoch = writer_epoch;
+  if not found then raise exception 'this writer was told to stop' using errcode = '${fencedCode}'; end if;
+  return refused;
+end
+$body$;
+`
+
+/**
+ * The first entry of each group of keys, as `Fold` in kv.ts says. Reads ahead within a group, and seeks behind one that is long. Ends early behind a key of which it can't tell the
+ * group: one whose text holds a NUL before any delimiter. STABLE, so that all it reads is of one moment.
+ */
+const foldFunction = `
+create or replace function holdfast_fold(
+  first_key bytea, end_key bytea, most int, head_bytes int, from_byte int, delimiter bytea, is_tail bool
+) returns table (key bytea, value bytea, version bigint) language plpgsql stable as $body$
+declare
+  found_entry record;
+  next_key bytea := first_key;
+  behind bytea;
+  plain bytea;
+  nul int;
+  at int;
+  n int;
+  given int := 0;
+  skipped int;
+  sought bool := true;
+begin
+  while sought and given < most loop
+    sought := false;
+    behind := null;
+    skipped := 0;
+    for found_entry in select e.key, e.value, e.version from holdfast_entries e
+      where e.key >= next_key and e.key < end_key order by e.key
+    loop
+      if behind is not null and found_entry.key < behind then
+        skipped := skipped + 1;
+        if skipped < 24 then continue; end if;
+        next_key := behind;
+        sought := true;
+        exit;
+      end if;
+      behind := null;
+      skipped := 0;
+      key := found_entry.key;
+      value := found_entry.value;
+      version := found_entry.version;
+      return next;
+      given := given + 1;
+      exit when given = most;
+      plain := substr(key, head_bytes + 1);
+      nul := 0;
+      if not is_tail then
+        nul := position('\\x00'::bytea in plain);
+        plain := substr(plain, 1, nul - 1);
+      end if;
+      at := position(delimiter in substr(plain, from_byte + 1));
+      if at > 0 then
+        n := head_bytes + from_byte + at - 1 + length(delimiter);
+        while n > 0 and get_byte(key, n - 1) = 255 loop n := n - 1; end loop;
+        if n = 0 then return; end if;
+        behind := set_byte(substr(key, 1, n), n - 1, get_byte(key, n - 1) + 1);
+      elsif nul > 0 and get_byte(key, head_bytes + nul) <> 0 then
+        return;
+      end if;
+    end loop;
+  end loop;
+end
+$body$;
+`
+
+/** Several gateways may do so at once. Throws `ConfigurationRefused` for a schema of a later version. */
+export async function openSchema(session: Session): Promise<void> {
+  if ((await versionIn(session)) === schemaVersion) return
+  await session.run({ text: 'begin' })
+  try {
+    await session.run({ text: `select pg_advisory_xact_lock(${schemaLock})` })
+    const version = await versionIn(session)
+    if (version !== undefined && version > schemaVersion) {
+      throw new ConfigurationRefused(
+        `the database holds metadata of a later version of Holdfast (schema ${version}; this one knows ${schemaVersion})`,
+      )
+    }
+    if (version === undefined) {
+      await session.run({ text: tables + commitFunction + foldFunction })
+      await session.run({ text: `insert into holdfast_notes values ('schema', '${schemaVersion}')` })
+    }
+    await session.run({ text: 'commit' })
+  } catch (error) {
+    await session.run({ text: 'rollback' }).catch(() => {})
+    throw error
+  }
+}
+
+async function versionIn(session: Session): Promise<number | undefined> {
+  // Not by `to_regclass`: within a transaction the server remembers that there was no such table.
+  const [table] = await session.run({
+    text: "select 1 from pg_class where relname = 'holdfast_notes' and relnamespace = current_schema()::regnamespace",
+  })
+  if (table === undefined) return undefined
+  const [noted] = await session.run({ text: `select value from holdfast_notes where name = 'schema'` })
+  return Number(noted?.[0])
+}

@@ -1,0 +1,167 @@
+/** One connection to the primary: opened, checked and set up; and what its failures mean. */
+import type { Socket } from 'node:net'
+import type pg from 'pg'
+import { type Connecting, clientOf, type ServerUrl } from './servers.ts'
+import { ConfigurationRefused, refusalOf, type ServerSettings, warningOf } from './session-rules.ts'
+
+/** Rows as arrays of texts; `null` for NULL. */
+export type Row = (string | null)[]
+
+export interface Statement {
+  /** Prepared under this name, once a session. Absent: as it comes. */
+  name?: string
+  text: string
+  values?: readonly (Buffer | string | number | bigint | boolean | null)[]
+}
+
+/** Tells whether the server still answers, when a session has heard nothing for a while. */
+export interface Watch {
+  isAlive(): Promise<boolean>
+}
+
+const connectTimeoutMs = 900
+/** Long statements are no sign of anything, while others are answered. */
+const silentMsMax = 900
+
+/** Plans that read more than what is asked for are no choice: what the planner knows of a table is old when it grows fast. */
+const setUp = `
+set bytea_output = 'hex'; set synchronous_commit = on; set statement_timeout = 0; set lock_timeout = 0;
+set idle_in_transaction_session_timeout = 0; set default_transaction_isolation = 'read committed';
+set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;
+set max_parallel_workers_per_gather = 0; set jit = off`
+const looked = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only')`
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+export class Session {
+  /** Says that a transaction was committed, and that the standby may not have it. */
+  #warned = false
+  readonly #client: pg.Client
+  readonly #socket: Socket
+  readonly #watch: Watch
+  #failure: Error | undefined
+
+  private constructor({ client, socket }: Connecting, watch: Watch) {
+    this.#client = client
+    this.#socket = socket
+    this.#watch = watch
+    client.on('error', (error) => {
+      this.#failure ??= error
+    })
+    client.on('end', () => {
+      this.#failure ??= new Error('the connection to PostgreSQL ended')
+    })
+    client.on('notice', ({ severity }) => {
+      if (severity === 'WARNING') this.#warned = true
+    })
+  }
+
+  /** Rejects with `ConfigurationRefused`, and with whatever else keeps the server from taking writes. */
+  static async open(
+    server: ServerUrl,
+    { warn, watch }: { warn: (message: string) => void; watch: Watch },
+  ): Promise<Session> {
+    const session = new Session(clientOf(server, connectTimeoutMs), watch)
+    // The driver's own time-out ends with the connection: a server that takes it and says nothing more is none.
+    const late = setTimeout(() => session.destroy(), connectTimeoutMs)
+    try {
+      await session.#client.connect()
+      if (await session.#isReady(warn)) return session
+      throw new Error('the server is read-only')
+    } catch (error) {
+      session.destroy()
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  /** Whether it takes writes. */
+  async #isReady(warn: (message: string) => void): Promise<boolean> {
+    await this.run({ text: setUp })
+    const [row = []] = await this.run({ text: looked })
+    const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, readOnly] = row.map(String)
+    if (readOnly !== 'off') return false
+    const settings: ServerSettings = {
+      versionNumber: Number(version),
+      fsync: fsync ?? '',
+      fullPageWrites: fullPageWrites ?? '',
+      synchronousCommit: synchronousCommit ?? '',
+      synchronousStandbyNames: synchronousStandbyNames ?? '',
+    }
+    const refusal = refusalOf(settings)
+    if (refusal !== undefined) throw new ConfigurationRefused(refusal)
+    const warning = warningOf(settings)
+    if (warning !== undefined) warn(warning)
+    return true
+  }
+
+  get isBroken(): boolean {
+    return this.#failure !== undefined
+  }
+
+  /** Rejects with what the server or the connection said. */
+  async run({ name, text, values }: Statement): Promise<Row[]> {
+    if (this.#failure !== undefined) throw this.#failure
+    const silence = setInterval(() => void this.#giveUpIfDead(), silentMsMax)
+    try {
+      const result = await this.#client.query<Row>({
+        text,
+        rowMode: 'array',
+        types: asText,
+        ...(name === undefined ? {} : { name }),
+        ...(values === undefined ? {} : { values: [...values] }),
+      })
+      // Of several statements in one text there is a list.
+      return Array.isArray(result) ? [] : result.rows
+    } catch (error) {
+      if (isConnectionLost(error)) this.#failure ??= error instanceof Error ? error : new Error(String(error))
+      throw error
+    } finally {
+      clearInterval(silence)
+    }
+  }
+
+  async #giveUpIfDead(): Promise<void> {
+    if (!(await this.#watch.isAlive())) this.destroy()
+  }
+
+  /** The same of a statement that commits. `isDurable`: no wait for a standby was given up. */
+  async commit(statement: Statement): Promise<{ rows: Row[]; isDurable: boolean }> {
+    this.#warned = false
+    const rows = await this.run(statement)
+    return { rows, isDurable: !this.#warned }
+  }
+
+  /** Gives up what is under way. */
+  destroy(): void {
+    this.#failure ??= new Error('the connection to PostgreSQL was given up')
+    this.#socket.destroy()
+  }
+
+  async close(): Promise<void> {
+    this.#failure ??= new Error('the metadata store is closed')
+    await this.#client.end().catch(() => {})
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** Connection exceptions; shutdown, crash and recovery of the server; a transaction that a server which became a standby refused; no free connection. */
+const lostCodes = /^(?:08...|57P0[1-5]|25006|53300)$/
+
+/** The session is of no use any more. What has no SQLSTATE (five characters) came from the connection, not from the server. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error)
+  return lostCodes.test(code) || !/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE'
+}
+
+/** The transaction did nothing and can be tried again: serialization, deadlock. */
+export const isToBeRepeated = (error: unknown): boolean => /^40(?:001|P01)$/.test(codeOf(error))
+
+/** The server can't write now: no room on its disk, or out of memory or locks. */
+export const isExhausted = (error: unknown): boolean => /^53...$/.test(codeOf(error))
+
+export const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code

@@ -1,0 +1,178 @@
+/** Commits to PostgreSQL: several batches under way, each durable when it is answered, and none answered before it is known what became of it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { randomId, systemClock } from '../../clock.ts'
+import type { Commit } from '../kv.ts'
+import { KvUnavailable } from '../kv.ts'
+import { commitStatement, type Prepared, prepare, type Touched, takeBatch, type WriterId } from './commit-batch.ts'
+import { jitter } from './jitter.ts'
+import type { Primary } from './primary.ts'
+import { fencedCode } from './schema.ts'
+import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, type Session } from './session.ts'
+
+interface Waiting {
+  prepared: Prepared
+  resolve(applied: boolean): void
+  reject(error: Error): void
+}
+
+const attemptsMax = 20
+
+export class Writer {
+  readonly #lanes: Lane[]
+  #waiting: Waiting[] = []
+  readonly #underWay = new Map<Lane, Touched>()
+  #closing: Promise<void> | undefined
+  #idle: (() => void) | undefined
+
+  constructor(primary: Primary, lanes: number) {
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(primary))
+  }
+
+  commit(commit: Commit): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ prepared: prepare(commit), resolve, reject })
+      // Others that come in this turn go along.
+      if (this.#waiting.length === 1) setImmediate(() => this.#start())
+    })
+  }
+
+  #start(): void {
+    for (const lane of this.#lanes) {
+      if (this.#waiting.length === 0) break
+      if (this.#underWay.has(lane)) continue
+      const { batch, touched } = takeBatch(this.#waiting, [...this.#underWay.values()])
+      if (batch.length === 0) break
+      this.#underWay.set(lane, touched)
+      void this.#run(lane, batch)
+    }
+    if (this.#underWay.size === 0 && this.#waiting.length === 0) this.#idle?.()
+  }
+
+  async #run(lane: Lane, batch: readonly Waiting[]): Promise<void> {
+    try {
+      const refused = new Set(await lane.commit(batch.map(({ prepared }) => prepared)))
+      for (const [number, { resolve }] of batch.entries()) resolve(!refused.has(number))
+    } catch (error) {
+      for (const { reject } of batch) reject(error instanceof Error ? error : new Error(String(error)))
+    }
+    this.#underWay.delete(lane)
+    this.#start()
+  }
+
+  /** Once what was begun is done. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      if (this.#waiting.length > 0 || this.#underWay.size > 0) {
+        await new Promise<void>((resolve) => {
+          this.#idle = resolve
+        })
+      }
+      await Promise.all(this.#lanes.map((lane) => lane.close()))
+    })()
+    return this.#closing
+  }
+}
+
+/** One connection that commits, one batch after the other, and the row by which the database remembers the last of them. */
+class Lane {
+  readonly #primary: Primary
+  #session: Session | undefined
+  #writer: WriterId | undefined
+  #operation = 0
+  #isClosed = false
+
+  constructor(primary: Primary) {
+    this.#primary = primary
+  }
+
+  /** The numbers of those whose checks failed. Rejects with `KvUnavailable` when nothing was written. */
+  async commit(batch: readonly Prepared[]): Promise<number[]> {
+    for (let attempt = 1; ; attempt++) {
+      const { session, writer } = await this.#ready()
+      const operation = ++this.#operation
+      try {
+        const { rows, isDurable } = await session.commit(commitStatement(batch, writer, operation))
+        if (isDurable) return refusedIn(rows[0]?.[0])
+        // It is applied here, and perhaps nowhere else: what is committed after it and reaches the standby proves that it did, too.
+        const outcome = await this.#outcomeOf(writer, operation)
+        if (outcome !== undefined) return outcome
+        // A server took its place that never saw the batch: it is as if it had not been sent.
+      } catch (error) {
+        if (isToBeRepeated(error) && attempt < attemptsMax) continue
+        // Somebody told this lane to stop: nobody but itself does, to find out what became of a batch.
+        if (hasCode(error, fencedCode)) this.#writer = undefined
+        else if (isExhausted(error))
+          throw new KvUnavailable('The metadata database has no room to write.', { cause: error })
+        else if (!isConnectionLost(error)) throw error
+        else {
+          const outcome = await this.#outcomeOf(writer, operation)
+          if (outcome !== undefined) return outcome
+        }
+        if (attempt >= attemptsMax) throw new KvUnavailable('The metadata database does not answer.', { cause: error })
+      }
+    }
+  }
+
+  /** Rejects with `KvUnavailable`: nothing was sent yet. */
+  async #ready(): Promise<{ session: Session; writer: WriterId }> {
+    if (this.#session === undefined || this.#session.isBroken) {
+      void this.#session?.close()
+      this.#session = undefined
+      this.#session = await this.#primary.open()
+    }
+    const session = this.#session
+    try {
+      this.#writer ??= await register(session)
+    } catch (error) {
+      throw isConnectionLost(error)
+        ? new KvUnavailable('The metadata database does not answer.', { cause: error })
+        : error
+    }
+    return { session, writer: this.#writer }
+  }
+
+  /**
+   * What became of a batch whose answer did not come: who it refused, or `undefined` where it was not applied, and never will be. Waits as long as nobody
+   * can tell. From then on the database takes nothing of the old writer: what is still on its way finds another epoch.
+   */
+  async #outcomeOf({ id }: WriterId, operation: number): Promise<number[] | undefined> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
+        const { rows, isDurable } = await this.#session.commit({
+          text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
+          values: [id],
+        })
+        if (!isDurable) continue
+        const [row] = rows
+        this.#writer = row && { id, epoch: row[0] ?? '' }
+        return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
+      } catch (error) {
+        if (this.#isClosed) throw error
+        // With jitter, so that gateways don't all come back at once.
+        await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()))
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const writer = this.#writer
+    if (writer !== undefined && this.#session !== undefined) {
+      await this.#session
+        .run({ text: 'delete from holdfast_writers where id = $1', values: [writer.id] })
+        .catch(() => {})
+    }
+    await this.#session?.close()
+  }
+}
+
+async function register(session: Session): Promise<WriterId> {
+  const id = randomId(systemClock)
+  const text = "insert into holdfast_writers (id, epoch, last, failed) values ($1, 1, 0, '{}')"
+  await session.run({ text, values: [id] })
+  return { id, epoch: '1' }
+}
+
+/** `{1,4}` */
+const refusedIn = (array: Row[number] | undefined): number[] => (array?.match(/\d+/g) ?? []).map(Number)

@@ -1,0 +1,181 @@
+/** What becomes of commits and reads when the database, or the way to it, fails. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type Kv, KvUnavailable } from '../../../src/kv/kv.ts'
+import { openPostgres } from '../../../src/kv/postgres.ts'
+import { CutProxy } from '../../support/cut-proxy.ts'
+import { describeInstalled } from '../../support/installed.ts'
+import { PostgresServer, postgresProbe } from '../../support/postgres.ts'
+import { bytes, entryOf, increment, keysOf, put, texts } from '../text-entries.ts'
+
+describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
+  let server: PostgresServer
+  let proxy: CutProxy
+  let url: string
+  let direct: Kv
+  let kv: Kv
+  let databases = 0
+
+  beforeAll(async () => {
+    server = await PostgresServer.start()
+  })
+  afterAll(() => server?.remove())
+
+  beforeEach(async () => {
+    await server.begin()
+    const name = `outcome_${++databases}`
+    url = await server.database(name)
+    proxy = await CutProxy.open(server.port)
+    direct = await openPostgres({ url })
+    kv = await openPostgres({ url: url.replace(`:${server.port}/`, `:${proxy.port}/`) })
+  })
+  afterEach(async () => {
+    await Promise.all([kv.close(), direct.close()])
+    await proxy.close()
+  })
+
+  const isCommit = (sent: Buffer): boolean => sent.includes('commit') && sent.includes('secret of the test')
+  const marked = put('a', 'secret of the test')
+
+  it('answers a commit whose answer was lost with what became of it', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    let cuts = 0
+    let sent = false
+    proxy.onRequest = (request) => {
+      sent ||= isCommit(request)
+      return 'pass'
+    }
+    proxy.onAnswer = () => {
+      if (!sent) return 'pass'
+      sent = false
+      cuts++
+      return 'cut'
+    }
+    expect(await kv.commit({ checks: [{ key: bytes('a'), absent: true }], puts: [marked] })).toBe(true)
+    expect(cuts).toBe(1)
+    expect(await keysOf(direct)).toEqual(['a', 'warm'])
+    // The checks of a repeated one fail, and only of that one.
+    sent = false
+    const [again, other] = await Promise.all([
+      kv.commit({ checks: [{ key: bytes('a'), absent: true }], puts: [marked] }),
+      kv.commit({ puts: [put('other')] }),
+    ])
+    expect([again, other]).toEqual([false, true])
+    expect(cuts).toBe(2)
+  })
+
+  it('lets nothing of a commit take effect that comes to the server after it was given up', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    const { version } = await entryOf(kv, 'warm')
+    let holds = true
+    proxy.onRequest = (request) => {
+      if (!holds || !isCommit(request)) return 'pass'
+      holds = false
+      setImmediate(() => proxy.cutClients())
+      return 'hold'
+    }
+    const committed = kv.commit({ checks: [{ key: bytes('warm'), version }], puts: [marked] })
+    expect(await committed).toBe(true)
+    const { version: before } = await entryOf(direct, 'a')
+    await proxy.letGo()
+    expect(await entryOf(direct, 'a')).toMatchObject({ version: before })
+  })
+
+  it('loses and repeats no increment while sessions are ended under two gateways', async () => {
+    await direct.commit({ puts: [put('count', '0')] })
+    let going = true
+    const ending = (async () => {
+      for (let i = 0; going; i++) {
+        const which = i % 2 === 0 ? "query like '%commit%'" : 'true'
+        server.run(
+          'postgres',
+          `select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'holdfast' and ${which}`,
+        )
+        await delay(50)
+      }
+    })()
+    const tries = Array.from({ length: 6 }, (_, i) => untilDone(i % 2 === 0 ? kv : direct, 10))
+    await Promise.all(tries)
+    going = false
+    await ending
+    expect((await entryOf(direct, 'count')).value.toString()).toBe('60')
+  })
+
+  async function untilDone(engine: Kv, times: number): Promise<void> {
+    for (let i = 0; i < times; ) {
+      try {
+        await increment(engine, bytes('count'), 1)
+        i++
+      } catch (error) {
+        // It says that nothing was written.
+        if (!(error instanceof KvUnavailable)) throw error
+      }
+    }
+  }
+
+  it('says that it is unavailable while the server is down, and goes on when it is back', async () => {
+    await kv.commit({ puts: [put('a', '1')] })
+    await server.stop('SIGQUIT')
+    await expect(kv.get([bytes('a')])).rejects.toThrow(KvUnavailable)
+    await expect(kv.commit({ puts: [put('b')] })).rejects.toThrow(KvUnavailable)
+    await server.begin()
+    await expect.poll(() => kv.get([bytes('a')]).then(texts, () => undefined)).toEqual(['a=1'])
+    await expect.poll(() => kv.commit({ puts: [put('b')] }).catch(() => false)).toBe(true)
+  })
+
+  it('does not wait for ever for a server that says nothing', async () => {
+    await kv.commit({ puts: [put('a', '1')] })
+    proxy.onAnswer = () => 'swallow'
+    await expect(kv.get([bytes('a')])).rejects.toThrow(KvUnavailable)
+    proxy.onAnswer = () => 'pass'
+    await expect.poll(() => kv.get([bytes('a')]).then(texts, () => undefined)).toEqual(['a=1'])
+  })
+
+  it('does not answer a commit whose wait for the standby was given up before the standby has it', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    const setStandby = (name: string): void => {
+      server.run('postgres', `alter system set synchronous_standby_names = '${name}'`)
+      server.run('postgres', 'select pg_reload_conf()')
+    }
+    const waiting = "from pg_stat_activity where wait_event = 'SyncRep'"
+    setStandby('nobody')
+    try {
+      let answered = false
+      const committed = kv.commit({ puts: [put('a', '1')] }).then((applied) => {
+        answered = true
+        return applied
+      })
+      for (let i = 0; i < 3; i++) {
+        await expect.poll(() => server.run('postgres', `select count(*) ${waiting}`)).not.toBe('0')
+        server.run('postgres', `select pg_cancel_backend(pid) ${waiting}`)
+        await expect.poll(() => server.run('postgres', `select count(*) ${waiting}`)).not.toBe('0')
+        expect(answered).toBe(false)
+      }
+      setStandby('')
+      expect(await committed).toBe(true)
+    } finally {
+      setStandby('')
+    }
+  })
+
+  it('commits of two gateways that conflict have one winner, whatever they check', async () => {
+    const engines = [kv, direct]
+    const contested = [bytes('winner'), ...Array.from({ length: 8 }, (_, i) => bytes(`x/${i}`))]
+    for (let round = 0; round < 20; round++) {
+      await direct.commit({ puts: [put('a', 'old')], deletes: contested })
+      const { key, version } = await entryOf(direct, 'a')
+      const contests = [
+        (i: number) => ({ checks: [{ key, version }], puts: [put('a', `${i}`)] }),
+        (i: number) => ({ checks: [{ key: bytes('winner'), absent: true as const }], puts: [put('winner', `${i}`)] }),
+        (i: number) => ({
+          checks: [{ emptyFrom: bytes('x/'), emptyTo: bytes('x0') }],
+          puts: [put(`x/${i}`)],
+        }),
+      ]
+      for (const contest of contests) {
+        const outcomes = await Promise.all(Array.from({ length: 8 }, (_, i) => engines[i % 2]?.commit(contest(i))))
+        expect(outcomes.filter(Boolean)).toHaveLength(1)
+      }
+    }
+  })
+})

@@ -1,0 +1,127 @@
+/** Real PostgreSQL servers, each in a directory of its own, reached over a socket of their own on the loopback address. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where Debian keeps them, the newest first; or wherever the path leads. */
+function binaries(): string | undefined {
+  const root = '/usr/lib/postgresql'
+  const installed = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
+  const found = installed.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')))
+  if (found !== undefined) return found
+  const { stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' })
+  const bin = stdout?.trim()
+  return bin && existsSync(join(bin, 'initdb')) ? bin : undefined
+}
+
+const postgresBinaries = binaries()
+
+/** Succeeds where a server can be started. */
+export const postgresProbe = [join(postgresBinaries ?? '/nowhere', 'postgres'), '--version']
+
+/** PostgreSQL refuses to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+export class PostgresServer {
+  readonly port: number
+  readonly #directory: string
+  readonly #settings: readonly string[]
+  #process: ChildProcess | undefined
+
+  private constructor(directory: string, port: number, settings: readonly string[]) {
+    this.#directory = directory
+    this.port = port
+    this.#settings = settings
+  }
+
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'holdfast-postgres-'))
+    const user = unprivileged()
+    if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
+    const data = join(directory, 'data')
+    const words = ['-D', data, '-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-locale']
+    execFileSync(join(postgresBinaries ?? '', 'initdb'), words, { ...user, cwd: directory, stdio: 'pipe' })
+    const server = new PostgresServer(directory, await freePort(), settings)
+    await server.begin()
+    return server
+  }
+
+  get url(): string {
+    return `postgres://holdfast@127.0.0.1:${this.port}/postgres`
+  }
+
+  /** A database of its own. */
+  async database(name: string): Promise<string> {
+    this.run('postgres', `create database ${name}`)
+    return `postgres://holdfast@127.0.0.1:${this.port}/${name}`
+  }
+
+  /** Runs statements as the superuser; gives what the first column says, by line. */
+  run(database: string, statements: string): string {
+    const words = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'holdfast', '-d', database, '-X', '-A', '-t', '-q']
+    return execFileSync(join(postgresBinaries ?? '', 'psql'), [...words, '-v', 'ON_ERROR_STOP=1', '-c', statements], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim()
+  }
+
+  /** Nothing where it runs. */
+  async begin(): Promise<void> {
+    if (this.#runs) return
+    const settings = [`port=${this.port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...this.#settings]
+    const words = ['-D', join(this.#directory, 'data'), ...settings.flatMap((setting) => ['-c', setting])]
+    const child = spawn(join(postgresBinaries ?? '', 'postgres'), words, {
+      ...unprivileged(),
+      cwd: this.#directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.#process = child
+    let said = ''
+    await new Promise<void>((resolve, reject) => {
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-4000)
+        if (said.includes('database system is ready to accept')) resolve()
+      })
+      child.once('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))
+    })
+  }
+
+  /** `SIGINT`: fast shutdown. `SIGQUIT`: at once, as a crash. */
+  async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
+    const child = this.#process
+    if (child === undefined || !this.#runs) return
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+
+  get #runs(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
+  }
+
+  pause(): void {
+    this.#process?.kill('SIGSTOP')
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('SIGQUIT')
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -1,0 +1,35 @@
+/** The metadata that wire tests run over: in memory, or, when `HOLDFAST_TEST_METADATA_URL` names a PostgreSQL server, a database of its own there. */
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Backend } from '../../src/commits/backend.ts'
+import { openPostgres } from '../../src/kv/postgres.ts'
+
+const url = process.env.HOLDFAST_TEST_METADATA_URL
+
+export interface WireMetadata {
+  backend: Backend
+  close(): Promise<void>
+}
+
+export async function wireMetadata(backend: Backend): Promise<WireMetadata> {
+  if (url === undefined) return { backend, close: async () => {} }
+  const name = `wire_${randomBytes(6).toString('hex')}`
+  await asAdministrator(url, `create database ${name}`)
+  const own = new URL(url)
+  own.pathname = `/${name}`
+  const kv = await openPostgres({ url: own.href, connections: 6 })
+  return {
+    backend: { ...backend, kv },
+    close: async () => {
+      await kv.close()
+      await asAdministrator(url, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function asAdministrator(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
