@@ -98,6 +98,19 @@ const rooms: readonly Room[] = [
     ],
   },
   {
+    holds: ['identities/'],
+    mayImport: [
+      ...leaves,
+      ...kvInterface,
+      'access/',
+      'auth/credentials.ts',
+      'auth/principal.ts',
+      'commits/',
+      'encryption/',
+      'records/',
+    ],
+  },
+  {
     holds: ['config/'],
     mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'blobs/location-policy.ts'],
   },
@@ -125,6 +138,7 @@ const rooms: readonly Room[] = [
       'config/',
       'encryption/key-ring.ts',
       'http/',
+      'identities/',
       'instance/',
       'jobs/',
       'kv/',
@@ -161,6 +175,9 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
 const entryPoints = ['index.ts', 'cli/main.ts', 'threads/thread.ts']
 /** Ends when requests are decided there. */
 const notYetWired = [
+  'identities/identities.ts',
+  'identities/known-identities.ts',
+  'identities/refusal.ts',
   'access/reason-text.ts',
   'access/parse-policy.ts',
   'access/compile-policy.ts',
