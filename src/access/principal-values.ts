@@ -1,8 +1,10 @@
 /** The values of condition keys: what the principal says by itself, and what the request is asked for. */
-import type { AccessPrincipal, AccessRequest, ContextValue } from './access-request.ts'
+import type { AccessPrincipal, AccessRequest, ContextValue, SessionFacts } from './access-request.ts'
 import type { Lookup } from './glob.ts'
 
 const tagPrefix = 'aws:PrincipalTag/'
+/** Claims of web identities, as MinIO names them: `jwt:groups`. */
+const claimPrefix = 'jwt:'
 
 type PrincipalValue = (principal: AccessPrincipal) => string | undefined
 
@@ -16,18 +18,28 @@ const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, Pri
   // No service of AWS sends requests here, neither by itself nor for somebody.
   ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : 'false')],
   ['aws:ViaAWSService', () => 'false'],
+  // Temporary keys alone have these two, as in AWS. None of them is made with a second factor.
+  ['aws:MultiFactorAuthPresent', (principal) => (sessionOf(principal) === undefined ? undefined : 'false')],
+  ['aws:TokenIssueTime', (principal) => issueTime(sessionOf(principal))],
 ])
 
 const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
 
 /** `undefined`: nobody signed. */
-function principalArn(principal: AccessPrincipal): string | undefined {
+export function principalArn(principal: AccessPrincipal): string | undefined {
   if (principal.kind === 'anonymous') return undefined
   const resource = principal.kind === 'account' ? 'root' : `user/${principal.name}`
   return `arn:aws:iam::${principal.accountId}:${resource}`
 }
 
-function userId(principal: AccessPrincipal): string {
+function sessionOf(principal: AccessPrincipal): SessionFacts | undefined {
+  return principal.kind === 'anonymous' ? undefined : principal.session
+}
+
+const issueTime = (session: SessionFacts | undefined): string | undefined =>
+  session && new Date(session.issuedMs).toISOString()
+
+export function userId(principal: AccessPrincipal): string {
   if (principal.kind === 'anonymous') return 'anonymous'
   return principal.kind === 'account' ? principal.accountId : principal.id
 }
@@ -37,6 +49,7 @@ export function contextValue(request: AccessRequest, key: string): ContextValue 
   const { principal } = request
   const own = principalValues.get(key)
   if (own !== undefined) return own(principal)
+  if (key.startsWith(claimPrefix)) return sessionOf(principal)?.claims?.get(key.slice(claimPrefix.length).toLowerCase())
   if (!key.startsWith(tagPrefix)) return request.value(key)
   return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
 import type { HmacKey } from './hmac-key.ts'
 import type { Principal } from './principal.ts'
+import type { SessionParents } from './sessions.ts'
 import { deriveSigningKey, type Scope } from './sigv4.ts'
 
 export interface Account {
@@ -38,6 +39,8 @@ export interface Credentials {
   nameOf(accountId: string): string
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
+  /** What temporary keys can hang on. Another object when other accounts apply. */
+  parents(): SessionParents
   /** Other accounts apply from now on. Throws when they contradict each other; then nothing changes. */
   replace(accounts: readonly Account[]): void
 }
@@ -48,6 +51,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
   const decoySecret = randomBytes(32).toString('hex')
   let secrets = secretsOf(byAccessKey)
   let names = namesOf(accounts)
+  let parents = parentsOf(byAccessKey, names)
   const signers = new Map<string, Signer>()
 
   function derive(scope: Scope): Signer {
@@ -75,11 +79,24 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
       signers.set(scope.credential, signer)
       return signer
     },
+    parents: () => parents,
     replace: (others) => {
       byAccessKey = credentialsByAccessKey(others)
       secrets = secretsOf(byAccessKey)
       names = namesOf(others)
+      parents = parentsOf(byAccessKey, names)
       signers.clear()
+    },
+  }
+}
+
+function parentsOf(byAccessKey: ReadonlyMap<string, Credential>, names: ReadonlyMap<string, string>): SessionParents {
+  return {
+    key: (accessKeyId) => byAccessKey.get(accessKeyId),
+    policy: () => undefined,
+    account: (accountId) => {
+      const name = names.get(accountId)
+      return name === undefined ? undefined : { name }
     },
   }
 }

@@ -53,9 +53,18 @@ export function authorize(asker: Asker, asked: Asked): void {
   throw accessDenied(asked.permission, reasonText(because))
 }
 
+/** Throws AccessDenied when a policy denies it explicitly. For what adds nothing to what the asker may do, nothing needs to allow it. */
+export function refuseDenied(asker: Asker, permission: string): void {
+  const { because } = decisionOn(asker, { permission, name: '', bucket: undefined, key: '' })
+  if (because.by === 'statement' && because.effect === 'Deny') throw accessDenied(permission, reasonText(because))
+}
+
 /** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
-function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord | undefined): boolean {
-  if (permissions !== undefined) return false
+function isOwnersOwn(
+  { accountId, permissions, policies, session }: Principal,
+  bucket: BucketRecord | undefined,
+): boolean {
+  if (permissions !== undefined || policies !== undefined || session?.policy !== undefined) return false
   return bucket === undefined || (bucket.owner === accountId && bucket.policy === undefined)
 }
 
@@ -63,6 +72,7 @@ function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord
 function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
     identityPolicies: identityOf(asker.principal),
+    sessionPolicy: sessionPolicyOf(asker.principal),
     bucket: bucket && accessOf(bucket),
   }
   if (asker.existingTags === undefined && key !== '' && needsOf(input, permission).existingTags)
@@ -95,7 +105,11 @@ function resourceName(bucket: string, key: string): string {
 }
 
 function accessPrincipal(principal: Principal): AccessPrincipal {
-  return principal === nobody ? { kind: 'anonymous' } : { kind: 'account', accountId: principal.accountId }
+  if (principal === nobody) return { kind: 'anonymous' }
+  const { accountId, user, session } = principal
+  return user === undefined
+    ? { kind: 'account', accountId, session }
+    : { kind: 'user', accountId, name: user.name, id: user.id, session }
 }
 
 const existingTag = 's3:ExistingObjectTag/'
@@ -156,14 +170,34 @@ const nothingToAnybody = (bucket: string): string =>
 
 /** The permissions of a key are an identity policy over all resources. */
 function identityOf(principal: Principal): readonly NamedPolicy[] | undefined {
-  const { permissions } = principal
-  if (permissions === undefined) return undefined
+  const { permissions, policies: documents } = principal
+  if (permissions === undefined && documents === undefined) return undefined
   let policies = ofPrincipals.get(principal)
   if (policies === undefined) {
-    policies = permissions.length === 0 ? [] : [{ name: 'permissions', policy: policyOfPermissions(permissions) }]
+    const named = (documents ?? []).map(({ name, document }) => ({
+      name,
+      policy: compilePolicy(parsePolicy(document, { kind: 'identity' })),
+    }))
+    policies = permissions?.length
+      ? [...named, { name: 'permissions', policy: policyOfPermissions(permissions) }]
+      : named
     ofPrincipals.set(principal, policies)
   }
   return policies
+}
+
+const sessionPolicies = new WeakMap<Principal, CompiledPolicy>()
+
+/** Of temporary keys. It was parsed when they were made. */
+function sessionPolicyOf(principal: Principal): CompiledPolicy | undefined {
+  const { session } = principal
+  if (session?.policy === undefined) return undefined
+  let policy = sessionPolicies.get(principal)
+  if (policy === undefined) {
+    policy = compilePolicy(parsePolicy(session.policy, { kind: 'session' }))
+    sessionPolicies.set(principal, policy)
+  }
+  return policy
 }
 
 function policyOfPermissions(permissions: readonly string[]): CompiledPolicy {

@@ -80,7 +80,11 @@ const rooms: readonly Room[] = [
       'access/',
     ],
   },
-  { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/', 'config/configuration-error.ts'] },
+  { holds: ['sts/'], mayImport: [...leaves, 'access/', 'auth/'] },
+  {
+    holds: ['http/'],
+    mayImport: [...leaves, 'operations/', 'contract/', 'auth/', 'sts/', 'config/configuration-error.ts'],
+  },
   {
     holds: ['jobs/'],
     mayImport: [
@@ -112,7 +116,13 @@ const rooms: readonly Room[] = [
   },
   {
     holds: ['config/'],
-    mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'blobs/location-policy.ts'],
+    mayImport: [
+      ...leaves,
+      'auth/credentials.ts',
+      'encryption/key-ring.ts',
+      'blobs/location-policy.ts',
+      'sts/oidc/provider-settings.ts',
+    ],
   },
   {
     holds: ['instance/'],
@@ -132,7 +142,8 @@ const rooms: readonly Room[] = [
     holds: ['opening/'],
     mayImport: [
       ...leaves,
-      'auth/credentials.ts',
+      'access/',
+      'auth/',
       'blobs/',
       'commits/',
       'config/',
@@ -146,6 +157,7 @@ const rooms: readonly Room[] = [
       'operations/',
       'records/',
       'stores/',
+      'sts/',
       'threads/worker-threads.ts',
     ],
   },
@@ -168,6 +180,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/crc32': ['checksums/', 'records/record-format.ts', 'stores/', 'kv/integrity/'],
   'hash-wasm': ['checksums/xxhash.ts'],
   '@aws-sdk/client-s3': ['stores/s3/'],
+  jose: ['sts/oidc/'],
   zod: ['config/', 'instance/', 'jobs/', 'cli/'],
 }
 
@@ -181,7 +194,6 @@ const notYetWired = [
   'access/reason-text.ts',
   'access/parse-policy.ts',
   'access/compile-policy.ts',
-  'access/built-in-policies.ts',
 ]
 
 const isIn = (path: string, places: readonly string[]): boolean =>
