@@ -1,7 +1,9 @@
 /** Temporary keys in use: tokens that were opened once and are remembered, and whether what a session stands for still is there. Reads no requests. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { Credentials } from './credentials.ts'
 import type { HmacKey } from './hmac-key.ts'
+import type { KnownIdentities } from './known-identities.ts'
 import type { Principal, PrincipalUser } from './principal.ts'
 import {
   invalidToken,
@@ -13,19 +15,8 @@ import {
 } from './session-token.ts'
 import { deriveSigningKey, type Scope } from './sigv4.ts'
 
-/** What a process knows of keys and accounts, all of them enabled. */
-export interface SessionParents {
-  key(accessKeyId: string): ParentKey | undefined
-  policy(accountId: string, name: string): string | undefined
-  account(accountId: string): { name: string } | undefined
-}
-
-interface ParentKey {
-  /** The same object as long as nothing changes that decides about it. */
-  principal: Principal
-  secretAccessKey: string
-  expiresMs?: number | undefined
-}
+/** What sessions are looked up in, as it is now. */
+type Parents = Pick<Credentials, 'keyOf' | 'hasAccount' | 'nameOf' | 'identities'>
 
 /** An issuer of web identities that the configuration has. */
 export interface KnownIssuer {
@@ -45,16 +36,15 @@ export interface Sessions {
 /** Temporary keys, and their token. */
 export interface OpenSession {
   /** As of credentials that last. No principal: what the session stands for has ended. */
-  signer(scope: Scope, nowMs: number): { principal: Principal | undefined; key: HmacKey }
-  secret(nowMs: number): { principal: Principal | undefined; secretAccessKey: string }
+  signer(scope: Scope): { principal: Principal | undefined; key: HmacKey }
+  secret(): { principal: Principal | undefined; secretAccessKey: string }
   /** Throws ExpiredToken. Only whoever signed with the keys may learn that. */
   checkTime(nowMs: number): void
 }
 
 export interface SessionsOptions {
   keys: TokenKeys
-  /** As it is now: an object that a change replaces. */
-  parents(): SessionParents
+  credentials: Parents
   issuers: readonly KnownIssuer[]
 }
 
@@ -113,7 +103,7 @@ class RememberedSession implements OpenSession {
   readonly #signingKeys = new Map<string, HmacKey>()
   /** Made from `#from`, and good as long as that is. */
   #principal: Principal | undefined
-  #from: SessionParents | Principal | undefined
+  #from: KnownIdentities | Principal | undefined
   /** The last secret of the parent key that was compared. */
   #compared: { secret: string; same: boolean } | undefined
 
@@ -126,12 +116,12 @@ class RememberedSession implements OpenSession {
     return this.#session.accessKeyId
   }
 
-  signer(scope: Scope, nowMs: number): ReturnType<OpenSession['signer']> {
-    return { principal: this.#principalAt(nowMs), key: this.#signingKey(scope) }
+  signer(scope: Scope): ReturnType<OpenSession['signer']> {
+    return { principal: this.#principalNow(), key: this.#signingKey(scope) }
   }
 
-  secret(nowMs: number): ReturnType<OpenSession['secret']> {
-    return { principal: this.#principalAt(nowMs), secretAccessKey: this.#session.secretAccessKey }
+  secret(): ReturnType<OpenSession['secret']> {
+    return { principal: this.#principalNow(), secretAccessKey: this.#session.secretAccessKey }
   }
 
   #signingKey(scope: Scope): HmacKey {
@@ -147,16 +137,15 @@ class RememberedSession implements OpenSession {
     if (nowMs >= this.#session.expiresMs) throw new S3Error('ExpiredToken')
   }
 
-  #principalAt(nowMs: number): Principal | undefined {
+  /** `undefined`: what the session stands for has ended. */
+  #principalNow(): Principal | undefined {
     const { holder } = this.#session
-    const parents = this.#options.parents()
-    return holder.kind === 'key' ? this.#ofKey(holder, parents, nowMs) : this.#ofWebIdentity(holder, parents)
+    return holder.kind === 'key' ? this.#ofKey(holder) : this.#ofWebIdentity(holder)
   }
 
-  #ofKey(holder: SessionHolder & { kind: 'key' }, parents: SessionParents, nowMs: number): Principal | undefined {
-    const parent = parents.key(holder.accessKeyId)
+  #ofKey(holder: SessionHolder & { kind: 'key' }): Principal | undefined {
+    const parent = this.#options.credentials.keyOf(holder.accessKeyId)
     if (parent === undefined || parent.principal.accountId !== this.#session.accountId) return undefined
-    if (parent.expiresMs !== undefined && nowMs >= parent.expiresMs) return undefined
     if (!this.#isStillItsSecret(parent.secretAccessKey, holder.secretTag)) return undefined
     return this.#made(parent.principal, () => parent.principal)
   }
@@ -166,17 +155,17 @@ class RememberedSession implements OpenSession {
     return this.#compared.same
   }
 
-  #ofWebIdentity(holder: SessionHolder & { kind: 'web-identity' }, parents: SessionParents): Principal | undefined {
+  #ofWebIdentity(holder: SessionHolder & { kind: 'web-identity' }): Principal | undefined {
+    const { credentials, issuers } = this.#options
     const { accountId } = this.#session
-    const isKnown = this.#options.issuers.some(
+    const isTrusted = issuers.some(
       ({ name, issuer, account }) => name === holder.provider && issuer === holder.issuer && account === accountId,
     )
-    const account = parents.account(accountId)
-    if (!isKnown || account === undefined) return undefined
-    return this.#made(parents, () => webPrincipal(holder, accountId, account.name, parents))
+    if (!isTrusted || !credentials.hasAccount(accountId)) return undefined
+    return this.#made(credentials.identities, () => webPrincipal(holder, accountId, credentials))
   }
 
-  #made(from: SessionParents | Principal, make: () => Principal): Principal {
+  #made(from: KnownIdentities | Principal, make: () => Principal): Principal {
     if (this.#principal !== undefined && this.#from === from) return this.#principal
     const { accessKeyId, kind, name, policy, issuedMs, expiresMs, claims } = this.#session
     const session = { kind, name, policy, issuedMs, expiresMs, claims: claims && new Map(Object.entries(claims)) }
@@ -192,16 +181,15 @@ class RememberedSession implements OpenSession {
 function webPrincipal(
   { provider, issuer, subject, policies }: SessionHolder & { kind: 'web-identity' },
   accountId: string,
-  displayName: string,
-  parents: SessionParents,
+  { nameOf, identities }: Parents,
 ): Principal {
   return {
     accountId,
-    displayName,
+    displayName: nameOf(accountId),
     accessKeyId: '',
     user: webUser(provider, issuer, subject),
     policies: policies.flatMap((name) => {
-      const document = parents.policy(accountId, name)
+      const document = identities.policy(accountId, name)
       return document === undefined ? [] : [{ name, document }]
     }),
   }

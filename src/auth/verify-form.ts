@@ -78,7 +78,7 @@ function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): P
   const policy = signedPolicy(fields)
   const { credentials, nowMs } = rules
   const session = sessionOf(fields, rules, scope.accessKeyId)
-  const signer = session?.signer(scope, nowMs) ?? credentials.signer(scope)
+  const signer = session?.signer(scope) ?? credentials.signer(scope)
   const matches = sameSignature(signature(signer.key, policy), claimed)
   if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
   if (!matches) throw mismatch(scope.accessKeyId, policy, claimed)
@@ -95,7 +95,7 @@ function verifyVersion2(fields: FormFields, rules: FormRules): Principal {
   const policy = signedPolicy(fields)
   const { credentials, nowMs } = rules
   const session = sessionOf(fields, rules, accessKeyId)
-  const { principal, secretAccessKey } = session?.secret(nowMs) ?? credentials.secretOf(accessKeyId)
+  const { principal, secretAccessKey } = session?.secret() ?? credentials.secretOf(accessKeyId)
   const matches = sameSignatureOfVersion2(signatureOfVersion2(secretAccessKey, policy), claimed)
   if (principal === undefined) throw unknownAccessKey(accessKeyId)
   if (!matches) throw mismatch(accessKeyId, policy, claimed)

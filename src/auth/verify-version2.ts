@@ -68,7 +68,7 @@ export function verifyVersion2(
     parameters: query.map(({ name, value }) => [name, decodedBytes(value)] as const),
   })
   const session = token === undefined ? undefined : sessions.open(token, claim.accessKeyId)
-  const { principal, secretAccessKey } = session?.secret(nowMs) ?? credentials.secretOf(claim.accessKeyId)
+  const { principal, secretAccessKey } = session?.secret() ?? credentials.secretOf(claim.accessKeyId)
   const matches = texts.filter((text) =>
     sameSignatureOfVersion2(signatureOfVersion2(secretAccessKey, text), claim.signature),
   )

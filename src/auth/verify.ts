@@ -132,7 +132,7 @@ function verifyVersion4(
 
   const { method, rawPath } = request
   const canonical = canonicalRequest({ method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash })
-  const signer = session?.signer(scope, nowMs) ?? credentials.signer(scope)
+  const signer = session?.signer(scope) ?? credentials.signer(scope)
   const text = stringToSign(timestamp, scope, canonical ?? '')
   const expected = signature(signer.key, text)
   const matches = sameSignature(expected, authorization.signature)

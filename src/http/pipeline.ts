@@ -35,7 +35,7 @@ import { FormBody } from './form-body.ts'
 import { openFormFile } from './form-file.ts'
 import { answerHealth, type Readiness } from './health.ts'
 import { conditionValue } from './request-conditions.ts'
-import { type RequestHead, readHead } from './request-head.ts'
+import { type RequestHead, readHead, signedParts } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
@@ -118,6 +118,8 @@ export class Pipeline {
       if (exchange.refusal !== undefined) throw exchange.refusal
       // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
       if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
+      const renewal = this.#options.credentials.renewal()
+      if (renewal !== undefined) await renewal
       if (this.#sts.isFor(head)) return await this.#sts.answer(exchange, head)
       await this.#serve(exchange, head)
     } catch (error) {
@@ -158,6 +160,8 @@ export class Pipeline {
     try {
       exchange.dialect = dialectOfForm(form.fields, head.dialect)
       const spoken = { ...head, dialect: exchange.dialect }
+      // Fields may come slowly.
+      await credentials.renewal()
       const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
       const asks = readForm(form, spoken, parsed.address.bucket, rules)
       exchange.belongsTo(asks.principal)
@@ -272,17 +276,6 @@ function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
     body: compileBody(operation.inputBody),
     encoders: compileEncoders(operation),
   }
-}
-
-function signedParts({
-  method,
-  rawPath,
-  rawQuery,
-  rawHeaders,
-  names,
-  dialect,
-}: RequestHead): Parameters<typeof verify>[0] {
-  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
 }
 
 function resourceOf({ bucket, key }: Address): string {

@@ -21,7 +21,7 @@ import { claimedKey, note } from './failure.ts'
 import { faultHeaders, faultOf } from './fault.ts'
 import { openBody } from './request-body.ts'
 import { conditionValue } from './request-conditions.ts'
-import { headerValue, type RequestHead } from './request-head.ts'
+import { headerValue, type RequestHead, signedParts } from './request-head.ts'
 import { stsAnswer, stsFault, stsFaultOf } from './sts-answer.ts'
 
 export interface StsRequestOptions {
@@ -61,6 +61,8 @@ export class StsRequests {
   async answer(exchange: Exchange, head: RequestHead): Promise<void> {
     try {
       const body = await readForm(exchange, head)
+      // It may have come slowly.
+      await this.#options.credentials.renewal()
       const caller = this.#callerOf(exchange, head, body)
       const parameters = parametersOf(head, body)
       const action = findAction(parameters)
@@ -80,10 +82,8 @@ export class StsRequests {
   #callerOf(exchange: Exchange, head: RequestHead, body: Buffer): Caller | undefined {
     if (!claimsSignature(head.names, head.rawQuery)) return undefined
     const { credentials, sts, clock, region } = this.#options
-    const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
-    const signed = { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
     const rules = { credentials, sessions: sts.sessions, nowMs: clock.now(), version2: this.#version2 }
-    const principal = verifyForSts(signed, hash('sha256', body), rules)
+    const principal = verifyForSts(signedParts(head), hash('sha256', body), rules)
     exchange.belongsTo(principal)
     const asked = { query: [], vendorValues: new Map(), presigned: false, isForm: false, secure: this.#secure }
     const request = { exchange, head, clock, region, ...asked }

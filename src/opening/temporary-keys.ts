@@ -1,8 +1,7 @@
 /** Temporary keys over what a process has: the ring that seals them, the keys that they hang on, and the issuers that are trusted. */
-import { builtInPolicies } from '../access/built-in-policies.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { TokenKeys } from '../auth/session-token.ts'
-import { openSessions, type SessionParents } from '../auth/sessions.ts'
+import { openSessions } from '../auth/sessions.ts'
 import type { Clock } from '../clock.ts'
 import { type KeyRing, storeKeyName } from '../encryption/key-ring.ts'
 import { known } from '../known.ts'
@@ -22,18 +21,6 @@ export function openTemporaryKeys({ ring, credentials, oidc, clock }: TemporaryK
     newest: () => known(ring.newest(storeKeyName)),
     find: (id) => ring.find(storeKeyName, id),
   }
-  const parents = (): SessionParents => withBuiltIn(credentials.parents())
-  const sessions = openSessions({ keys, parents, issuers: oidc })
-  return { clock, keys, sessions, parents, webIdentities: openWebIdentities(oidc, clock) }
-}
-
-const extended = new WeakMap<SessionParents, SessionParents>()
-
-function withBuiltIn(parents: SessionParents): SessionParents {
-  const made = extended.get(parents) ?? {
-    ...parents,
-    policy: (accountId, name) => parents.policy(accountId, name) ?? builtInPolicies.get(name),
-  }
-  extended.set(parents, made)
-  return made
+  const sessions = openSessions({ keys, credentials, issuers: oidc })
+  return { clock, keys, sessions, credentials, webIdentities: openWebIdentities(oidc, clock) }
 }

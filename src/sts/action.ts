@@ -1,7 +1,8 @@
 /** What an action of the API for temporary keys is, and what it works with. */
+import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { TokenKeys } from '../auth/session-token.ts'
-import type { SessionParents, Sessions } from '../auth/sessions.ts'
+import type { Sessions } from '../auth/sessions.ts'
 import type { Clock } from '../clock.ts'
 import type { WebIdentities } from './oidc/web-identities.ts'
 import type { Parameters } from './parameters.ts'
@@ -15,7 +16,7 @@ export interface StsContext {
   /** Seals sessions. */
   keys: TokenKeys
   sessions: Sessions
-  parents(): SessionParents
+  credentials: Pick<Credentials, 'keyOf' | 'hasAccount' | 'identities'>
   webIdentities: WebIdentities
 }
 

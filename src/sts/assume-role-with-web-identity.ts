@@ -34,7 +34,7 @@ export const assumeRoleWithWebIdentity: StsAction = {
     'MalformedPolicyDocument',
     'PackedPolicyTooLarge',
   ],
-  handle: async ({ clock, keys, parents, webIdentities }, parameters) => {
+  handle: async ({ clock, keys, credentials, webIdentities }, parameters) => {
     refuseParameters(parameters, refused)
     checkRoleArn(parameters)
     const name = readSessionName(parameters)
@@ -42,12 +42,11 @@ export const assumeRoleWithWebIdentity: StsAction = {
     const seconds = readDuration(parameters, duration)
     const token = checkLength('WebIdentityToken', requiredText(parameters, 'WebIdentityToken'), 4, tokenCharsMax)
     const { provider, subject, audience, policies, expiresMs, claims } = await webIdentities.verify(token)
-    const known = parents()
     const accountId = provider.account
-    if (known.account(accountId) === undefined) {
+    if (!credentials.hasAccount(accountId)) {
       throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity')
     }
-    const found = policies.filter((policyName) => known.policy(accountId, policyName) !== undefined)
+    const found = policies.filter((policyName) => credentials.identities.policy(accountId, policyName) !== undefined)
     if (found.length === 0) {
       const reason = `no policy of account ${accountId} has a name that the claim ${provider.claim} lists`
       throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity', reason)

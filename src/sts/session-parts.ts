@@ -13,13 +13,13 @@ import { StsError } from './sts-error.ts'
 /** Whom the caller's temporary keys hang on, and until when they can last at most. Those of a temporary key hang on what it hangs on. */
 export function holderOf(
   principal: Principal,
-  { sessions, parents }: StsContext,
+  { sessions, credentials }: StsContext,
 ): { holder: SessionHolder; untilMs: number } {
   if (principal.session !== undefined) {
     return { holder: sessions.holderOf(principal), untilMs: principal.session.expiresMs }
   }
   const { accessKeyId } = principal
-  const parent = parents().key(accessKeyId)
+  const parent = credentials.keyOf(accessKeyId)
   // It went away while its request was under way.
   if (parent === undefined) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } })
   const holder = { kind: 'key', accessKeyId, secretTag: secretTag(parent.secretAccessKey) } as const
