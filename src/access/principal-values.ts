@@ -18,9 +18,15 @@ const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, Pri
   // No service of AWS sends requests here, neither by itself nor for somebody.
   ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : 'false')],
   ['aws:ViaAWSService', () => 'false'],
-  // Temporary keys alone have these two, as in AWS. None of them is made with a second factor.
-  ['aws:MultiFactorAuthPresent', (principal) => (sessionOf(principal) === undefined ? undefined : 'false')],
-  ['aws:TokenIssueTime', (principal) => issueTime(sessionOf(principal))],
+])
+
+/** Temporary keys alone have these, as in AWS. None of them is made with a second factor. */
+const sessionValues: ReadonlyMap<string, (session: SessionFacts) => string> = new Map<
+  string,
+  (session: SessionFacts) => string
+>([
+  ['aws:MultiFactorAuthPresent', () => 'false'],
+  ['aws:TokenIssueTime', ({ issuedMs }) => new Date(issuedMs).toISOString()],
 ])
 
 const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
@@ -36,9 +42,6 @@ function sessionOf(principal: AccessPrincipal): SessionFacts | undefined {
   return principal.kind === 'anonymous' ? undefined : principal.session
 }
 
-const issueTime = (session: SessionFacts | undefined): string | undefined =>
-  session && new Date(session.issuedMs).toISOString()
-
 export function userId(principal: AccessPrincipal): string {
   if (principal.kind === 'anonymous') return 'anonymous'
   return principal.kind === 'account' ? principal.accountId : principal.id
@@ -49,7 +52,10 @@ export function contextValue(request: AccessRequest, key: string): ContextValue 
   const { principal } = request
   const own = principalValues.get(key)
   if (own !== undefined) return own(principal)
-  if (key.startsWith(claimPrefix)) return sessionOf(principal)?.claims?.get(key.slice(claimPrefix.length).toLowerCase())
+  const session = sessionOf(principal)
+  if (key.startsWith(claimPrefix)) return session?.claims?.get(key.slice(claimPrefix.length))
+  const ofSession = sessionValues.get(key)
+  if (session !== undefined && ofSession !== undefined) return ofSession(session)
   if (!key.startsWith(tagPrefix)) return request.value(key)
   return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
 }

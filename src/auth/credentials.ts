@@ -67,8 +67,7 @@ export function openCredentials(
   { clock = systemClock, renewal = () => undefined }: CredentialsOptions = {},
 ): Credentials {
   let configured = credentialsByAccessKey(accounts)
-  let names = namesOf(accounts)
-  let identities = noIdentities
+  let [names, identities] = [namesOf(accounts), noIdentities]
   let secrets = secretsOf(configured, identities.keys)
   const decoySecret = randomBytes(32).toString('hex')
   const signers = new Map<string, Signer>()

@@ -79,6 +79,8 @@ export function openSession(token: string, keys: TokenKeys): Session {
   const text = token.replace(/={1,2}$/, '')
   if (text.length > limits.sessionTokenCharsMax || !/^[\w-]+$/.test(text)) throw invalidToken()
   const bytes = Buffer.from(text, 'base64url')
+  // One token has one spelling.
+  if (bytes.toString('base64url') !== text) throw invalidToken()
   if (bytes.length <= headBytes + ivBytes + tagBytes || bytes[0] !== version) throw invalidToken()
   const key = keys.find(bytes.toString('hex', 1, headBytes))
   if (key === undefined) throw invalidToken()

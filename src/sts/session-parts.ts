@@ -26,7 +26,7 @@ export function holderOf(
   return { holder, untilMs: parent.expiresMs ?? Number.POSITIVE_INFINITY }
 }
 
-export const policyCharsMax = 2048
+const policyCharsMax = 2048
 
 /** The session policy. Throws ValidationError, MalformedPolicyDocument. */
 export function readSessionPolicy(parameters: Parameters): string | undefined {
