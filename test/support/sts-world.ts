@@ -1,28 +1,15 @@
 /** A server over memory with identities, temporary keys and a clock that a test can put forward; and a client of STS that signs as AWS documents it. */
 import { Agent } from 'node:http'
-import type { Account } from '../../src/auth/credentials.ts'
-import { type Clock, systemClock } from '../../src/clock.ts'
-import type { RequestLog } from '../../src/http/request-log.ts'
-import { createHttpServer } from '../../src/http/server.ts'
-import type { ServedIdentities } from '../../src/identities/identities.ts'
-import { openIdentities } from '../../src/identities/open-identities.ts'
-import { openMemoryData } from '../../src/opening/open-data.ts'
-import { openTemporaryKeys } from '../../src/opening/temporary-keys.ts'
-import { operations } from '../../src/operations/table.ts'
+import { systemClock } from '../../src/clock.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { presign, type SigningKey, type SignOptions, sign } from './signer.ts'
 import { exchange, openWire, type Reply, type Wire, withoutAuthorization } from './wire-client.ts'
-import { mainKey, otherKey } from './wire-server.ts'
+import { mainKey, startWireServer, type WireServer } from './wire-server.ts'
 
 export { mainKey, otherKey } from './wire-server.ts'
 
 /** Of the account `main`: it may read. */
 export const readingKey = { accessKeyId: 'AKREADING', secretAccessKey: 'reading-secret-of-the-sts-tests' }
-
-const accounts: readonly Account[] = [
-  { id: 'main', name: 'Main', keys: [mainKey, { ...readingKey, permissions: ['s3:GetObject'] }] },
-  { id: 'other', name: 'Other', keys: [otherKey] },
-]
 
 export interface TemporaryKey extends SigningKey {
   sessionToken: string
@@ -44,52 +31,32 @@ export interface StsAsk extends Partial<Omit<SignOptions, 'unsigned'>> {
   presigned?: boolean
 }
 
-export interface StsWorld {
-  port: number
-  identities: ServedIdentities
+export interface StsWorld extends WireServer {
   wire: Wire
-  lines: RequestLog[]
   sts(parameters: Record<string, string>, ask?: StsAsk): Promise<StsReply>
   /** Throws unless there are some. */
   keysOf(parameters: Record<string, string>, ask?: StsAsk): Promise<TemporaryKey>
   putForward(ms: number): void
   now(): number
-  close(): Promise<void>
 }
 
 export async function openStsWorld({ oidc = [] }: { oidc?: readonly OidcProvider[] } = {}): Promise<StsWorld> {
   let aheadMs = 0
   const now = (): number => Date.now() + aheadMs
-  const clock: Clock = { ...systemClock, now }
-  const memory = openMemoryData()
-  const backend = { ...memory.backend, clock }
-  const identities = await openIdentities({ backend, accounts, warn: () => {} })
-  const { credentials } = identities
-  const lines: RequestLog[] = []
-  const server = createHttpServer({
-    operations,
-    backend,
-    credentials,
-    sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
-    domains: [],
-    region: 'us-east-1',
-    corsAllowOrigin: [],
+  const server = await startWireServer({
+    clock: { ...systemClock, now },
     sigv2: 'all',
-    clock,
-    ready: () => true,
-    bounds: { lingerMs: 200, refusalCostMs: 0 },
-    log: (line) => lines.push(line),
+    keys: [{ ...readingKey, permissions: ['s3:GetObject'] }],
+    oidc,
   })
-  const { port } = await server.listen('127.0.0.1', 0)
+  const { port } = server
   const agent = new Agent({ keepAlive: true })
   const wire = openWire(port, { prefix: 'x-amz-', hosting: 'path' })
   const sts: StsWorld['sts'] = async (parameters, ask = {}) =>
     read(await exchange(agent, port, signedForSts(port, parameters, { nowMs: now(), ...ask })))
   return {
-    port,
-    identities,
+    ...server,
     wire,
-    lines,
     sts,
     keysOf: async (parameters, ask) => {
       const reply = await sts(parameters, ask)
@@ -104,8 +71,6 @@ export async function openStsWorld({ oidc = [] }: { oidc?: readonly OidcProvider
       agent.destroy()
       wire.close()
       await server.close()
-      await identities.close()
-      await memory.close()
     },
   }
 }

@@ -144,7 +144,7 @@ describe('they end', () => {
   let name: string
   let users = 0
   beforeEach(async () => {
-    const { verbs } = world.identities
+    const verbs = world.identities
     name = `user${++users}`
     await verbs.users.create('other', { name })
     await verbs.users.attachPolicy('other', name, 'readwrite')
@@ -157,7 +157,7 @@ describe('they end', () => {
   const used = (of = key): Promise<Outcome> => ask({ method: 'GET', bucket: 'ending', ...by(of) })
 
   it('with a key that is disabled, and come back with it', async () => {
-    const { keys } = world.identities.verbs
+    const { keys } = world.identities
     await keys.setDisabled(parent.accessKeyId, true)
     expect(await used()).toEqual([403, 'InvalidAccessKeyId'])
     await keys.setDisabled(parent.accessKeyId, false)
@@ -165,12 +165,12 @@ describe('they end', () => {
   })
 
   it('with a key that is removed', async () => {
-    await world.identities.verbs.keys.remove(parent.accessKeyId)
+    await world.identities.keys.remove(parent.accessKeyId)
     expect(await used()).toEqual([403, 'InvalidAccessKeyId'])
   })
 
   it('with a key that is rotated, and those of the new secret begin', async () => {
-    const { secretAccessKey } = await world.identities.verbs.keys.rotate(parent.accessKeyId)
+    const { secretAccessKey } = await world.identities.keys.rotate(parent.accessKeyId)
     expect(await used()).toEqual([403, 'InvalidAccessKeyId'])
     const renewed = await world.keysOf({ Action: 'AssumeRole' }, { key: { ...parent, secretAccessKey } })
     expect(await used(renewed)).toEqual([200, ''])
@@ -178,7 +178,7 @@ describe('they end', () => {
 
   it('with a key that expires, which they never outlast', async () => {
     const expiresMs = world.now() + 600_000
-    await world.identities.verbs.keys.setExpiry(parent.accessKeyId, expiresMs)
+    await world.identities.keys.setExpiry(parent.accessKeyId, expiresMs)
     const reply = await world.sts({ Action: 'GetSessionToken' }, { key: parent })
     expect(Math.floor(Date.parse(reply.text('Expiration')) / 1000)).toBe(Math.floor(expiresMs / 1000))
     world.putForward(600_000)
@@ -186,7 +186,7 @@ describe('they end', () => {
   })
 
   it('with a user that is disabled, or removed', async () => {
-    const { verbs } = world.identities
+    const verbs = world.identities
     await verbs.users.setDisabled('other', name, true)
     expect(await used()).toEqual([403, 'InvalidAccessKeyId'])
     await verbs.users.setDisabled('other', name, false)
@@ -196,7 +196,7 @@ describe('they end', () => {
   })
 
   it('with an account that is disabled', async () => {
-    const { accounts, keys } = world.identities.verbs
+    const { accounts, keys } = world.identities
     const { id } = await accounts.create({})
     const { accessKeyId, secretAccessKey } = await keys.add({ accountId: id })
     const own = await world.keysOf({ Action: 'GetSessionToken' }, { key: { accessKeyId, secretAccessKey } })
@@ -210,12 +210,12 @@ describe('they end', () => {
     const { sessionToken: token, ...of } = key
     const made = await world.keysOf({ Action: 'AssumeRole' }, { key: of, token })
     expect(await used(made)).toEqual([200, ''])
-    await world.identities.verbs.keys.remove(parent.accessKeyId)
+    await world.identities.keys.remove(parent.accessKeyId)
     expect(await used(made)).toEqual([403, 'InvalidAccessKeyId'])
   })
 
   it('in what a policy of their user no longer allows', async () => {
-    await world.identities.verbs.users.detachPolicy('other', name, 'readwrite')
+    await world.identities.users.detachPolicy('other', name, 'readwrite')
     expect(await used()).toEqual([403, 'AccessDenied'])
   })
 })
@@ -251,7 +251,7 @@ describe('a session policy', () => {
   })
 
   it('narrows the key of a user that a policy of its own narrows', async () => {
-    const { users, keys } = world.identities.verbs
+    const { users, keys } = world.identities
     await users.create('main', { name: 'narrow' })
     await users.attachPolicy('main', 'narrow', 'readwrite')
     const { accessKeyId, secretAccessKey } = await keys.add({

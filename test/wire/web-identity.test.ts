@@ -23,7 +23,7 @@ beforeAll(async () => {
   })
   await world.wire.must({ method: 'PUT' })
   await world.wire.must({ method: 'PUT', key: 'ann/a', body: 'content' })
-  await world.identities.verbs.policies.put('main', { name: 'home', document: home })
+  await world.identities.policies.put('main', { name: 'home', document: home })
 })
 afterAll(async () => {
   await world.close()
@@ -128,7 +128,7 @@ describe('a token of the issuer', () => {
   })
 
   it('gives keys whose policies are those of now', async () => {
-    const { policies } = world.identities.verbs
+    const { policies } = world.identities
     const allowing = (what: string): string =>
       JSON.stringify({ Version: '2012-10-17', Statement: { Effect: 'Allow', Action: what, Resource: '*' } })
     await policies.put('main', { name: 'changing', document: allowing('s3:GetObject') })
