@@ -4,10 +4,12 @@ import { dataMutations } from './data.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
+import { temporaryKeyMutations } from './temporary-keys.ts'
 
 export const mutations: readonly Mutation[] = [
   ...metadataMutations,
   ...dataMutations,
   ...outsideMutations,
   ...accessMutations,
+  ...temporaryKeyMutations,
 ]
