@@ -38,6 +38,10 @@ export interface Credentials {
   signer(scope: Scope): Signer
   /** Whom a key stands for that would be accepted now. */
   find(accessKeyId: string): Principal | undefined
+  /** The key itself: temporary keys hang on it. */
+  keyOf(accessKeyId: string): KnownKey | undefined
+  /** Whether there is such an account, and it is enabled. */
+  hasAccount(accountId: string): boolean
   /** What is known of run time beside the accounts of the configuration. */
   readonly identities: KnownIdentities
   /**
@@ -63,8 +67,7 @@ export function openCredentials(
   { clock = systemClock, renewal = () => undefined }: CredentialsOptions = {},
 ): Credentials {
   let configured = credentialsByAccessKey(accounts)
-  let names = namesOf(accounts)
-  let identities = noIdentities
+  let [names, identities] = [namesOf(accounts), noIdentities]
   let secrets = secretsOf(configured, identities.keys)
   const decoySecret = randomBytes(32).toString('hex')
   const signers = new Map<string, Signer>()
@@ -102,6 +105,8 @@ export function openCredentials(
       return signer
     },
     find: (accessKeyId) => find(accessKeyId)?.principal,
+    keyOf: find,
+    hasAccount: (accountId) => names.has(accountId) || identities.enabledAccounts.has(accountId),
     get identities() {
       return identities
     },

@@ -5,6 +5,7 @@ import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
+import { temporaryKeyMutations } from './temporary-keys.ts'
 
 export const mutations: readonly Mutation[] = [
   ...metadataMutations,
@@ -12,4 +13,5 @@ export const mutations: readonly Mutation[] = [
   ...outsideMutations,
   ...accessMutations,
   ...identityMutations,
+  ...temporaryKeyMutations,
 ]
