@@ -39,6 +39,8 @@ export interface BucketAccess {
   readonly ownership: ObjectOwnership
   /** Of bucket and account together: what either blocks. */
   readonly publicAccessBlock: PublicAccessBlock
+  /** A recovery may lack what guarded it: nobody but the account's own key comes in. */
+  readonly unconfirmed?: boolean
 }
 
 export interface ObjectAccess {
@@ -73,6 +75,8 @@ export type Reason =
   | { readonly by: 'default'; readonly missing: 'identity policy' | 'session policy' | 'bucket policy or grant' }
   /** The bucket policy would allow it, if RestrictPublicBuckets did not keep it from that. */
   | { readonly by: 'public access block' }
+  /** Whatever its policy says: see `BucketAccess`. */
+  | { readonly by: 'unconfirmed bucket' }
 
 /**
  * Allows or denies, and says because of what. What anything denies explicitly is denied. Within one account, an identity policy or the bucket allows;
@@ -146,11 +150,17 @@ function verdictsOf({ request, identityPolicies, sessionPolicy, bucket }: Decisi
 function denialOf(input: DecisionInput, { session, identity, bucket }: Verdicts): Reason | undefined {
   if (session?.denies !== undefined)
     return { by: 'statement', effect: 'Deny', policy: 'session', statement: session.denies }
+  if (input.bucket?.unconfirmed === true && !isOwnersOwnKey(input, input.bucket)) return { by: 'unconfirmed bucket' }
   for (const { name, verdict } of identity ?? [])
     if (verdict.denies !== undefined)
       return { by: 'statement', effect: 'Deny', policy: 'identity', name, statement: verdict.denies }
   if (bucket?.denies === undefined || isRepair(input)) return undefined
   return { by: 'statement', effect: 'Deny', policy: 'bucket', statement: bucket.denies }
+}
+
+/** Neither a key that anything narrows, nor a user's. */
+function isOwnersOwnKey({ request: { principal }, identityPolicies }: DecisionInput, { owner }: BucketAccess): boolean {
+  return identityPolicies === undefined && principal.kind === 'account' && principal.accountId === owner
 }
 
 const repairActions: ReadonlySet<string> = new Set([

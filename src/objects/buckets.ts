@@ -101,14 +101,14 @@ function sameTags(some: readonly Tag[], others: readonly Tag[]): boolean {
 }
 
 /** Throws NoSuchBucket, or what the scope throws. */
-export async function findBucket(backend: Backend, scope: BucketScope): Promise<BucketRecord> {
+export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScope): Promise<BucketRecord> {
   const [entry] = await backend.kv.get([bucketKey(scope.name)])
   return admitted(scope, entry).record
 }
 
 /** Replaces a bucket's record by what `change` makes of it. */
 export async function changeBucket(
-  backend: Backend,
+  backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
   change: (bucket: BucketRecord) => BucketRecord,
 ): Promise<void> {
@@ -135,6 +135,14 @@ export async function endMove(backend: Backend, { name, id, location }: BucketRe
   await changeBucket(backend, ofOperator(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
+}
+
+/** What guards the bucket is whole again, as the operator says. Resolves with the record as it was before. Throws NoSuchBucket. */
+export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name: string): Promise<BucketRecord> {
+  const before = await findBucket(backend, ofOperator(name))
+  if (before.unconfirmed === true)
+    await changeBucket(backend, ofOperator(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
+  return before
 }
 
 const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })

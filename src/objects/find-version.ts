@@ -23,7 +23,7 @@ export interface FoundVersion {
  * when the version named is a delete marker.
  */
 export function findVersion(
-  backend: Backend,
+  backend: Pick<Backend, 'kv'>,
   scope: BucketScope,
   key: string,
   versionId: string | undefined,
@@ -31,7 +31,7 @@ export function findVersion(
   return versionId === undefined ? findCurrent(backend, scope, key) : findNamed(backend, scope, key, versionId)
 }
 
-async function findCurrent(backend: Backend, scope: BucketScope, key: string): Promise<FoundVersion> {
+async function findCurrent(backend: Pick<Backend, 'kv'>, scope: BucketScope, key: string): Promise<FoundVersion> {
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
   const bucket = admitted(scope, bucketEntry)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
@@ -45,12 +45,21 @@ async function findCurrent(backend: Backend, scope: BucketScope, key: string): P
 }
 
 /** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
-async function newestOfHistory(backend: Backend, bucket: string, key: string): Promise<VersionRecord | undefined> {
+async function newestOfHistory(
+  backend: Pick<Backend, 'kv'>,
+  bucket: string,
+  key: string,
+): Promise<VersionRecord | undefined> {
   const [entry] = await backend.kv.range({ ...historyOf(bucket, key), limit: 1 })
   return entry && versionCodec.decode(entry.key, entry.value)
 }
 
-async function findNamed(backend: Backend, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
+async function findNamed(
+  backend: Pick<Backend, 'kv'>,
+  scope: BucketScope,
+  key: string,
+  versionId: string,
+): Promise<FoundVersion> {
   const isNull = versionId === nullVersionId
   const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
   for (let attempt = 1; ; attempt++) {
@@ -79,7 +88,7 @@ async function findNamed(backend: Backend, scope: BucketScope, key: string, vers
 }
 
 async function behindPointer(
-  backend: Backend,
+  backend: Pick<Backend, 'kv'>,
   bucket: string,
   key: string,
   pointer: Entry,

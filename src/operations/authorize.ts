@@ -60,7 +60,7 @@ function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord
 }
 
 /** The same as an answer. Throws `ExistingTagsNeeded`. */
-function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
+export function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
     identityPolicies: identityOf(asker.principal),
     bucket: bucket && accessOf(bucket),
@@ -122,6 +122,7 @@ export function accessOf(bucket: BucketRecord): BucketAccess {
       policy: bucketPolicy(bucket),
       ownership: 'BucketOwnerEnforced',
       publicAccessBlock: bucket.publicAccessBlock ?? noPublicAccessBlock,
+      unconfirmed: bucket.unconfirmed === true,
     }
     ofBuckets.set(bucket, access)
   }

@@ -97,8 +97,8 @@ export class RequestScope implements AskingScope, Asker {
 }
 
 /** Where each thing that a request does is asked for by itself, a bucket that nothing opens to others must not show that it is there. */
-function admitStranger({ principal }: ScopedRequest, { owner, policy }: BucketRecord): void {
-  if (owner !== principal.accountId && policy === undefined) throw new S3Error('AccessDenied')
+function admitStranger({ principal }: ScopedRequest, { owner, policy, unconfirmed }: BucketRecord): void {
+  if (owner !== principal.accountId && (policy === undefined || unconfirmed === true)) throw new S3Error('AccessDenied')
 }
 
 /** Of an operation on no bucket, or on one that is still to be made. */

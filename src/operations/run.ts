@@ -67,7 +67,10 @@ async function runWithTags(
 }
 
 /** None where there is no such object: a policy then finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
-async function tagsOf(backend: Backend, { bucket, key, versionId }: ScopedResource): Promise<readonly Tag[]> {
+export async function tagsOf(
+  backend: Pick<Backend, 'kv'>,
+  { bucket, key, versionId }: ScopedResource,
+): Promise<readonly Tag[]> {
   try {
     const { record } = await findVersion(backend, { name: bucket, admit: () => {} }, key, versionId)
     return record.attributes.tags

@@ -78,6 +78,15 @@ export interface BucketRecord {
   publicAccessBlock?: PublicAccessBlock | undefined
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
+  /** Set by a recovery that may lack what guarded the bucket: only its owner's own key is admitted, until an operator confirms what came back. */
+  unconfirmed?: true | undefined
+}
+
+type Guards = Pick<BucketRecord, 'policy' | 'publicAccessBlock' | 'unconfirmed'>
+
+/** Whether the bucket has anything that decides who may use it, in addition to whose it is. */
+export function isGuarded({ policy, publicAccessBlock, unconfirmed }: Guards): boolean {
+  return policy !== undefined || Object.values(publicAccessBlock ?? {}).includes(true) || unconfirmed === true
 }
 
 /** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */
@@ -123,12 +132,19 @@ const told = {
   moving: present,
 } satisfies Partial<PackedFields<BucketRecord>>
 
-export type BucketState = Pick<BucketRecord, keyof typeof told>
+/** `guarded`: see `isGuarded`. What guards a bucket takes too much room beside every object, so shards tell only that there is something. */
+export type BucketState = Pick<BucketRecord, keyof typeof told> & { guarded?: true | undefined }
 
-export const packedBucketState = packedObject<BucketState>(told)
+const packedState = packedObject<BucketState>({ ...told, guarded: present })
+
+export const packedBucketState: Packed<BucketState> = {
+  ...packedState,
+  write: (writer, state: BucketState & Guards) =>
+    packedState.write(writer, isGuarded(state) ? { ...state, guarded: true } : state),
+}
 
 /** The bucket with all that `state` tells of it. What shards don't tell stays. */
-export function withState(bucket: BucketRecord, state: BucketState): BucketRecord {
+export function withState(bucket: BucketRecord, { guarded, ...state }: BucketState): BucketRecord {
   const untold: Partial<BucketRecord> = Object.fromEntries(Object.entries(bucket).filter(([field]) => !(field in told)))
   return { ...unsetBucket, ...untold, ...state, name: bucket.name, id: bucket.id }
 }

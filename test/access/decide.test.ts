@@ -103,6 +103,40 @@ describe('inside one account', () => {
   ])
 })
 
+describe('a recovered bucket that nobody has confirmed', () => {
+  const unconfirmed = (statement?: Record<string, unknown>) => ({
+    ...(statement === undefined ? {} : policyOf(statement)),
+    unconfirmed: true,
+  })
+  const closed =
+    'denied: the bucket was recovered, perhaps without all that guarded it: it admits only its owner’s own key until `holdfast access confirm BUCKET`'
+  check([
+    ['admits its account’s own key', { principal: account() }, { bucket: unconfirmed() }, own],
+    [
+      'admits it only as its policy does',
+      { principal: account() },
+      { bucket: unconfirmed({ Effect: 'Deny' }) },
+      bucketDenies,
+    ],
+    [
+      'lets it repair the policy',
+      { principal: account(), action: 's3:PutBucketPolicy' },
+      { bucket: unconfirmed({ Effect: 'Deny' }) },
+      own,
+    ],
+    [
+      'admits no narrowed key',
+      { principal: account() },
+      { identity: [identityPolicy(allow)], bucket: unconfirmed() },
+      closed,
+    ],
+    ['admits no user', {}, { identity: [identityPolicy(allow)], bucket: unconfirmed() }, closed],
+    ['admits no user whom its policy allows', {}, { bucket: unconfirmed({ Principal: { AWS: ann } }) }, closed],
+    ['admits no other account', { principal: account(stranger) }, { bucket: unconfirmed({}) }, closed],
+    ['admits nobody who did not sign', { principal: anonymous }, { bucket: unconfirmed({}) }, closed],
+  ])
+})
+
 describe('repair', () => {
   const denying = policyOf({ Effect: 'Deny' })
   const actions = ['s3:GetBucketPolicy', 's3:PutBucketPolicy', 's3:DeleteBucketPolicy']

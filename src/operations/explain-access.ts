@@ -1,0 +1,39 @@
+/** What would be decided about a request that nobody has sent: by the decision that requests meet, of the records as they are. */
+import type { Decision } from '../access/decide.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Backend } from '../commits/backend.ts'
+import { findBucket } from '../objects/buckets.ts'
+import type { Tag } from '../records/object-attributes.ts'
+import { type Asker, decisionOn, ExistingTagsNeeded } from './authorize.ts'
+import type { ConditionValue, ScopedResource } from './context.ts'
+import { tagsOf } from './run.ts'
+
+export interface AccessQuestion {
+  principal: Principal
+  /** By AWS's name: `s3:GetObject`. */
+  permission: string
+  resource: ScopedResource
+  /** The bucket is still to be made, or none is meant. */
+  withoutBucket: boolean
+  /** Instead of those that the object has. */
+  existingTags?: readonly Tag[] | undefined
+  conditionValue(key: string): ConditionValue
+}
+
+/** Throws NoSuchBucket. */
+export async function explainAccess(backend: Pick<Backend, 'kv'>, question: AccessQuestion): Promise<Decision> {
+  const { principal, permission, resource, withoutBucket, existingTags, conditionValue } = question
+  const asked = {
+    permission,
+    name: resource.bucket,
+    bucket: withoutBucket ? undefined : await findBucket(backend, { name: resource.bucket, admit: () => {} }),
+    key: resource.key,
+  }
+  const asker: Asker = { principal, conditionValue, existingTags }
+  try {
+    return decisionOn(asker, asked)
+  } catch (error) {
+    if (!(error instanceof ExistingTagsNeeded)) throw error
+    return decisionOn({ ...asker, existingTags: await tagsOf(backend, resource) }, asked)
+  }
+}
