@@ -160,8 +160,9 @@ export const readConditions = {
   ifUnmodifiedSinceMs: header('If-Unmodified-Since', lenientHttpDate),
 } as const
 
+/** Whether an entity tag matches tells of the object what reading it does. */
 export const writeConditions = {
-  ifMatch: header('If-Match', text),
+  ifMatch: needs(header('If-Match', text), 's3:GetObject'),
   ifNoneMatch: header('If-None-Match', text),
 } as const
 

@@ -147,7 +147,7 @@ export const fixedConfigurations = [
     {
       name: 'GetBucketAbac',
       query: ['abac'],
-      permission: 's3:GetBucketABAC',
+      permission: 's3:GetBucketAbac',
       summary: 'Says that tags of the bucket grant no access.',
     },
     'AbacStatus',
