@@ -5,11 +5,12 @@ import { findConditionKey, s3Actions } from '../access/condition-keys.ts'
 import { isSaidByPrincipal } from '../access/principal-values.ts'
 import { reasonText } from '../access/reason-text.ts'
 import { referenceActions } from '../access/service-reference.ts'
-import { openCredentials } from '../auth/credentials.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
-import type { Configuration } from '../config/configuration.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
+import { openIdentities } from '../identities/open-identities.ts'
+import { openKeyRing } from '../instance/key-ring-file.ts'
+import type { OpenMetadata } from '../opening/open-data.ts'
 import type { ConditionValue, ScopedResource } from '../operations/context.ts'
 import { explainAccess } from '../operations/explain-access.ts'
 import { operations } from '../operations/table.ts'
@@ -29,7 +30,7 @@ export async function explain(invocation: Invocation, words: readonly string[]):
   const isAnonymous = key === 'anonymous'
   const missing = new Set<string>()
   const decision = await withMetadata(invocation, async (metadata) => {
-    const principal = isAnonymous ? nobody : await principalOf(configuration, metadata.directory.credentials, key)
+    const principal = isAnonymous ? nobody : await principalOf(invocation, metadata, key)
     const usual = usualContext(configuration.region, metadata.clock.now(), isAnonymous)
     const versionId = context.get('s3:versionid')
     return explainAccess(metadata, {
@@ -100,14 +101,25 @@ function readResource(text: string, permission: string): ScopedResource {
   return { bucket, key }
 }
 
-async function principalOf(configuration: Configuration, credentialsFile: string, key: string): Promise<Principal> {
+/** Of the configuration, or made at run time. */
+async function principalOf(
+  { configuration, notice }: Invocation,
+  { kv, clock, directory }: OpenMetadata,
+  accessKeyId: string,
+): Promise<Principal> {
   // The first start makes the file; this command makes nothing.
-  const accounts = existsSync(credentialsFile)
-    ? (await accountsOf(configuration, credentialsFile)).accounts
+  const accounts = existsSync(directory.credentials)
+    ? (await accountsOf(configuration, directory.credentials)).accounts
     : configuration.accounts
-  const { principal } = openCredentials(accounts).secretOf(key)
-  if (principal === undefined) throw new ConfigurationError(`there is no access key '${key}'`)
-  return principal
+  const keys = await openKeyRing(kv, directory.keyRing, configuration, { owner: false, clock })
+  const identities = await openIdentities({ backend: { kv, clock, keys }, accounts, warn: notice })
+  try {
+    const principal = identities.credentials.find(accessKeyId)
+    if (principal === undefined) throw new ConfigurationError(`no access key '${accessKeyId}' is accepted`)
+    return principal
+  } finally {
+    await identities.close()
+  }
 }
 
 type Context = ReadonlyMap<string, ConditionValue>
