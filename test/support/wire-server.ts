@@ -1,12 +1,14 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
 
-import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
+import type { Account, AccountKey } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import type { Identities } from '../../src/identities/identities.ts'
+import { openIdentities } from '../../src/identities/open-identities.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -32,6 +34,8 @@ export interface WireServer {
   logged(requestId: string): Promise<RequestLog>
   /** Errors that no table foresees, of all requests so far: each is a bug. */
   unexpected: unknown[]
+  /** Accounts, users and keys, which last until the server is closed. */
+  identities: Identities
   /** Removes all buckets. */
   empty(): Promise<void>
   /** Throws when an operation answered an error that it does not declare. */
@@ -80,10 +84,15 @@ export async function startWireServer({
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
   const surprises = new Set<string>()
+  const identities = await openIdentities({
+    backend: { ...backend, clock },
+    accounts: accountsWith(keys),
+    warn: (message) => unexpected.push(message),
+  })
   const server = createHttpServer({
     operations,
     backend: over(delayed),
-    credentials: openCredentials(accountsWith(keys)),
+    credentials: identities.credentials,
     domains: [],
     region,
     corsAllowOrigin,
@@ -104,6 +113,7 @@ export async function startWireServer({
   return {
     port,
     unexpected,
+    identities: identities.verbs,
     logged: (requestId) =>
       new Promise((resolve) => {
         const line = lines.get(requestId)
@@ -113,6 +123,7 @@ export async function startWireServer({
     empty: () => emptyStore(memory.backend),
     close: async () => {
       await server.close()
+      await identities.close()
       await memory.close()
       if (surprises.size > 0) throw new Error(`errors that are not declared: ${[...surprises].join(', ')}`)
     },

@@ -1,0 +1,179 @@
+/** Sends what the matrix of access says: what each operation needs, who asks for it, and what makes them who they are. */
+import type { AccountKey } from '../../src/auth/credentials.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { admits } from '../../src/http/admission.ts'
+import type { Identities } from '../../src/identities/identities.ts'
+import type { OperationContext } from '../../src/operations/context.ts'
+import { operations } from '../../src/operations/table.ts'
+import { type Asked, type Asker, expiresInMs, type NarrowKeys, type Need, type RunTimeKeys } from './access-askers.ts'
+import { formBytes, formType } from './forms.ts'
+import type { SignedRequest, SigningKey } from './signer.ts'
+import { md5Base64 } from './wire-checksums.ts'
+import { type Ask, signAsk, type Wire, wireBucket } from './wire-client.ts'
+import { matrixAsk } from './wire-matrix.ts'
+
+type AnyOperation = Operation<OperationContext>
+
+/** Ids stand in for those of the upload that the tests open. */
+const someUpload = { uploadId: 'upload', etag: 'etag' }
+
+/** What handlers ask for: of the source of a copy, and of each entry. */
+const askedByHandlers: Readonly<Record<string, readonly (readonly [permission: string, key: string])[]>> = {
+  CopyObject: [
+    ['s3:GetObject', 'b'],
+    // The source has tags, and they are copied.
+    ['s3:GetObjectTagging', 'b'],
+    ['s3:PutObjectTagging', 'a'],
+  ],
+  UploadPartCopy: [['s3:GetObject', 'a']],
+  DeleteObjects: [['s3:DeleteObject', 'a']],
+}
+
+export function askedOf(operation: AnyOperation): Asked {
+  const { name, implemented, errors, authentication } = operation
+  const ask = matrixAsk(name, someUpload)
+  return {
+    name,
+    needs: needsOf(operation, ask),
+    isOfBucket: errors.includes('NoSuchBucket'),
+    admitsUnsigned: admits({ authentication, implemented, errors }, 'none'),
+    isForm: authentication === 'form',
+  }
+}
+
+function needsOf({ name, permission, versionPermission, implemented, input }: AnyOperation, ask: Ask): Need[] {
+  const { bucket = wireBucket, key = ask.form?.key ?? '' } = ask
+  const own = ask.query?.versionId === undefined ? permission : (versionPermission ?? permission)
+  const sent = new Set(Object.keys({ ...ask.vendor, ...ask.headers }).map((field) => field.toLowerCase()))
+  const ofFields = Object.values(input).flatMap(({ name: field, permissions = [] }) =>
+    sent.has(field.toLowerCase()) ? permissions : [],
+  )
+  const needs = [own, ofFields].flat().map((each) => needed(each, bucket, key))
+  // Nothing is looked for where nothing will be done.
+  if (!implemented) return needs.map((need) => ({ ...need, resource: '*' }))
+  return [...needs, ...(askedByHandlers[name] ?? []).map(([each, of]) => needed(each, bucket, of))]
+}
+
+function needed(permission: string, bucket: string, key: string): Need {
+  const named = bucket === '' ? '*' : key === '' ? bucket : `${bucket}/${key}`
+  return { permission, bucket, resource: `arn:aws:s3:::${named}` }
+}
+
+export const allAsked: readonly Asked[] = operations.map(askedOf)
+
+/** One key for each operation, and one for each permission that it must not have. */
+export function narrowKeys(): { keys: readonly AccountKey[]; narrow: NarrowKeys } {
+  const all = [...new Set(allAsked.flatMap(({ needs }) => needs.map(({ permission }) => permission)))]
+  const keyOf = (name: string, permissions: readonly string[]): AccountKey => ({
+    accessKeyId: `AKNARROW-${name.replace(':', '-')}`,
+    secretAccessKey: 'secret-of-a-narrow-key',
+    permissions,
+  })
+  const exactly = new Map(
+    allAsked.map(({ name, needs }) => [
+      name,
+      keyOf(
+        name,
+        needs.map(({ permission }) => permission),
+      ),
+    ]),
+  )
+  const without = new Map(
+    all.map((each) => [
+      each,
+      keyOf(
+        `NOT-${each}`,
+        all.filter((other) => other !== each),
+      ),
+    ]),
+  )
+  const nothing = keyOf('NOTHING', [])
+  const keyNamed = (keys: ReadonlyMap<string, AccountKey>, name: string): SigningKey => {
+    const key = keys.get(name)
+    if (key === undefined) throw new Error(`no key was made for ${name}`)
+    return key
+  }
+  return {
+    keys: [...exactly.values(), ...without.values(), nothing],
+    narrow: {
+      exactly: ({ name }) => keyNamed(exactly, name),
+      without: (permission) => keyNamed(without, permission),
+      nothing,
+    },
+  }
+}
+
+export async function runTimeKeys({ users, keys }: Identities, nowMs: number): Promise<RunTimeKeys> {
+  await users.create('main', { name: 'ann' })
+  await users.create('main', { name: 'eve' })
+  await users.create('other', { name: 'bob' })
+  const disabled = await keys.add({ accountId: 'main' })
+  const ofDisabledUser = await keys.add({ accountId: 'main', user: 'eve' })
+  const made = {
+    ann: await keys.add({ accountId: 'main', user: 'ann' }),
+    bob: await keys.add({ accountId: 'other', user: 'bob' }),
+    disabled,
+    ofDisabledUser,
+    expiring: await keys.add({ accountId: 'main', expiresMs: nowMs + expiresInMs }),
+    expired: await keys.add({ accountId: 'main', expiresMs: nowMs + expiresInMs }),
+  }
+  await keys.setDisabled(disabled.accessKeyId, true)
+  await users.setDisabled('main', 'eve', true)
+  return made
+}
+
+const inlinePolicy = 'of-the-matrix'
+
+/** Of both users: each asker is one of them. */
+export async function giveUserPolicy({ users }: Identities, statements: readonly unknown[]): Promise<void> {
+  for (const [account, name] of [
+    ['main', 'ann'],
+    ['other', 'bob'],
+  ] as const) {
+    const document = JSON.stringify({ Version: '2012-10-17', Statement: statements })
+    await users.putInlinePolicy(account, name, { name: inlinePolicy, document })
+  }
+}
+
+export async function takeUserPolicy({ users }: Identities): Promise<void> {
+  await users.removeInlinePolicy('main', 'ann', inlinePolicy)
+  await users.removeInlinePolicy('other', 'bob', inlinePolicy)
+}
+
+const restriction =
+  '<PublicAccessBlockConfiguration><RestrictPublicBuckets>true</RestrictPublicBuckets></PublicAccessBlockConfiguration>'
+
+export async function guardBucket(wire: Wire, asker: Asker, asked: Asked): Promise<void> {
+  const bucket = asked.needs[0]?.bucket ?? wireBucket
+  if (!asked.isOfBucket || asker.bucketPolicy === undefined) return
+  const body = JSON.stringify({ Version: '2012-10-17', Statement: asker.bucketPolicy(asked) })
+  await wire.must({ method: 'PUT', bucket, query: { policy: '' }, body })
+  if (asker.restrictsPublic !== true) return
+  const headers = { 'Content-MD5': md5Base64(restriction) }
+  await wire.must({ method: 'PUT', bucket, query: { publicAccessBlock: '' }, headers, body: restriction })
+}
+
+export async function unguardBucket(wire: Wire, asker: Asker, asked: Asked): Promise<void> {
+  const bucket = asked.needs[0]?.bucket ?? wireBucket
+  if (!asked.isOfBucket || asker.bucketPolicy === undefined) return
+  await wire.must({ method: 'DELETE', bucket, query: { policy: '' } })
+  if (asker.restrictsPublic === true) await wire.must({ method: 'DELETE', bucket, query: { publicAccessBlock: '' } })
+}
+
+/** The request as the asker sends it. */
+export function requestOf(ask: Ask, asker: Asker, asked: Asked, { port, style }: Wire): SignedRequest {
+  const by = typeof asker.ask === 'function' ? asker.ask(asked) : asker.ask
+  if (!asked.isForm || by.unsigned !== true) return signAsk({ ...ask, ...by }, port, style)
+  const { bucket = wireBucket, form = {}, body: content = '' } = ask
+  const body = formBytes(Object.entries(form), { filename: 'file.txt', content })
+  return {
+    method: 'POST',
+    target: `/${bucket}`,
+    headers: [
+      ['Host', `127.0.0.1:${port}`],
+      ['Content-Type', formType],
+      ['Content-Length', String(body.length)],
+    ],
+    body,
+  }
+}
