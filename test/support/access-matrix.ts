@@ -29,7 +29,7 @@ const askedByHandlers: Readonly<Record<string, readonly (readonly [permission: s
   DeleteObjects: [['s3:DeleteObject', 'a']],
 }
 
-export function askedOf(operation: AnyOperation): Asked {
+function askedOf(operation: AnyOperation): Asked {
   const { name, implemented, errors, authentication } = operation
   const ask = matrixAsk(name, someUpload)
   return {
@@ -61,11 +61,32 @@ function needed(permission: string, bucket: string, key: string): Need {
 
 export const allAsked: readonly Asked[] = operations.map(askedOf)
 
+const bypass = 's3:BypassGovernanceRetention'
+
+/** Operations that can pass over locks, where they are to: on `governed`, a version of which is locked. */
+export const allBypassing: readonly Asked[] = operations
+  .filter(({ input }) => 'bypassGovernanceRetention' in input)
+  .map((operation) => ({
+    ...askedOf(operation),
+    needs: [
+      needed(operation.name.startsWith('Delete') ? 's3:DeleteObjectVersion' : known(operation), 'locked', 'governed'),
+      needed(bypass, 'locked', 'governed'),
+    ],
+  }))
+
+function known({ name, permission }: AnyOperation): string {
+  if (typeof permission === 'string') return permission
+  throw new Error(`${name} needs more than one permission`)
+}
+
 /** One key for each operation, and one for each permission that it must not have. */
-export function narrowKeys(): { keys: readonly AccountKey[]; narrow: NarrowKeys } {
+export function narrowKeys(
+  allAsked: readonly Asked[],
+  kind: string,
+): { keys: readonly AccountKey[]; narrow: NarrowKeys } {
   const all = [...new Set(allAsked.flatMap(({ needs }) => needs.map(({ permission }) => permission)))]
   const keyOf = (name: string, permissions: readonly string[]): AccountKey => ({
-    accessKeyId: `AKNARROW-${name.replace(':', '-')}`,
+    accessKeyId: `AK-${kind}-${name.replace(':', '-')}`,
     secretAccessKey: 'secret-of-a-narrow-key',
     permissions,
   })

@@ -1,9 +1,10 @@
 /** Every operation x who asks: whoever is allowed is served, and nobody else. What is allowed follows from the declared permissions. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { type Asked, type Asker, askersOf, type RunTimeKeys } from '../support/access-askers.ts'
+import { type Asked, type Asker, askersOf, type NarrowKeys, type RunTimeKeys } from '../support/access-askers.ts'
 import {
   allAsked,
+  allBypassing,
   giveUserPolicy,
   guardBucket,
   narrowKeys,
@@ -13,13 +14,15 @@ import {
   unguardBucket,
 } from '../support/access-matrix.ts'
 import { type OpenUpload, prepareAsks, type Succeeding } from '../support/wire-asks.ts'
+import { md5Base64 } from '../support/wire-checksums.ts'
 import { exchange, type Reply, type Wire } from '../support/wire-client.ts'
 import { matrixAsk, matrixServer, preparedWire } from '../support/wire-matrix.ts'
 
 let aheadMs = 0
 const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
-const { keys, narrow } = narrowKeys()
-const matrix = matrixServer({ keys, clock })
+const ordinary = narrowKeys(allAsked, 'ORDINARY')
+const bypassing = narrowKeys(allBypassing, 'BYPASSING')
+const matrix = matrixServer({ keys: [...ordinary.keys, ...bypassing.keys], clock })
 let runTime: RunTimeKeys
 beforeAll(async () => {
   runTime = await runTimeKeys(matrix().server.identities, clock.now())
@@ -42,16 +45,46 @@ function expected(asker: Asker, asked: Asked, { succeeds, code }: Succeeding): s
   return (hasPolicy ? withPolicy[asked.name] : undefined) ?? code ?? String(succeeds)
 }
 
-/** Leaves the world as it was. */
-async function answered(wire: Wire, open: OpenUpload, asker: Asker, asked: Asked): Promise<string> {
+interface Asking<Facts> {
+  asked: Asked
+  narrow: NarrowKeys
+  /** Makes in an empty server what is asked for. */
+  prepare(wire: Wire): Promise<Facts>
+  ask(facts: Facts): Succeeding
+}
+
+/** What each asker is answered, and what each must be. */
+async function everyAsker<Facts>({ asked, narrow, prepare, ask }: Asking<Facts>) {
+  const { wire } = prepared()
+  const { server } = matrix()
+  const found: Record<string, string> = {}
+  const wanted: Record<string, string> = {}
+  let facts: Facts | undefined
+  for (const asker of askersOf(asked, narrow, () => runTime)) {
+    if (asker.userPolicy !== undefined && ofOtherServices.includes(asked.name)) continue
+    if (facts === undefined) {
+      await server.empty()
+      facts = await prepare(wire)
+    }
+    const sent = ask(facts)
+    const answer = await answered(wire, sent, asker, asked)
+    wanted[asker.who] = expected(asker, asked, sent)
+    found[asker.who] = answer
+    if (sent.method === 'GET' || sent.method === 'HEAD' || answer === 'AccessDenied')
+      await unguardBucket(wire, asker, asked)
+    else facts = undefined
+  }
+  return { found, wanted }
+}
+
+async function answered(wire: Wire, ask: Succeeding, asker: Asker, asked: Asked): Promise<string> {
   const { server, agent } = matrix()
   const policy = asker.userPolicy?.(asked)
   if (policy !== undefined) await giveUserPolicy(server.identities, policy)
   await guardBucket(wire, asker, asked)
   aheadMs = asker.laterMs ?? 0
   try {
-    const reply = await exchange(agent, wire.port, requestOf(matrixAsk(asked.name, open), asker, asked, wire))
-    return await answerOf(reply)
+    return await answerOf(await exchange(agent, wire.port, requestOf(ask, asker, asked, wire)))
   } finally {
     aheadMs = 0
     if (policy !== undefined) await takeUserPolicy(server.identities)
@@ -61,26 +94,66 @@ async function answered(wire: Wire, open: OpenUpload, asker: Asker, asked: Asked
 /** S3 has them in other services: no policy here can name what they take. */
 const ofOtherServices = ['ListDirectoryBuckets', 'CreateSession', 'RenameObject', 'WriteGetObjectResponse']
 
+const named = (all: readonly Asked[]) => all.map((asked) => [asked.name, asked] as const)
+
 describe('each asker is answered as the declared permissions say', () => {
-  it.each(allAsked.map((asked) => [asked.name, asked] as const))('%s', async (name, asked) => {
-    const { wire } = prepared()
-    let { open } = prepared()
-    const askers = askersOf(asked, narrow, () => runTime).filter(
-      ({ userPolicy }) => userPolicy === undefined || !ofOtherServices.includes(name),
-    )
-    const found: Record<string, string> = {}
-    const wanted: Record<string, string> = {}
-    for (const asker of askers) {
-      const ask = matrixAsk(name, open)
-      wanted[asker.who] = expected(asker, asked, ask)
-      found[asker.who] = await answered(wire, open, asker, asked)
-      if (ask.method === 'GET' || ask.method === 'HEAD' || found[asker.who] === 'AccessDenied') {
-        await unguardBucket(wire, asker, asked)
-      } else {
-        await matrix().server.empty()
-        open = await prepareAsks(wire)
-      }
-    }
+  it.each(named(allAsked))('%s', async (name, asked) => {
+    const { narrow } = ordinary
+    const ask = (open: OpenUpload): Succeeding => matrixAsk(name, open)
+    const { found, wanted } = await everyAsker({ asked, narrow, prepare: prepareAsks, ask })
+    expect(found).toEqual(wanted)
+  })
+})
+
+const soon = new Date(Date.now() + 3_600_000).toISOString()
+const earlier = `<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>${soon}</RetainUntilDate></Retention>`
+const later = { 'object-lock-mode': 'GOVERNANCE', 'object-lock-retain-until-date': '2099-01-01T00:00:00.000Z' }
+const governed = { bucket: 'locked', key: 'governed' }
+const overLock = { 'bypass-governance-retention': 'true' }
+
+/** Each would be refused without the bypass. */
+const overLocks: Readonly<Record<string, (versionId: string) => Succeeding>> = {
+  DeleteObject: (versionId) => ({
+    ...governed,
+    method: 'DELETE',
+    query: { versionId },
+    vendor: overLock,
+    succeeds: 204,
+  }),
+  DeleteObjects: (versionId) => {
+    const body = `<Delete><Object><Key>governed</Key><VersionId>${versionId}</VersionId></Object></Delete>`
+    const headers = { 'Content-MD5': md5Base64(body) }
+    return { bucket: 'locked', method: 'POST', query: { delete: '' }, headers, vendor: overLock, body, succeeds: 200 }
+  },
+  PutObjectRetention: () => ({
+    ...governed,
+    method: 'PUT',
+    query: { retention: '' },
+    headers: { 'Content-MD5': md5Base64(earlier) },
+    vendor: overLock,
+    body: earlier,
+    succeeds: 200,
+  }),
+}
+
+async function prepareLock(wire: Wire): Promise<string> {
+  await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
+  const put = {
+    ...governed,
+    method: 'PUT',
+    body: 'x',
+    headers: { 'Content-MD5': md5Base64('x') },
+    vendor: later,
+  } as const
+  const { headers } = await wire.must(put)
+  return headers.get('x-amz-version-id') ?? ''
+}
+
+describe('each asker that passes over a lock is answered as the permission for that says', () => {
+  it.each(named(allBypassing))('%s', async (name, asked) => {
+    const ask = overLocks[name]
+    if (ask === undefined) throw new Error(`${name} is not in the matrix`)
+    const { found, wanted } = await everyAsker({ asked, narrow: bypassing.narrow, prepare: prepareLock, ask })
     expect(found).toEqual(wanted)
   })
 })
