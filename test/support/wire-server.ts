@@ -30,12 +30,12 @@ const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
 
 export interface WireServer {
   port: number
+  /** Users and keys that are made while the server runs. They stay when it is emptied. */
+  identities: Identities
   /** Resolves when the request's line has been logged. */
   logged(requestId: string): Promise<RequestLog>
   /** Errors that no table foresees, of all requests so far: each is a bug. */
   unexpected: unknown[]
-  /** Accounts, users and keys, which last until the server is closed. */
-  identities: Identities
   /** Removes all buckets. */
   empty(): Promise<void>
   /** Throws when an operation answered an error that it does not declare. */
@@ -84,11 +84,8 @@ export async function startWireServer({
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
   const surprises = new Set<string>()
-  const identities = await openIdentities({
-    backend: { ...backend, clock },
-    accounts: accountsWith(keys),
-    warn: (message) => unexpected.push(message),
-  })
+  const warn = (message: string): void => void unexpected.push(message)
+  const identities = await openIdentities({ backend: { ...memory.backend, clock }, accounts: accountsWith(keys), warn })
   const server = createHttpServer({
     operations,
     backend: over(delayed),
@@ -112,8 +109,8 @@ export async function startWireServer({
   const { port } = await server.listen('127.0.0.1', 0)
   return {
     port,
-    unexpected,
     identities: identities.verbs,
+    unexpected,
     logged: (requestId) =>
       new Promise((resolve) => {
         const line = lines.get(requestId)
