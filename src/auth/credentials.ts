@@ -36,6 +36,7 @@ export interface Credentials {
   isSecret(text: string): boolean
   /** Of an account, as lists show it; its id if there is no such account. */
   nameOf(accountId: string): string
+  hasAccount(accountId: string): boolean
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
   /** Other accounts apply from now on. Throws when they contradict each other; then nothing changes. */
@@ -62,6 +63,7 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
     secretOf: (accessKeyId) => byAccessKey.get(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
     isSecret: (text) => secrets.has(text),
     nameOf: (accountId) => names.get(accountId) ?? accountId,
+    hasAccount: (accountId) => names.has(accountId),
     signer: (scope) => {
       const known = signers.get(scope.credential)
       if (known !== undefined) return known

@@ -3,6 +3,7 @@
  * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
  */
 
+import type { Grant } from './grant.ts'
 import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
@@ -46,6 +47,11 @@ export interface PublicAccessBlock {
   restrictPublicBuckets: boolean
 }
 
+/**
+ * Who owns objects that other accounts write, where the bucket has access control lists. `none`: the setting was removed, and S3 then goes by ObjectWriter.
+ */
+export type BucketOwnership = 'BucketOwnerPreferred' | 'ObjectWriter' | 'none'
+
 /** Which pages of other origins may use a bucket. Patterns hold one `*` at most, which stands for any characters. */
 export interface CorsRule {
   id?: string | undefined
@@ -76,6 +82,10 @@ export interface BucketRecord {
   /** The text of its policy, as it was put. */
   policy?: string | undefined
   publicAccessBlock?: PublicAccessBlock | undefined
+  /** Absent: BucketOwnerEnforced. The bucket's owner owns everything in it, and there are no access control lists. */
+  ownership?: BucketOwnership | undefined
+  /** Its access control list. Absent: the owner alone. */
+  grants?: readonly Grant[] | undefined
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
 }
