@@ -103,10 +103,25 @@ export function decide(input: DecisionInput): Decision {
   return session ? allowed(fromResource.because) : denied({ by: 'default', missing: 'session policy' })
 }
 
+export interface DecisionNeeds extends PolicyNeeds {
+  /** The object's owner and grants decide. */
+  readonly object: boolean
+}
+
 /** What must be read of an existing object before `decide` is asked about this action. Cheap: for each request. */
-export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): PolicyNeeds {
-  const policies = [input.bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
-  return { existingTags: policies.some((policy) => policy?.needs(action).existingTags === true) }
+export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): DecisionNeeds {
+  const { bucket } = input
+  const policies = [bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
+  return {
+    existingTags: policies.some((policy) => policy?.needs(action).existingTags === true),
+    object: bucket !== undefined && areGrantsUsed(bucket) && goesByObject(bucket, action),
+  }
+}
+
+/** A removal does where others than the bucket's owner may write, as whoever owns an object may then remove it. */
+function goesByObject({ grants = [] }: BucketAccess, action: string): boolean {
+  if (isOfObjectOwner(action)) return true
+  return grants.length > 0 && bucketPermissionFor(action, true) !== bucketPermissionFor(action, false)
 }
 
 const allowed = (because: Reason): Decision => ({ allowed: true, because })
@@ -255,5 +270,5 @@ function isGrantedTo({ grantee }: Grant, principal: AccessPrincipal): boolean {
   return grantee.kind === 'authenticated' || grantee.accountId === principal.accountId
 }
 
-const granteeText = ({ grantee }: Grant): string =>
+export const granteeText = ({ grantee }: Pick<Grant, 'grantee'>): string =>
   grantee.kind === 'account' ? `account ${grantee.accountId}` : grantee.kind

@@ -34,6 +34,7 @@ export interface Credentials {
   isSecret(text: string): boolean
   /** Of an account, as lists show it; its id if there is no such account. */
   nameOf(accountId: string): string
+  hasAccount(accountId: string): boolean
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
   /** Whom a key stands for that would be accepted now. */
@@ -94,6 +95,7 @@ export function openCredentials(
     secretOf: (accessKeyId) => find(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
     isSecret: (text) => secrets.has(text),
     nameOf: (accountId) => names.get(accountId) ?? identities.accountNames.get(accountId) ?? accountId,
+    hasAccount: (accountId) => names.has(accountId) || identities.accountNames.has(accountId),
     signer: (scope) => {
       const known = signers.get(scope.credential)
       if (known !== undefined && !isOver(known.expiresMs)) return known

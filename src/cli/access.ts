@@ -1,8 +1,10 @@
 /** `holdfast access`: explains decisions, and lets an operator vouch for buckets that a recovery brought back. Works whether a server runs or not. */
+import { granteeText } from '../access/decide.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { everyBucket } from '../jobs/blob-reference.ts'
 import { confirmGuards } from '../objects/buckets.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import { ownershipOf } from '../rules/access-list.ts'
 import type { Invocation } from './command.ts'
 import { explain } from './explain-access.ts'
 import { withMetadata } from './stopped-data.ts'
@@ -44,12 +46,20 @@ async function confirm(invocation: Invocation, name: string): Promise<number> {
     print(`owner                ${guards.owner}`)
     print(`policy               ${guards.policy ?? 'none'}`)
     print(`public access block  ${guards.publicAccessBlock.join(', ') || 'none'}`)
+    print(`object ownership     ${guards.ownership}`)
+    print(`grants               ${guards.grants.join(', ') || 'none'}`)
   }
   return 0
 }
 
 /** What decides who may use a bucket. */
-function guardsOf({ owner, policy, publicAccessBlock }: BucketRecord) {
+function guardsOf({ owner, policy, publicAccessBlock, ownership, grants = [] }: BucketRecord) {
   const blocks = Object.entries(publicAccessBlock ?? {}).flatMap(([name, isOn]) => (isOn ? [name] : []))
-  return { owner, policy: policy ?? null, publicAccessBlock: blocks }
+  return {
+    owner,
+    policy: policy ?? null,
+    publicAccessBlock: blocks,
+    ownership: ownershipOf({ ownership }),
+    grants: grants.map((grant) => `${grant.permission} to ${granteeText(grant)}`),
+  }
 }

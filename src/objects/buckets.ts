@@ -29,6 +29,8 @@ export interface NewBucket {
   tags?: readonly Tag[]
   /** Object Lock turns versioning on. */
   objectLock: ObjectLock | undefined
+  ownership?: BucketRecord['ownership']
+  grants?: BucketRecord['grants']
 }
 
 /** A bucket's record is the last of it to go: where there is more of it, the record is lost. */
@@ -91,6 +93,8 @@ export function isAsAsked(existing: BucketRecord, asked: NewBucket): boolean {
   return (
     (existing.locationConstraint ?? '') === (asked.locationConstraint ?? '') &&
     (existing.objectLock === undefined) === (asked.objectLock === undefined) &&
+    (asked.ownership === undefined || existing.ownership === asked.ownership) &&
+    (asked.grants === undefined || JSON.stringify(existing.grants) === JSON.stringify(asked.grants)) &&
     (asked.tags === undefined || asked.tags.length === 0 || sameTags(existing.tags, asked.tags))
   )
 }

@@ -7,6 +7,7 @@ import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
 import type { DeleteMarker, ObjectRecord, VersionRecord } from '../records/records.ts'
 import { nullVersionId, sequenceOf } from '../records/version-id.ts'
@@ -33,7 +34,7 @@ export function findVersion(
 
 async function findCurrent(backend: Pick<Backend, 'kv'>, scope: BucketScope, key: string): Promise<FoundVersion> {
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
-  const bucket = admitted(scope, bucketEntry)
+  const bucket = admitted(scope, bucketEntry, () => entry && objectCodec.decode(entry.key, entry.value).attributes)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
   await requireAbsent(backend, objectKey(scope.name, key))
   const newest =
@@ -68,16 +69,13 @@ async function findNamed(
       objectKey(scope.name, key),
       other,
     ])
-    const bucket = admitted(scope, bucketEntry)
     const pointer = isNull ? otherEntry : undefined
     const older = pointer === undefined ? otherEntry : await behindPointer(backend, scope.name, key, pointer)
-    for (const entry of [currentEntry, older]) {
-      if (entry === undefined) continue
-      const record = versionCodec.decode(entry.key, entry.value)
-      if (record.versionId !== versionId) continue
-      if (record.kind === 'marker') throw isMarker(record)
-      return { bucket, entry, record }
-    }
+    const found = () => versionAmong([currentEntry, older], versionId)
+    const bucket = admitted(scope, bucketEntry, () => attributesOf(found()?.record))
+    const { entry, record } = found() ?? {}
+    if (record?.kind === 'marker') throw isMarker(record)
+    if (entry !== undefined && record !== undefined) return { bucket, entry, record }
     // A pointer that leads nowhere: the null version moved between the two reads.
     if (pointer === undefined || attempt === limits.commitRetriesMax) {
       if (currentEntry === undefined) await requireAbsent(backend, objectKey(scope.name, key))
@@ -86,6 +84,18 @@ async function findNamed(
     }
   }
 }
+
+function versionAmong(entries: readonly (Entry | undefined)[], versionId: string) {
+  for (const entry of entries) {
+    if (entry === undefined) continue
+    const record = versionCodec.decode(entry.key, entry.value)
+    if (record.versionId === versionId) return { entry, record }
+  }
+  return undefined
+}
+
+const attributesOf = (record: VersionRecord | undefined): ObjectAttributes | undefined =>
+  record?.kind === 'object' ? record.attributes : undefined
 
 async function behindPointer(
   backend: Pick<Backend, 'kv'>,

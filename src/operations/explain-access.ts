@@ -3,10 +3,10 @@ import type { Decision } from '../access/decide.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import { findBucket } from '../objects/buckets.ts'
-import type { Tag } from '../records/object-attributes.ts'
-import { type Asker, decisionOn, ExistingTagsNeeded } from './authorize.ts'
+import type { ObjectAttributes, Tag } from '../records/object-attributes.ts'
+import { decisionOn, type ExistingObject, ObjectNeeded } from './authorize.ts'
 import type { ConditionValue, ScopedResource } from './context.ts'
-import { tagsOf } from './run.ts'
+import { existingOf } from './run.ts'
 
 export interface AccessQuestion {
   principal: Principal
@@ -29,11 +29,19 @@ export async function explainAccess(backend: Pick<Backend, 'kv'>, question: Acce
     bucket: withoutBucket ? undefined : await findBucket(backend, { name: resource.bucket, admit: () => {} }),
     key: resource.key,
   }
-  const asker: Asker = { principal, conditionValue, existingTags }
+  const asker = { principal, conditionValue }
   try {
     return decisionOn(asker, asked)
   } catch (error) {
-    if (!(error instanceof ExistingTagsNeeded)) throw error
-    return decisionOn({ ...asker, existingTags: await tagsOf(backend, resource) }, asked)
+    if (!(error instanceof ObjectNeeded)) throw error
+    const existing = withTags(await existingOf(backend, resource), existingTags)
+    return decisionOn({ ...asker, existing: () => existing }, asked)
   }
+}
+
+const noAttributes: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
+
+function withTags(existing: ExistingObject, tags: readonly Tag[] | undefined): ExistingObject {
+  if (tags === undefined) return existing
+  return { ...(existing === 'none' ? noAttributes : existing), tags }
 }

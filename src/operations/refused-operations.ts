@@ -19,8 +19,6 @@ const rows: readonly Row[] = [
   ['UpdateBucketMetadataInventoryTableConfiguration', 'PUT', 'bucket', 'metadataInventoryTable'],
   ['UpdateBucketMetadataJournalTableConfiguration', 'PUT', 'bucket', 'metadataJournalTable'],
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
-  // What it would take away, BucketOwnerEnforced, holds for every bucket here.
-  ['DeleteBucketOwnershipControls', 'DELETE', 'bucket', 'ownershipControls'],
   // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
   ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],
   ['CreateSession', 'GET', 'bucket', 'session'],

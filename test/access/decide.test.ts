@@ -440,8 +440,8 @@ describe('what a decision needs', () => {
       sessionPolicy: session,
       bucket: access,
     }
-    expect(needsOf(input, 's3:GetObject')).toEqual({ existingTags })
-    expect(needsOf(input, 's3:PutObject')).toEqual({ existingTags: false })
+    expect(needsOf(input, 's3:GetObject')).toMatchObject({ existingTags })
+    expect(needsOf(input, 's3:PutObject')).toMatchObject({ existingTags: false })
   })
 
   it('asks each policy once, and only for what it names', () => {

@@ -1,7 +1,7 @@
 /** Whether a request may do what it asks: by its key, by whose bucket it is, and by the bucket's policy. */
 import { describe, expect, it } from 'vitest'
 import { nobody, type Principal } from '../../src/auth/principal.ts'
-import { authorize, ExistingTagsNeeded } from '../../src/operations/authorize.ts'
+import { authorize, ObjectNeeded } from '../../src/operations/authorize.ts'
 import { RequestScope, UnmadeScope } from '../../src/operations/request-scope.ts'
 import { type BucketRecord, unsetBucket } from '../../src/records/bucket-record.ts'
 import { outcomeOf } from '../objects/fixture.ts'
@@ -132,7 +132,7 @@ describe('the policy of a bucket', () => {
   ) =>
     outcomeOf(() =>
       authorize(
-        { principal, conditionValue: () => undefined, existingTags: tags },
+        { principal, conditionValue: () => undefined, existing: () => tags && { headers: {}, metadata: {}, tags } },
         { permission, name: 'bucket', bucket: bucketOf('main', { policy: text }), key },
       ),
     )
@@ -163,7 +163,7 @@ describe('the policy of a bucket', () => {
         { principal: nobody, conditionValue: () => undefined },
         { permission: 's3:GetObject', name: 'bucket', bucket: bucketOf('main', { policy: tagged }), key: 'public/a' },
       ),
-    ).toThrow(ExistingTagsNeeded)
+    ).toThrow(ObjectNeeded)
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [{ key: 'public', value: 'yes' }])).toBe('ok')
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [])).toBe('AccessDenied')
     expect(outcome(tagged, nobody, 's3:PutObject', 'public/a')).toBe('AccessDenied')

@@ -32,12 +32,13 @@ const askedByHandlers: Readonly<Record<string, readonly (readonly [permission: s
 function askedOf(operation: AnyOperation): Asked {
   const { name, implemented, errors, authentication } = operation
   const ask = matrixAsk(name, someUpload)
+  const isForm = authentication === 'form'
   return {
     name,
     needs: needsOf(operation, ask),
     isOfBucket: errors.includes('NoSuchBucket'),
-    admitsUnsigned: admits({ authentication, implemented, errors }, 'none'),
-    isForm: authentication === 'form',
+    admitsUnsigned: isForm || admits({ authentication, implemented, errors }, 'none'),
+    isForm,
   }
 }
 
