@@ -26,6 +26,7 @@ export const errorTable = {
   },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
+  ExpiredToken: { status: 400, message: 'The provided token has expired.' },
   IncompleteBody: {
     status: 400,
     message: 'You did not provide the number of bytes specified by the Content-Length header.',

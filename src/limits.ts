@@ -86,6 +86,20 @@ export const limits = {
   /** Longest Authorization header, up to its signature, that is remembered. */
   claimCharsMax: 1 * KiB,
   signingKeysMax: 1024,
+  /** Temporary keys that a process remembers with their tokens, and the longest token. */
+  sessionsRemembered: 1024,
+  sessionTokenCharsMax: 20 * KiB,
+
+  // Temporary keys: requests for them, and issuers of OpenID Connect.
+  stsBodyBytesMax: 64 * KiB,
+  oidcAnswerMs: 5_000,
+  oidcDocumentBytesMax: 256 * KiB,
+  oidcKeysKeptMs: 10 * 60 * 1000,
+  oidcKeysCooldownMs: 30_000,
+  oidcClockToleranceSeconds: 5,
+  oidcSubjectCharsMax: 255,
+  /** Of one token: they travel in the session's own. */
+  oidcClaimsBytesMax: 8 * KiB,
   signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,
   trailerBytesMax: 16 * KiB,

@@ -25,7 +25,7 @@ export function createSigner(endpoint: Endpoint): (request: Unsigned) => Buffer 
   const date = timestamp.slice(0, 8)
   const text = `${date}/${endpoint.region}/s3/aws4_request`
   const { accessKeyId, region } = endpoint
-  const scope = { accessKeyId, date, region, text, credential: `${accessKeyId}/${text}` }
+  const scope = { accessKeyId, date, region, service: 's3' as const, text, credential: `${accessKeyId}/${text}` }
   const key = deriveSigningKey(endpoint.secretAccessKey, scope)
   const claim = `${algorithm} Credential=${scope.credential}, SignedHeaders=${signedHeaders.join(';')}`
   return ({ method, path, query = '', headers = '', payloadHash, bodyBytes }) => {

@@ -4,7 +4,12 @@ export type AccessPrincipal =
   /** Nobody signed. */
   | { readonly kind: 'anonymous' }
   /** The account itself, by a key of its own. */
-  | { readonly kind: 'account'; readonly accountId: string; readonly tags?: PrincipalTags }
+  | {
+      readonly kind: 'account'
+      readonly accountId: string
+      readonly tags?: PrincipalTags
+      readonly session?: SessionFacts | undefined
+    }
   /** A user of the account; also what OpenID Connect signed in, under the name of its subject. */
   | {
       readonly kind: 'user'
@@ -13,7 +18,16 @@ export type AccessPrincipal =
       /** Never used again for another user. */
       readonly id: string
       readonly tags?: PrincipalTags
+      readonly session?: SessionFacts | undefined
     }
+
+/** What conditions may be about where temporary keys sign. */
+export interface SessionFacts {
+  /** Milliseconds since the epoch. */
+  readonly issuedMs: number
+  /** Of the token of a web identity, by name in lower case. */
+  readonly claims?: ReadonlyMap<string, string | readonly string[]> | undefined
+}
 
 /** By the tag's key in lower case. */
 export type PrincipalTags = ReadonlyMap<string, string>

@@ -80,8 +80,14 @@ export const conditionKeys: ReadonlyMap<string, ConditionKey> = new Map(
   ]),
 )
 
+/** Claims of a web identity's token: AWS's reference has no such keys, MinIO's policies do. Any claim can be named. */
+const claimKey = /^jwt:([\x21-\x7e]{1,128})$/i
+const claimRow: ConditionKey = { name: 'jwt:', type: 'String', use: 'evaluated', actions: undefined }
+
 /** `s3:existingobjecttag/Project` -> its row, and `s3:ExistingObjectTag/Project`, as a request is asked. */
 export function findConditionKey(key: string): { row: ConditionKey; spelled: string } | undefined {
+  const claim = claimKey.exec(key)?.[1]
+  if (claim !== undefined) return { row: claimRow, spelled: `jwt:${claim.toLowerCase()}` }
   const slash = key.indexOf('/')
   const row = conditionKeys.get((slash < 0 ? key : key.slice(0, slash + 1)).toLowerCase())
   if (row === undefined || (slash >= 0 && slash === key.length - 1)) return undefined

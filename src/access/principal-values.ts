@@ -1,8 +1,10 @@
 /** The values of condition keys: what the principal says by itself, and what the request is asked for. */
-import type { AccessPrincipal, AccessRequest, ContextValue } from './access-request.ts'
+import type { AccessPrincipal, AccessRequest, ContextValue, SessionFacts } from './access-request.ts'
 import type { Lookup } from './glob.ts'
 
 const tagPrefix = 'aws:PrincipalTag/'
+/** Claims of web identities, as MinIO names them: `jwt:groups`. */
+const claimPrefix = 'jwt:'
 
 type PrincipalValue = (principal: AccessPrincipal) => string | undefined
 
@@ -18,16 +20,29 @@ const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, Pri
   ['aws:ViaAWSService', () => 'false'],
 ])
 
+/** Temporary keys alone have these, as in AWS. None of them is made with a second factor. */
+const sessionValues: ReadonlyMap<string, (session: SessionFacts) => string> = new Map<
+  string,
+  (session: SessionFacts) => string
+>([
+  ['aws:MultiFactorAuthPresent', () => 'false'],
+  ['aws:TokenIssueTime', ({ issuedMs }) => new Date(issuedMs).toISOString()],
+])
+
 const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
 
 /** `undefined`: nobody signed. */
-function principalArn(principal: AccessPrincipal): string | undefined {
+export function principalArn(principal: AccessPrincipal): string | undefined {
   if (principal.kind === 'anonymous') return undefined
   const resource = principal.kind === 'account' ? 'root' : `user/${principal.name}`
   return `arn:aws:iam::${principal.accountId}:${resource}`
 }
 
-function userId(principal: AccessPrincipal): string {
+function sessionOf(principal: AccessPrincipal): SessionFacts | undefined {
+  return principal.kind === 'anonymous' ? undefined : principal.session
+}
+
+export function userId(principal: AccessPrincipal): string {
   if (principal.kind === 'anonymous') return 'anonymous'
   return principal.kind === 'account' ? principal.accountId : principal.id
 }
@@ -40,6 +55,10 @@ export function contextValue(request: AccessRequest, key: string): ContextValue 
   const { principal } = request
   const own = principalValues.get(key)
   if (own !== undefined) return own(principal)
+  const session = sessionOf(principal)
+  if (key.startsWith(claimPrefix)) return session?.claims?.get(key.slice(claimPrefix.length))
+  const ofSession = sessionValues.get(key)
+  if (session !== undefined && ofSession !== undefined) return ofSession(session)
   if (!key.startsWith(tagPrefix)) return request.value(key)
   return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
 }

@@ -2,7 +2,15 @@
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decoded, type HeaderIndex, type QueryParameter } from './canonical-request.ts'
-import { algorithm, formatTimestamp, parseTimestamp, type Scope, scopeService, scopeTerminator } from './sigv4.ts'
+import {
+  algorithm,
+  formatTimestamp,
+  parseTimestamp,
+  type Scope,
+  type ScopeService,
+  scopeServices,
+  scopeTerminator,
+} from './sigv4.ts'
 
 export interface Authorization {
   scope: Scope
@@ -60,9 +68,14 @@ export function readAuthorization(
   headers: HeaderIndex,
   query: readonly QueryParameter[],
   prefix: string,
+  service: ScopeService,
 ): Authorization {
-  if (form === 'query') return fromQuery(query, prefix)
-  return fromHeader(headers.values.get('authorization') ?? '', headers, query, prefix)
+  const authorization =
+    form === 'query'
+      ? fromQuery(query, prefix)
+      : fromHeader(headers.values.get('authorization') ?? '', headers, query, prefix)
+  checkService(authorization.scope, service, form === 'query' ? credentialRefusal(prefix) : headerRefusal)
+  return authorization
 }
 
 const version2 = 'version 2'
@@ -88,6 +101,14 @@ const headerRefusal: Refusal = (reason) =>
   new S3Error('AuthorizationHeaderMalformed', { message: `The authorization header is malformed; ${reason}` })
 
 const queryRefusal: Refusal = (message) => new S3Error('AuthorizationQueryParametersError', { message })
+
+const credentialRefusal =
+  (prefix: string): Refusal =>
+  (reason) =>
+    queryRefusal(`Error parsing the ${vendorPrefix(prefix)}Credential parameter; ${reason}`)
+
+/** As presigned URLs spell it. */
+const vendorPrefix = (prefix: string): string => (prefix === 'x-amz-' ? 'X-Amz-' : 'X-Store-')
 
 function fromHeader(
   value: string,
@@ -190,7 +211,7 @@ function httpTime(headers: HeaderIndex): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. */
+/** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. Whether its service is the one that is asked is for `checkService`. */
 export function parseScope(credential: string, refuse: Refusal): Scope {
   const toTerminator = credential.lastIndexOf('/')
   const toService = credential.lastIndexOf('/', toTerminator - 1)
@@ -202,21 +223,28 @@ export function parseScope(credential: string, refuse: Refusal): Scope {
   const accessKeyId = credential.slice(0, toDate)
   const date = credential.slice(toDate + 1, toRegion)
   const region = credential.slice(toRegion + 1, toService)
-  const service = credential.slice(toService + 1, toTerminator)
+  const claimedService = credential.slice(toService + 1, toTerminator)
   const terminator = credential.slice(toTerminator + 1)
   if (accessKeyId === '') throw refuse('a non-empty Access Key (AKID) must be provided in the credential.')
   if (!/^\d{8}$/.test(date)) {
     throw refuse(`incorrect date format "${date}". This date in the credential must be in the format "yyyyMMdd".`)
   }
   if (!/^[\w.-]+$/.test(region)) throw refuse(`the region "${region}" is not a name.`)
-  if (service !== scopeService) {
-    throw refuse(`incorrect service "${service}". This endpoint belongs to "${scopeService}".`)
-  }
+  const service = scopeServices.find((name) => name === claimedService)
+  if (service === undefined) throw wrongService(claimedService, 's3', refuse)
   if (terminator !== scopeTerminator) {
     throw refuse(`incorrect terminal "${terminator}". This endpoint uses "${scopeTerminator}".`)
   }
-  return { accessKeyId, date, region, text: credential.slice(toDate + 1), credential }
+  return { accessKeyId, date, region, service, text: credential.slice(toDate + 1), credential }
 }
+
+/** A signature counts for the service that it was made for: what asks for temporary keys is none of S3's requests, and the reverse. */
+export function checkService({ service }: Scope, asked: ScopeService, refuse: Refusal): void {
+  if (service !== asked) throw wrongService(service, asked, refuse)
+}
+
+const wrongService = (service: string, asked: ScopeService, refuse: Refusal): S3Error =>
+  refuse(`incorrect service "${service}". This endpoint belongs to "${asked}".`)
 
 export function checkScopeDate({ date }: Scope, timestamp: string, refuse: Refusal): void {
   if (timestamp.startsWith(date)) return
@@ -228,7 +256,7 @@ type PresignedName = (typeof presignedNames)[number]
 const presignedByLowerName = new Map(presignedNames.map((name) => [name.toLowerCase(), name]))
 
 function fromQuery(query: readonly QueryParameter[], prefix: string): Authorization {
-  const vendor = prefix === 'x-amz-' ? 'X-Amz-' : 'X-Store-'
+  const vendor = vendorPrefix(prefix)
   const parameters = presignedParameters(query, prefix, vendor)
   if (parameters.Algorithm !== algorithm) {
     if (parameters.Algorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(parameters.Algorithm)
@@ -239,7 +267,7 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   if (timeMs === undefined) {
     throw queryRefusal(`${vendor}Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`)
   }
-  const refuse: Refusal = (reason) => queryRefusal(`Error parsing the ${vendor}Credential parameter; ${reason}`)
+  const refuse = credentialRefusal(prefix)
   const scope = parseScope(parameters.Credential, refuse)
   checkScopeDate(scope, timestamp, refuse)
   const signatureName = `${prefix}signature`

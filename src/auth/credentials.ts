@@ -34,11 +34,14 @@ export interface Credentials {
   isSecret(text: string): boolean
   /** Of an account, as lists show it; its id if there is no such account. */
   nameOf(accountId: string): string
-  hasAccount(accountId: string): boolean
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
   /** Whom a key stands for that would be accepted now. */
   find(accessKeyId: string): Principal | undefined
+  /** The key itself: temporary keys hang on it. */
+  keyOf(accessKeyId: string): KnownKey | undefined
+  /** Whether there is such an account, and it is enabled. */
+  hasAccount(accountId: string): boolean
   /** What is known of run time beside the accounts of the configuration. */
   readonly identities: KnownIdentities
   /**
@@ -64,8 +67,7 @@ export function openCredentials(
   { clock = systemClock, renewal = () => undefined }: CredentialsOptions = {},
 ): Credentials {
   let configured = credentialsByAccessKey(accounts)
-  let names = namesOf(accounts)
-  let identities = noIdentities
+  let [names, identities] = [namesOf(accounts), noIdentities]
   let secrets = secretsOf(configured, identities.keys)
   const decoySecret = randomBytes(32).toString('hex')
   const signers = new Map<string, Signer>()
@@ -95,7 +97,6 @@ export function openCredentials(
     secretOf: (accessKeyId) => find(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
     isSecret: (text) => secrets.has(text),
     nameOf: (accountId) => names.get(accountId) ?? identities.accountNames.get(accountId) ?? accountId,
-    hasAccount: (accountId) => names.has(accountId) || identities.accountNames.has(accountId),
     signer: (scope) => {
       const known = signers.get(scope.credential)
       if (known !== undefined && !isOver(known.expiresMs)) return known
@@ -104,6 +105,8 @@ export function openCredentials(
       return signer
     },
     find: (accessKeyId) => find(accessKeyId)?.principal,
+    keyOf: find,
+    hasAccount: (accountId) => names.has(accountId) || identities.enabledAccounts.has(accountId),
     get identities() {
       return identities
     },

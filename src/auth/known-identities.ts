@@ -18,6 +18,8 @@ export interface KnownIdentities {
   readonly users: ReadonlyMap<string, Principal>
   /** Display names by account id: also of accounts that are disabled, and without those that the configuration declares. */
   readonly accountNames: ReadonlyMap<string, string>
+  /** Ids of the enabled ones, and of those of the configuration. */
+  readonly enabledAccounts: ReadonlySet<string>
   /** The document of an account's policy by name, built-in ones included. */
   policy(accountId: string, name: string): string | undefined
 }
@@ -27,5 +29,6 @@ export const noIdentities: KnownIdentities = {
   keys: new Map(),
   users: new Map(),
   accountNames: new Map(),
+  enabledAccounts: new Set(),
   policy: () => undefined,
 }

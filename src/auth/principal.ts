@@ -40,7 +40,7 @@ export interface PrincipalSession {
   issuedMs: number
   expiresMs: number
   /** Of the token of a web identity, by name. */
-  claims?: ReadonlyMap<string, string> | undefined
+  claims?: ReadonlyMap<string, string | readonly string[]> | undefined
 }
 
 /** A sender without a signature. It owns nothing, and no key permits it anything. */

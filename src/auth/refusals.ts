@@ -7,11 +7,6 @@ export function unknownAccessKey(accessKeyId: string): S3Error {
   return new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } })
 }
 
-/** There are no temporary credentials here, so no token can be valid. */
-export function sessionTokenRefusal(): S3Error {
-  return new S3Error('InvalidToken', { message: 'Session tokens are not supported by this server.' })
-}
-
 /** Throws RequestTimeTooSkewed. */
 export function checkTime(timeMs: number, nowMs: number): void {
   if (Math.abs(nowMs - timeMs) <= limits.clockSkewMsMax) return

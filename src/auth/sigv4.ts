@@ -6,7 +6,9 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { HmacKey, sha256OfText } from './hmac-key.ts'
 
 export const algorithm = 'AWS4-HMAC-SHA256'
-export const scopeService = 's3'
+/** `sts`: of requests for temporary keys. */
+export const scopeServices = ['s3', 'sts'] as const
+export type ScopeService = (typeof scopeServices)[number]
 export const scopeTerminator = 'aws4_request'
 
 /** What a signing key is valid for. */
@@ -15,6 +17,7 @@ export interface Scope {
   /** yyyymmdd. */
   date: string
   region: string
+  service: ScopeService
   /** As signed: `date/region/s3/aws4_request`. */
   text: string
   /** As clients write it: the access key's id, a slash, and `text`. */
@@ -22,7 +25,7 @@ export interface Scope {
 }
 
 export function deriveSigningKey(secretAccessKey: string, scope: Scope): HmacKey {
-  const steps = [scope.date, scope.region, scopeService, scopeTerminator]
+  const steps = [scope.date, scope.region, scope.service, scopeTerminator]
   const start = Buffer.from(`AWS4${secretAccessKey}`)
   return new HmacKey(steps.reduce((key, step) => createHmac('sha256', key).update(step).digest(), start))
 }

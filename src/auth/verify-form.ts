@@ -4,11 +4,13 @@
  */
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { checkScopeDate, parseScope, type Refusal } from './authorization.ts'
+import { checkScopeDate, checkService, parseScope, type Refusal } from './authorization.ts'
 import type { Credentials } from './credentials.ts'
 import type { FormFields } from './form-policy.ts'
 import { nobody, type Principal } from './principal.ts'
-import { sessionTokenRefusal, unknownAccessKey } from './refusals.ts'
+import { unknownAccessKey } from './refusals.ts'
+import { invalidToken } from './session-token.ts'
+import type { OpenSession, Sessions } from './sessions.ts'
 import { sameSignatureOfVersion2, signatureOfVersion2 } from './sigv2.ts'
 import { algorithm, parseTimestamp, sameSignature, signature } from './sigv4.ts'
 import { notTaken, type Version2Rules } from './verify-version2.ts'
@@ -20,6 +22,13 @@ const prefixes = ['x-amz-', 'x-store-'] as const
 /** How a form claims to be signed: by version 4 under a dialect's prefix, or by version 2. */
 type Mechanism = (typeof prefixes)[number] | 'version 2'
 
+export interface FormRules {
+  credentials: Credentials
+  sessions: Sessions
+  nowMs: number
+  version2: Pick<Version2Rules, 'taken'>
+}
+
 /** The mechanisms that a form claims. None: nobody signed it. */
 function formMechanisms(fields: FormFields): Mechanism[] {
   const found: Mechanism[] = prefixes.filter((prefix) => version4Names.some((name) => fields.has(prefix + name)))
@@ -27,11 +36,7 @@ function formMechanisms(fields: FormFields): Mechanism[] {
 }
 
 /** Who signed the form's policy: nobody, where a form has neither. Throws the S3Error that says why that can't be told; AccessDenied for one without the other. */
-export function verifyForm(
-  fields: FormFields,
-  credentials: Credentials,
-  { taken }: Pick<Version2Rules, 'taken'>,
-): Principal {
+export function verifyForm(fields: FormFields, rules: FormRules): Principal {
   const [mechanism, ...others] = formMechanisms(fields)
   const hasPolicy = fields.has('policy')
   if (mechanism === undefined && !hasPolicy) return nobody
@@ -39,14 +44,20 @@ export function verifyForm(
   if (others.length > 0) {
     throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })
   }
-  if (prefixes.some((prefix) => fields.has(`${prefix}security-token`))) throw sessionTokenRefusal()
-  if (mechanism !== 'version 2') return verifyVersion4(fields, credentials, mechanism)
+  if (mechanism !== 'version 2') return verifyVersion4(fields, rules, mechanism)
   // A form is made for others, like a URL.
-  if (taken === 'off') throw notTaken('query')
-  return verifyVersion2(fields, credentials)
+  if (rules.version2.taken === 'off') throw notTaken('query')
+  return verifyVersion2(fields, rules)
 }
 
-function verifyVersion4(fields: FormFields, credentials: Credentials, prefix: string): Principal {
+/** Of temporary keys. The policy must name its field, as any other. */
+function sessionOf(fields: FormFields, { sessions }: FormRules, accessKeyId: string): OpenSession | undefined {
+  const [token, ...others] = prefixes.flatMap((prefix) => fields.get(`${prefix}security-token`) ?? [])
+  if (others.some((other) => other !== token)) throw invalidToken()
+  return token === undefined ? undefined : sessions.open(token, accessKeyId)
+}
+
+function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): Principal {
   const said = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
   const claimedAlgorithm = said('algorithm')
   if (claimedAlgorithm !== algorithm) {
@@ -62,27 +73,34 @@ function verifyVersion4(fields: FormFields, credentials: Credentials, prefix: st
   const refuse: Refusal = (reason) =>
     invalidArgument(`${prefix}credential`, '', `Error parsing the credential; ${reason}`)
   const scope = parseScope(said('credential'), refuse)
+  checkService(scope, 's3', refuse)
   checkScopeDate(scope, timestamp, refuse)
   const claimed = said('signature')
   const policy = signedPolicy(fields)
-  const signer = credentials.signer(scope)
+  const { credentials, nowMs } = rules
+  const session = sessionOf(fields, rules, scope.accessKeyId)
+  const signer = session?.signer(scope) ?? credentials.signer(scope)
   const matches = sameSignature(signature(signer.key, policy), claimed)
   if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
   if (!matches) throw mismatch(scope.accessKeyId, policy, claimed)
+  session?.checkTime(nowMs)
   return signer.principal
 }
 
-function verifyVersion2(fields: FormFields, credentials: Credentials): Principal {
+function verifyVersion2(fields: FormFields, rules: FormRules): Principal {
   const accessKeyId = required(fields, 'awsaccesskeyid', 'AWSAccessKeyId')
   const claimed = required(fields, 'signature')
   if (accessKeyId.length > limits.credentialCharsMax) {
     throw new S3Error('AccessDenied', { message: 'The access key is too long.' })
   }
   const policy = signedPolicy(fields)
-  const { principal, secretAccessKey } = credentials.secretOf(accessKeyId)
+  const { credentials, nowMs } = rules
+  const session = sessionOf(fields, rules, accessKeyId)
+  const { principal, secretAccessKey } = session?.secret() ?? credentials.secretOf(accessKeyId)
   const matches = sameSignatureOfVersion2(signatureOfVersion2(secretAccessKey, policy), claimed)
   if (principal === undefined) throw unknownAccessKey(accessKeyId)
   if (!matches) throw mismatch(accessKeyId, policy, claimed)
+  session?.checkTime(nowMs)
   return principal
 }
 

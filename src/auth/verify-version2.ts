@@ -8,6 +8,7 @@ import { decodedBytes, type HeaderIndex, type QueryParameter } from './canonical
 import type { Credentials } from './credentials.ts'
 import type { Principal } from './principal.ts'
 import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
+import type { Sessions } from './sessions.ts'
 import { isSignedParameter, sameSignatureOfVersion2, signatureOfVersion2, stringsToSignOfVersion2 } from './sigv2.ts'
 import { algorithm, parseTimestamp } from './sigv4.ts'
 
@@ -27,6 +28,15 @@ export interface RequestOfVersion2 {
   rawPath: string
   headers: HeaderIndex
   query: readonly QueryParameter[]
+  /** Of temporary keys. It is signed like any vendor header. */
+  token: string | undefined
+}
+
+export interface RulesOfVersion2 {
+  credentials: Credentials
+  sessions: Sessions
+  nowMs: number
+  version2: Version2Rules
 }
 
 interface Claim {
@@ -39,11 +49,10 @@ interface Claim {
 /** Throws the S3Error that says why the request is not from whom it claims, or not now. */
 export function verifyVersion2(
   request: RequestOfVersion2,
-  credentials: Credentials,
-  nowMs: number,
-  { taken, bucketOfHost, parameters }: Version2Rules,
+  { credentials, sessions, nowMs, version2 }: RulesOfVersion2,
 ): Principal {
-  const { form, method, rawPath, headers, query } = request
+  const { taken, bucketOfHost, parameters } = version2
+  const { form, method, rawPath, headers, query, token } = request
   if (taken === 'off' || (form === 'header' && taken !== 'all')) throw notTaken(form)
   const claim = form === 'header' ? fromHeader(headers, nowMs) : fromQuery(query, nowMs)
   const vendor = vendorValues(headers, query)
@@ -58,12 +67,14 @@ export function verifyVersion2(
     rawPath,
     parameters: query.map(({ name, value }) => [name, decodedBytes(value)] as const),
   })
-  const { principal, secretAccessKey } = credentials.secretOf(claim.accessKeyId)
+  const session = token === undefined ? undefined : sessions.open(token, claim.accessKeyId)
+  const { principal, secretAccessKey } = session?.secret() ?? credentials.secretOf(claim.accessKeyId)
   const matches = texts.filter((text) =>
     sameSignatureOfVersion2(signatureOfVersion2(secretAccessKey, text), claim.signature),
   )
   if (principal === undefined) throw unknownAccessKey(claim.accessKeyId)
   if (matches.length === 0) throw mismatch(claim, texts[0] ?? '')
+  session?.checkTime(nowMs)
   return principal
 }
 

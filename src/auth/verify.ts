@@ -19,8 +19,10 @@ import {
 import type { Credentials } from './credentials.ts'
 import { type DeclaredPayload, parseDeclaredPayload } from './payload.ts'
 import { nobody, type Principal } from './principal.ts'
-import { checkTime, holdsCustomerKey, isoTime, sessionTokenRefusal, unknownAccessKey } from './refusals.ts'
-import { ChunkSignatures, sameSignature, signature, stringToSign } from './sigv4.ts'
+import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
+import { invalidToken } from './session-token.ts'
+import { noSessions, type Sessions } from './sessions.ts'
+import { ChunkSignatures, type ScopeService, sameSignature, signature, stringToSign } from './sigv4.ts'
 import { type Version2Rules, verifyVersion2 } from './verify-version2.ts'
 
 /** A request as it came over the wire: nothing decoded, aliased or dropped. Strings hold one byte a character. */
@@ -62,48 +64,89 @@ export function withoutSignature({ rawHeaders, names, rawQuery }: SignedRequest)
   return { principal: nobody, presigned: false, payload }
 }
 
+/** By what a request is verified. */
+export interface VerifyRules {
+  credentials: Credentials
+  sessions: Sessions
+  nowMs: number
+  version2: Version2Rules
+}
+
 /** Throws the S3Error that says why the request is not from whom it claims, or not now. */
 export function verify(
   request: SignedRequest,
   credentials: Credentials,
   nowMs: number,
   version2: Version2Rules = noVersion2,
+  sessions: Sessions = noSessions,
 ): Verified {
-  const { prefix } = request
   const headers = indexHeaders(request.rawHeaders, request.names)
   const query = parseQuery(request.rawQuery)
   const { version, form } = mechanismOf(headers, query)
-  if (version === 2) {
-    refuseSessionTokens(headers, query)
-    const { method, rawPath } = request
-    const parts = { form, method, rawPath, headers, query }
-    const principal = verifyVersion2(parts, credentials, nowMs, version2)
-    return { principal, presigned: form === 'query', payload: unsignedPayload(headers, query) }
+  const rules = { credentials, sessions, nowMs, version2 }
+  if (version === 4) return verifyVersion4(request, headers, query, form, rules)
+  const { method, rawPath } = request
+  const token = sessionTokenOf(headers, query)
+  const parts = { form, method, rawPath, headers, query, token }
+  const principal = verifyVersion2(parts, rules)
+  return { principal, presigned: form === 'query', payload: unsignedPayload(headers, query) }
+}
+
+/** Of a request for temporary keys: its scope is another one, and clients sign its body without saying so. Throws as `verify`. */
+export function verifyForSts(request: SignedRequest, bodySha256: string, rules: VerifyRules): Principal {
+  const headers = indexHeaders(request.rawHeaders, request.names)
+  const query = parseQuery(request.rawQuery)
+  const { version, form } = mechanismOf(headers, query)
+  // As the service of AWS says it: it never took anything else.
+  if (version === 2)
+    throw new S3Error('AccessDenied', { message: 'Requests for temporary keys take signatures of version 4.' })
+  const said = headers.values.get(vendorHeaders(request.prefix).contentSha256)
+  if (said !== undefined && said !== bodySha256) {
+    throw new S3Error('XAmzContentSHA256Mismatch', {
+      details: { ClientComputedContentSHA256: said, S3ComputedContentSHA256: bodySha256 },
+    })
   }
-  const authorization = readAuthorization(form, headers, query, prefix)
+  return verifyVersion4(request, headers, query, form, rules, { service: 'sts', payloadHash: bodySha256 }).principal
+}
+
+function verifyVersion4(
+  request: SignedRequest,
+  headers: HeaderIndex,
+  query: readonly QueryParameter[],
+  form: 'header' | 'query',
+  { credentials, sessions, nowMs }: VerifyRules,
+  of: { service: ScopeService; payloadHash: string | undefined } = ofS3,
+): Verified {
+  const { prefix } = request
+  const authorization = readAuthorization(form, headers, query, prefix, of.service)
   const { scope, signedHeaders, signedQuery, timestamp, timeMs, expiresSeconds } = authorization
-  refuseSessionTokens(headers, query)
   if (expiresSeconds === undefined) checkTime(timeMs, nowMs)
   else checkPresignedTime(timeMs, expiresSeconds, nowMs)
   checkHeadersSigned(headers, signedHeaders)
   const presigned = expiresSeconds !== undefined
-  const payloadHash = presigned ? presignedPayloadHash(headers, query, prefix) : headerPayloadHash(headers, prefix)
+  const payloadHash =
+    of.payloadHash ?? (presigned ? presignedPayloadHash(headers, query, prefix) : headerPayloadHash(headers, prefix))
   const declared = parseDeclaredPayload(payloadHash, vendorHeaders(prefix).contentSha256)
+  const token = sessionTokenOf(headers, query)
+  const session = token === undefined ? undefined : sessions.open(token, scope.accessKeyId)
 
   const { method, rawPath } = request
   const canonical = canonicalRequest({ method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash })
-  const signer = credentials.signer(scope)
+  const signer = session?.signer(scope) ?? credentials.signer(scope)
   const text = stringToSign(timestamp, scope, canonical ?? '')
   const expected = signature(signer.key, text)
   const matches = sameSignature(expected, authorization.signature)
   if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
   if (!matches || canonical === undefined) throw mismatch(authorization, canonical, text)
+  session?.checkTime(nowMs)
 
   const { principal } = signer
   if (declared.kind !== 'aws-chunked') return { principal, presigned, payload: declared }
   const signatures = declared.signed ? new ChunkSignatures(signer.key, timestamp, scope, expected) : undefined
   return { principal, presigned, payload: { kind: 'aws-chunked', signatures, trailer: declared.trailer } }
 }
+
+const ofS3 = { service: 's3', payloadHash: undefined } as const
 
 const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
@@ -119,12 +162,23 @@ function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[])
   throw new S3Error('InvalidRequest', { message: 'Chunks can only be signed with version 4 of signatures.' })
 }
 
-const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
+const tokenNames: readonly string[] = ['x-amz-security-token', 'x-store-security-token']
 
-function refuseSessionTokens(headers: HeaderIndex, query: readonly QueryParameter[]): void {
-  if (headers.vendorNames.some(isToken) || query.some(({ lowerName }) => isToken(lowerName))) {
-    throw sessionTokenRefusal()
+/** The token of temporary keys, in a header or in a presigned URL. Throws InvalidToken when there are several. */
+function sessionTokenOf(headers: HeaderIndex, query: readonly QueryParameter[]): string | undefined {
+  let token: string | undefined
+  for (const name of headers.vendorNames) {
+    if (tokenNames.includes(name)) token = onlyToken(token, headers.values.get(name) ?? '')
   }
+  for (const { lowerName, value } of query) {
+    if (tokenNames.includes(lowerName)) token = onlyToken(token, decoded(value))
+  }
+  return token
+}
+
+function onlyToken(before: string | undefined, token: string): string {
+  if (before === undefined || before === token) return token
+  throw invalidToken()
 }
 
 function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: number): void {

@@ -1,5 +1,6 @@
 /** Resolves every option: flags before environment before TOML file before initial value. Starts nothing. */
 import type { Account } from '../auth/credentials.ts'
+import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { keyRingOf } from './key-ring.ts'
@@ -16,6 +17,8 @@ export interface Configuration extends Settings {
   keyRing: string | undefined
   /** Stores and locations other than those in the data directory. */
   placement: Placement
+  /** Issuers of web identities. */
+  oidc: OidcProvider[]
 }
 
 export interface Sources {
@@ -43,6 +46,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
     root,
     keyRing: keyRingOf(sources.environment),
     placement,
+    oidc: toml?.oidc ?? [],
   }
 }
 

@@ -4,9 +4,11 @@ import { dirname } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import type { Account } from '../auth/credentials.ts'
 import { failureText } from '../file-failure.ts'
+import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { parseAccounts } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { type Placement, parsePlacement } from './locations.ts'
+import { parseOidcProviders } from './oidc.ts'
 import { type OptionName, optionNames, options } from './options.ts'
 import { didYouMean } from './suggestion.ts'
 
@@ -16,6 +18,7 @@ export interface TomlFile {
   texts: Map<OptionName, { texts: string[]; source: string }>
   accounts: Account[]
   placement: Placement
+  oidc: OidcProvider[]
 }
 
 type Table = Record<string, unknown>
@@ -27,7 +30,7 @@ for (const name of optionNames) {
 }
 const topLevelKeys = [...optionByPath.keys()]
   .map((path) => path.split('.')[0] ?? path)
-  .concat('accounts', 'stores', 'locations')
+  .concat('access', 'accounts', 'stores', 'locations')
 
 export async function readTomlFile(file: string): Promise<TomlFile> {
   let text: string
@@ -42,7 +45,8 @@ export async function readTomlFile(file: string): Promise<TomlFile> {
 /** `file` names the source in messages. */
 function parseToml(text: string, file: string): TomlFile {
   const directory = dirname(file)
-  const { accounts, stores, locations, ...rest } = parseTable(text, file)
+  const { accounts, stores, locations, access, ...others } = parseTable(text, file)
+  const { oidc, rest } = withoutIssuers(others, access)
   const texts: TomlFile['texts'] = new Map()
   try {
     for (const [path, value] of leaves(rest, '')) {
@@ -55,11 +59,19 @@ function parseToml(text: string, file: string): TomlFile {
       texts,
       accounts: accounts === undefined ? [] : parseAccounts(accounts),
       placement: parsePlacement({ stores, locations }, directory),
+      oidc: parseOidcProviders(oidc),
     }
   } catch (error) {
     if (error instanceof ConfigurationError) throw new ConfigurationError(`${file}: ${error.message}`)
     throw error
   }
+}
+
+/** What is left of `access` is options. */
+function withoutIssuers(others: Table, access: unknown): { oidc: unknown; rest: Table } {
+  if (!isTable(access)) return { oidc: undefined, rest: access === undefined ? others : { ...others, access } }
+  const { oidc, ...rest } = access
+  return { oidc, rest: Object.keys(rest).length === 0 ? others : { ...others, access: rest } }
 }
 
 function parseTable(text: string, file: string): Table {

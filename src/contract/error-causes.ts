@@ -21,6 +21,7 @@ export const errorCauses: readonly ErrorCause[] = [
       'AccessDenied',
       'AuthorizationHeaderMalformed',
       'AuthorizationQueryParametersError',
+      'ExpiredToken',
       'InvalidAccessKeyId',
       'InvalidToken',
       'RequestTimeTooSkewed',

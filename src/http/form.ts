@@ -1,9 +1,7 @@
 /** A form post as the request that it stands for: who signed it, which object it addresses, and its fields in the place of headers. */
-import type { Credentials } from '../auth/credentials.ts'
 import { checkFormPolicy, type FormFields, parseFormPolicy } from '../auth/form-policy.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
-import { verifyForm } from '../auth/verify-form.ts'
-import type { Version2Rules } from '../auth/verify-version2.ts'
+import { type FormRules, verifyForm } from '../auth/verify-form.ts'
 import type { Infer } from '../contract/shapes.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -28,12 +26,6 @@ export interface FormRequest {
   head: RequestHead
 }
 
-export interface FormRules {
-  credentials: Credentials
-  version2: Pick<Version2Rules, 'taken'>
-  nowMs: number
-}
-
 /** The dialect in which a form is signed; where nothing in it tells, that of its request. */
 export function dialectOfForm(fields: readonly FormField[], otherwise: Dialect): Dialect {
   const names = fields.map(({ name }) => name.toLowerCase())
@@ -49,7 +41,7 @@ export function dialectOfForm(fields: readonly FormField[], otherwise: Dialect):
 export function readForm(form: FormBody, head: RequestHead, bucket: string, rules: FormRules): FormRequest {
   const fields = withFilename(onceEach(form.fields), form.filename)
   const values: FormFields = new Map([...fields].map(([name, { value }]) => [name, value]))
-  const principal = verifyForm(values, rules.credentials, rules.version2)
+  const principal = verifyForm(values, rules)
   const key = values.get('key') ?? ''
   if (key === '') throw new S3Error('UserKeyMustBeSpecified', { details: { ArgumentName: 'key', ArgumentValue: '' } })
   return {

@@ -10,6 +10,7 @@ import { notImplemented, S3Error } from '../errors.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
 import { CrossOrigin } from '../operations/cross-origin.ts'
 import { run, runAfter } from '../operations/run.ts'
+import type { StsContext } from '../sts/action.ts'
 import {
   type Address,
   type BucketOfHost,
@@ -34,14 +35,17 @@ import { FormBody } from './form-body.ts'
 import { openFormFile } from './form-file.ts'
 import { answerHealth, type Readiness } from './health.ts'
 import { conditionValue } from './request-conditions.ts'
-import { type RequestHead, readHead } from './request-head.ts'
+import { type RequestHead, readHead, signedParts } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
+import { StsRequests } from './sts-requests.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
   backend: OperationContext['backend']
   credentials: Credentials
+  /** Makes temporary keys, and knows those in use. */
+  sts: StsContext
   /** In which forms signatures of version 2 are taken. */
   sigv2: Version2Rules['taken']
   /** Hosts below which buckets are named: `<bucket>.<domain>`. `localhost` is always one. */
@@ -86,6 +90,7 @@ export class Pipeline {
   readonly #bucketOfHost: BucketOfHost
   readonly #version2: Version2Rules
   readonly #corsRules: CrossOrigin
+  readonly #sts: StsRequests
 
   /** `scheme` is that of every URL. Throws when the operations contradict each other. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
@@ -96,6 +101,7 @@ export class Pipeline {
     this.#bucketOfHost = compileHosts(domains)
     this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
     this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
+    this.#sts = new StsRequests(options, scheme, this.#bucketOfHost, this.#version2)
   }
 
   /** Serves one request to its end. Never rejects. */
@@ -114,6 +120,7 @@ export class Pipeline {
       if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
       const renewal = this.#options.credentials.renewal()
       if (renewal !== undefined) await renewal
+      if (this.#sts.isFor(head)) return await this.#sts.answer(exchange, head)
       await this.#serve(exchange, head)
     } catch (error) {
       exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
@@ -148,14 +155,14 @@ export class Pipeline {
   /** The fields of a form say who sends it and what it asks for, so they are read before its file. */
   async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
     if (verified.principal !== nobody) throw notAForm()
-    const { credentials, clock } = this.#options
+    const { credentials, sts, clock } = this.#options
     const form = await FormBody.open(exchange, head)
     try {
       exchange.dialect = dialectOfForm(form.fields, head.dialect)
       const spoken = { ...head, dialect: exchange.dialect }
       // Fields may come slowly.
       await credentials.renewal()
-      const rules = { credentials, version2: this.#version2, nowMs: clock.now() }
+      const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
       const asks = readForm(form, spoken, parsed.address.bucket, rules)
       if (asks.principal !== nobody) exchange.belongsTo(asks.principal)
       exchange.resource = resourceOf(asks.address)
@@ -174,9 +181,9 @@ export class Pipeline {
   #admit(exchange: Exchange, head: RequestHead): Asked {
     const proof = proofOf(head)
     if (proof !== 'signature') return this.#admitUnsigned(exchange, head, proof)
-    const { credentials, clock } = this.#options
+    const { credentials, sts, clock } = this.#options
     // Before anything else is looked at: no answer may depend on what an unverified request asks for.
-    const verified = verify(signedParts(head), credentials, clock.now(), this.#version2)
+    const verified = verify(signedParts(head), credentials, clock.now(), this.#version2, sts.sessions)
     exchange.belongsTo(verified.principal)
 
     const parsed = this.#parse(head)
@@ -270,17 +277,6 @@ function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
     body: compileBody(operation.inputBody),
     encoders: compileEncoders(operation),
   }
-}
-
-function signedParts({
-  method,
-  rawPath,
-  rawQuery,
-  rawHeaders,
-  names,
-  dialect,
-}: RequestHead): Parameters<typeof verify>[0] {
-  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
 }
 
 function resourceOf({ bucket, key }: Address): string {

@@ -1,5 +1,6 @@
 /** The head of a request as it came: header names and values in one pass. Refuses framing that two parsers could read differently. */
 import type { IncomingMessage } from 'node:http'
+import type { SignedRequest } from '../auth/verify.ts'
 import { S3Error } from '../errors.ts'
 import { known } from '../known.ts'
 import { type Dialect, dialectOfRequest } from './dialect.ts'
@@ -57,6 +58,12 @@ export function readHead(request: IncomingMessage): RequestHead {
     chunked: transferEncoding !== undefined,
     dialect: dialectOfRequest(names, target.query, authorization),
   }
+}
+
+/** What a signature can cover, but for the body. */
+export function signedParts(head: RequestHead): SignedRequest {
+  const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
+  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
 }
 
 /** The value of a plain header. Throws BadRequest when it came more than once. */

@@ -53,6 +53,7 @@ export class KnownMaker {
       keys: values(keys),
       users: values(users),
       accountNames: names.all,
+      enabledAccounts: new Set(names.enabled.keys()),
       policy: (accountId, name) => policyOf(stored, accountId, name)?.document,
     }
   }

@@ -13,6 +13,8 @@ import type { RequestLog } from '../http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { operations } from '../operations/table.ts'
+import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import { openTemporaryKeys } from './temporary-keys.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
   backend: Backend
@@ -27,6 +29,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   /** Of objects whose clients send none. */
   defaultChecksum: 'none' | 'CRC64NVME'
   sigv2: 'off' | 'presigned' | 'all'
+  /** Issuers of web identities. Absent: none. */
+  oidc?: readonly OidcProvider[]
   log: Logger
 }
 
@@ -57,13 +61,14 @@ export class ListenFailed extends Error {
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
-  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
+  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({
     operations,
     backend: defaultChecksum === 'none' ? backend : { ...backend, defaultChecksum },
     credentials,
+    sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock }),
     domains,
     region,
     corsAllowOrigin,

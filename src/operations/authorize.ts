@@ -59,6 +59,12 @@ export function authorize(asker: Asker, asked: Asked): void {
   throw accessDenied(asked.permission, reasonText(because))
 }
 
+/** Throws AccessDenied when a policy denies it explicitly. For what adds nothing to what the asker may do, nothing needs to allow it. */
+export function refuseDenied(asker: Asker, permission: string): void {
+  const { because } = decisionOn(asker, { permission, name: '', bucket: undefined, key: '' })
+  if (because.by === 'statement' && because.effect === 'Deny') throw accessDenied(permission, reasonText(because))
+}
+
 /** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
 function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): boolean {
   const { accountId, permissions, policies, session } = principal
@@ -133,8 +139,8 @@ function resourceName(bucket: string, key: string): string {
 
 function accessPrincipal(principal: Principal): AccessPrincipal {
   if (principal === nobody) return { kind: 'anonymous' }
-  const { accountId, user } = principal
-  return user === undefined ? { kind: 'account', accountId } : { kind: 'user', accountId, ...user }
+  const { accountId, user, session } = principal
+  return user === undefined ? { kind: 'account', accountId, session } : { kind: 'user', accountId, ...user, session }
 }
 
 const existingTag = 's3:ExistingObjectTag/'

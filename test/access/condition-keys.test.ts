@@ -1,4 +1,6 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: policy variables look like placeholders
 import { describe, expect, it } from 'vitest'
+import type { AccessPrincipal } from '../../src/access/access-request.ts'
 import { conditionKeys, evaluatedKeys, findConditionKey } from '../../src/access/condition-keys.ts'
 import { account, anonymous, identityPolicy, request, user } from './policy-world.ts'
 
@@ -82,6 +84,48 @@ describe('a key that the principal says', () => {
   })
 })
 
+describe('a key that temporary keys say', () => {
+  const claims = new Map<string, string | readonly string[]>([
+    ['sub', 'f:1/ann'],
+    ['groups', ['red', 'blue']],
+  ])
+  const web = { ...user('oidc/ann', '1'), session: { issuedMs: Date.UTC(2026, 0, 2), claims } }
+  const allows = (condition: unknown, principal: AccessPrincipal): boolean =>
+    identityPolicy({ Condition: condition }).evaluate(
+      request({ principal, values: { 'jwt:sub': 'forged', 'jwt:sub2': 'forged' } }),
+    ).allows !== undefined
+
+  it.each<[condition: unknown, temporary: boolean, lasting: boolean]>([
+    [{ DateLessThan: { 'aws:TokenIssueTime': '2026-01-03T00:00:00Z' } }, true, false],
+    [{ DateLessThan: { 'aws:TokenIssueTime': '2026-01-01T00:00:00Z' } }, false, false],
+    [{ Null: { 'aws:TokenIssueTime': 'true' } }, false, true],
+    [{ Bool: { 'aws:MultiFactorAuthPresent': 'false' } }, true, false],
+    [{ Null: { 'aws:MultiFactorAuthAge': 'true' } }, true, true],
+    [{ StringEquals: { 'jwt:sub': 'f:1/ann' } }, true, false],
+    [{ StringEquals: { 'JWT:Sub': 'f:1/ann' } }, true, false],
+    [{ StringEquals: { 'jwt:sub': ['forged', 'ann'] } }, false, false],
+    [{ StringEquals: { 'jwt:sub2': 'forged' } }, false, false],
+    [{ 'ForAnyValue:StringEquals': { 'jwt:groups': 'blue' } }, true, false],
+    [{ 'ForAllValues:StringEquals': { 'jwt:groups': 'blue' } }, false, true],
+    [{ Null: { 'jwt:groups': 'true' } }, false, true],
+  ])('%j holds of temporary ones: %s, of others: %s', (condition, temporary, lasting) => {
+    expect([allows(condition, web), allows(condition, user('ann', '1'))]).toEqual([temporary, lasting])
+  })
+
+  it('is a variable, if it has one value', () => {
+    const home = identityPolicy({ Resource: 'arn:aws:s3:::photos/${jwt:sub}/*' })
+    const inHome = (principal: AccessPrincipal, folder: string) =>
+      home.evaluate(request({ principal, resource: `arn:aws:s3:::photos/${folder}/a` })).allows
+    expect([inHome(web, 'f:1/ann'), inHome(web, 'bob'), inHome(user('ann', '1'), '')]).toEqual([
+      '#1',
+      undefined,
+      undefined,
+    ])
+    const list = identityPolicy({ Resource: 'arn:aws:s3:::photos/${jwt:groups}/*' })
+    expect(list.evaluate(request({ principal: web, resource: 'arn:aws:s3:::photos/red/a' })).allows).toBeUndefined()
+  })
+})
+
 describe('a policy variable', () => {
   const single = requestKeys.filter((key) => !rowOf(key)?.type.startsWith('ArrayOf'))
 
@@ -113,7 +157,7 @@ describe('a policy variable', () => {
     }
   })
 
-  it.each(['s3:RequestObjectTagKeys', 'aws:SourceVpce', 'jwt:sub', ''])('cannot be %j', (key) => {
+  it.each(['s3:RequestObjectTagKeys', 'aws:SourceVpce', 'jwt:', ''])('cannot be %j', (key) => {
     expect(() => identityPolicy({ Resource: `arn:aws:s3:::photos/\${${key}}` })).toThrow(
       `The policy variable is not evaluated by this server: statement #1, Resource "${key}"`,
     )

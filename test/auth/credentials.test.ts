@@ -9,6 +9,7 @@ const scopeOf = (accessKeyId: string, region = 'us-east-1') => ({
   accessKeyId,
   date: '20130524',
   region,
+  service: 's3' as const,
   text: `20130524/${region}/s3/aws4_request`,
   credential: `${accessKeyId}/20130524/${region}/s3/aws4_request`,
 })

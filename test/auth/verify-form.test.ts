@@ -1,6 +1,7 @@
 /** Who signed a form: AWS's published example, both versions, and everything that is no signature. */
 import { describe, expect, it } from 'vitest'
 import { openCredentials } from '../../src/auth/credentials.ts'
+import { noSessions } from '../../src/auth/sessions.ts'
 import { verifyForm } from '../../src/auth/verify-form.ts'
 import { signForm } from '../support/forms.ts'
 import { refusal } from './refusal.ts'
@@ -8,7 +9,7 @@ import { exampleAccounts } from './signer.ts'
 
 const credentials = openCredentials(exampleAccounts)
 const key = exampleAccounts[0]?.keys[0] ?? { accessKeyId: '', secretAccessKey: '' }
-const all = { taken: 'all' } as const
+const rules = { credentials, sessions: noSessions, nowMs: 0, version2: { taken: 'all' } } as const
 
 type Changes = Record<string, string | undefined>
 
@@ -40,9 +41,9 @@ it('takes the signature that AWS publishes', () => {
     ['x-amz-date', '20151229T000000Z'],
     ['x-amz-signature', '8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e'],
   ])
-  expect(verifyForm(fields, credentials, all).accessKeyId).toBe('AKIAIOSFODNN7EXAMPLE')
+  expect(verifyForm(fields, rules).accessKeyId).toBe('AKIAIOSFODNN7EXAMPLE')
   fields.set('policy', policy.replace('e', 'f'))
-  expect(refusal(() => verifyForm(fields, credentials, all)).code).toBe('SignatureDoesNotMatch')
+  expect(refusal(() => verifyForm(fields, rules)).code).toBe('SignatureDoesNotMatch')
 })
 
 describe.each([
@@ -51,7 +52,7 @@ describe.each([
   ['x-amz-', 2],
 ] as const)('by names of %s, version %i', (prefix, version) => {
   it('knows the signer', () => {
-    expect(verifyForm(formOf(prefix, version), credentials, all)).toMatchObject({ accessKeyId: key.accessKeyId })
+    expect(verifyForm(formOf(prefix, version), rules)).toMatchObject({ accessKeyId: key.accessKeyId })
   })
 
   const signature = version === 2 ? 'signature' : `${prefix}signature`
@@ -65,7 +66,7 @@ describe.each([
     ['a token', { 'x-amz-security-token': 'x' }, 'InvalidToken'],
     ['another mechanism beside it', { [version === 2 ? 'x-amz-signature' : 'awsaccesskeyid']: 'x' }, 'InvalidArgument'],
   ])('refuses %s', (_, changes, code) => {
-    expect(refusal(() => verifyForm(formOf(prefix, version, changes), credentials, all)).code).toBe(code)
+    expect(refusal(() => verifyForm(formOf(prefix, version, changes), rules)).code).toBe(code)
   })
 })
 
@@ -73,7 +74,7 @@ it('tells what was signed, unless that holds a key of SSE-C', () => {
   const told = (fields: [string, string][]): string | undefined => {
     const wrong = { ...key, secretAccessKey: 'wrong' }
     const form = new Map(signForm({ bucket: 'photos', fields }, { key: wrong, prefix: 'x-amz-' }))
-    const { details } = refusal(() => verifyForm(form, credentials, all))
+    const { details } = refusal(() => verifyForm(form, rules))
     return details.StringToSign === form.get('policy') ? 'the policy' : details.StringToSign
   }
   expect(told([['key', 'a']])).toBe('the policy')
@@ -97,7 +98,7 @@ describe('of version 4', () => {
     ['another algorithm', { 'x-amz-algorithm': 'AWS4-HMAC-SHA1' }, 'InvalidArgument'],
     ['an algorithm that is not implemented', { 'x-amz-algorithm': 'AWS4-ECDSA-P256-SHA256' }, 'NotImplemented'],
   ])('refuses %s', (_, changes, code) => {
-    expect(refusal(() => verifyForm(formOf('x-amz-', 4, changes), credentials, all)).code).toBe(code)
+    expect(refusal(() => verifyForm(formOf('x-amz-', 4, changes), rules)).code).toBe(code)
   })
 })
 
@@ -107,11 +108,12 @@ describe('of version 2', () => {
     ['no key', { awsaccesskeyid: undefined }, 'InvalidArgument'],
     ['a key that is too long', { awsaccesskeyid: 'A'.repeat(300) }, 'AccessDenied'],
   ])('refuses %s', (_, changes, code) => {
-    expect(refusal(() => verifyForm(formOf('x-amz-', 2, changes), credentials, all)).code).toBe(code)
+    expect(refusal(() => verifyForm(formOf('x-amz-', 2, changes), rules)).code).toBe(code)
   })
 
   it('is taken where URLs are, as both are made for others', () => {
-    const by = (taken: 'off' | 'presigned' | 'all') => () => verifyForm(formOf('x-amz-', 2), credentials, { taken })
+    const by = (taken: 'off' | 'presigned' | 'all') => () =>
+      verifyForm(formOf('x-amz-', 2), { ...rules, version2: { taken } })
     expect(by('presigned')().accessKeyId).toBe(key.accessKeyId)
     expect(refusal(by('off'))).toMatchObject({ code: 'InvalidRequest', message: expect.stringContaining('sigv2') })
   })

@@ -80,7 +80,11 @@ const rooms: readonly Room[] = [
       'access/',
     ],
   },
-  { holds: ['http/'], mayImport: [...leaves, 'operations/', 'contract/', 'auth/', 'config/configuration-error.ts'] },
+  { holds: ['sts/'], mayImport: [...leaves, 'access/', 'auth/'] },
+  {
+    holds: ['http/'],
+    mayImport: [...leaves, 'operations/', 'contract/', 'auth/', 'sts/', 'config/configuration-error.ts'],
+  },
   {
     holds: ['jobs/'],
     mayImport: [
@@ -113,7 +117,13 @@ const rooms: readonly Room[] = [
   },
   {
     holds: ['config/'],
-    mayImport: [...leaves, 'auth/credentials.ts', 'encryption/key-ring.ts', 'blobs/location-policy.ts'],
+    mayImport: [
+      ...leaves,
+      'auth/credentials.ts',
+      'encryption/key-ring.ts',
+      'blobs/location-policy.ts',
+      'sts/oidc/provider-settings.ts',
+    ],
   },
   {
     holds: ['instance/'],
@@ -133,7 +143,7 @@ const rooms: readonly Room[] = [
     holds: ['opening/'],
     mayImport: [
       ...leaves,
-      'auth/credentials.ts',
+      'auth/',
       'blobs/',
       'commits/',
       'config/',
@@ -147,6 +157,7 @@ const rooms: readonly Room[] = [
       'operations/',
       'records/',
       'stores/',
+      'sts/',
       'threads/worker-threads.ts',
     ],
   },
@@ -169,6 +180,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/crc32': ['checksums/', 'records/record-format.ts', 'stores/', 'kv/integrity/'],
   'hash-wasm': ['checksums/xxhash.ts'],
   '@aws-sdk/client-s3': ['stores/s3/'],
+  jose: ['sts/oidc/'],
   zod: ['config/', 'instance/', 'jobs/', 'cli/'],
 }
 

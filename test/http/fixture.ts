@@ -5,10 +5,12 @@ import { openCredentials } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import type { Operation } from '../../src/contract/operation.ts'
+import { keyRing } from '../../src/encryption/key-ring.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { KeyPair } from '../../src/http/tls-front.ts'
+import { openTemporaryKeys } from '../../src/opening/temporary-keys.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { type RequestToSign, type SignedRequest, type SignOptions, sign } from '../support/signer.ts'
 import { giveConnections } from './given-connections.ts'
@@ -59,14 +61,16 @@ export async function startFixture(
 ): Promise<Fixture> {
   const logs: RequestLog[] = []
   const waiting = new Set<() => void>()
+  const credentials = openCredentials([
+    { id: 'main', name: 'Main', keys: [key] },
+    { id: 'other', name: 'Other', keys: [otherKey] },
+  ])
   const server = createHttpServer({
     operations,
     // The operations of these tests have no use for a store.
     backend: {} as Backend,
-    credentials: openCredentials([
-      { id: 'main', name: 'Main', keys: [key] },
-      { id: 'other', name: 'Other', keys: [otherKey] },
-    ]),
+    credentials,
+    sts: openTemporaryKeys({ ring: keyRing([]), credentials, oidc: [], clock: systemClock }),
     domains,
     region: 'us-east-1',
     corsAllowOrigin: [],

@@ -266,6 +266,8 @@ describe('of its bucket, a description', () => {
     ['a policy', { policy: '{}' }, true],
     ['a public access block', { publicAccessBlock: blocking(true) }, true],
     ['a public access block that blocks nothing', { publicAccessBlock: blocking(false) }, undefined],
+    ['access control lists', { ownership: 'ObjectWriter' }, true],
+    ['a grant', { grants: [{ grantee: { kind: 'everyone' }, permission: 'READ' }] }, true],
     ['what was recovered and is not confirmed', { unconfirmed: true }, true],
   ])('says that it is guarded where that is so: %s', (_, fields, guards) => {
     expect(toldOf({ ...bucket, ...fields })?.guarded).toBe(guards)

@@ -30,6 +30,8 @@ export interface SignOptions {
   prefix?: DialectPrefix
   nowMs?: number
   region?: string
+  /** Initially `s3`. */
+  service?: string
   /** Instead of the body's SHA-256: `UNSIGNED-PAYLOAD`, or a lie. */
   payloadHash?: string
   /** Headers to leave out of the signature, in lower case. */
@@ -188,10 +190,10 @@ interface SigningScope {
   key: Buffer
 }
 
-function scopeOf({ key, nowMs = Date.now(), region = 'us-east-1' }: SignOptions): SigningScope {
+function scopeOf({ key, nowMs = Date.now(), region = 'us-east-1', service = 's3' }: SignOptions): SigningScope {
   const timestamp = new Date(nowMs).toISOString().replace(/[-:]|\.\d{3}/g, '')
   const date = timestamp.slice(0, 8)
-  const steps = [date, region, 's3', 'aws4_request']
+  const steps = [date, region, service, 'aws4_request']
   const secret: Buffer = Buffer.from(`AWS4${key.secretAccessKey}`)
   const signing = steps.reduce<Buffer>((from, step) => hmac(from, step), secret)
   return { timestamp, text: steps.join('/'), key: signing }

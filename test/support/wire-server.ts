@@ -11,7 +11,11 @@ import type { Identities } from '../../src/identities/identities.ts'
 import { openIdentities } from '../../src/identities/open-identities.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
+import { openTemporaryKeys } from '../../src/opening/temporary-keys.ts'
 import { operations } from '../../src/operations/table.ts'
+import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
+import { stsActions } from '../../src/sts/sts.ts'
+import type { StsErrorCode } from '../../src/sts/sts-error.ts'
 import { CountingKv } from './counting-kv.ts'
 
 /** The account that sends, unless a test says otherwise. */
@@ -50,6 +54,7 @@ export interface WireServerOptions {
   sigv2?: 'off' | 'presigned' | 'all'
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
+  oidc?: readonly OidcProvider[]
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(backend: Backend): Backend
 }
@@ -57,14 +62,39 @@ export interface WireServerOptions {
 /** As if the metadata store were that far away. */
 const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
 
-const answerable = new Map<string, ReadonlySet<string>>(
-  operations.map((operation) => [operation.name, codesOf(operation)]),
-)
+/** Of any request for temporary keys, in addition to those of any request. */
+const stsCodes: readonly StsErrorCode[] = [
+  'AccessDenied',
+  'ExpiredToken',
+  'IncompleteSignature',
+  'InternalFailure',
+  'InvalidClientTokenId',
+  'MissingAuthenticationToken',
+  'NotImplemented',
+  'ValidationError',
+]
+
+const answerable = new Map<string, ReadonlySet<string>>([
+  ...operations.map((operation) => [operation.name, codesOf(operation)] as const),
+  ...stsActions.map(({ name, errors }) => [name, new Set([...codesOfAnyRequest, ...stsCodes, ...errors])] as const),
+])
+
+/** Of a request that names no operation that there is. */
+const codesOfNone = new Set<string>([
+  ...codesOfAnyRequest,
+  ...stsCodes,
+  'InvalidAction',
+  'MissingAction',
+  'EntityTooLarge',
+  'MissingContentLength',
+  'IncompleteBody',
+  'XAmzContentSHA256Mismatch',
+])
 
 /** Operation and code of an error that the documentation would not lead a client to expect. */
 function undeclared({ operation, code }: RequestLog): string | undefined {
   if (code === '' || code === 'ClientGone') return undefined
-  const codes: ReadonlySet<string> = answerable.get(operation) ?? codesOfAnyRequest
+  const codes: ReadonlySet<string> = answerable.get(operation) ?? codesOfNone
   return codes.has(code) ? undefined : `${operation === '' ? 'a request of no operation' : operation}: ${code}`
 }
 
@@ -75,6 +105,7 @@ export async function startWireServer({
   corsAllowOrigin = [],
   sigv2 = 'presigned',
   keys = [],
+  oidc = [],
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryData([kmsKeyName])
@@ -86,10 +117,12 @@ export async function startWireServer({
   const surprises = new Set<string>()
   const warn = (message: string): void => void unexpected.push(message)
   const identities = await openIdentities({ backend: { ...memory.backend, clock }, accounts: accountsWith(keys), warn })
+  const { credentials } = identities
   const server = createHttpServer({
     operations,
     backend: over(delayed),
-    credentials: identities.credentials,
+    credentials,
+    sts: openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock }),
     domains: [],
     region,
     corsAllowOrigin,

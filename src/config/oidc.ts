@@ -1,0 +1,35 @@
+/** Issuers of web identities from the configuration: validation only. */
+import { z } from 'zod'
+import { isTrustedAddress, type OidcProvider } from '../sts/oidc/provider-settings.ts'
+import { rootAccount } from './accounts.ts'
+import { ConfigurationError } from './configuration-error.ts'
+import { parseWith } from './parse-with.ts'
+
+const address = z.string().refine(isTrustedAddress, 'must be an https URL; http only on this machine')
+
+const provider = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -')
+    .default('oidc'),
+  issuer: address.refine((text) => !/[?#]/.test(text), 'must have no query and no fragment'),
+  clientId: z.string().min(1).max(256),
+  claim: z.string().min(1).max(256).default('policy'),
+  account: z.string().min(1).max(64).default(rootAccount.id),
+  jwksUrl: address.optional(),
+})
+
+const keys = ['name', 'issuer', 'clientId', 'claim', 'account', 'jwksUrl']
+
+/** `value`: the content of `access.oidc`, a table or an array of them. Throws `ConfigurationError`. */
+export function parseOidcProviders(value: unknown): OidcProvider[] {
+  if (value === undefined) return []
+  const providers = Array.isArray(value)
+    ? parseWith(z.array(provider), value, 'access.oidc', keys)
+    : [parseWith(provider, value, 'access.oidc', keys)]
+  const names = providers.map(({ name }) => name)
+  const repeated = names.find((name, at) => names.indexOf(name) !== at)
+  // Two people whom two issuers name alike would be the same to policies.
+  if (repeated !== undefined) throw new ConfigurationError(`access.oidc: the name '${repeated}' appears twice`)
+  return providers
+}

@@ -1,0 +1,78 @@
+/**
+ * AssumeRoleWithWebIdentity: temporary keys of whoever an OpenID Connect issuer signed in, with the policies that its token names.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
+ */
+import { webUser } from '../auth/sessions.ts'
+import type { StsAction } from './action.ts'
+import { issueKeys } from './issue.ts'
+import { checkLength, readDuration, refuseParameters, requiredText } from './parameters.ts'
+import {
+  arnOf,
+  assumedRoleUser,
+  checkRoleArn,
+  packedSize,
+  readSessionName,
+  readSessionPolicy,
+  shownKeys,
+} from './session-parts.ts'
+import { StsError } from './sts-error.ts'
+
+const refused = ['PolicyArns', 'ProviderId']
+
+const duration = { min: 900, max: 43_200, initial: 3600 }
+const tokenCharsMax = 20_000
+
+export const assumeRoleWithWebIdentity: StsAction = {
+  name: 'AssumeRoleWithWebIdentity',
+  summary: 'Temporary keys of whoever an OpenID Connect issuer signed in, with the policies that its token names.',
+  authentication: 'web identity',
+  errors: [
+    'ExpiredTokenException',
+    'IDPCommunicationError',
+    'IDPRejectedClaim',
+    'InvalidIdentityToken',
+    'MalformedPolicyDocument',
+    'PackedPolicyTooLarge',
+  ],
+  handle: async ({ clock, keys, credentials, webIdentities }, parameters) => {
+    refuseParameters(parameters, refused)
+    checkRoleArn(parameters)
+    const name = readSessionName(parameters)
+    const policy = readSessionPolicy(parameters)
+    const seconds = readDuration(parameters, duration)
+    const token = checkLength('WebIdentityToken', requiredText(parameters, 'WebIdentityToken'), 4, tokenCharsMax)
+    const { provider, subject, audience, policies, expiresMs, claims } = await webIdentities.verify(token)
+    const accountId = provider.account
+    if (!credentials.hasAccount(accountId)) {
+      throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity')
+    }
+    const found = policies.filter((policyName) => credentials.identities.policy(accountId, policyName) !== undefined)
+    if (found.length === 0) {
+      const reason = `no policy of account ${accountId} has a name that the claim ${provider.claim} lists`
+      throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity', reason)
+    }
+    const issued = issueKeys(
+      {
+        accountId,
+        holder: { kind: 'web-identity', provider: provider.name, issuer: provider.issuer, subject, policies: found },
+        kind: 'web-identity',
+        name,
+        policy,
+        claims,
+        expiresMs: Math.min(clock.now() + seconds * 1000, expiresMs),
+      },
+      keys,
+      clock,
+    )
+    const user = webUser(provider.name, provider.issuer, subject)
+    const arn = arnOf({ accountId, displayName: '', accessKeyId: '', user })
+    return {
+      Credentials: shownKeys(issued),
+      SubjectFromWebIdentityToken: subject,
+      AssumedRoleUser: assumedRoleUser(arn, user.id, name),
+      Provider: provider.issuer,
+      Audience: audience,
+      ...packedSize(policy),
+    }
+  },
+}

@@ -1,0 +1,15 @@
+/** GetCallerIdentity: who signs with this key. Nothing can deny it, as in AWS. https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
+import type { StsAction } from './action.ts'
+import { arnOf, userIdOf } from './session-parts.ts'
+
+export const getCallerIdentity: StsAction = {
+  name: 'GetCallerIdentity',
+  summary: 'Who signs with this key: account, user and ARN, as policies name them.',
+  authentication: 'signed',
+  errors: [],
+  handle: (_context, { principal }) => ({
+    Arn: arnOf(principal),
+    UserId: userIdOf(principal),
+    Account: principal.accountId,
+  }),
+}

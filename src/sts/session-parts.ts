@@ -1,0 +1,90 @@
+/** What the actions have in common: who a caller stands for, what a session may at most, and how keys are shown. */
+import type { AccessPrincipal } from '../access/access-request.ts'
+import { parsePolicy } from '../access/parse-policy.ts'
+import { principalArn, userId } from '../access/principal-values.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type SessionHolder, secretTag } from '../auth/session-token.ts'
+import { S3Error } from '../errors.ts'
+import type { StsContext, StsResult } from './action.ts'
+import type { IssuedKeys } from './issue.ts'
+import { checkLength, checkPattern, optionalText, type Parameters } from './parameters.ts'
+import { StsError } from './sts-error.ts'
+
+/** Whom the caller's temporary keys hang on, and until when they can last at most. Those of a temporary key hang on what it hangs on. */
+export function holderOf(
+  principal: Principal,
+  { sessions, credentials }: StsContext,
+): { holder: SessionHolder; untilMs: number } {
+  if (principal.session !== undefined) {
+    return { holder: sessions.holderOf(principal), untilMs: principal.session.expiresMs }
+  }
+  const { accessKeyId } = principal
+  const parent = credentials.keyOf(accessKeyId)
+  // It went away while its request was under way.
+  if (parent === undefined) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } })
+  const holder = { kind: 'key', accessKeyId, secretTag: secretTag(parent.secretAccessKey) } as const
+  return { holder, untilMs: parent.expiresMs ?? Number.POSITIVE_INFINITY }
+}
+
+const policyCharsMax = 2048
+
+/** The session policy. Throws ValidationError, MalformedPolicyDocument. */
+export function readSessionPolicy(parameters: Parameters): string | undefined {
+  const policy = optionalText(parameters, 'Policy')
+  if (policy === undefined) return undefined
+  checkLength('Policy', policy, 1, policyCharsMax)
+  try {
+    parsePolicy(policy, { kind: 'session' })
+    return policy
+  } catch (error) {
+    if (error instanceof S3Error) throw new StsError('MalformedPolicyDocument', error.message)
+    throw error
+  }
+}
+
+/** Any ARN stands for the caller, or for the web identity: there are no roles. MinIO's clients need not name one. */
+export function checkRoleArn(parameters: Parameters): void {
+  const arn = optionalText(parameters, 'RoleArn')
+  if (arn === undefined) return
+  checkLength('RoleArn', arn, 20, 2048)
+  checkPattern('RoleArn', arn, /^arn:[^\s:]+:[^\s:]+:[\x21-\x7e]*$/)
+}
+
+export function readSessionName(parameters: Parameters): string | undefined {
+  const name = optionalText(parameters, 'RoleSessionName')
+  if (name === undefined) return undefined
+  checkLength('RoleSessionName', name, 2, 64)
+  return checkPattern('RoleSessionName', name, /^[\w+=,.@-]*$/)
+}
+
+/** How policies name who signs. */
+export function arnOf(principal: Principal): string {
+  return principalArn(accessPrincipal(principal)) ?? ''
+}
+
+export function userIdOf(principal: Principal): string {
+  return userId(accessPrincipal(principal))
+}
+
+function accessPrincipal({ accountId, user }: Principal): AccessPrincipal {
+  return user === undefined ? { kind: 'account', accountId } : { kind: 'user', accountId, name: user.name, id: user.id }
+}
+
+export function shownKeys({ accessKeyId, secretAccessKey, sessionToken, expiresMs }: IssuedKeys): StsResult {
+  return {
+    AccessKeyId: accessKeyId,
+    SecretAccessKey: secretAccessKey,
+    SessionToken: sessionToken,
+    Expiration: new Date(expiresMs).toISOString().replace(/\.\d{3}/, ''),
+  }
+}
+
+/** The principal does not change with the role, so neither does its ARN: policies that name it go on to apply. */
+export function assumedRoleUser(arn: string, id: string, name: string | undefined): StsResult {
+  return { AssumedRoleId: name === undefined ? id : `${id}:${name}`, Arn: arn }
+}
+
+/** In percent of what is allowed. */
+export function packedSize(policy: string | undefined): StsResult {
+  return policy === undefined ? {} : { PackedPolicySize: String(Math.ceil((100 * policy.length) / policyCharsMax)) }
+}
