@@ -1,5 +1,6 @@
 /** Who asks in the matrix of access, and what makes them who they are: keys, users and the policy of the bucket. Whether they may, a row says by itself. */
 import type { SigningKey } from './signer.ts'
+import type { TemporaryKey } from './sts-world.ts'
 import type { Ask } from './wire-client.ts'
 import { mainKey, otherKey } from './wire-server.ts'
 
@@ -30,6 +31,11 @@ export interface Statement {
   Resource: string
 }
 
+/** How a request is signed. `session`: by temporary keys of that key, or without their token. */
+export interface By extends Pick<Ask, 'signedBy' | 'unsigned'> {
+  session?: 'with token' | 'without token' | undefined
+}
+
 export interface Asker {
   who: string
   /** Of the asked bucket; absent: it has none. */
@@ -37,7 +43,9 @@ export interface Asker {
   /** Of the user `ann` of the account that is asked. */
   userPolicy?(asked: Asked): readonly Statement[]
   restrictsPublic?: true
-  ask: Pick<Ask, 'signedBy' | 'unsigned'> | ((asked: Asked) => Pick<Ask, 'signedBy' | 'unsigned'>)
+  /** Of temporary keys, which are made for the one request. */
+  sessionPolicy?(asked: Asked): readonly Statement[]
+  ask: By | ((asked: Asked) => By)
   allowed(asked: Asked): boolean
   /** Of the answer, where that is not AccessDenied. */
   code?: string
@@ -90,6 +98,10 @@ export interface RunTimeKeys {
   /** Both expire at the same time; the second is asked for afterwards. */
   expiring: SigningKey
   expired: SigningKey
+  /** Temporary keys, with their token. */
+  expiredSession: TemporaryKey
+  /** Of a user who was disabled since. */
+  endedSession: TemporaryKey
 }
 
 /** Within what clocks may differ. */
@@ -97,7 +109,7 @@ export const expiresInMs = 600_000
 
 /** `annOf` the account that owns the buckets; `bob` of the other one. */
 export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => RunTimeKeys): Asker[] {
-  const bySigned = (key: keyof RunTimeKeys) => () => ({ signedBy: runTime()[key] })
+  const bySigned: BySigned = (key, session) => () => ({ signedBy: runTime()[key], session })
   return [
     { who: 'the owner’s key', ask: { signedBy: mainKey }, allowed: always },
     { who: 'a key narrowed to it', ask: (asked) => ({ signedBy: narrow.exactly(asked) }), allowed: always },
@@ -165,6 +177,7 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
       allowed: never,
     },
     ...users(needs, bySigned),
+    ...sessions(needs, bySigned),
     {
       who: 'a key that is disabled',
       ask: bySigned('disabled'),
@@ -183,10 +196,64 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
   ]
 }
 
-function users(
-  needs: readonly Need[],
-  bySigned: (key: keyof RunTimeKeys) => () => Pick<Ask, 'signedBy'>,
-): readonly Asker[] {
+type BySigned = (key: keyof RunTimeKeys, session?: By['session']) => () => By
+
+function sessions(needs: readonly Need[], bySigned: BySigned): readonly Asker[] {
+  const ofOwner: By = { signedBy: mainKey, session: 'with token' }
+  const ofOther: By = { signedBy: otherKey, session: 'with token' }
+  return [
+    { who: 'a temporary key of the owner', ask: ofOwner, allowed: always },
+    {
+      who: 'a temporary key of the owner whose session policy allows exactly this',
+      sessionPolicy: (asked) => allow(asked.needs),
+      ask: ofOwner,
+      allowed: always,
+    },
+    ...needs.flatMap((need): Asker[] => [
+      {
+        who: `a temporary key of the owner whose session policy allows all but ${need.permission}`,
+        sessionPolicy: () => [{ Effect: 'Allow', NotAction: need.permission, Resource: '*' }],
+        ask: ofOwner,
+        allowed: never,
+      },
+      {
+        who: `a temporary key of the owner, denied ${need.permission} by the bucket’s policy`,
+        bucketPolicy: () => [deny(need, '*')],
+        ask: ofOwner,
+        allowed: (asked) => !asked.isOfBucket || isRepair(asked),
+      },
+    ]),
+    { who: 'a temporary key of a user without policies', ask: bySigned('ann', 'with token'), allowed: never },
+    {
+      who: 'a temporary key of a user whose policy allows exactly this',
+      userPolicy: (asked) => allow(asked.needs),
+      ask: bySigned('ann', 'with token'),
+      allowed: always,
+    },
+    { who: 'a temporary key of another account', ask: ofOther, allowed: notOfBucket },
+    {
+      who: 'a temporary key of another account that the bucket’s policy allows it',
+      bucketPolicy: (asked) => allow(asked.needs, other),
+      ask: ofOther,
+      allowed: always,
+    },
+    {
+      who: 'a temporary key without its token',
+      ask: { signedBy: mainKey, session: 'without token' },
+      allowed: never,
+      code: 'InvalidAccessKeyId',
+    },
+    { who: 'a temporary key that has expired', ask: bySigned('expiredSession'), allowed: never, code: 'ExpiredToken' },
+    {
+      who: 'a temporary key of a disabled user',
+      ask: bySigned('endedSession'),
+      allowed: never,
+      code: 'InvalidAccessKeyId',
+    },
+  ]
+}
+
+function users(needs: readonly Need[], bySigned: BySigned): readonly Asker[] {
   return [
     { who: 'a user without policies', ask: bySigned('ann'), allowed: never },
     {

@@ -5,12 +5,22 @@ import { admits } from '../../src/http/admission.ts'
 import type { Identities } from '../../src/identities/identities.ts'
 import type { OperationContext } from '../../src/operations/context.ts'
 import { operations } from '../../src/operations/table.ts'
-import { type Asked, type Asker, expiresInMs, type NarrowKeys, type Need, type RunTimeKeys } from './access-askers.ts'
+import {
+  type Asked,
+  type Asker,
+  type By,
+  expiresInMs,
+  type NarrowKeys,
+  type Need,
+  type RunTimeKeys,
+} from './access-askers.ts'
 import { formBytes, formType } from './forms.ts'
 import type { SignedRequest, SigningKey } from './signer.ts'
+import type { StsWorld } from './sts-world.ts'
 import { md5Base64 } from './wire-checksums.ts'
 import { type Ask, signAsk, type Wire, wireBucket } from './wire-client.ts'
 import { matrixAsk } from './wire-matrix.ts'
+import { mainKey } from './wire-server.ts'
 
 type AnyOperation = Operation<OperationContext>
 
@@ -125,24 +135,37 @@ export function narrowKeys(
   }
 }
 
-export async function runTimeKeys({ users, keys }: Identities, nowMs: number): Promise<RunTimeKeys> {
+/** Leaves the clock of the world as it is. */
+export async function runTimeKeys(world: StsWorld): Promise<RunTimeKeys> {
+  const { users, keys } = world.identities
   await users.create('main', { name: 'ann' })
   await users.create('main', { name: 'eve' })
   await users.create('other', { name: 'bob' })
   const disabled = await keys.add({ accountId: 'main' })
   const ofDisabledUser = await keys.add({ accountId: 'main', user: 'eve' })
+  const expiresMs = world.now() + expiresInMs
+  const session = { Action: 'AssumeRole', DurationSeconds: '900' }
+  const endedSession = await world.keysOf(session, { key: ofDisabledUser })
+  world.putForward(-sessionAgeMs)
+  const expiredSession = await world.keysOf(session)
+  world.putForward(sessionAgeMs)
   const made = {
     ann: await keys.add({ accountId: 'main', user: 'ann' }),
     bob: await keys.add({ accountId: 'other', user: 'bob' }),
     disabled,
     ofDisabledUser,
-    expiring: await keys.add({ accountId: 'main', expiresMs: nowMs + expiresInMs }),
-    expired: await keys.add({ accountId: 'main', expiresMs: nowMs + expiresInMs }),
+    expiring: await keys.add({ accountId: 'main', expiresMs }),
+    expired: await keys.add({ accountId: 'main', expiresMs }),
+    expiredSession,
+    endedSession,
   }
   await keys.setDisabled(disabled.accessKeyId, true)
   await users.setDisabled('main', 'eve', true)
   return made
 }
+
+/** Longer than the shortest session lasts. */
+const sessionAgeMs = 1_000_000
 
 const inlinePolicy = 'of-the-matrix'
 
@@ -183,10 +206,28 @@ export async function unguardBucket(wire: Wire, asker: Asker, asked: Asked): Pro
 }
 
 /** The request as the asker sends it. */
-export function requestOf(ask: Ask, asker: Asker, asked: Asked, { port, style }: Wire): SignedRequest {
+export async function requestOf(ask: Ask, asker: Asker, asked: Asked, world: StsWorld): Promise<SignedRequest> {
+  const { port, style } = world.wire
   const by = typeof asker.ask === 'function' ? asker.ask(asked) : asker.ask
-  if (!asked.isForm || by.unsigned !== true) return signAsk({ ...ask, ...by }, port, style)
-  const { bucket = wireBucket, form = {}, body: content = '' } = ask
+  if (asked.isForm && by.unsigned === true) return unsignedForm(ask, port)
+  const { token, ...signing } = await signingOf(by, asker, asked, world)
+  const vendor = token === undefined ? ask.vendor : { ...ask.vendor, 'security-token': token }
+  return signAsk({ ...ask, ...signing, ...(vendor === undefined ? {} : { vendor }) }, port, style)
+}
+
+type Signing = Pick<Ask, 'signedBy' | 'unsigned'> & { token?: string | undefined }
+
+async function signingOf({ session, ...by }: By, asker: Asker, asked: Asked, world: StsWorld): Promise<Signing> {
+  const { signedBy: key = mainKey } = by
+  if (session === undefined) return { ...by, token: 'sessionToken' in key ? String(key.sessionToken) : undefined }
+  const statements = asker.sessionPolicy?.(asked)
+  const Policy = statements && JSON.stringify({ Version: '2012-10-17', Statement: statements })
+  const asksFor = { Action: 'AssumeRole', ...(Policy === undefined ? {} : { Policy }) }
+  const { sessionToken, ...signedBy } = await world.keysOf(asksFor, { key })
+  return { signedBy, token: session === 'with token' ? sessionToken : undefined }
+}
+
+function unsignedForm({ bucket = wireBucket, form = {}, body: content = '' }: Ask, port: number): SignedRequest {
   const body = formBytes(Object.entries(form), { filename: 'file.txt', content })
   return {
     method: 'POST',

@@ -5,7 +5,7 @@ import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from './signer.ts'
 import { asks, type OpenUpload, prepareAsks, type Succeeding } from './wire-asks.ts'
 import { openWire, type Style, type Wire } from './wire-client.ts'
-import { startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
+import { startWireServer, type WireServer } from './wire-server.ts'
 
 interface MatrixServer {
   server: WireServer
@@ -13,10 +13,10 @@ interface MatrixServer {
 }
 
 /** A server for all tests of a file, which must have met nothing unexpected at their end. Ask for it within a test or a hook. */
-export function matrixServer(options: WireServerOptions = {}): () => MatrixServer {
+export function matrixServer(): () => MatrixServer {
   let started: MatrixServer | undefined
   beforeAll(async () => {
-    started = { server: await startWireServer(options), agent: new Agent({ keepAlive: true }) }
+    started = { server: await startWireServer(), agent: new Agent({ keepAlive: true }) }
   })
   afterAll(async () => {
     started?.agent.destroy()

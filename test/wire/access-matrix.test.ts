@@ -1,6 +1,6 @@
 /** Every operation x who asks: whoever is allowed is served, and nobody else. What is allowed follows from the declared permissions. */
-import { beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { Agent } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Asked, type Asker, askersOf, type NarrowKeys, type RunTimeKeys } from '../support/access-askers.ts'
 import {
   allAsked,
@@ -13,27 +13,32 @@ import {
   takeUserPolicy,
   unguardBucket,
 } from '../support/access-matrix.ts'
+import { openStsWorld, type StsWorld } from '../support/sts-world.ts'
 import { type OpenUpload, prepareAsks, type Succeeding } from '../support/wire-asks.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
 import { exchange, type Reply, type Wire } from '../support/wire-client.ts'
-import { matrixAsk, matrixServer, preparedWire } from '../support/wire-matrix.ts'
+import { matrixAsk } from '../support/wire-matrix.ts'
 
-let aheadMs = 0
-const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
 const ordinary = narrowKeys(allAsked, 'ORDINARY')
 const bypassing = narrowKeys(allBypassing, 'BYPASSING')
-const matrix = matrixServer({ keys: [...ordinary.keys, ...bypassing.keys], clock })
+const agent = new Agent({ keepAlive: true })
+let world: StsWorld
 let runTime: RunTimeKeys
 beforeAll(async () => {
-  runTime = await runTimeKeys(matrix().server.identities, clock.now())
+  world = await openStsWorld({ keys: [...ordinary.keys, ...bypassing.keys] })
+  runTime = await runTimeKeys(world)
 })
-const prepared = preparedWire(matrix, { prefix: 'x-amz-', hosting: 'path' })
+afterAll(async () => {
+  agent.destroy()
+  await world.close()
+  expect(world.unexpected).toEqual([])
+})
 
 /** The code of an error, also of an entry of DeleteObjects; the answer to a HEAD has no body to say it in. */
 async function answerOf({ status, headers, body }: Reply): Promise<string> {
   const [, code] = /<Code>(\w+)<\/Code>/.exec(body.toString()) ?? []
   if (code !== undefined || status < 400) return code ?? String(status)
-  return (await matrix().server.logged(headers.get('x-amz-request-id') ?? '')).code
+  return (await world.logged(headers.get('x-amz-request-id') ?? '')).code
 }
 
 /** What a policy of the bucket makes of it: elsewhere there is none to be found. */
@@ -55,19 +60,18 @@ interface Asking<Facts> {
 
 /** What each asker is answered, and what each must be. */
 async function everyAsker<Facts>({ asked, narrow, prepare, ask }: Asking<Facts>) {
-  const { wire } = prepared()
-  const { server } = matrix()
+  const { wire } = world
   const found: Record<string, string> = {}
   const wanted: Record<string, string> = {}
   let facts: Facts | undefined
   for (const asker of askersOf(asked, narrow, () => runTime)) {
-    if (asker.userPolicy !== undefined && ofOtherServices.includes(asked.name)) continue
+    if (namesActions(asker) && ofOtherServices.includes(asked.name)) continue
     if (facts === undefined) {
-      await server.empty()
+      await world.empty()
       facts = await prepare(wire)
     }
     const sent = ask(facts)
-    const answer = await answered(wire, sent, asker, asked)
+    const answer = await answered(sent, asker, asked)
     wanted[asker.who] = expected(asker, asked, sent)
     found[asker.who] = answer
     if (sent.method === 'GET' || sent.method === 'HEAD' || answer === 'AccessDenied')
@@ -77,19 +81,23 @@ async function everyAsker<Facts>({ asked, narrow, prepare, ask }: Asking<Facts>)
   return { found, wanted }
 }
 
-async function answered(wire: Wire, ask: Succeeding, asker: Asker, asked: Asked): Promise<string> {
-  const { server, agent } = matrix()
+async function answered(ask: Succeeding, asker: Asker, asked: Asked): Promise<string> {
+  const { identities, wire, port } = world
   const policy = asker.userPolicy?.(asked)
-  if (policy !== undefined) await giveUserPolicy(server.identities, policy)
+  if (policy !== undefined) await giveUserPolicy(identities, policy)
   await guardBucket(wire, asker, asked)
-  aheadMs = asker.laterMs ?? 0
+  const request = await requestOf(ask, asker, asked, world)
+  world.putForward(asker.laterMs ?? 0)
   try {
-    return await answerOf(await exchange(agent, wire.port, requestOf(ask, asker, asked, wire)))
+    return await answerOf(await exchange(agent, port, request))
   } finally {
-    aheadMs = 0
-    if (policy !== undefined) await takeUserPolicy(server.identities)
+    world.putForward(-(asker.laterMs ?? 0))
+    if (policy !== undefined) await takeUserPolicy(identities)
   }
 }
+
+const namesActions = ({ userPolicy, sessionPolicy }: Asker): boolean =>
+  userPolicy !== undefined || sessionPolicy !== undefined
 
 /** S3 has them in other services: no policy here can name what they take. */
 const ofOtherServices = ['ListDirectoryBuckets', 'CreateSession', 'RenameObject', 'WriteGetObjectResponse']
