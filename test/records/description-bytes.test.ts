@@ -62,6 +62,7 @@ const attributes = fc.record({
   legalHold: maybe(flag),
   storageClass: maybe(fc.constantFrom(...namedClasses)),
   websiteRedirectLocation: maybe(text),
+  owner: maybe(text),
 })
 const encryption = maybe(
   fc.record({
