@@ -90,6 +90,16 @@ wireTests('GetObject', [
     ),
     ask: { ...read, ...unsigned },
   }),
+  mayNot('but not those that were taken away meanwhile', {
+    given: given(
+      'ObjectWriter',
+      write({ vendor: { acl: 'public-read' } }),
+      putOwnership('BucketOwnerEnforced'),
+      setList({ acl: 'private' }),
+      putOwnership('ObjectWriter'),
+    ),
+    ask: { ...read, ...unsigned },
+  }),
   mayNot('a copy has not the list of its source', {
     given: given('ObjectWriter', write({ vendor: { acl: 'public-read' } }), {
       method: 'PUT',
