@@ -46,17 +46,18 @@ export async function setLegalHold(
   })
 }
 
-/** `grantsIn` says the list for the bucket as it is, or throws. Where a bucket has no access control lists, nothing changes. */
+/**
+ * `grantsIn` says the list for the bucket as it is, or throws. Where a bucket has no access control lists, it says that of the owner alone, which then holds
+ * when there are lists again.
+ */
 export async function setGrants(
   backend: Backend,
   scope: BucketScope,
   address: VersionAddress,
   grantsIn: (bucket: BucketRecord, attributes: ObjectAttributes) => ObjectAttributes['grants'],
 ): Promise<VersionInBucket> {
-  const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> => {
-    const grants = grantsIn(bucket, record.attributes)
-    return bucket.ownership === undefined ? record : withAttributes(record, { grants })
-  }
+  const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> =>
+    withAttributes(record, { grants: grantsIn(bucket, record.attributes) })
   return changeVersion(backend, scope, address, change, true)
 }
 

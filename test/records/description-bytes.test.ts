@@ -63,6 +63,7 @@ const attributes = fc.record({
   legalHold: maybe(flag),
   storageClass: maybe(fc.constantFrom(...namedClasses)),
   websiteRedirectLocation: maybe(text),
+  owner: maybe(text),
 })
 const encryption = maybe(
   fc.record({

@@ -90,6 +90,16 @@ wireTests('GetObject', [
     ),
     ask: { ...read, ...unsigned },
   }),
+  mayNot('but not those that were taken away meanwhile', {
+    given: given(
+      'ObjectWriter',
+      write({ vendor: { acl: 'public-read' } }),
+      putOwnership('BucketOwnerEnforced'),
+      setList({ acl: 'private' }),
+      putOwnership('ObjectWriter'),
+    ),
+    ask: { ...read, ...unsigned },
+  }),
   mayNot('a copy has not the list of its source', {
     given: given('ObjectWriter', write({ vendor: { acl: 'public-read' } }), {
       method: 'PUT',
@@ -253,6 +263,73 @@ wireTests('PutObject', [
     ask: write({ vendor: { acl: 'public-read' } }),
     afterwards: async (wire) => expect((await wire.ask(read)).status).toBe(404),
   },
+])
+
+/** Nothing but the names of its fields says which dialect a form speaks. */
+const post = (form: Record<string, string> = {}): Ask => ({
+  method: 'POST',
+  form: { key, '{{prefix}}meta-a': 'b', ...form },
+  body: 'data',
+  ...unsigned,
+})
+const isStored = async (wire: Wire): Promise<void> =>
+  expect((await wire.must({ ...read, ...unsigned })).body.toString()).toBe('data')
+const isNotThere = async (wire: Wire): Promise<void> =>
+  expect((await wire.ask({ method: 'HEAD', key })).status).toBe(404)
+const publicly = setList({ acl: 'public-read-write' }, '')
+const readAndWrite = mayWrite.replace('"s3:PutObject"', '["s3:PutObject","s3:GetObject"]')
+
+wireTests('PostObject', [
+  may('a form that nobody signed writes where a policy lets everybody', {
+    status: 204,
+    given: given(undefined, { method: 'PUT', query: { policy: '' }, body: readAndWrite }),
+    ask: post(),
+    afterwards: isStored,
+  }),
+  may('and says what the object is', {
+    status: 201,
+    given: given(undefined, { method: 'PUT', query: { policy: '' }, body: readAndWrite }),
+    ask: post({ success_action_status: '201', 'Content-Type': 'text/x-form' }),
+    afterwards: async (wire) => {
+      expect((await wire.must({ method: 'HEAD', key })).headers.get('content-type')).toBe('text/x-form')
+    },
+  }),
+  may('or where the list of the bucket lets everybody', {
+    status: 204,
+    given: given('ObjectWriter', publicly),
+    ask: post(),
+    afterwards: async (wire) => expect((await wire.must({ method: 'GET' })).body.toString()).toContain('<Key>a<'),
+  }),
+  mayNot('nowhere else', { given: given('ObjectWriter'), ask: post(), afterwards: isNotThere }),
+  mayNot('not by a list that does not count', {
+    given: given('ObjectWriter', publicly, putBlock('IgnorePublicAcls')),
+    ask: post(),
+    afterwards: isNotThere,
+  }),
+  mayNot('not under another key than the policy opens', {
+    given: given(undefined, { method: 'PUT', query: { policy: '' }, body: mayWrite.replace('/*', '/in/*') }),
+    ask: post(),
+    afterwards: isNotThere,
+  }),
+  ...['policy', '{{prefix}}signature'].map((name) =>
+    mayNot(`not with ${name} alone, which says that somebody signed`, {
+      given: given('ObjectWriter', publicly),
+      ask: post({ [name]: 'e30=' }),
+      afterwards: isNotThere,
+    }),
+  ),
+  may('a form that is signed gives its object a list', {
+    status: 204,
+    given: given('ObjectWriter'),
+    ask: { method: 'POST', form: { key, acl: 'public-read' }, body: 'data' },
+    afterwards: isStored,
+  }),
+  may('or grants', {
+    status: 204,
+    given: given('ObjectWriter'),
+    ask: { method: 'POST', form: { key }, vendor: { 'grant-read': 'id="other"' }, body: 'data' },
+    afterwards: async (wire) => expect(await grantsOf(wire, { key })).toEqual(['other READ']),
+  }),
 ])
 
 wireTests('GetObjectAcl', [

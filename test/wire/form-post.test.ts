@@ -84,6 +84,7 @@ describe.each([
   it.each<[string, () => HeaderPair[], string]>([
     ['without policy', () => without(by(), 'policy'), 'AccessDenied'],
     ['without anything that signs it', () => form, 'AccessDenied'],
+    ['that names a key alone', () => [...form, ['AWSAccessKeyId', mainKey.accessKeyId]], 'AccessDenied'],
     ['with another policy', () => changed(by(), 'policy', 'e30='), 'SignatureDoesNotMatch'],
     ['with another signature', () => changed(by(), signature, '0'.repeat(64)), 'SignatureDoesNotMatch'],
     ['with a wrong secret', () => by({ ...mainKey, secretAccessKey: 'wrong' }), 'SignatureDoesNotMatch'],

@@ -1,19 +1,14 @@
 /** Proofs of access control lists: what a request grants is granted, and who may own objects owns them. */
 import { expect } from 'vitest'
+import { ownedBy, putOwnership } from '../wire-acl.ts'
 import { md5Base64 } from '../wire-checksums.ts'
 import type { Ask, Wire } from '../wire-client.ts'
-import { putDocument } from '../wire-documents.ts'
 import { otherKey } from '../wire-server.ts'
 import { putVersion } from '../wire-versions.ts'
 import { answering, effect, type Proof, refuses, texts } from './proof.ts'
 import { ofWrites, writing } from './writes.ts'
 
-const ownership = (value: string): Ask =>
-  putDocument(
-    { ownershipControls: '' },
-    `<OwnershipControls><Rule><ObjectOwnership>${value}</ObjectOwnership></Rule></OwnershipControls>`,
-  )
-const withLists = async (wire: Wire): Promise<void> => void (await wire.must(ownership('ObjectWriter')))
+const withLists = ownedBy('ObjectWriter')
 
 const permissions = {
   'grant-full-control': 'FULL_CONTROL',
@@ -78,10 +73,10 @@ async function ownerOfAnothers(wire: Wire): Promise<string[]> {
 export const accessListProofs: readonly Proof[] = [
   ...grants,
   effect('PutBucketOwnershipControls', ['request element:OwnershipControls/Rule/ObjectOwnership'], async (wire) => {
-    await refuses(wire, ownership('Nobody'), 400, 'MalformedXML')
-    await wire.must(ownership('ObjectWriter'))
+    await refuses(wire, putOwnership('Nobody'), 400, 'MalformedXML')
+    await wire.must(putOwnership('ObjectWriter'))
     expect(await ownerOfAnothers(wire)).toEqual(['other'])
-    await wire.must(ownership('BucketOwnerEnforced'))
+    await wire.must(putOwnership('BucketOwnerEnforced'))
     expect(await ownerOfAnothers(wire)).toEqual(['main'])
   }),
   answering({
