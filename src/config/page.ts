@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { awsCredentialPair, credentialPairs, type Option, optionNames, options } from './options.ts'
 
 export function configurationPage(): string {
-  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
+  return `${[...optionTable, ...credentials, ...signals, ...accounts, ...issuers, ...storesAndLocations, ...storesElsewhere].join('\n')}\n`
 }
 
 const MiB = 1024 * 1024
@@ -74,6 +74,24 @@ const accounts: readonly string[] = [
   'id = "main"',
   'name = "Main"',
   'keys = [{ accessKeyId = "...", secretAccessKey = "..." }]',
+  '```',
+  '',
+]
+
+const issuers: readonly string[] = [
+  '## Issuers of OpenID Connect',
+  '',
+  'Whoever an issuer signed in exchanges its token for [temporary keys](running.md#temporary-keys). Name one issuer in a table, or several as `[[access.oidc]]`, each with',
+  'a `name` of its own. They are read at the start.',
+  '',
+  '```toml',
+  '[access.oidc]',
+  'issuer = "https://id.example.com/realms/main"   # as its tokens say it; https, or http on this machine',
+  'clientId = "holdfast"                           # the audience that tokens must be made for',
+  'claim = "policy"                                # lists names of policies: an array, or text with commas; initially policy',
+  'account = "main"                                # whose users they become; initially main',
+  'name = "oidc"                                   # initially oidc: the user is arn:aws:iam::main:user/oidc/SUBJECT',
+  'jwksUrl = "https://id.example.com/keys"         # initially what the discovery document of the issuer says',
   '```',
   '',
 ]

@@ -70,8 +70,9 @@ function parseToml(text: string, file: string): TomlFile {
 /** What is left of `access` is options. */
 function withoutIssuers(others: Table, access: unknown): { oidc: unknown; rest: Table } {
   if (!isTable(access)) return { oidc: undefined, rest: access === undefined ? others : { ...others, access } }
-  const { oidc, ...rest } = access
-  return { oidc, rest: Object.keys(rest).length === 0 ? others : { ...others, access: rest } }
+  const { oidc, ...options } = access
+  const dotted = Object.entries(options).map(([key, value]) => [`access.${key}`, value])
+  return { oidc, rest: { ...others, ...Object.fromEntries(dotted) } }
 }
 
 function parseTable(text: string, file: string): Table {

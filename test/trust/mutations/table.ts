@@ -6,6 +6,7 @@ import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
+import { temporaryKeyMutations } from './temporary-keys.ts'
 
 export const mutations: readonly Mutation[] = [
   ...metadataMutations,
@@ -14,4 +15,5 @@ export const mutations: readonly Mutation[] = [
   ...accessMutations,
   ...identityMutations,
   ...accessListMutations,
+  ...temporaryKeyMutations,
 ]
