@@ -9,6 +9,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Identities } from '../../src/identities/identities.ts'
+import { openIdentities } from '../../src/identities/open-identities.ts'
+import { openKeyRing } from '../../src/instance/key-ring-file.ts'
+import { openMetadata } from '../../src/opening/open-data.ts'
 import { killLeftovers, lastEvent } from './holdfast-process.ts'
 import { RecoverWorld, schemes } from './recover-world.ts'
 
@@ -130,6 +134,8 @@ describe('after a recovery', () => {
       owner: 'main',
       policy,
       publicAccessBlock: [],
+      ownership: 'BucketOwnerEnforced',
+      grants: [],
     })
     expect(await world.serving(answers)).toEqual(everybody)
     const again = lastEvent(await world.command('access', 'confirm', 'photos', '--json'))
@@ -180,3 +186,46 @@ test('a decision is explained: by the statement that made it, of the request as 
   expect(await explain('other-key', 's3:GetObject', 'photos/cat.jpg', '--from', 'home')).toMatch(/^2 .*no IP address/)
   expect(await explain('other-key', 's3:GetObject', 'photos/cat.jpg', '--context', 'aws:username=a')).toMatch(/^2 /)
 })
+
+test('a decision about keys of run time is explained, and what is not accepted is named', async () => {
+  await world.serving(makePhotos)
+  const document = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Sid: 'Listing', Effect: 'Allow', Action: 's3:ListBucket', Resource: 'arn:aws:s3:::photos' }],
+  })
+  const made = await withIdentities(async ({ users, keys }) => {
+    await users.create('main', { name: 'ann' })
+    await users.putInlinePolicy('main', 'ann', { name: 'lists', document })
+    const [ann, disabled] = [await keys.add({ accountId: 'main', user: 'ann' }), await keys.add({ accountId: 'main' })]
+    await keys.setDisabled(disabled.accessKeyId, true)
+    return { ann: ann.accessKeyId, disabled: disabled.accessKeyId }
+  })
+  const explain = (...words: string[]) => world.command('access', 'explain', ...words)
+  expect(await explain(made.ann, 's3:ListBucket', 'photos', '--json')).toMatchObject({ code: 0 })
+  expect((await explain(made.ann, 's3:ListBucket', 'photos')).stdout).toBe(
+    'allowed: Allow by statement "Listing" of the identity policy lists\n',
+  )
+  expect((await explain(made.ann, 's3:PutObject', 'photos/cat.jpg')).stdout).toBe(
+    'denied: no identity policy allows it\n',
+  )
+  const { code, stderr } = await explain(made.disabled, 's3:ListBucket', 'photos')
+  expect([code, stderr]).toEqual([2, `holdfast: no access key '${made.disabled}' is accepted\n`])
+})
+
+/** As the server makes them, while there is none. */
+async function withIdentities<T>(use: (verbs: Identities) => Promise<T>): Promise<T> {
+  const fail = (message: unknown): never => {
+    throw new Error(String(message))
+  }
+  const metadata = await openMetadata({ path: world.path('data'), onFatal: fail, warn: fail })
+  const { kv, clock, directory } = metadata
+  const ring = await openKeyRing(kv, directory.keyRing, { keyRing: undefined, kmsKeys: [] }, { owner: false, clock })
+  const accounts = [{ id: 'main', name: 'Main', keys: [] }]
+  const identities = await openIdentities({ backend: { kv, clock, keys: ring }, accounts, warn: fail })
+  try {
+    return await use(identities.verbs)
+  } finally {
+    await identities.close()
+    await metadata.close()
+  }
+}
