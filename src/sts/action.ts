@@ -11,10 +11,15 @@ import type { StsErrorCode } from './sts-error.ts'
 /** Of the API, as every request names it. */
 export const stsVersion = '2011-06-15'
 
+export interface SealingKeys extends TokenKeys {
+  /** Reads the ring again: another process may have added a key, and what an older one seals ends when that is retired. */
+  refresh(): Promise<void>
+}
+
 export interface StsContext {
   clock: Clock
   /** Seals sessions. */
-  keys: TokenKeys
+  keys: SealingKeys
   sessions: Sessions
   credentials: Pick<Credentials, 'keyOf' | 'hasAccount' | 'identities'>
   webIdentities: WebIdentities
@@ -43,7 +48,7 @@ interface ActionParts {
 export type StsAction =
   | (ActionParts & {
       authentication: 'signed'
-      handle(context: StsContext, caller: Caller, parameters: Parameters): StsResult
+      handle(context: StsContext, caller: Caller, parameters: Parameters): StsResult | Promise<StsResult>
     })
   /** The token in it says who asks. */
   | (ActionParts & {

@@ -51,7 +51,7 @@ export const assumeRoleWithWebIdentity: StsAction = {
       const reason = `no policy of account ${accountId} has a name that the claim ${provider.claim} lists`
       throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity', reason)
     }
-    const issued = issueKeys(
+    const issued = await issueKeys(
       {
         accountId,
         holder: { kind: 'web-identity', provider: provider.name, issuer: provider.issuer, subject, policies: found },
@@ -61,8 +61,7 @@ export const assumeRoleWithWebIdentity: StsAction = {
         claims,
         expiresMs: Math.min(clock.now() + seconds * 1000, expiresMs),
       },
-      keys,
-      clock,
+      { keys, clock },
     )
     const user = webUser(provider.name, provider.issuer, subject)
     const arn = arnOf({ accountId, displayName: '', accessKeyId: '', user })

@@ -33,7 +33,7 @@ export const assumeRole: StsAction = {
   summary: 'Temporary keys of the caller, which a session policy can narrow.',
   authentication: 'signed',
   errors: ['MalformedPolicyDocument', 'PackedPolicyTooLarge'],
-  handle: (context, caller, parameters) => {
+  handle: async (context, caller, parameters) => {
     caller.refuseDenied('sts:AssumeRole')
     refuseParameters(parameters, refused)
     checkRoleArn(parameters)
@@ -49,7 +49,7 @@ export const assumeRole: StsAction = {
       throw new StsError('AccessDenied', 'Temporary keys that a session policy narrows cannot be narrowed again.')
     }
     const { holder, untilMs } = holderOf(principal, context)
-    const issued = issueKeys(
+    const issued = await issueKeys(
       {
         accountId,
         holder,
@@ -59,8 +59,7 @@ export const assumeRole: StsAction = {
         claims: session?.claims && Object.fromEntries(session.claims),
         expiresMs: Math.min(context.clock.now() + seconds * 1000, untilMs),
       },
-      context.keys,
-      context.clock,
+      context,
     )
     return {
       Credentials: shownKeys(issued),

@@ -15,7 +15,7 @@ export const getSessionToken: StsAction = {
   summary: 'Temporary keys that may do what the caller may.',
   authentication: 'signed',
   errors: [],
-  handle: (context, caller, parameters) => {
+  handle: async (context, caller, parameters) => {
     const { principal } = caller
     if (principal.session !== undefined) {
       throw new StsError('AccessDenied', 'Cannot call GetSessionToken with session credentials')
@@ -24,15 +24,14 @@ export const getSessionToken: StsAction = {
     refuseParameters(parameters, refused)
     const seconds = readDuration(parameters, duration)
     const { holder, untilMs } = holderOf(principal, context)
-    const issued = issueKeys(
+    const issued = await issueKeys(
       {
         accountId: principal.accountId,
         holder,
         kind: 'session-token',
         expiresMs: Math.min(context.clock.now() + seconds * 1000, untilMs),
       },
-      context.keys,
-      context.clock,
+      context,
     )
     return { Credentials: shownKeys(issued) }
   },

@@ -1,7 +1,7 @@
 /** Makes temporary keys: draws them and seals their session. Decides nothing. */
-import { type Session, sealSession, type TokenKeys } from '../auth/session-token.ts'
-import type { Clock } from '../clock.ts'
+import { type Session, sealSession } from '../auth/session-token.ts'
 import { limits } from '../limits.ts'
+import type { StsContext } from './action.ts'
 import { StsError } from './sts-error.ts'
 
 /** What is shown of temporary keys, once. */
@@ -16,7 +16,11 @@ export interface IssuedKeys {
 export type NewSession = Omit<Session, 'accessKeyId' | 'secretAccessKey' | 'issuedMs'>
 
 /** Throws PackedPolicyTooLarge. */
-export function issueKeys(session: NewSession, keys: TokenKeys, clock: Clock): IssuedKeys {
+export async function issueKeys(
+  session: NewSession,
+  { keys, clock }: Pick<StsContext, 'keys' | 'clock'>,
+): Promise<IssuedKeys> {
+  await keys.refresh()
   const accessKeyId = `${temporaryPrefix}${base32(clock.random(accessKeyBytes))}`
   const secretAccessKey = clock.random(secretBytes).toString('base64')
   const whole = { ...session, accessKeyId, secretAccessKey, issuedMs: clock.now() }

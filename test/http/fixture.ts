@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { openCredentials } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
-import type { Backend } from '../../src/commits/backend.ts'
+import { type Backend, unsharedKeys } from '../../src/commits/backend.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { keyRing } from '../../src/encryption/key-ring.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
@@ -70,7 +70,7 @@ export async function startFixture(
     // The operations of these tests have no use for a store.
     backend: {} as Backend,
     credentials,
-    sts: openTemporaryKeys({ ring: keyRing([]), credentials, oidc: [], clock: systemClock }),
+    sts: openTemporaryKeys({ ring: unsharedKeys(keyRing([])), credentials, oidc: [], clock: systemClock }),
     domains,
     region: 'us-east-1',
     corsAllowOrigin: [],

@@ -212,7 +212,8 @@ export async function requestOf(ask: Ask, asker: Asker, asked: Asked, world: Sts
   if (asked.isForm && by.unsigned === true) return unsignedForm(ask, port)
   const { token, ...signing } = await signingOf(by, asker, asked, world)
   const vendor = token === undefined ? ask.vendor : { ...ask.vendor, 'security-token': token }
-  return signAsk({ ...ask, ...signing, ...(vendor === undefined ? {} : { vendor }) }, port, style)
+  const signedAtMs = world.now()
+  return signAsk({ ...ask, ...signing, signedAtMs, ...(vendor === undefined ? {} : { vendor }) }, port, style)
 }
 
 type Signing = Pick<Ask, 'signedBy' | 'unsigned'> & { token?: string | undefined }

@@ -48,8 +48,9 @@ interface StsWorldOptions {
 }
 
 export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {}): Promise<StsWorld> {
-  let aheadMs = 0
-  const now = (): number => Date.now() + aheadMs
+  // It stands still, so that a slow machine changes nothing.
+  let nowMs = Date.now()
+  const now = (): number => nowMs
   const server = await startWireServer({
     clock: { ...systemClock, now },
     sigv2: 'all',
@@ -60,7 +61,7 @@ export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {
   const agent = new Agent({ keepAlive: true })
   const wire = openWire(port, { prefix: 'x-amz-', hosting: 'path' })
   const sts: StsWorld['sts'] = async (parameters, ask = {}) =>
-    read(await exchange(agent, port, signedForSts(port, parameters, { nowMs: now(), ...ask })))
+    readSts(await exchange(agent, port, signedForSts(port, parameters, { nowMs: now(), ...ask })))
   return {
     ...server,
     wire,
@@ -71,7 +72,7 @@ export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {
       return reply.key()
     },
     putForward: (ms) => {
-      aheadMs += ms
+      nowMs += ms
     },
     now,
     close: async () => {
@@ -82,7 +83,8 @@ export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {
   }
 }
 
-function signedForSts(port: number, parameters: Record<string, string>, ask: StsAsk) {
+/** A request for temporary keys, as it goes over the wire. */
+export function signedForSts(port: number, parameters: Record<string, string>, ask: StsAsk) {
   const { token, unsigned = false, byGet = false, presigned = false, key = mainKey, ...options } = ask
   const all = { Version: '2011-06-15', ...parameters }
   const prefix = options.prefix ?? 'x-amz-'
@@ -105,7 +107,7 @@ function signedForSts(port: number, parameters: Record<string, string>, ask: Sts
 
 const sha256OfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-function read(reply: Reply): StsReply {
+export function readSts(reply: Reply): StsReply {
   const text = (element: string): string =>
     new RegExp(`<${element}>([^<]*)</${element}>`).exec(reply.body.toString())?.[1] ?? ''
   return {

@@ -105,13 +105,6 @@ export const temporaryKeyMutations: readonly Mutation[] = [
     suite: web,
   },
   {
-    name: 'a shared secret signs tokens',
-    file: 'sts/oidc/web-identities.ts',
-    find: "const algorithms = ['RS256',",
-    replace: "const algorithms = ['HS256', 'RS256',",
-    suite: web,
-  },
-  {
     name: 'a token is taken for some seconds after its end',
     file: 'sts/oidc/web-identities.ts',
     find: 'if (expiresMs <= clock.now()) throw expired()',
