@@ -10,6 +10,7 @@ const documented: Readonly<Record<string, string>> = {
   PutPublicAccessBlock: 'PutBucketPublicAccessBlock',
   GetPublicAccessBlock: 'GetBucketPublicAccessBlock',
   DeletePublicAccessBlock: 'PutBucketPublicAccessBlock',
+  DeleteAccountPublicAccessBlock: 'PutAccountPublicAccessBlock',
   DeleteBucketTagging: 'PutBucketTagging',
   PutBucketEncryption: 'PutEncryptionConfiguration',
   GetBucketEncryption: 'GetEncryptionConfiguration',

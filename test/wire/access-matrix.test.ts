@@ -1,6 +1,6 @@
 /** Every operation x who asks: whoever is allowed is served, and nobody else. What is allowed follows from the declared permissions. */
 import { Agent } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Asked, type Asker, askersOf, type NarrowKeys, type RunTimeKeys } from '../support/access-askers.ts'
 import {
   allAsked,
@@ -27,6 +27,12 @@ let runTime: RunTimeKeys
 beforeAll(async () => {
   world = await openStsWorld({ keys: [...ordinary.keys, ...bypassing.keys] })
   runTime = await runTimeKeys(world)
+})
+// What is set for a whole account outlasts its buckets.
+afterEach(async () => {
+  const { accounts } = world.identities
+  for (const { id, publicAccessBlock } of await accounts.list())
+    if (publicAccessBlock !== undefined) await accounts.setPublicAccessBlock(id, undefined)
 })
 afterAll(async () => {
   agent.destroy()
