@@ -149,7 +149,7 @@ export const commands: readonly CommandDeclaration[] = [
     words: {
       placeholder: 'ACTION',
       summary:
-        "'status' (the default) lists the recovered buckets that admit only their owner's own key until they are confirmed; 'confirm BUCKET' confirms one, and says what guards it now; 'explain KEY ACTION RESOURCE' says what is decided, and because of which statement: KEY is an access key id or anonymous, ACTION such as s3:GetObject, RESOURCE a bucket, bucket/key or ARN.",
+        "'status' (the default) lists the recovered buckets that admit only their owner's own key until they are confirmed; 'confirm BUCKET' confirms one, and says what guards it now; 'explain KEY ACTION RESOURCE' says what is decided, and because of which statement: KEY is an access key id, ACCOUNT/USER or anonymous, ACTION such as s3:GetObject, RESOURCE a bucket, bucket/key or ARN.",
     },
     run: access,
   },

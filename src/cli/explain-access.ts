@@ -5,6 +5,7 @@ import { findConditionKey, s3Actions } from '../access/condition-keys.ts'
 import { isSaidByPrincipal } from '../access/principal-values.ts'
 import { reasonText } from '../access/reason-text.ts'
 import { referenceActions } from '../access/service-reference.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
@@ -105,7 +106,7 @@ function readResource(text: string, permission: string): ScopedResource {
 async function principalOf(
   { configuration, notice }: Invocation,
   { kv, clock, directory }: OpenMetadata,
-  accessKeyId: string,
+  key: string,
 ): Promise<Principal> {
   // The first start makes the file; this command makes nothing.
   const accounts = existsSync(directory.credentials)
@@ -114,12 +115,19 @@ async function principalOf(
   const keys = await openKeyRing(kv, directory.keyRing, configuration, { owner: false, clock })
   const identities = await openIdentities({ backend: { kv, clock, keys }, accounts, warn: notice })
   try {
-    const principal = identities.credentials.find(accessKeyId)
-    if (principal === undefined) throw new ConfigurationError(`no access key '${accessKeyId}' is accepted`)
-    return principal
+    const { credentials } = identities
+    const principal = key.includes('/') ? userNamed(credentials, key) : credentials.find(key)
+    if (principal !== undefined) return principal
+    throw new ConfigurationError(`no ${key.includes('/') ? 'user' : 'access key'} '${key}' is accepted`)
   } finally {
     await identities.close()
   }
+}
+
+/** `main/ann`. Users need no key for it. */
+function userNamed({ identities }: Credentials, named: string): Principal | undefined {
+  const isNamed = ({ accountId, user }: Principal): boolean => `${accountId}/${user?.name}` === named
+  return [...identities.users.values()].find(isNamed)
 }
 
 type Context = ReadonlyMap<string, ConditionValue>

@@ -208,6 +208,8 @@ test('a decision about keys of run time is explained, and what is not accepted i
   expect((await explain(made.ann, 's3:PutObject', 'photos/cat.jpg')).stdout).toBe(
     'denied: no identity policy allows it\n',
   )
+  expect((await explain('main/ann', 's3:ListBucket', 'photos')).stdout).toContain('"Listing"')
+  expect((await explain('main/eve', 's3:ListBucket', 'photos')).stderr).toContain("no user 'main/eve' is accepted")
   const { code, stderr } = await explain(made.disabled, 's3:ListBucket', 'photos')
   expect([code, stderr]).toEqual([2, `holdfast: no access key '${made.disabled}' is accepted\n`])
 })

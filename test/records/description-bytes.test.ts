@@ -288,6 +288,11 @@ test.each<[string, BlobDescription, string]>([
     'AgD//wsGcGhvdG9zIQEjRWeJq83vASNFZ4mrze/rAARtYWlugNjBoow0AQEDAQUBABEyMDI2LzExL2JlYWNoLmpwZ4C82fKeNCHUHYzZjwCyBOmACZjs+EJ+gCCsAhUAESIzRFVmd4iZAwIMdUxKbTh5VWJUeHM9AQppbWFnZS9qcGVnAQVtdGltZQwxNzkwMDAwMDAwLjUBAwdwcm9qZWN0AXgDAYCouMuJNgEHBwB5BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHAwZzc2UtczMh/ty6mHZUMhD+3LqYdlQyEA==',
   ],
   [
+    'an object in a bucket that is guarded',
+    { ...usual, bucketState: { ...plainState, guarded: true } },
+    'AgD/jQAGcGhvdG9zIQEjRWeJq83vASNFZ4mrze+DAgRtYWlugNjBoow0ETIwMjYvMTEvYmVhY2guanBngLzZ8p40IdQdjNmPALIE6YAJmOz4Qn6AIAEDAgx1TEptOHlVYlR4cz0BCmltYWdlL2pwZWc=',
+  ],
+  [
     'a completed upload',
     {
       ...usual,
