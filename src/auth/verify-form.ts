@@ -33,9 +33,9 @@ export function verifyForm(
   { taken }: Pick<Version2Rules, 'taken'>,
 ): Principal {
   const [mechanism, ...others] = formMechanisms(fields)
-  const hasPolicy = fields.has('policy')
-  if (mechanism === undefined && !hasPolicy) return nobody
-  if (mechanism === undefined || !hasPolicy) throw new S3Error('AccessDenied')
+  const claims = ['policy', ...prefixes.map((prefix) => `${prefix}security-token`)]
+  if (mechanism === undefined && !claims.some((name) => fields.has(name))) return nobody
+  if (mechanism === undefined || !fields.has('policy')) throw new S3Error('AccessDenied')
   if (others.length > 0) {
     throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })
   }

@@ -311,7 +311,7 @@ wireTests('PostObject', [
     ask: post(),
     afterwards: isNotThere,
   }),
-  ...['policy', '{{prefix}}signature'].map((name) =>
+  ...['policy', '{{prefix}}signature', '{{prefix}}security-token'].map((name) =>
     mayNot(`not with ${name} alone, which says that somebody signed`, {
       given: given('ObjectWriter', publicly),
       ask: post({ [name]: 'e30=' }),
