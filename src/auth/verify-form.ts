@@ -38,9 +38,9 @@ function formMechanisms(fields: FormFields): Mechanism[] {
 /** Who signed the form's policy: nobody, where a form has neither. Throws the S3Error that says why that can't be told; AccessDenied for one without the other. */
 export function verifyForm(fields: FormFields, rules: FormRules): Principal {
   const [mechanism, ...others] = formMechanisms(fields)
-  const hasPolicy = fields.has('policy')
-  if (mechanism === undefined && !hasPolicy) return nobody
-  if (mechanism === undefined || !hasPolicy) throw new S3Error('AccessDenied')
+  const claims = ['policy', ...prefixes.map((prefix) => `${prefix}security-token`)]
+  if (mechanism === undefined && !claims.some((name) => fields.has(name))) return nobody
+  if (mechanism === undefined || !fields.has('policy')) throw new S3Error('AccessDenied')
   if (others.length > 0) {
     throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })
   }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { needsOf } from '../../src/access/decide.ts'
-import { type Grant, joinBlocks, noPublicAccessBlock } from '../../src/access/grants.ts'
+import {
+  type Grant,
+  type GrantPermission,
+  joinBlocks,
+  noPublicAccessBlock,
+  type ObjectOwnership,
+} from '../../src/access/grants.ts'
 import { reasonText } from '../../src/access/reason-text.ts'
 import {
   type Asked,
@@ -440,8 +446,21 @@ describe('what a decision needs', () => {
       sessionPolicy: session,
       bucket: access,
     }
-    expect(needsOf(input, 's3:GetObject')).toMatchObject({ existingTags })
-    expect(needsOf(input, 's3:PutObject')).toMatchObject({ existingTags: false })
+    expect(needsOf(input, 's3:GetObject')).toEqual({ existingTags, object: true })
+    expect(needsOf(input, 's3:PutObject')).toEqual({ existingTags: false, object: false })
+  })
+
+  it.each<[string, ObjectOwnership, GrantPermission | undefined, string, boolean]>([
+    ['no object where there are no lists', 'BucketOwnerEnforced', 'WRITE', 's3:GetObject', false],
+    ['the object to read it', 'ObjectWriter', undefined, 's3:GetObject', true],
+    ['the object to read its list', 'BucketOwnerPreferred', undefined, 's3:GetObjectAcl', true],
+    ['no object to write one', 'ObjectWriter', 'WRITE', 's3:PutObject', false],
+    ['no object to remove one', 'ObjectWriter', undefined, 's3:DeleteObject', false],
+    ['the object to remove one where others may write', 'ObjectWriter', 'WRITE', 's3:DeleteObject', true],
+  ])('is %s', (_, ownership, granted, action, object) => {
+    const grants = granted && [{ grantee: { kind: 'everyone' }, permission: granted } as const]
+    const bucket = { owner, ownership, publicAccessBlock: noPublicAccessBlock, grants }
+    expect(needsOf({ identityPolicies: undefined, bucket }, action).object).toBe(object)
   })
 
   it('asks each policy once, and only for what it names', () => {

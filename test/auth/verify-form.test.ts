@@ -51,6 +51,14 @@ it('knows a form that nobody signed by that it claims nothing', () => {
   expect(verifyForm(new Map([['key', 'a']]), rules)).toBe(nobody)
 })
 
+it.each(['policy', 'x-amz-security-token', 'x-store-security-token'])('takes no form for that which has %s', (name) => {
+  const fields = new Map([
+    ['key', 'a'],
+    [name, 'e30='],
+  ] as const)
+  expect(refusal(() => verifyForm(fields, credentials, all)).code).toBe('AccessDenied')
+})
+
 describe.each([
   ['x-amz-', 4],
   ['x-store-', 4],

@@ -311,7 +311,7 @@ wireTests('PostObject', [
     ask: post(),
     afterwards: isNotThere,
   }),
-  ...['policy', '{{prefix}}signature'].map((name) =>
+  ...['policy', '{{prefix}}signature', '{{prefix}}security-token'].map((name) =>
     mayNot(`not with ${name} alone, which says that somebody signed`, {
       given: given('ObjectWriter', publicly),
       ask: post({ [name]: 'e30=' }),
@@ -388,6 +388,41 @@ wireTests('DeleteObject', [
     ...denied,
   }),
 ])
+
+wireTests('ListMultipartUploads', [
+  may('an upload belongs to who began it', {
+    given: given('ObjectWriter', setList({ 'grant-write': 'id=other' }, ''), {
+      method: 'POST',
+      key,
+      query: { uploads: '' },
+      ...byOther,
+    }),
+    ask: { method: 'GET', query: { uploads: '' } },
+    afterwards: async (_, { body }) => expect(body.toString()).toContain('<Owner><ID>other<'),
+  }),
+])
+
+const forbids = (condition: string): Ask => ({
+  method: 'PUT',
+  query: { policy: '' },
+  body: mayWrite
+    .replace('"Allow"', '"Deny"')
+    .replace('"Action"', `"Condition":{"StringLike":{"${condition}":"*"}},"Action"`),
+})
+
+wireTests(
+  'PutObject',
+  ['full-control', 'read', 'read-acp', 'write-acp'].map((name) =>
+    mayNot(`a policy may forbid grant-${name}`, {
+      given: given('ObjectWriter', write(), forbids(`s3:x-amz-grant-${name}`)),
+      ask: write({ vendor: { [`grant-${name}`]: 'id=other' } }),
+      afterwards: async (wire) => {
+        await wire.must(write())
+        expect(await grantsOf(wire, { key })).toEqual(['main FULL_CONTROL'])
+      },
+    }),
+  ),
+)
 
 const both = '<Delete><Object><Key>a</Key></Object><Object><Key>own</Key></Object></Delete>'
 
