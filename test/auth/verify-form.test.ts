@@ -56,7 +56,7 @@ it.each(['policy', 'x-amz-security-token', 'x-store-security-token'])('takes no 
     ['key', 'a'],
     [name, 'e30='],
   ] as const)
-  expect(refusal(() => verifyForm(fields, credentials, all)).code).toBe('AccessDenied')
+  expect(refusal(() => verifyForm(fields, rules)).code).toBe('AccessDenied')
 })
 
 describe.each([
