@@ -1,5 +1,5 @@
 /** What the figures are to reach, and whether they do. Ratios are inside one run: medians of the rounds' own ratios. */
-import type { BenchResults, Measurement, ScaleResults, WorkResult } from './results.ts'
+import type { BenchResults, DecisionCosts, Measurement, ScaleResults, WorkResult } from './results.ts'
 import { serverNames } from './servers/server-names.ts'
 import { median, pairedRatios } from './statistics.ts'
 
@@ -57,6 +57,16 @@ const workGoals: readonly Goal<BenchResults>[] = [
   { title: 'GET 64 MiB x 8, striped 4 + 2, over one copy', least: 0.6, measure: (all) => striped(all, 'striped-get') },
   { title: 'memory that 32 slow clients cost', most: 200, unit: 'MiB', measure: memoryGrowth },
   { title: 'memory when idle, after any of the work', most: 120, unit: 'MiB', measure: idleMemory },
+  {
+    title: 'a decision over one SigV4 verification, own key, no bucket policy',
+    most: 0.5,
+    measure: (all) => decisionRatio(all, 'ownKeyUs'),
+  },
+  {
+    title: 'a decision over one SigV4 verification, bucket policy of 20 statements',
+    most: 2.5,
+    measure: (all) => decisionRatio(all, 'policyOf20Us'),
+  },
   { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
   { title: 'two workers: LIST over one', least: 1.6, measure: (all) => twoWorkers(all, 'list') },
   { title: 'two workers: GET 4 KiB over one', least: 1.15, measure: (all) => twoWorkers(all, 'get-4k') },
@@ -144,6 +154,10 @@ function encrypted(all: BenchResults, name: string): number | undefined {
 
 function striped(all: BenchResults, name: string): number | undefined {
   return ratioOf(measurementOf(all, name, serverNames.striping), measurementOf(all, name, serverNames.one))
+}
+
+function decisionRatio({ decisions = [] }: BenchResults, name: keyof DecisionCosts): number | undefined {
+  return decisions.length === 0 ? undefined : median(decisions.map((round) => round[name] / round.verifyUs))
 }
 
 function tailOf(all: BenchResults, name: string): number | undefined {

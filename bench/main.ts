@@ -6,6 +6,7 @@ import { measureWork } from './measure.ts'
 import { type BenchOptions, parseOptions, UsageError, usage } from './options.ts'
 import { keepResults, writePage } from './report/page.ts'
 import {
+  decisionTable,
   generatorBoundNote,
   goalTable,
   machineLine,
@@ -41,7 +42,13 @@ async function main(words: readonly string[]): Promise<void> {
     }
     case 'work': {
       const results = await measureWork(options, say)
-      show(results, [...results.work.map(workTable), pairTable(results.work), goalTable(workGoalResults(results))])
+      const { work } = results
+      show(results, [
+        ...work.map(workTable),
+        decisionTable(results),
+        pairTable(work),
+        goalTable(workGoalResults(results)),
+      ])
       keep(options, 'work', results)
       return
     }

@@ -6,17 +6,25 @@ import { type Generator, startGenerator } from './load/generator.ts'
 import type { Order, RunResult } from './load/order.ts'
 import { wrkInstalled } from './load/wrk.ts'
 import { bytesOnDisk, describeMachine, settleDisk, withScratch } from './machine.ts'
-import type { BenchOptions } from './options.ts'
+import { type BenchOptions, decisionsName } from './options.ts'
 import { usageOf } from './process-tree.ts'
 import {
   type AloneMeasurement,
   type BenchResults,
+  type DecisionCosts,
   formatVersion,
   type Measurement,
   type WorkResult,
 } from './results.ts'
 import { startHoldfast } from './servers/holdfast.ts'
-import { measureLog, measureMd5, nginxInstalled, startNginx, startNodeHttp } from './servers/references.ts'
+import {
+  measureDecisions,
+  measureLog,
+  measureMd5,
+  nginxInstalled,
+  startNginx,
+  startNodeHttp,
+} from './servers/references.ts'
 import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
 import { spread } from './statistics.ts'
@@ -48,10 +56,27 @@ export async function measureWork(options: BenchOptions, say: Say): Promise<Benc
       work.push(await withScratch(options.directory, (directory) => measureOne(bench, row, directory)))
     }
     const { rounds, seconds, quick } = options
-    return { format: formatVersion, machine: describeMachine(options.directory), rounds, seconds, quick, work }
+    const decisions = await decisionRounds(options, say)
+    return {
+      format: formatVersion,
+      machine: describeMachine(options.directory),
+      rounds,
+      seconds,
+      quick,
+      work,
+      decisions,
+    }
   } finally {
     await generator.close()
   }
+}
+
+async function decisionRounds({ only, rounds, seconds }: BenchOptions, say: Say): Promise<DecisionCosts[] | undefined> {
+  if (only.length > 0 && !only.includes(decisionsName)) return undefined
+  say('decisions')
+  const costs: DecisionCosts[] = []
+  for (let round = 0; round < rounds; round++) costs.push(await measureDecisions(seconds))
+  return costs
 }
 
 async function measureOne(bench: Bench, workload: Workload, directory: string): Promise<WorkResult> {

@@ -9,7 +9,7 @@ export interface BenchOptions {
   command: 'work' | 'scale' | 'page' | 'help'
   rounds: number
   seconds: number
-  /** Names of workloads; all when empty. */
+  /** Names of workloads, and `decisionsName`; all when empty. */
   only: readonly string[]
   quick: boolean
   /** Where data directories are made. */
@@ -25,6 +25,10 @@ export interface BenchOptions {
   objects: number
 }
 
+/** Measured without a server: what a decision about a request costs. */
+export const decisionsName = 'decisions'
+const measured = [...workloads.map(({ name }) => name), decisionsName]
+
 export const usage = `npm run bench -- [scale | page] [flags]
 
   (nothing)           every workload, in rounds that alternate between the server and what it is held against
@@ -33,7 +37,7 @@ export const usage = `npm run bench -- [scale | page] [flags]
 
   --rounds N          rounds of each workload (5)
   --seconds N         seconds of each server in a round (5)
-  --only NAME,...     ${workloads.map(({ name }) => name).join(', ')}
+  --only NAME,...     ${measured.join(', ')}
   --quick             small and short: shows that the bench works, not how fast anything is
   --dir PATH          where data directories are made (the working directory): their file system is what is measured.
                       PUTs of 64 MiB take up to 30 GB for each server while they are measured
@@ -56,9 +60,8 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     throw new UsageError(`'${command}' is nothing that the bench does`)
   }
   const only = values.only?.split(',') ?? []
-  const known = workloads.map(({ name }) => name)
-  const unknown = only.filter((name) => !known.includes(name))
-  if (unknown.length > 0) throw new UsageError(`--only knows ${known.join(', ')}; not ${unknown.join(', ')}`)
+  const unknown = only.filter((name) => !measured.includes(name))
+  if (unknown.length > 0) throw new UsageError(`--only knows ${measured.join(', ')}; not ${unknown.join(', ')}`)
   return {
     command,
     rounds: number('--rounds', values.rounds, quick ? 1 : 5, 1, 100),

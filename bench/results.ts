@@ -47,6 +47,16 @@ export interface WorkResult {
   alone: AloneMeasurement[]
 }
 
+/** Microseconds of each. A decision is all that a request costs between its bucket's record and the handler. */
+export interface DecisionCosts {
+  /** Of one signature, version 4. */
+  verifyUs: number
+  /** Of the account's own key in a bucket without policy. */
+  ownKeyUs: number
+  /** The same in a bucket with a policy of 20 statements, all of which are about the action. */
+  policyOf20Us: number
+}
+
 export interface BenchResults {
   format: typeof formatVersion
   machine: Machine
@@ -55,6 +65,8 @@ export interface BenchResults {
   /** The work was made small, to see whether the bench works. */
   quick: boolean
   work: WorkResult[]
+  /** Of each round. Absent: not measured. */
+  decisions?: DecisionCosts[] | undefined
 }
 
 export interface ScalePage {

@@ -39,6 +39,10 @@ export const errorTable = {
     status: 400,
     message: 'The versioning configuration specified in the request is invalid.',
   },
+  InvalidBucketAclWithObjectOwnership: {
+    status: 400,
+    message: "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
+  },
   InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
   InvalidBucketState: { status: 409, message: 'The request is not valid for the current state of the bucket.' },
   InvalidChunkSizeError: {
@@ -141,6 +145,7 @@ export const errorTable = {
     status: 409,
     message: 'A conflicting conditional operation is currently in progress against this resource. Try again.',
   },
+  OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found' },
   PolicyTooLarge: { status: 400, message: 'Policy exceeds the maximum allowed document size.' },
   PreconditionFailed: { status: 412, message: 'At least one of the preconditions that you specified did not hold.' },
   ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },

@@ -37,6 +37,9 @@ export const limits = {
   /** When the machine's clock is not believed and is further ahead than this, an operator has to confirm it. */
   lockClockLagMs: 60 * 1000,
 
+  // Access control lists, as AWS S3 documents them.
+  aclGrantsMax: 100,
+
   // Policies, as AWS S3 documents it of bucket policies.
   policyBytesMax: 20 * KiB,
 

@@ -5,6 +5,7 @@ import { type GoalResult, scaleGoalResults, workGoalResults } from '../goals.ts'
 import type { BenchResults, ScaleResults, WorkResult } from '../results.ts'
 import { type BarGroup, svgBars } from './svg-bars.ts'
 import {
+  decisionTable,
   figure,
   generatorBoundNote,
   goalTable,
@@ -124,6 +125,9 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
       const table = workTable(row)
       return [`### ${table.title}`, '', markdownText(table)]
     }),
+    ...[decisionTable(results)].flatMap((table) =>
+      table.rows.length === 0 ? [] : [`### ${table.title}`, '', markdownText(table)],
+    ),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Tables of results as rows of text: for the terminal, and for the page. Decides how figures are written. */
 import { type GoalResult, ratesOf } from '../goals.ts'
-import type { AloneMeasurement, Machine, Measurement, ScaleResults, WorkResult } from '../results.ts'
+import type { AloneMeasurement, BenchResults, Machine, Measurement, ScaleResults, WorkResult } from '../results.ts'
 import { serverNames } from '../servers/server-names.ts'
 import { median, medianInterval, pairedRatios, type Spread } from '../statistics.ts'
 import type { Workload } from '../workloads.ts'
@@ -109,6 +109,26 @@ function aloneRow(workload: Workload, alone: AloneMeasurement, ours: Measurement
     ratios.length === 0 ? '' : median(ratios).toFixed(2),
     ...Array.from({ length: 6 }, () => ''),
   ]
+}
+
+export function decisionTable({ decisions = [] }: BenchResults): Table {
+  const rows = [
+    ['one SigV4 verification', 'verifyUs'],
+    ['own key, no bucket policy', 'ownKeyUs'],
+    ['own key, bucket policy of 20 statements', 'policyOf20Us'],
+  ] as const
+  return {
+    title: 'Decisions about requests',
+    head: ['', 'us', 'over a verification'],
+    rows:
+      decisions.length === 0
+        ? []
+        : rows.map(([what, name]) => [
+            what,
+            median(decisions.map((round) => round[name])).toFixed(2),
+            median(decisions.map((round) => round[name] / round.verifyUs)).toFixed(2),
+          ]),
+  }
 }
 
 export function goalTable(goals: readonly GoalResult[]): Table {

@@ -7,6 +7,7 @@ import { setTimeout as passes } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Endpoint } from '../load/order.ts'
 import { keyOf, standingSet } from '../load/requests.ts'
+import type { DecisionCosts } from '../results.ts'
 import type { Workload } from '../workloads.ts'
 import { type Server, startChild } from './server.ts'
 
@@ -127,8 +128,16 @@ export async function measureLog(directory: string, recordBytes: number, seconds
   return measureAlone('log-process', [directory, recordBytes, seconds])
 }
 
+export async function measureDecisions(seconds: number): Promise<DecisionCosts> {
+  return JSON.parse(await firstLineOf('decision-process', [seconds]))
+}
+
 async function measureAlone(name: string, words: readonly (string | number)[]): Promise<number> {
+  return Number(await firstLineOf(name, words))
+}
+
+async function firstLineOf(name: string, words: readonly (string | number)[]): Promise<string> {
   const child = await startChild(process.execPath, [script(name), ...words.map(String)])
   await child.ended
-  return Number(child.firstLine)
+  return child.firstLine
 }

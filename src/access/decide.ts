@@ -39,6 +39,8 @@ export interface BucketAccess {
   readonly ownership: ObjectOwnership
   /** Of bucket and account together: what either blocks. */
   readonly publicAccessBlock: PublicAccessBlock
+  /** A recovery may lack what guarded it: nobody but the account's own key comes in. */
+  readonly unconfirmed?: boolean
 }
 
 export interface ObjectAccess {
@@ -73,6 +75,8 @@ export type Reason =
   | { readonly by: 'default'; readonly missing: 'identity policy' | 'session policy' | 'bucket policy or grant' }
   /** The bucket policy would allow it, if RestrictPublicBuckets did not keep it from that. */
   | { readonly by: 'public access block' }
+  /** Whatever its policy says: see `BucketAccess`. */
+  | { readonly by: 'unconfirmed bucket' }
 
 /**
  * Allows or denies, and says because of what. What anything denies explicitly is denied. Within one account, an identity policy or the bucket allows;
@@ -99,10 +103,25 @@ export function decide(input: DecisionInput): Decision {
   return session ? allowed(fromResource.because) : denied({ by: 'default', missing: 'session policy' })
 }
 
+export interface DecisionNeeds extends PolicyNeeds {
+  /** The object's owner and grants decide. */
+  readonly object: boolean
+}
+
 /** What must be read of an existing object before `decide` is asked about this action. Cheap: for each request. */
-export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): PolicyNeeds {
-  const policies = [input.bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
-  return { existingTags: policies.some((policy) => policy?.needs(action).existingTags === true) }
+export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): DecisionNeeds {
+  const { bucket } = input
+  const policies = [bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
+  return {
+    existingTags: policies.some((policy) => policy?.needs(action).existingTags === true),
+    object: bucket !== undefined && areGrantsUsed(bucket) && goesByObject(bucket, action),
+  }
+}
+
+/** A removal does where others than the bucket's owner may write, as whoever owns an object may then remove it. */
+function goesByObject({ grants = [] }: BucketAccess, action: string): boolean {
+  if (isOfObjectOwner(action)) return true
+  return grants.length > 0 && bucketPermissionFor(action, true) !== bucketPermissionFor(action, false)
 }
 
 const allowed = (because: Reason): Decision => ({ allowed: true, because })
@@ -146,11 +165,17 @@ function verdictsOf({ request, identityPolicies, sessionPolicy, bucket }: Decisi
 function denialOf(input: DecisionInput, { session, identity, bucket }: Verdicts): Reason | undefined {
   if (session?.denies !== undefined)
     return { by: 'statement', effect: 'Deny', policy: 'session', statement: session.denies }
+  if (input.bucket?.unconfirmed === true && !isOwnersOwnKey(input, input.bucket)) return { by: 'unconfirmed bucket' }
   for (const { name, verdict } of identity ?? [])
     if (verdict.denies !== undefined)
       return { by: 'statement', effect: 'Deny', policy: 'identity', name, statement: verdict.denies }
   if (bucket?.denies === undefined || isRepair(input)) return undefined
   return { by: 'statement', effect: 'Deny', policy: 'bucket', statement: bucket.denies }
+}
+
+/** Neither a key that anything narrows, nor a user's. */
+function isOwnersOwnKey({ request: { principal }, identityPolicies }: DecisionInput, { owner }: BucketAccess): boolean {
+  return identityPolicies === undefined && principal.kind === 'account' && principal.accountId === owner
 }
 
 const repairActions: ReadonlySet<string> = new Set([
@@ -245,5 +270,5 @@ function isGrantedTo({ grantee }: Grant, principal: AccessPrincipal): boolean {
   return grantee.kind === 'authenticated' || grantee.accountId === principal.accountId
 }
 
-const granteeText = ({ grantee }: Grant): string =>
+export const granteeText = ({ grantee }: Pick<Grant, 'grantee'>): string =>
   grantee.kind === 'account' ? `account ${grantee.accountId}` : grantee.kind

@@ -47,6 +47,9 @@ export function userId(principal: AccessPrincipal): string {
   return principal.kind === 'account' ? principal.accountId : principal.id
 }
 
+/** Whether it is the principal that says what this key is, and not the request. */
+export const isSaidByPrincipal = (key: string): boolean => principalValues.has(key) || key.startsWith(tagPrefix)
+
 /** Keys as in the table of condition keys. */
 export function contextValue(request: AccessRequest, key: string): ContextValue {
   const { principal } = request

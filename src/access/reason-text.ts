@@ -15,6 +15,8 @@ export function reasonText(because: Reason): string {
       return `${because.permission} of the ${because.of} is granted to ${because.to}`
     case 'public access block':
       return 'the bucket policy is public, and the public access block restricts it to the bucket owner\u2019s account'
+    case 'unconfirmed bucket':
+      return 'the bucket was recovered, perhaps without all that guarded it: it admits only its owner\u2019s own key until `holdfast access confirm BUCKET`'
     case 'default':
       return because.missing === 'bucket policy or grant'
         ? 'no bucket policy or grant allows it'

@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { checkScopeDate, checkService, parseScope, type Refusal } from './authorization.ts'
 import type { Credentials } from './credentials.ts'
 import type { FormFields } from './form-policy.ts'
-import type { Principal } from './principal.ts'
+import { nobody, type Principal } from './principal.ts'
 import { unknownAccessKey } from './refusals.ts'
 import { invalidToken } from './session-token.ts'
 import type { OpenSession, Sessions } from './sessions.ts'
@@ -35,10 +35,11 @@ function formMechanisms(fields: FormFields): Mechanism[] {
   return version2Names.some((name) => fields.has(name)) ? [...found, 'version 2'] : found
 }
 
-/** Who signed the form's policy. Throws the S3Error that says why that can't be told; AccessDenied where nobody did. */
+/** Who signed the form's policy: nobody, where a form has neither. Throws the S3Error that says why that can't be told; AccessDenied for one without the other. */
 export function verifyForm(fields: FormFields, rules: FormRules): Principal {
   const [mechanism, ...others] = formMechanisms(fields)
-  // What a policy of the bucket allows to everybody would be admitted here: a form without policy is anonymous.
+  const claims = ['policy', ...prefixes.map((prefix) => `${prefix}security-token`)]
+  if (mechanism === undefined && !claims.some((name) => fields.has(name))) return nobody
   if (mechanism === undefined || !fields.has('policy')) throw new S3Error('AccessDenied')
   if (others.length > 0) {
     throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })

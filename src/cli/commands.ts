@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OptionName } from '../config/options.ts'
+import { access } from './access.ts'
 import { rateFlag } from './asked-rate.ts'
 import { backup } from './backup.ts'
 import { clock } from './clock.ts'
@@ -130,6 +131,27 @@ export const commands: readonly CommandDeclaration[] = [
       },
     ],
     run: keys,
+  },
+  {
+    name: 'access',
+    summary: 'Explain who may do what, or confirm what guards a recovered bucket. Works while a server runs.',
+    options: ['config', 'data', 'region', 'logLevel'],
+    extraFlags: [
+      { flags: '--from <IP>', summary: 'explain: the address that the request comes from.' },
+      { flags: '--user-agent <TEXT>', summary: 'explain: the User-Agent of the request.' },
+      { flags: '--secure', summary: 'explain: the request comes over TLS.' },
+      {
+        flags: '--context <KEY=VALUE>',
+        summary: 'explain: the value of any other condition key, such as s3:prefix=2026/.',
+        repeatable: true,
+      },
+    ],
+    words: {
+      placeholder: 'ACTION',
+      summary:
+        "'status' (the default) lists the recovered buckets that admit only their owner's own key until they are confirmed; 'confirm BUCKET' confirms one, and says what guards it now; 'explain KEY ACTION RESOURCE' says what is decided, and because of which statement: KEY is an access key id, ACCOUNT/USER or anonymous, ACTION such as s3:GetObject, RESOURCE a bucket, bucket/key or ARN.",
+    },
+    run: access,
   },
   {
     name: 'locations',

@@ -31,7 +31,7 @@ export async function recover(invocation: Invocation): Promise<number> {
 }
 
 function linesOf(report: RecoveredMetadata): string[] {
-  const { snapshot, damagedSnapshots, storesMissing, unreadable, incomplete, notRecovered } = report
+  const { snapshot, damagedSnapshots, storesMissing, unreadable, incomplete, notRecovered, unconfirmed } = report
   return [
     snapshot === undefined
       ? 'no snapshot of the metadata was found: all comes from shards'
@@ -44,5 +44,8 @@ function linesOf(report: RecoveredMetadata): string[] {
     `${report.openUploads} uploads open again`,
     `${unreadable} listed whose data is not there; ${incomplete} blobs with too few shards`,
     ...notRecovered.map((what) => `  ${what}`),
+    ...unconfirmed.map(
+      (bucket) => `bucket ${bucket} admits only its owner's own key until \`holdfast access confirm ${bucket}\``,
+    ),
   ]
 }

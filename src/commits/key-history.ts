@@ -8,7 +8,7 @@ import type { VersionRecord } from '../records/records.ts'
 import { nullVersionId, sequenceOf, versionIdOf } from '../records/version-id.ts'
 import { type KeyVersions, namesVersions } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
-import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastSeen } from './scope.ts'
+import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastSeen, type ReadExisting } from './scope.ts'
 
 /** As many of the history as any change needs: the newest, and the one that follows it should it go. */
 const newestRead = 2
@@ -46,7 +46,7 @@ export async function readHistory(backend: Backend, scope: BucketScope, asked: A
     const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
     const ofBucket = bucketKey(scope.name)
     const [bucketEntry, entry] = await backend.kv.get([ofBucket, place.currentKey])
-    const bucket = admitted(scope, bucketEntry)
+    const bucket = admitted(scope, bucketEntry, existingAt(asked, entry))
     if (bucket.record.versioning === 'unversioned') {
       return withoutHistory(bucket, unchanged(ofBucket, bucketEntry), place, entry)
     }
@@ -70,7 +70,10 @@ export async function readHistories(
     const [entry, ...entries] = await kv.get(first)
     if (isUnversioned(bucket, entry)) {
       const check = unchanged(ofBucket, entry)
-      return current.map((place, i) => (scope) => withoutHistory(admitted(scope, entry), check, place, entries[i]))
+      return current.map((place, i) => (scope) => {
+        const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
+        return withoutHistory(bucket, check, place, entries[i])
+      })
     }
   }
   const places = asked.map((one) => placesOf(bucket, one))
@@ -81,7 +84,10 @@ export async function readHistories(
   const [entry, ...entries] = view.entries
   const check = unchanged(ofBucket, entry)
   if (isUnversioned(bucket, entry)) {
-    return current.map((place, i) => (scope) => withoutHistory(admitted(scope, entry), check, place, entries[i]))
+    return current.map((place, i) => (scope) => {
+      const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
+      return withoutHistory(bucket, check, place, entries[i])
+    })
   }
   const read = places.map((place, i) => {
     const pointer = entries[places.length + i]
@@ -90,7 +96,16 @@ export async function readHistories(
     return { place, current: entries[i], pointer, newest, named: at && placedVersion(at) }
   })
   const older = await olderNullVersions(kv, bucket, read)
-  return read.map((one) => (scope) => withHistory(admitted(scope, entry), check, one, older))
+  return read.map((one, i) => (scope) => {
+    const bucket = admitted(scope, entry, existingAt(asked[i], one.current))
+    return withHistory(bucket, check, one, older)
+  })
+}
+
+/** The current object. Of a version that is named, the scope asks anew. */
+function existingAt(asked: AskedKey | undefined, current: Entry | undefined): ReadExisting | undefined {
+  if (asked?.versionId !== undefined) return undefined
+  return () => current && objectCodec.decode(current.key, current.value).attributes
 }
 
 interface CurrentPlace {

@@ -19,7 +19,7 @@ const systemTable = 's'.charCodeAt(0)
 const looksMax = 3
 
 /** Throws ServiceUnavailable when the neighbours of `key` contradict that it is not there. */
-export async function requireAbsent(backend: Backend, key: Key): Promise<void> {
+export async function requireAbsent(backend: Pick<Backend, 'kv'>, key: Key): Promise<void> {
   for (let looks = 0; looks < looksMax; looks++) if (await looksAbsent(backend, key)) return
   await reportDamage(backend)
   throw new S3Error('ServiceUnavailable', {
@@ -28,7 +28,7 @@ export async function requireAbsent(backend: Backend, key: Key): Promise<void> {
   })
 }
 
-async function looksAbsent({ kv }: Backend, key: Key): Promise<boolean> {
+async function looksAbsent({ kv }: Pick<Backend, 'kv'>, key: Key): Promise<boolean> {
   const {
     found: [[before] = [], [after] = []],
   } = await kv.view(
@@ -47,7 +47,7 @@ async function looksAbsent({ kv }: Backend, key: Key): Promise<boolean> {
 }
 
 /** What is wrong, and how much of it, a check finds out, which tells the operator. Once: clients may ask for what is damaged as often as they like. */
-async function reportDamage({ kv: { integrity } }: Backend): Promise<void> {
+async function reportDamage({ kv: { integrity } }: Pick<Backend, 'kv'>): Promise<void> {
   const last = await integrity.lastCheck()
   if (last === undefined || isClean(last)) integrity.check().catch(() => {})
 }

@@ -5,13 +5,17 @@ import { limits } from '../limits.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketCodec } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import type { Backend } from './backend.ts'
 
 export interface BucketScope {
   name: string
-  /** Throws AccessDenied unless the request may do what it asks in this bucket. */
-  admit(bucket: BucketRecord): void
+  /** Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it is about, where it was read with the bucket. */
+  admit(bucket: BucketRecord, existing?: ReadExisting): void
 }
+
+/** Decodes the object only when somebody wants to know. `undefined`: there is none. */
+export type ReadExisting = () => ObjectAttributes | undefined
 
 /** A bucket's record, and the version that a commit checks. */
 export interface FoundBucket {
@@ -20,10 +24,10 @@ export interface FoundBucket {
 }
 
 /** The bucket that `entry` holds. Throws NoSuchBucket, or what `admit` throws. */
-export function admitted(scope: BucketScope, entry: Entry | undefined): FoundBucket {
+export function admitted(scope: BucketScope, entry: Entry | undefined, existing?: ReadExisting): FoundBucket {
   if (entry === undefined) throw new S3Error('NoSuchBucket', { details: { BucketName: scope.name } })
   const record = decodedBucket(scope.name, entry)
-  scope.admit(record)
+  scope.admit(record, existing)
   return { record, version: entry.version }
 }
 
@@ -36,6 +40,16 @@ export async function viewInBucket<T>(
 ): Promise<{ bucket: BucketRecord; found: T[][] }> {
   const { entries, found } = await kv.view([bucketKey(scope.name)], queries, read)
   return { bucket: admitted(scope, entries[0]).record, found }
+}
+
+/** Lists with the owners of objects where the bucket has other owners than its own. `list` may be asked twice: what the bucket was when it was last read says only what to ask for. */
+export async function listedWithOwners<T extends { bucket: BucketRecord }>(
+  name: string,
+  list: (owners: boolean) => Promise<T>,
+): Promise<T> {
+  const hasOwners = lastSeen(name)?.ownership !== undefined
+  const listed = await list(hasOwners)
+  return hasOwners || listed.bucket.ownership === undefined ? listed : list(true)
 }
 
 /** By name, as decoded last: nearly every request needs its bucket. Equal bytes under an equal key are the same record, of whichever store. */

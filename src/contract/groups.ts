@@ -48,7 +48,6 @@ export const descriptive = {
   metadata: vendorPrefix('meta-'),
 } as const
 
-/** Buckets here have no access control lists; the two canned ones that change nothing are accepted, as in S3 with ACLs disabled. */
 const cannedAclNames = [
   'private',
   'public-read',
@@ -60,35 +59,54 @@ const cannedAclNames = [
   'log-delivery-write',
 ] as const
 
-const cannedAclName = oneOf(...cannedAclNames)
+const whereEnforced =
+  'all, where the bucket has access control lists; otherwise what gives the owner of the bucket, and nobody else, full control'
 
-const cannedAclParser: Parser<string> = (raw, name) => {
-  const acl = cannedAclName(raw, name)
-  if (acl === 'private' || acl === 'bucket-owner-full-control') return acl
-  throw new S3Error('AccessControlListNotSupported')
+/** A grantee as a header names it. Whether it is one is for the operation to find out. */
+export interface NamedGrantee {
+  by: 'id' | 'uri' | 'emailAddress'
+  name: string
 }
 
-const refusedGrant = (name: string) => refused('vendor', name, 'AccessControlListNotSupported')
+const namedGrantee = /^(id|uri|emailAddress)\s*=\s*(?:"([^"]*)"|([^\s",=]+))$/i
 
-export const cannedAcl = worksOnly(
-  vendor('acl', cannedAclParser),
-  'private, bucket-owner-full-control',
-  'AccessControlListNotSupported',
-)
+/** `id="..."`, with or without quotes, and several of them with commas between. */
+const grantees: Parser<readonly NamedGrantee[]> = (raw, header) =>
+  raw.split(',', limits.aclGrantsMax + 1).map((one) => {
+    const [, by = '', quoted, bare = ''] = namedGrantee.exec(one.trim()) ?? []
+    const kind = (['id', 'uri', 'emailAddress'] as const).find((each) => each.toLowerCase() === by.toLowerCase())
+    if (kind === undefined) throw invalidArgument(header, raw, 'Argument format not recognized')
+    return { by: kind, name: quoted ?? bare }
+  })
 
-export const objectAcl = {
-  acl: needs(cannedAcl, 's3:PutObjectAcl'),
-  grantFullControl: refusedGrant('grant-full-control'),
-  grantRead: refusedGrant('grant-read'),
-  grantReadAcp: refusedGrant('grant-read-acp'),
-  grantWriteAcp: refusedGrant('grant-write-acp'),
-} as const
+const whereGranted =
+  'accounts by id, and the groups AllUsers and AuthenticatedUsers by uri, where the bucket has access control lists'
 
-export const bucketAcl = {
-  ...objectAcl,
-  acl: needs(cannedAcl, 's3:PutBucketAcl'),
-  grantWrite: refusedGrant('grant-write'),
-} as const
+/** Where there are none: of a bucket that is made, the two things that it asks for contradict each other. */
+type AclRefusal = 'AccessControlListNotSupported' | 'InvalidBucketAclWithObjectOwnership'
+
+function aclHeaders(refusal: AclRefusal, ...permissions: string[]) {
+  const grant = (name: string) => needs(worksOnly(vendor(name, grantees), whereGranted, refusal), ...permissions)
+  return {
+    acl: needs(worksOnly(vendor('acl', oneOf(...cannedAclNames)), whereEnforced, refusal), ...permissions),
+    grantFullControl: grant('grant-full-control'),
+    grantRead: grant('grant-read'),
+    grantReadAcp: grant('grant-read-acp'),
+    grantWrite: grant('grant-write'),
+    grantWriteAcp: grant('grant-write-acp'),
+  } as const
+}
+
+const { grantWrite: _, ...ofObjects } = aclHeaders('AccessControlListNotSupported', 's3:PutObjectAcl')
+
+/** The access control list that an object gets with its data. */
+export const objectAcl = ofObjects
+
+/** The list that a bucket gets when it is made. */
+export const bucketAcl = aclHeaders('InvalidBucketAclWithObjectOwnership', 's3:PutBucketAcl')
+
+/** The list that PutBucketAcl and PutObjectAcl set: the operation's own permission is all that this takes. */
+export const aclInHeaders = aclHeaders('AccessControlListNotSupported')
 
 const redirectLocation: Parser<string> = (raw) => {
   if (!/^(?:\/|https?:\/\/)/.test(raw)) throw new S3Error('InvalidRedirectLocation')
@@ -160,8 +178,9 @@ export const readConditions = {
   ifUnmodifiedSinceMs: header('If-Unmodified-Since', lenientHttpDate),
 } as const
 
+/** Whether an entity tag matches tells of the object what reading it does. */
 export const writeConditions = {
-  ifMatch: header('If-Match', text),
+  ifMatch: needs(header('If-Match', text), 's3:GetObject'),
   ifNoneMatch: header('If-None-Match', text),
 } as const
 

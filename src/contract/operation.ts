@@ -15,7 +15,7 @@ import type {
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
  * Who may send a request. `signed`: only a signer. `anonymous allowed`: anybody, as long as the request carries no wrong signature.
- * `form`: only a signer of the policy in a form. Fields of the form take the place of headers.
+ * `form`: a signer of the policy in a form, or, without both, anybody. Fields of the form take the place of headers.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
 /** What a request addresses: the service, a bucket, or an object. */

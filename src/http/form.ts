@@ -1,6 +1,6 @@
 /** A form post as the request that it stands for: who signed it, which object it addresses, and its fields in the place of headers. */
 import { checkFormPolicy, type FormFields, parseFormPolicy } from '../auth/form-policy.ts'
-import type { Principal } from '../auth/principal.ts'
+import { nobody, type Principal } from '../auth/principal.ts'
 import { type FormRules, verifyForm } from '../auth/verify-form.ts'
 import type { Infer } from '../contract/shapes.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
@@ -44,17 +44,25 @@ export function readForm(form: FormBody, head: RequestHead, bucket: string, rule
   const principal = verifyForm(values, rules)
   const key = values.get('key') ?? ''
   if (key === '') throw new S3Error('UserKeyMustBeSpecified', { details: { ArgumentName: 'key', ArgumentValue: '' } })
-  const policy = parseFormPolicy(values.get('policy') ?? '')
-  checkFormPolicy(policy, values, bucket, rules.nowMs)
-  const { fileBytesMin, fileBytesMax } = policy
   return {
     principal,
-    bounds: { fileBytesMin, fileBytesMax: Math.min(fileBytesMax, limits.putBytesMax) },
+    bounds: principal === nobody ? unbound : boundsByPolicy(values, bucket, rules),
     address: checkAddress({ target: 'object', bucket, key }),
     parameters: [...values].map(([name, value]) => ({ name, value })),
     vendorValues: vendorValuesOf(fields, head.dialect),
     head: headOf(fields, head, key),
   }
+}
+
+/** Whoever signs nothing has promised nothing: the bucket alone decides. */
+const unbound: FileBounds = { fileBytesMin: 0, fileBytesMax: limits.putBytesMax }
+
+/** Throws AccessDenied where the policy does not allow the form. */
+function boundsByPolicy(values: FormFields, bucket: string, { nowMs }: FormRules): FileBounds {
+  const policy = parseFormPolicy(values.get('policy') ?? '')
+  checkFormPolicy(policy, values, bucket, nowMs)
+  const { fileBytesMin, fileBytesMax } = policy
+  return { fileBytesMin, fileBytesMax: Math.min(fileBytesMax, limits.putBytesMax) }
 }
 
 type Fields = ReadonlyMap<string, FormField>

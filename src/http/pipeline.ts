@@ -164,7 +164,7 @@ export class Pipeline {
       await credentials.renewal()
       const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
       const asks = readForm(form, spoken, parsed.address.bucket, rules)
-      exchange.belongsTo(asks.principal)
+      if (asks.principal !== nobody) exchange.belongsTo(asks.principal)
       exchange.resource = resourceOf(asks.address)
       await this.#serve(exchange, asks.head, {
         verified: { ...verified, principal: asks.principal },
@@ -240,6 +240,7 @@ export class Pipeline {
       conditionValue: (key) =>
         conditionValue({ exchange, head, query, vendorValues, presigned, isForm, clock, region, secure }, key),
       accountName: credentials.nameOf,
+      isAccount: credentials.hasAccount,
       presigned,
       requestId: exchange.requestId,
       bucket: address.bucket,

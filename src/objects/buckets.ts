@@ -29,6 +29,8 @@ export interface NewBucket {
   tags?: readonly Tag[]
   /** Object Lock turns versioning on. */
   objectLock: ObjectLock | undefined
+  ownership?: BucketRecord['ownership']
+  grants?: BucketRecord['grants']
 }
 
 /** A bucket's record is the last of it to go: where there is more of it, the record is lost. */
@@ -91,6 +93,8 @@ export function isAsAsked(existing: BucketRecord, asked: NewBucket): boolean {
   return (
     (existing.locationConstraint ?? '') === (asked.locationConstraint ?? '') &&
     (existing.objectLock === undefined) === (asked.objectLock === undefined) &&
+    (asked.ownership === undefined || existing.ownership === asked.ownership) &&
+    (asked.grants === undefined || JSON.stringify(existing.grants) === JSON.stringify(asked.grants)) &&
     (asked.tags === undefined || asked.tags.length === 0 || sameTags(existing.tags, asked.tags))
   )
 }
@@ -101,14 +105,14 @@ function sameTags(some: readonly Tag[], others: readonly Tag[]): boolean {
 }
 
 /** Throws NoSuchBucket, or what the scope throws. */
-export async function findBucket(backend: Backend, scope: BucketScope): Promise<BucketRecord> {
+export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScope): Promise<BucketRecord> {
   const [entry] = await backend.kv.get([bucketKey(scope.name)])
   return admitted(scope, entry).record
 }
 
 /** Replaces a bucket's record by what `change` makes of it. */
 export async function changeBucket(
-  backend: Backend,
+  backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
   change: (bucket: BucketRecord) => BucketRecord,
 ): Promise<void> {
@@ -135,6 +139,14 @@ export async function endMove(backend: Backend, { name, id, location }: BucketRe
   await changeBucket(backend, ofOperator(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
+}
+
+/** What guards the bucket is whole again, as the operator says. Resolves with the record as it was before. Throws NoSuchBucket. */
+export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name: string): Promise<BucketRecord> {
+  const before = await findBucket(backend, ofOperator(name))
+  if (before.unconfirmed === true)
+    await changeBucket(backend, ofOperator(name), (bucket) => ({ ...bucket, unconfirmed: undefined }))
+  return before
 }
 
 const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })

@@ -7,6 +7,7 @@ import { lockClaim } from '../commits/history-commit.ts'
 import { checkLockRequest, requireObjectLock } from '../commits/lock-request.ts'
 import { NewestWrapping } from '../commits/newest-wrapping.ts'
 import type { BucketScope, FoundBucket } from '../commits/scope.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import { bucketKey } from '../records/keyspace.ts'
 import type { ObjectAttributes, Retention, Tag } from '../records/object-attributes.ts'
 import { objectCodec } from '../records/record-codecs.ts'
@@ -43,6 +44,21 @@ export async function setLegalHold(
     requireObjectLock(bucket)
     return withAttributes(record, { legalHold })
   })
+}
+
+/**
+ * `grantsIn` says the list for the bucket as it is, or throws. Where a bucket has no access control lists, it says that of the owner alone, which then holds
+ * when there are lists again.
+ */
+export async function setGrants(
+  backend: Backend,
+  scope: BucketScope,
+  address: VersionAddress,
+  grantsIn: (bucket: BucketRecord, attributes: ObjectAttributes) => ObjectAttributes['grants'],
+): Promise<VersionInBucket> {
+  const change = async (record: ObjectRecord, { record: bucket }: FoundBucket): Promise<ObjectRecord> =>
+    withAttributes(record, { grants: grantsIn(bucket, record.attributes) })
+  return changeVersion(backend, scope, address, change, true)
 }
 
 /** `undefined` takes the retention away. Throws InvalidRequest, InvalidArgument for a date that has passed, and AccessDenied when the retention in force forbids it. */

@@ -7,6 +7,7 @@ import { S3Error } from '../errors.ts'
 import type { Entry } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { nullVersionCodec, objectCodec, versionCodec } from '../records/record-codecs.ts'
 import type { DeleteMarker, ObjectRecord, VersionRecord } from '../records/records.ts'
 import { nullVersionId, sequenceOf } from '../records/version-id.ts'
@@ -23,7 +24,7 @@ export interface FoundVersion {
  * when the version named is a delete marker.
  */
 export function findVersion(
-  backend: Backend,
+  backend: Pick<Backend, 'kv'>,
   scope: BucketScope,
   key: string,
   versionId: string | undefined,
@@ -31,9 +32,9 @@ export function findVersion(
   return versionId === undefined ? findCurrent(backend, scope, key) : findNamed(backend, scope, key, versionId)
 }
 
-async function findCurrent(backend: Backend, scope: BucketScope, key: string): Promise<FoundVersion> {
+async function findCurrent(backend: Pick<Backend, 'kv'>, scope: BucketScope, key: string): Promise<FoundVersion> {
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), objectKey(scope.name, key)])
-  const bucket = admitted(scope, bucketEntry)
+  const bucket = admitted(scope, bucketEntry, () => entry && objectCodec.decode(entry.key, entry.value).attributes)
   if (entry !== undefined) return { bucket, entry, record: objectCodec.decode(entry.key, entry.value) }
   await requireAbsent(backend, objectKey(scope.name, key))
   const newest =
@@ -45,12 +46,21 @@ async function findCurrent(backend: Backend, scope: BucketScope, key: string): P
 }
 
 /** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
-async function newestOfHistory(backend: Backend, bucket: string, key: string): Promise<VersionRecord | undefined> {
+async function newestOfHistory(
+  backend: Pick<Backend, 'kv'>,
+  bucket: string,
+  key: string,
+): Promise<VersionRecord | undefined> {
   const [entry] = await backend.kv.range({ ...historyOf(bucket, key), limit: 1 })
   return entry && versionCodec.decode(entry.key, entry.value)
 }
 
-async function findNamed(backend: Backend, scope: BucketScope, key: string, versionId: string): Promise<FoundVersion> {
+async function findNamed(
+  backend: Pick<Backend, 'kv'>,
+  scope: BucketScope,
+  key: string,
+  versionId: string,
+): Promise<FoundVersion> {
   const isNull = versionId === nullVersionId
   const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
   for (let attempt = 1; ; attempt++) {
@@ -59,16 +69,13 @@ async function findNamed(backend: Backend, scope: BucketScope, key: string, vers
       objectKey(scope.name, key),
       other,
     ])
-    const bucket = admitted(scope, bucketEntry)
     const pointer = isNull ? otherEntry : undefined
     const older = pointer === undefined ? otherEntry : await behindPointer(backend, scope.name, key, pointer)
-    for (const entry of [currentEntry, older]) {
-      if (entry === undefined) continue
-      const record = versionCodec.decode(entry.key, entry.value)
-      if (record.versionId !== versionId) continue
-      if (record.kind === 'marker') throw isMarker(record)
-      return { bucket, entry, record }
-    }
+    const found = () => versionAmong([currentEntry, older], versionId)
+    const bucket = admitted(scope, bucketEntry, () => attributesOf(found()?.record))
+    const { entry, record } = found() ?? {}
+    if (record?.kind === 'marker') throw isMarker(record)
+    if (entry !== undefined && record !== undefined) return { bucket, entry, record }
     // A pointer that leads nowhere: the null version moved between the two reads.
     if (pointer === undefined || attempt === limits.commitRetriesMax) {
       if (currentEntry === undefined) await requireAbsent(backend, objectKey(scope.name, key))
@@ -78,8 +85,20 @@ async function findNamed(backend: Backend, scope: BucketScope, key: string, vers
   }
 }
 
+function versionAmong(entries: readonly (Entry | undefined)[], versionId: string) {
+  for (const entry of entries) {
+    if (entry === undefined) continue
+    const record = versionCodec.decode(entry.key, entry.value)
+    if (record.versionId === versionId) return { entry, record }
+  }
+  return undefined
+}
+
+const attributesOf = (record: VersionRecord | undefined): ObjectAttributes | undefined =>
+  record?.kind === 'object' ? record.attributes : undefined
+
 async function behindPointer(
-  backend: Backend,
+  backend: Pick<Backend, 'kv'>,
   bucket: string,
   key: string,
   pointer: Entry,

@@ -1,7 +1,7 @@
 /** Reads one page of a bucket's keys: from the index, no more than the page shows. */
 
 import type { Backend } from '../commits/backend.ts'
-import { type BucketScope, viewInBucket } from '../commits/scope.ts'
+import { type BucketScope, listedWithOwners, viewInBucket } from '../commits/scope.ts'
 import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
@@ -12,6 +12,8 @@ import { findsMax, groupOf, type Line, type ListingQuery, type Page, type PageSt
 
 export interface ObjectQuery extends ListingQuery {
   start: PageStart | undefined
+  /** Whose each object is, too. */
+  owners?: boolean
 }
 
 export interface ListedKey {
@@ -24,6 +26,18 @@ export async function listObjects(
   backend: Backend,
   scope: BucketScope,
   query: ObjectQuery,
+): Promise<{ bucket: BucketRecord; page: Page<ListedKey> }> {
+  if (query.owners !== true) return readPage(backend, scope, query, objectCodec.decodeListed)
+  return listedWithOwners(scope.name, (owners) =>
+    readPage(backend, scope, query, owners ? objectCodec.decodeOwned : objectCodec.decodeListed),
+  )
+}
+
+async function readPage(
+  backend: Backend,
+  scope: BucketScope,
+  query: ObjectQuery,
+  decode: (key: Key, value: Buffer) => ListedObject,
 ): Promise<{ bucket: BucketRecord; page: Page<ListedKey> }> {
   const keys = new ObjectKeys(scope.name)
   const range = keys.startingWith(query.prefix)
@@ -40,7 +54,7 @@ export async function listObjects(
     found: [found = []],
   } = await viewInBucket(backend, scope, queries, ({ key, value }): Line<ListedKey> => {
     const text = keys.unpack(key)
-    return groupOf(text, prefix, delimiter) ?? { key: text, object: objectCodec.decodeListed(key, value) }
+    return groupOf(text, prefix, delimiter) ?? { key: text, object: decode(key, value) }
   })
   return { bucket, page: pageOf(query, found) }
 }

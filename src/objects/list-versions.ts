@@ -1,7 +1,7 @@
 /** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
 
 import type { Backend } from '../commits/backend.ts'
-import { type BucketScope, viewInBucket } from '../commits/scope.ts'
+import { type BucketScope, listedWithOwners, viewInBucket } from '../commits/scope.ts'
 import type { Key, RangeQuery } from '../kv/kv.ts'
 import { endOfPrefix, keyAfter, later } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
@@ -40,7 +40,9 @@ export async function listVersions(
 ): Promise<{ bucket: BucketRecord; page: VersionPage }> {
   const indexes = { objects: new ObjectKeys(scope.name), history: new HistoryKeys(scope.name) }
   const start = await startOf(backend, scope.name, indexes, query)
-  const { bucket, found } = await read(backend, scope, indexes, query, start)
+  const { bucket, found } = await listedWithOwners(scope.name, (owners) =>
+    read(backend, scope, indexes, { ...query, owners }, start),
+  )
   const page = pageOf(query, merged(found))
   const { entries, groups, next } = page
   if (next === undefined || 'afterGroup' in next) {
@@ -132,10 +134,11 @@ async function read(
   backend: Backend,
   scope: BucketScope,
   { objects, history }: Indexes,
-  query: VersionQuery,
+  query: VersionQuery & { owners: boolean },
   start: Start | undefined,
 ): Promise<{ bucket: BucketRecord; found: Found }> {
   const { prefix, delimiter } = query
+  const decode = query.owners ? versionCodec.decodeOwned : versionCodec.decodeListed
   const limit = findsMax(query)
   const objectRange = objects.startingWith(prefix)
   const historyRange = history.startingWith(prefix)
@@ -155,7 +158,7 @@ async function read(
       const text = place % 2 === 0 ? objects.unpack(key) : history.unpack(key)
       // What a page shows as a group is not looked into.
       const group = place < 2 ? groupOf(text, prefix, delimiter) : undefined
-      return { key: text, line: group ?? versionCodec.decodeListed(key, value) }
+      return { key: text, line: group ?? decode(key, value) }
     },
   )
   if (within === undefined) {

@@ -23,6 +23,7 @@ import {
 import { uploadCodec } from '../records/record-codecs.ts'
 import type { OpenUpload, UploadRecord } from '../records/records.ts'
 import { findsMax, groupOf, type Line, type ListingQuery, type Page, pageOf, startBehind } from '../rules/listing.ts'
+import { type NewObject, withAccess } from './write-object.ts'
 
 export interface UploadAddress {
   key: string
@@ -66,7 +67,9 @@ function noSuchUpload(uploadId: string): S3Error {
   return new S3Error('NoSuchUpload', { details: { UploadId: uploadId } })
 }
 
-export interface NewUpload extends Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs' | 'encryption'> {
+export interface NewUpload
+  extends Omit<OpenUpload, 'state' | 'bucketId' | 'initiatedMs' | 'encryption'>,
+    Pick<NewObject, 'accessIn'> {
   /** Absent: the bucket's default. */
   encryption?: EncryptionRequest | undefined
 }
@@ -85,8 +88,9 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
     const bucket = admitted(scope, entry)
     await checkLockRequest(backend, bucket.record, upload.attributes)
     const asked = encryptionFor(bucket.record, upload.encryption)
+    const { accessIn: _, ...owned } = withAccess(upload, bucket.record)
     const record: OpenUpload = {
-      ...upload,
+      ...owned,
       state: 'open',
       bucketId: bucket.record.id,
       initiatedMs: backend.clock.now(),

@@ -32,27 +32,38 @@ import { openBlob } from './open-blob.ts'
 export interface NewObject {
   key: string
   attributes: ObjectAttributes
+  /** Owner and access control list in this bucket; `undefined` for those that most have. Throws to refuse. Absent: the same. */
+  accessIn?: ((bucket: BucketRecord) => AccessAttributes | undefined) | undefined
   data: IncomingData
   conditions: WriteConditions
   /** Absent: the bucket's default. */
   encryption?: EncryptionRequest | undefined
 }
 
+export type AccessAttributes = Pick<ObjectAttributes, 'owner' | 'grants'>
+
+/** With what the bucket says of owner and list. */
+export function withAccess<T extends Pick<NewObject, 'attributes' | 'accessIn'>>(asked: T, bucket: BucketRecord): T {
+  const access = asked.accessIn?.(bucket)
+  return access === undefined ? asked : { ...asked, attributes: { ...asked.attributes, ...access } }
+}
+
 /**
  * Resolves with the new version when bytes and record are durable. Conditions are checked before the body is read, and again by the commit.
  * Throws NoSuchBucket, PreconditionFailed, ConditionalRequestConflict and what `writeBlob` throws.
  */
-export async function writeObject(backend: Backend, scope: BucketScope, object: NewObject): Promise<VersionInBucket> {
-  const { key, attributes, conditions } = object
-  const before = await readHistory(backend, scope, object)
+export async function writeObject(backend: Backend, scope: BucketScope, asked: NewObject): Promise<VersionInBucket> {
+  const before = await readHistory(backend, scope, asked)
   const bucket = before.bucket.record
+  const object = withAccess(asked, bucket)
+  const { key, attributes, conditions } = object
   checkWrite(conditions, before.versions.current)
   if (attributes.retention !== undefined || attributes.legalHold !== undefined) {
     await checkLockRequest(backend, bucket, attributes)
   }
 
-  const asked = encryptionFor(bucket, object.encryption)
-  const objectKey = asked && newObjectKey(backend, asked)
+  const encryption = encryptionFor(bucket, object.encryption)
+  const objectKey = encryption && newObjectKey(backend, encryption)
   const encryptionAt =
     objectKey && ((sequence: number) => objectKey.wrap({ bucketId: bucket.id, key, place: { sequence } }))
   const expected = await expectVersion(backend, before, { attributes, encryptionAt })

@@ -1,10 +1,13 @@
-/** The access control policy that every bucket and object here has, as S3 has it where access control lists are disabled: its owner may do everything. */
+/** The document of an access control list: its shape, what makes it one, and what is answered of a list. */
 import type { InputBody } from '../contract/fields.ts'
-import { bucketAcl, cannedAcl, checksumsIn, ownership } from '../contract/groups.ts'
+import { aclInHeaders, checksumsIn, ownership } from '../contract/groups.ts'
 import { attribute, type Infer, list, optional, string, struct } from '../contract/shapes.ts'
 import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { OwnerElement } from './context.ts'
+import type { Grant, GrantPermission } from '../records/grant.ts'
+import { ownersGrants } from '../rules/access-list.ts'
+import type { OperationContext } from './context.ts'
+import { groupUris, type NamedGrant } from './grantee-names.ts'
 
 const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
 
@@ -31,24 +34,32 @@ export const policyShape = struct({
   ),
 })
 
-type Policy = Infer<typeof policyShape>
-type Grant = NonNullable<Policy['AccessControlList']>['Grant'][number]
+export type Policy = Infer<typeof policyShape>
+type GrantElement = NonNullable<Policy['AccessControlList']>['Grant'][number]
 
-export function policyOf(owner: OwnerElement): Policy {
-  return {
-    Owner: owner,
-    AccessControlList: { Grant: [{ Grantee: { 'xsi:type': 'CanonicalUser', ...owner }, Permission: 'FULL_CONTROL' }] },
-  }
+/** `grants`: none for the owner alone. */
+export function policyOf(
+  { ownerOf }: Pick<OperationContext, 'ownerOf'>,
+  owner: string,
+  grants: readonly Grant[] = ownersGrants(owner),
+): Policy {
+  const Grant = grants.map(({ grantee, permission }) => ({
+    Grantee:
+      grantee.kind === 'account'
+        ? { 'xsi:type': 'CanonicalUser', ...ownerOf({ owner: grantee.accountId }) }
+        : { 'xsi:type': 'Group', URI: groupUris[grantee.kind] },
+    Permission: permission,
+  }))
+  return { Owner: ownerOf({ owner }), AccessControlList: { Grant } }
 }
 
-// The operation's own permission is all that setting a list takes.
-export const policyInputs = { ...bucketAcl, acl: cannedAcl, ...checksumsIn, ...ownership } as const
+export const policyInputs = { ...aclInHeaders, ...checksumsIn, ...ownership } as const
 
 export const policyBody = {
   kind: 'xml',
   root: 'AccessControlPolicy',
   shape: policyShape,
-  // A canned list takes its place.
+  // Headers take its place.
   required: false,
   digestRequired: false,
   bytesMax: limits.xmlBodyBytesMax,
@@ -56,48 +67,48 @@ export const policyBody = {
 
 export const policyErrors: readonly ErrorCode[] = [
   'AccessControlListNotSupported',
+  'AccessDenied',
+  'InvalidArgument',
+  'InvalidRequest',
   'MalformedACLError',
   'MalformedXML',
   'MissingSecurityHeader',
+  'NotImplemented',
   'UnexpectedContent',
   'BadDigest',
   'InvalidDigest',
 ]
 
-/** Throws unless the request asks, by a canned list or by a policy, for what holds anyway. */
-export function checkChangesNothing(acl: string | undefined, policy: Policy | undefined, owner: string): void {
-  if (policy === undefined) {
-    if (acl === undefined) throw new S3Error('MissingSecurityHeader', { details: { MissingHeaderName: 'acl' } })
-    return
-  }
-  if (acl !== undefined) throw new S3Error('UnexpectedContent')
-  checkWhole(policy)
-  const grants = policy.AccessControlList?.Grant ?? []
-  const isOwners = policy.Owner?.ID === owner && grants.length > 0
-  if (isOwners && grants.every((grant) => grantsAllTo(grant, owner))) return
-  throw new S3Error('AccessControlListNotSupported')
-}
-
-/** A display name only helps people to read a policy: S3 goes by the id. */
-function grantsAllTo({ Grantee, Permission }: Grant, accountId: string): boolean {
-  return Grantee?.['xsi:type'] === 'CanonicalUser' && Grantee.ID === accountId && Permission === 'FULL_CONTROL'
-}
-
-const permissions = ['FULL_CONTROL', 'READ', 'WRITE', 'READ_ACP', 'WRITE_ACP']
+const permissions = ['FULL_CONTROL', 'READ', 'WRITE', 'READ_ACP', 'WRITE_ACP'] as const satisfies GrantPermission[]
 const namedBy = { CanonicalUser: 'ID', Group: 'URI', AmazonCustomerByEmail: 'EmailAddress' } as const
+const kinds = { CanonicalUser: 'id', Group: 'uri', AmazonCustomerByEmail: 'emailAddress' } as const
 type GranteeType = keyof typeof namedBy
 
-/** Throws MalformedACLError. */
-function checkWhole({ Owner, AccessControlList }: Policy): void {
-  if (Owner?.ID === undefined || !AccessControlList?.Grant.every(isGrant)) throw new S3Error('MalformedACLError')
+export interface PolicyAsked {
+  /** Account id. */
+  owner: string
+  grants: readonly NamedGrant[]
 }
 
+/** What a document asks for. A display name only helps people to read it: S3 goes by the id. Throws MalformedACLError. */
+export function askedByPolicy({ Owner, AccessControlList }: Policy): PolicyAsked {
+  if (Owner?.ID === undefined || AccessControlList === undefined) throw malformed()
+  if (AccessControlList.Grant.length > limits.aclGrantsMax) throw malformed()
+  return { owner: Owner.ID, grants: AccessControlList.Grant.map(namedGrant) }
+}
+
+const malformed = (): S3Error => new S3Error('MalformedACLError')
+
 /** The permission is one, and the grantee is named as its type wants it, and not otherwise. */
-function isGrant({ Grantee, Permission = '' }: Grant): boolean {
-  if (Grantee === undefined || !permissions.includes(Permission)) return false
+function namedGrant({ Grantee, Permission }: GrantElement): NamedGrant {
+  const permission = permissions.find((each) => each === Permission)
+  if (Grantee === undefined || permission === undefined) throw malformed()
   const type = Grantee['xsi:type']
-  if (!isGranteeType(type)) return false
-  return Object.values(namedBy).every((name) => (Grantee[name] !== undefined) === (name === namedBy[type]))
+  if (!isGranteeType(type)) throw malformed()
+  const name = Grantee[namedBy[type]]
+  const names = Object.values(namedBy).filter((each) => Grantee[each] !== undefined)
+  if (name === undefined || names.length > 1) throw malformed()
+  return { permission, grantee: { by: kinds[type], name } }
 }
 
 function isGranteeType(type: string): type is GranteeType {

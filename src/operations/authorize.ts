@@ -2,23 +2,33 @@
 import type { AccessPrincipal, ContextValue } from '../access/access-request.ts'
 import { compilePolicy } from '../access/compile-policy.ts'
 import type { CompiledPolicy } from '../access/compiled-policy.ts'
-import { type BucketAccess, type Decision, type DecisionInput, decide, needsOf } from '../access/decide.ts'
-import { noPublicAccessBlock } from '../access/grants.ts'
+import {
+  type BucketAccess,
+  type Decision,
+  type DecisionInput,
+  decide,
+  needsOf,
+  type ObjectAccess,
+} from '../access/decide.ts'
+import { isOfObjectOwner, noPublicAccessBlock } from '../access/grants.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import { reasonText } from '../access/reason-text.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { Tag } from '../records/object-attributes.ts'
+import type { ObjectAttributes } from '../records/object-attributes.ts'
+import { ownerOfObject, ownershipOf } from '../rules/access-list.ts'
 import { policiesOf } from './principal-policies.ts'
 
 /** Who asks, and what conditions may be about. */
 export interface Asker {
   principal: Principal
   conditionValue(key: string): ContextValue
-  /** Tags of the object that is asked for; absent until a policy needed them. */
-  existingTags?: readonly Tag[] | undefined
+  /** The object that is asked for. `undefined`: it was not read. */
+  existing?(): ExistingObject | undefined
 }
+
+export type ExistingObject = ObjectAttributes | 'none'
 
 /** A bucket, or an object in it. */
 export interface Asked {
@@ -29,21 +39,23 @@ export interface Asked {
   bucket: BucketRecord | undefined
   /** Empty: the bucket itself. */
   key: string
+  /** It is about the object that the request writes, rather than about one that is there: whoever writes it decides. */
+  written?: boolean
 }
 
 /** The decision needs to know what is not read yet: read it and ask again. No answer to any client. */
-export class ExistingTagsNeeded extends Error {
+export class ObjectNeeded extends Error {
   constructor() {
-    super('a policy asks for the tags of the object')
-    this.name = 'ExistingTagsNeeded'
+    super('whether a request is allowed depends on the object')
+    this.name = 'ObjectNeeded'
   }
 }
 
-/** Throws AccessDenied, and `ExistingTagsNeeded`. */
+/** Throws AccessDenied, and `ObjectNeeded`. */
 export function authorize(asker: Asker, asked: Asked): void {
   if (isOwnersOwn(asker.principal, asked.bucket)) return
   const { allowed, because } = decisionOn(asker, asked)
-  if (allowed) return
+  if (allowed || (because.by === 'default' && mayLearnOfAbsence(asker, asked))) return
   throw accessDenied(asked.permission, reasonText(because))
 }
 
@@ -57,19 +69,30 @@ export function refuseDenied(asker: Asker, permission: string): void {
 function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): boolean {
   const { accountId, permissions, policies, session } = principal
   if (permissions !== undefined || policies !== undefined || session !== undefined) return false
-  return bucket === undefined || (bucket.owner === accountId && bucket.policy === undefined)
+  if (bucket === undefined) return true
+  return bucket.owner === accountId && bucket.policy === undefined && bucket.ownership === undefined
 }
 
-/** The same as an answer. Throws `ExistingTagsNeeded`. */
-function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
-  const input: Omit<DecisionInput, 'request'> = {
-    ...policiesOf(asker.principal),
-    bucket: bucket && accessOf(bucket),
-  }
-  if (asker.existingTags === undefined && key !== '' && needsOf(input, permission).existingTags)
-    throw new ExistingTagsNeeded()
+/** An object that is not there has no list to allow anything. Whoever may list the bucket may know that it is not there. */
+function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
+  if (asked.bucket?.ownership === undefined || !isOfObjectOwner(asked.permission)) return false
+  if (asker.existing?.() !== 'none') return false
+  return decisionOn(asker, { ...asked, permission: 's3:ListBucket', key: '' }).allowed
+}
+
+/** The same as an answer. Throws `ObjectNeeded`. */
+export function decisionOn(
+  asker: Asker,
+  { permission, name: bucketName, bucket, key, written = false }: Asked,
+): Decision {
+  const access = bucket && (written ? writtenInto(bucket) : accessOf(bucket))
+  const input: Omit<DecisionInput, 'request'> = { ...policiesOf(asker.principal), bucket: access }
+  const needs = key === '' ? undefined : needsOf(input, permission)
+  const object = needs?.object === true && bucket !== undefined ? objectAccess(asker, bucket, written) : undefined
+  if (needs?.existingTags === true) existingOf(asker)
   return decide({
     ...input,
+    object,
     request: {
       principal: accessPrincipal(asker.principal),
       action: permission,
@@ -77,6 +100,25 @@ function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }:
       value: (name) => conditionValue(asker, bucket, name),
     },
   })
+}
+
+/** Whoever writes an object may give it a list, where the bucket takes one, by his own policies. So S3 asks the bucket's policy for s3:PutObject alone. */
+function writtenInto(bucket: BucketRecord): BucketAccess {
+  return { ...accessOf(bucket), ownership: 'ObjectWriter' }
+}
+
+/** Throws `ObjectNeeded`. */
+function existingOf(asker: Asker): ExistingObject {
+  const existing = asker.existing?.()
+  if (existing === undefined) throw new ObjectNeeded()
+  return existing
+}
+
+function objectAccess(asker: Asker, bucket: BucketRecord, written: boolean): ObjectAccess | undefined {
+  // Whoever signs nothing has no policies of his own: there the bucket's decides.
+  if (written) return asker.principal === nobody ? undefined : { owner: asker.principal.accountId }
+  const existing = existingOf(asker)
+  return existing === 'none' ? undefined : { owner: ownerOfObject(bucket, existing), grants: existing.grants }
 }
 
 /** `reason` is for the log alone: it would tell a stranger what the policy says. */
@@ -106,7 +148,10 @@ const existingTag = 's3:ExistingObjectTag/'
 function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: string): ContextValue {
   if (name.startsWith(existingTag)) {
     const wanted = name.slice(existingTag.length)
-    return asker.existingTags?.find(({ key }) => key === wanted)?.value
+    const existing = asker.existing?.()
+    return existing === undefined || existing === 'none'
+      ? undefined
+      : existing.tags.find(({ key }) => key === wanted)?.value
   }
   if (name === 'aws:ResourceAccount' || name === 's3:ResourceAccount') return bucket?.owner
   return asker.conditionValue(name)
@@ -122,8 +167,10 @@ export function accessOf(bucket: BucketRecord): BucketAccess {
     access = {
       owner: bucket.owner,
       policy: bucketPolicy(bucket),
-      ownership: 'BucketOwnerEnforced',
+      grants: bucket.grants,
+      ownership: ownershipOf(bucket),
       publicAccessBlock: bucket.publicAccessBlock ?? noPublicAccessBlock,
+      unconfirmed: bucket.unconfirmed === true,
     }
     ofBuckets.set(bucket, access)
   }

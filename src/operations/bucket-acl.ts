@@ -1,14 +1,8 @@
 /** PutBucketAcl, GetBucketAcl. */
 import { ownership } from '../contract/groups.ts'
-import { findBucket } from '../objects/buckets.ts'
-import {
-  checkChangesNothing,
-  policyBody,
-  policyErrors,
-  policyInputs,
-  policyOf,
-  policyShape,
-} from './access-control-policy.ts'
+import { changeBucket, findBucket } from '../objects/buckets.ts'
+import { policyBody, policyErrors, policyInputs, policyOf, policyShape } from './access-control-policy.ts'
+import { askedList, listIn } from './access-list.ts'
 import { defineOperation } from './context.ts'
 
 export const putBucketAclOperation = defineOperation({
@@ -17,15 +11,19 @@ export const putBucketAclOperation = defineOperation({
   target: 'bucket',
   query: ['acl'],
   permission: 's3:PutBucketAcl',
-  summary: 'Accepts that the owner alone may use the bucket; refuses every other access control list.',
+  summary:
+    'Replaces the access control list of a bucket. Under BucketOwnerEnforced it takes only that the owner alone may do everything.',
   input: policyInputs,
   inputBody: policyBody,
   output: {},
   errors: ['NoSuchBucket', ...policyErrors],
 
-  async handle({ backend, scope }, { body, acl }) {
-    const { owner } = await findBucket(backend, scope)
-    checkChangesNothing(acl, body, owner)
+  async handle({ backend, scope, isAccount }, { body, ...headers }) {
+    const asked = askedList(headers, body)
+    await changeBucket(backend, scope, (bucket) => {
+      const grants = listIn(bucket, asked, { owner: bucket.owner }, { isAccount })
+      return bucket.ownership === undefined ? bucket : { ...bucket, grants }
+    })
     return {}
   },
 })
@@ -36,13 +34,15 @@ export const getBucketAclOperation = defineOperation({
   target: 'bucket',
   query: ['acl'],
   permission: 's3:GetBucketAcl',
-  summary: 'Says that the owner of the bucket, and nobody else, has full control.',
+  summary:
+    'Returns the access control list of a bucket. Under BucketOwnerEnforced it says that the owner, and nobody else, has full control.',
   input: ownership,
   output: {},
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: ['NoSuchBucket'],
 
-  async handle({ backend, scope, ownerOf }) {
-    return { body: policyOf(ownerOf(await findBucket(backend, scope))) }
+  async handle(context) {
+    const { owner, grants } = await findBucket(context.backend, context.scope)
+    return { body: policyOf(context, owner, grants) }
   },
 })

@@ -5,7 +5,7 @@ import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import type { Tag } from '../records/object-attributes.ts'
+import type { ExistingObject } from './authorize.ts'
 
 /** See `ContextValue`. */
 export type ConditionValue = ContextValue
@@ -15,10 +15,11 @@ export interface OperationRequest {
   principal: Principal
   /** What the request says of a condition key of policies. */
   conditionValue(key: string): ConditionValue
-  /** Of the objects for which a policy needed them; see `ScopedResource`. */
-  existingTags?: ReadonlyMap<string, readonly Tag[]> | undefined
+  /** Those that a decision needed to know and that are not read with their bucket; by `resourceId`. */
+  existing?: ReadonlyMap<string, ExistingObject> | undefined
   /** The name that lists show of an account. */
   accountName(accountId: string): string
+  isAccount(accountId: string): boolean
   requestId: string
   /** Signed by a URL's query rather than by headers. */
   presigned: boolean
@@ -64,8 +65,8 @@ export const resourceId = ({ bucket, key, versionId = '' }: ScopedResource): str
 export interface OperationContext extends OperationRequest {
   /** The addressed bucket or object, as far as this request may use it. */
   scope: AskingScope
-  /** To whom a bucket, and all that is in it, belongs. */
-  ownerOf(bucket: BucketRecord): OwnerElement
+  /** To whom a bucket belongs, or an account as an owner. */
+  ownerOf(bucket: Pick<BucketRecord, 'owner'>): OwnerElement
   /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted. `scope` throws AccessDenied when it is asked for and not permitted. */
   mayBypassGovernance(asked: boolean | undefined): boolean
   /** Another object, or the same for something else: the source of a copy. */

@@ -27,6 +27,7 @@ import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { checkCopySource } from '../rules/preconditions.ts'
 import { parseTaggingHeader } from '../rules/tag-set.ts'
 import { shownVersionId, writtenVersionId } from '../rules/versions.ts'
+import { accessOfWrite } from './access-list.ts'
 import { defineOperation } from './context.ts'
 import { copyConditions, copySourceInputs, openCopySource, parseCopySource, readPermission } from './copy-source.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
@@ -84,11 +85,14 @@ export const copyObjectOperation = defineOperation({
     'MetadataTooLarge',
     'InvalidStorageClass',
     'InvalidRedirectLocation',
+    'AccessControlListNotSupported',
+    'NotImplemented',
   ],
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'true' }),
 
-  async handle({ backend, scope, scopeOf, bucket, key, customerKeysMayTravel }, input) {
+  async handle(context, input) {
+    const { backend, scope, scopeOf, bucket, key, customerKeysMayTravel } = context
     const connection = { customerKeysMayTravel }
     const source = { ...parseCopySource(input.copySource), customerKey: sourceCustomerKeyOf(input, connection) }
     const encryption = encryptionRequestOf(input, connection)
@@ -99,6 +103,7 @@ export const copyObjectOperation = defineOperation({
           "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       })
     }
+    const accessIn = accessOfWrite(context, input)
     const sourceScope = scopeOf(source, readPermission(source), input.sourceExpectedBucketOwner)
     const opened = await openCopySource({ backend, scopeOf }, sourceScope, source, (record) => {
       checkCopySource(copyConditions(input), record)
@@ -115,6 +120,7 @@ export const copyObjectOperation = defineOperation({
       const version = await writeObject(backend, scope, {
         key,
         attributes: copiedAttributes(input, opened.record.attributes),
+        accessIn,
         data: {
           body: opened.body,
           checksum: algorithm === undefined ? undefined : { algorithm, expected: () => undefined },

@@ -61,7 +61,7 @@ function decodePath(path: string): string | undefined {
 }
 
 /** What reading the source takes. */
-export const readPermission = ({ versionId }: CopySource): string =>
+export const readPermission = ({ versionId }: Pick<CopySource, 'versionId'>): string =>
   versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
 
 /**

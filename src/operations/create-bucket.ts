@@ -6,6 +6,7 @@ import { notImplemented } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { createBucket } from '../objects/buckets.ts'
 import { checkTags } from '../rules/tag-set.ts'
+import { listOfNewBucket } from './access-list.ts'
 import { checkBucketName } from './bucket-name.ts'
 import { defineOperation } from './context.ts'
 import { invalidLocation, resolveLocation } from './location-constraint.ts'
@@ -32,7 +33,7 @@ export const createBucketOperation = defineOperation({
       's3:PutBucketVersioning',
     ),
     objectOwnership: needs(
-      worksOnly(vendor('object-ownership', oneOf('BucketOwnerEnforced')), 'BucketOwnerEnforced'),
+      vendor('object-ownership', oneOf('BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter')),
       's3:PutBucketOwnershipControls',
     ),
     namespace: worksOnly(vendor('bucket-namespace', bucketNamespace), 'global', 'NotImplemented'),
@@ -55,14 +56,18 @@ export const createBucketOperation = defineOperation({
   errors: [
     'BucketAlreadyExists',
     'BucketAlreadyOwnedByYou',
+    'InvalidArgument',
+    'InvalidBucketAclWithObjectOwnership',
     'InvalidBucketName',
     'InvalidLocationConstraint',
     'InvalidTag',
+    'InvalidRequest',
+    'NotImplemented',
   ],
 
   conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
 
-  async handle({ backend, scope, principal, bucket, region }, input) {
+  async handle({ backend, scope, principal, bucket, region, isAccount }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -76,9 +81,13 @@ export const createBucketOperation = defineOperation({
     }
     const tags = checkTags(input.body?.Tags === undefined ? [] : toTags({ TagSet: input.body.Tags }), 'bucket')
     if (tags.length > 0) scope.ask('s3:TagResource')
+    const owner = principal.accountId
+    const ownership = input.objectOwnership === 'BucketOwnerEnforced' ? undefined : input.objectOwnership
     const asked = {
       name: bucket,
-      owner: principal.accountId,
+      owner,
+      ownership,
+      grants: listOfNewBucket({ owner, ownership }, input, { isAccount }),
       locationConstraint,
       location,
       tags,

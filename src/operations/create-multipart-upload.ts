@@ -15,6 +15,7 @@ import { string, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { createUpload } from '../objects/uploads.ts'
 import { checksumTypeOf } from '../rules/multipart-checksum.ts'
+import { accessOfWrite } from './access-list.ts'
 import { defineOperation } from './context.ts'
 import { checksumType } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
@@ -58,11 +59,15 @@ export const createMultipartUploadOperation = defineOperation({
     'MetadataTooLarge',
     'InvalidStorageClass',
     'InvalidRedirectLocation',
+    'AccessControlListNotSupported',
+    'InvalidArgument',
+    'NotImplemented',
   ],
 
   conditions: () => ({ 's3:ObjectCreationOperation': 'false' }),
 
-  async handle({ backend, scope, bucket, key, customerKeysMayTravel }, input) {
+  async handle(context, input) {
+    const { backend, scope, bucket, key, customerKeysMayTravel } = context
     const { checksumAlgorithm: algorithm } = input
     if (algorithm === undefined && input.checksumType !== undefined) {
       throw new S3Error('InvalidRequest', {
@@ -73,6 +78,7 @@ export const createMultipartUploadOperation = defineOperation({
     const { uploadId, upload } = await createUpload(backend, scope, {
       key,
       attributes: objectAttributes(input),
+      accessIn: accessOfWrite(context, input),
       checksum,
       encryption: encryptionRequestOf(input, { customerKeysMayTravel }),
     })

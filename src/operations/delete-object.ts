@@ -10,6 +10,7 @@ import {
 import { httpDate, integer, text } from '../contract/values.ts'
 import { deleteObject } from '../objects/delete-object.ts'
 import { defineOperation } from './context.ts'
+import { readPermission } from './copy-source.ts'
 
 export const deleteObjectOperation = defineOperation({
   name: 'DeleteObject',
@@ -39,6 +40,7 @@ export const deleteObjectOperation = defineOperation({
   ],
 
   async handle({ backend, scope, key, mayBypassGovernance }, input) {
+    if (comparesObject(input)) scope.ask(readPermission(input))
     const { versionId, deleteMarker } = await deleteObject(backend, scope, {
       key,
       versionId: input.versionId,
@@ -50,3 +52,13 @@ export const deleteObjectOperation = defineOperation({
     return { versionId, deleteMarker: deleteMarker ? 'true' : undefined }
   },
 })
+
+/** Whether a condition tells of the object what reading it does. That there is one tells no more than the deletion itself. */
+export function comparesObject(conditions: {
+  ifMatch: string | undefined
+  ifMatchLastModifiedMs: number | undefined
+  ifMatchSize: number | undefined
+}): boolean {
+  const { ifMatch = '*', ifMatchLastModifiedMs, ifMatchSize } = conditions
+  return ifMatch !== '*' || ifMatchLastModifiedMs !== undefined || ifMatchSize !== undefined
+}

@@ -14,6 +14,8 @@ import { limits } from '../limits.ts'
 import { findBucket } from '../objects/buckets.ts'
 import { type DeletionOutcome, deleteObjects, type ScopedDeletion } from '../objects/delete-objects.ts'
 import { defineOperation } from './context.ts'
+import { readPermission } from './copy-source.ts'
+import { comparesObject } from './delete-object.ts'
 
 const named = struct({
   Key: string,
@@ -70,13 +72,11 @@ export const deleteObjectsOperation = defineOperation({
     if (body.Object.length === 0 || body.Object.length > limits.deleteObjectsMax) throw new S3Error('MalformedXML')
     await findBucket(backend, scope)
     const bypass = bypassGovernanceRetention === true
-    const scopeOfOne = ({ Key, VersionId }: NamedObject): BucketScope => {
-      const permission = VersionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
-      const one = context.scopeOf(
-        { bucket: scope.name, key: Key, versionId: VersionId },
-        permission,
-        context.expectedBucketOwner,
-      )
+    const scopeOfOne = (object: NamedObject): BucketScope => {
+      const { Key: key, VersionId: versionId } = object
+      const permission = versionId === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+      const one = context.scopeOf({ bucket: scope.name, key, versionId }, permission, context.expectedBucketOwner)
+      if (comparesObject(conditionsOf(object))) one.ask(readPermission({ versionId }))
       if (bypass) one.ask('s3:BypassGovernanceRetention')
       return one
     }
@@ -108,12 +108,16 @@ function deletionOf(object: NamedObject, scope: BucketScope, bypassGovernance: b
     scope,
     key: object.Key,
     versionId: object.VersionId,
-    ifMatch: object.ETag,
-    ifMatchLastModifiedMs: object.LastModifiedTime,
-    ifMatchSize: object.Size,
+    ...conditionsOf(object),
     bypassGovernance,
   }
 }
+
+const conditionsOf = ({ ETag, LastModifiedTime, Size }: NamedObject) => ({
+  ifMatch: ETag,
+  ifMatchLastModifiedMs: LastModifiedTime,
+  ifMatchSize: Size,
+})
 
 function answerOf(
   { Key, VersionId }: NamedObject,

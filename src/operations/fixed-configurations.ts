@@ -1,7 +1,7 @@
 /** Configurations that are the same for every bucket here: read as what holds, written only as what holds. */
 import { vendor } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
-import { list, oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
+import { oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
 import { boolean as booleanValue } from '../contract/values.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { acceptsOnly, answersAlways } from './unconfigured-bucket.ts'
@@ -14,9 +14,6 @@ const notification = struct({
   QueueConfiguration: refusedElement,
   CloudFunctionConfiguration: refusedElement,
   EventBridgeConfiguration: refusedElement,
-})
-const ownershipControls = struct({
-  Rule: list(struct({ ObjectOwnership: oneOf('BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter') })),
 })
 export const fixedConfigurations = [
   answersAlways(
@@ -118,36 +115,9 @@ export const fixedConfigurations = [
   ),
   answersAlways(
     {
-      name: 'GetBucketOwnershipControls',
-      query: ['ownershipControls'],
-      permission: 's3:GetBucketOwnershipControls',
-      summary: 'Returns BucketOwnerEnforced: access control lists are disabled.',
-    },
-    'OwnershipControls',
-    ownershipControls,
-    { Rule: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
-  ),
-  acceptsOnly(
-    {
-      name: 'PutBucketOwnershipControls',
-      query: ['ownershipControls'],
-      permission: 's3:PutBucketOwnershipControls',
-      summary: 'Accepts BucketOwnerEnforced; refuses what would enable access control lists.',
-    },
-    'OwnershipControls',
-    ownershipControls,
-    ({ Rule: [rule, ...more] }) => {
-      if (rule === undefined || more.length > 0) throw new S3Error('MalformedXML')
-      const { ObjectOwnership } = rule
-      if (ObjectOwnership === 'BucketOwnerEnforced') return
-      throw notImplemented(`OwnershipControls/Rule/ObjectOwnership=${ObjectOwnership}`)
-    },
-  ),
-  answersAlways(
-    {
       name: 'GetBucketAbac',
       query: ['abac'],
-      permission: 's3:GetBucketABAC',
+      permission: 's3:GetBucketAbac',
       summary: 'Says that tags of the bucket grant no access.',
     },
     'AbacStatus',

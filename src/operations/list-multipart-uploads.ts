@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 import { listUploads } from '../objects/uploads.ts'
 import { defineOperation } from './context.ts'
 import { shownStorageClass } from './object-attributes.ts'
-import { commonPrefixesShape, textEncoder } from './object-listing.ts'
+import { commonPrefixesShape, ownersIn, textEncoder } from './object-listing.ts'
 
 const personShape = struct({ ID: string, DisplayName: string })
 
@@ -58,7 +58,8 @@ export const listMultipartUploadsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, ownerOf }, input) {
+  async handle(context, input) {
+    const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '', keyMarker = '', uploadIdMarker = '' } = input
     const max = Math.min(input.maxUploads ?? limits.listUploadsMax, limits.listUploadsMax)
     const { bucket: record, page } = await listUploads(backend, scope, {
@@ -70,7 +71,7 @@ export const listMultipartUploadsOperation = defineOperation({
       uploadIdMarker: keyMarker === '' || uploadIdMarker === '' ? undefined : uploadIdMarker,
     })
     const encode = textEncoder(input.encodingType)
-    const owner = ownerOf(record)
+    const ownerIn = ownersIn(context, record)
     const { next } = page
     const last = page.entries.at(-1)
     return {
@@ -92,8 +93,8 @@ export const listMultipartUploadsOperation = defineOperation({
                 {
                   Key: encode(key),
                   UploadId: uploadId,
-                  Initiator: owner,
-                  Owner: owner,
+                  Initiator: ownerIn(upload.attributes),
+                  Owner: ownerIn(upload.attributes),
                   StorageClass: shownStorageClass(upload.attributes),
                   Initiated: upload.initiatedMs,
                   ChecksumAlgorithm: upload.checksum?.algorithm,

@@ -15,7 +15,7 @@ import { invalidArgument } from '../errors.ts'
 import { type ListedVersion, listVersions } from '../objects/list-versions.ts'
 import { defineOperation } from './context.ts'
 import { shownStorageClass } from './object-attributes.ts'
-import { commonPrefixesShape, pageSize, textEncoder } from './object-listing.ts'
+import { commonPrefixesShape, ownersIn, pageSize, textEncoder } from './object-listing.ts'
 import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 
 const ownerShape = struct({ ID: string, DisplayName: string })
@@ -71,7 +71,8 @@ export const listObjectVersionsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, ownerOf }, input) {
+  async handle(context, input) {
+    const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '', keyMarker = '', versionIdMarker = '' } = input
     if (keyMarker === '' && versionIdMarker !== '') {
       throw invalidArgument(
@@ -89,7 +90,7 @@ export const listObjectVersionsOperation = defineOperation({
       versionIdMarker: versionIdMarker === '' ? undefined : versionName(versionIdMarker, 'version-id-marker'),
     })
     const encode = textEncoder(input.encodingType)
-    const owner = ownerOf(record)
+    const ownerIn = ownersIn(context, record)
     return {
       body: {
         Name: bucket,
@@ -102,27 +103,24 @@ export const listObjectVersionsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        Entries: page.entries.map((entry) => entryElement(entry, encode, owner)),
+        Entries: page.entries.map((entry) => entryElement(entry, encode, ownerIn)),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }
   },
 })
 
-interface Owner {
-  ID: string
-  DisplayName: string
-}
+type OwnerIn = ReturnType<typeof ownersIn>
 
-/** Field by field: a page has a thousand, and to spread costs more than all the rest of it. */
-function entryElement({ key, latest, version }: ListedVersion, encode: (raw: string) => string, owner: Owner) {
+/** A delete marker belongs to the owner of the bucket. Field by field: a page has a thousand, and to spread costs more than all the rest of it. */
+function entryElement({ key, latest, version }: ListedVersion, encode: (raw: string) => string, ownerIn: OwnerIn) {
   if (version.kind === 'marker') {
     const value = {
       Key: encode(key),
       VersionId: version.versionId,
       IsLatest: latest,
       LastModified: version.modifiedMs,
-      Owner: owner,
+      Owner: ownerIn({}),
     }
     return { element: 'DeleteMarker' as const, value }
   }
@@ -136,7 +134,7 @@ function entryElement({ key, latest, version }: ListedVersion, encode: (raw: str
     ChecksumType: version.checksum?.type,
     Size: version.size,
     StorageClass: shownStorageClass(version),
-    Owner: owner,
+    Owner: ownerIn(version),
   }
   return { element: 'Version' as const, value }
 }

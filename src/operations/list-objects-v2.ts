@@ -10,6 +10,7 @@ import {
   contentsOf,
   contentsShape,
   listingInputs,
+  ownersIn,
   pageSize,
   textEncoder,
 } from './object-listing.ts'
@@ -49,7 +50,8 @@ export const listObjectsV2Operation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, ownerOf }, input) {
+  async handle(context, input) {
+    const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '' } = input
     const max = pageSize(input.maxKeys)
     const { bucket: record, page } = await listObjects(backend, scope, {
@@ -57,6 +59,7 @@ export const listObjectsV2Operation = defineOperation({
       delimiter,
       max,
       start: startOf(input),
+      owners: input.fetchOwner === true,
     })
     const encode = textEncoder(input.encodingType)
     return {
@@ -71,7 +74,7 @@ export const listObjectsV2Operation = defineOperation({
         NextContinuationToken: page.next === undefined ? undefined : pageToken(page.next),
         StartAfter: input.startAfter === undefined ? undefined : encode(input.startAfter),
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? ownerOf(record) : undefined),
+        Contents: contentsOf(page.entries, encode, input.fetchOwner === true ? ownersIn(context, record) : undefined),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

@@ -10,6 +10,7 @@ import {
   contentsOf,
   contentsShape,
   listingInputs,
+  ownersIn,
   pageSize,
   textEncoder,
 } from './object-listing.ts'
@@ -40,7 +41,8 @@ export const listObjectsOperation = defineOperation({
   },
   errors: ['NoSuchBucket', 'InvalidArgument'],
 
-  async handle({ backend, scope, bucket, ownerOf }, input) {
+  async handle(context, input) {
+    const { backend, scope, bucket } = context
     const { prefix = '', delimiter = '', marker = '' } = input
     const max = pageSize(input.maxKeys)
     const { bucket: record, page } = await listObjects(backend, scope, {
@@ -48,6 +50,7 @@ export const listObjectsOperation = defineOperation({
       delimiter,
       max,
       start: marker === '' ? undefined : startBehind(marker, { prefix, delimiter }),
+      owners: true,
     })
     const encode = textEncoder(input.encodingType)
     return {
@@ -60,7 +63,7 @@ export const listObjectsOperation = defineOperation({
         Delimiter: delimiter === '' ? undefined : encode(delimiter),
         IsTruncated: page.next !== undefined,
         EncodingType: input.encodingType,
-        Contents: contentsOf(page.entries, encode, ownerOf(record)),
+        Contents: contentsOf(page.entries, encode, ownersIn(context, record)),
         CommonPrefixes: page.groups.map((group) => ({ Prefix: encode(group) })),
       },
     }

@@ -14,6 +14,7 @@ import {
 import { integer } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import { listParts } from '../objects/upload-parts.ts'
+import { ownerOfObject } from '../rules/access-list.ts'
 import { defineOperation } from './context.ts'
 import { checksumElementShapes, checksumElements } from './data-digests.ts'
 import { customerKeyOf } from './encryption.ts'
@@ -78,8 +79,8 @@ export const listPartsOperation = defineOperation({
       max,
       encryption,
     })
-    const owner = ownerOf(page.upload.bucket.record)
     const { attributes, checksum } = page.upload.record
+    const owner = ownerOf({ owner: ownerOfObject(page.upload.bucket.record, attributes) })
     return {
       body: {
         Bucket: bucket,

@@ -1,15 +1,11 @@
 /** PutObjectAcl, GetObjectAcl. */
 import { errorsOfVersion, ownership, requestCharged, versionId, versionIdOut } from '../contract/groups.ts'
+import { setGrants } from '../objects/change-version.ts'
 import { findVersion } from '../objects/find-version.ts'
+import { ownerOfObject } from '../rules/access-list.ts'
 import { shownVersionId } from '../rules/versions.ts'
-import {
-  checkChangesNothing,
-  policyBody,
-  policyErrors,
-  policyInputs,
-  policyOf,
-  policyShape,
-} from './access-control-policy.ts'
+import { policyBody, policyErrors, policyInputs, policyOf, policyShape } from './access-control-policy.ts'
+import { askedList, listIn } from './access-list.ts'
 import { defineOperation } from './context.ts'
 
 export const putObjectAclOperation = defineOperation({
@@ -19,16 +15,19 @@ export const putObjectAclOperation = defineOperation({
   query: ['acl'],
   permission: 's3:PutObjectAcl',
   versionPermission: 's3:PutObjectVersionAcl',
-  summary: 'Accepts that the owner alone may use the object; refuses every other access control list.',
+  summary:
+    'Replaces the access control list of an object or a version. Under BucketOwnerEnforced it takes only that the owner of the bucket alone may do everything.',
   input: { versionId, ...policyInputs },
   inputBody: policyBody,
   output: { versionId: versionIdOut, ...requestCharged },
   errors: [...errorsOfVersion, ...policyErrors],
 
-  async handle({ backend, scope, key }, { body, acl, versionId }) {
-    const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    checkChangesNothing(acl, body, bucket.record.owner)
-    return { versionId: shownVersionId({ bucket: bucket.record, record }) }
+  async handle({ backend, scope, key, isAccount }, { body, versionId, ...headers }) {
+    const asked = askedList(headers, body)
+    const version = await setGrants(backend, scope, { key, versionId }, (bucket, attributes) =>
+      listIn(bucket, asked, { owner: ownerOfObject(bucket, attributes), bucketOwner: bucket.owner }, { isAccount }),
+    )
+    return { versionId: shownVersionId(version) }
   },
 })
 
@@ -39,14 +38,20 @@ export const getObjectAclOperation = defineOperation({
   query: ['acl'],
   permission: 's3:GetObjectAcl',
   versionPermission: 's3:GetObjectVersionAcl',
-  summary: 'Says that the owner of the bucket, and nobody else, has full control of the object.',
+  summary:
+    'Returns the access control list of an object or a version. Under BucketOwnerEnforced it says that the owner of the bucket, and nobody else, has full control.',
   input: { versionId, ...ownership },
   output: { versionId: versionIdOut, ...requestCharged },
   outputBody: { kind: 'xml', root: 'AccessControlPolicy', shape: policyShape },
   errors: errorsOfVersion,
 
-  async handle({ backend, scope, key, ownerOf }, { versionId }) {
-    const { bucket, record } = await findVersion(backend, scope, key, versionId)
-    return { versionId: shownVersionId({ bucket: bucket.record, record }), body: policyOf(ownerOf(bucket.record)) }
+  async handle(context, { versionId }) {
+    const { bucket, record } = await findVersion(context.backend, context.scope, context.key, versionId)
+    const { attributes } = record
+    const grants = bucket.record.ownership === undefined ? undefined : attributes.grants
+    return {
+      versionId: shownVersionId({ bucket: bucket.record, record }),
+      body: policyOf(context, ownerOfObject(bucket.record, attributes), grants),
+    }
   },
 })

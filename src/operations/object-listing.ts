@@ -6,7 +6,9 @@ import { entityTag, integer as integerElement, list, optional, string, struct, t
 import { integer, oneOf, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 import type { ListedKey } from '../objects/list-objects.ts'
-import type { OwnerElement } from './context.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import type { ListedObject } from '../records/records.ts'
+import type { OperationContext, OwnerElement } from './context.ts'
 import { shownStorageClass } from './object-attributes.ts'
 import { optionalObjectAttributes, restoreStatusShape } from './restore-status.ts'
 
@@ -49,10 +51,20 @@ export function textEncoder(encodingType: 'url' | undefined): (raw: string) => s
       .replace(/[!'()]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
+/** Whose an object of the bucket is: made once for each page. */
+export function ownersIn(
+  { ownerOf }: Pick<OperationContext, 'ownerOf'>,
+  bucket: BucketRecord,
+): (object: Pick<ListedObject, 'owner'>) => OwnerElement {
+  const own = ownerOf(bucket)
+  if (bucket.ownership === undefined) return () => own
+  return ({ owner }) => (owner === undefined ? own : ownerOf({ owner }))
+}
+
 export function contentsOf(
   entries: readonly ListedKey[],
   encode: (raw: string) => string,
-  owner: OwnerElement | undefined,
+  ownerIn: ((object: ListedObject) => OwnerElement) | undefined,
 ) {
   return entries.map(({ key, object }) => ({
     Key: encode(key),
@@ -61,7 +73,7 @@ export function contentsOf(
     ChecksumAlgorithm: object.checksum?.algorithm,
     ChecksumType: object.checksum?.type,
     Size: object.size,
-    Owner: owner,
+    Owner: ownerIn?.(object),
     StorageClass: shownStorageClass(object),
   }))
 }

@@ -25,6 +25,7 @@ import { type ErrorCode, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { writeObject } from '../objects/write-object.ts'
 import { writtenVersionId } from '../rules/versions.ts'
+import { accessOfWrite } from './access-list.ts'
 import { defineOperation, type OperationContext } from './context.ts'
 import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
@@ -69,6 +70,9 @@ export const errorsOfWrite = [
   'InvalidTag',
   'InvalidStorageClass',
   'InvalidRedirectLocation',
+  'AccessControlListNotSupported',
+  'InvalidArgument',
+  'NotImplemented',
 ] as const satisfies ErrorCode[]
 
 export const putObjectOperation = defineOperation({
@@ -89,9 +93,10 @@ export const putObjectOperation = defineOperation({
 
 /** Writes the object under the request's key, and answers what `objectOutputs` tells of it. Throws `errorsOfWrite`. */
 export async function putObject(
-  { backend, scope, key, presigned, customerKeysMayTravel }: OperationContext,
+  context: OperationContext,
   input: DecodedFields<typeof objectInputs> & { body: RequestBody },
 ): Promise<EncodedFields<typeof objectOutputs> & { etag: string }> {
+  const { backend, scope, key, presigned, customerKeysMayTravel } = context
   checkObjectSize(input.body.size, limits.putBytesMax)
   const attributes = objectAttributes(input)
   const data = incomingData(input.body, input, presigned)
@@ -99,6 +104,7 @@ export async function putObject(
   const version = await writeObject(backend, scope, {
     key,
     attributes,
+    accessIn: accessOfWrite(context, input),
     data,
     conditions: input,
     encryption: encryptionRequestOf(input, { customerKeysMayTravel }),

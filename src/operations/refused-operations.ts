@@ -19,8 +19,6 @@ const rows: readonly Row[] = [
   ['UpdateBucketMetadataInventoryTableConfiguration', 'PUT', 'bucket', 'metadataInventoryTable'],
   ['UpdateBucketMetadataJournalTableConfiguration', 'PUT', 'bucket', 'metadataJournalTable'],
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
-  // What it would take away, BucketOwnerEnforced, holds for every bucket here.
-  ['DeleteBucketOwnershipControls', 'DELETE', 'bucket', 'ownershipControls'],
   // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
   ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],
   ['CreateSession', 'GET', 'bucket', 'session'],
@@ -33,6 +31,21 @@ const rows: readonly Row[] = [
   ['SelectObjectContent', 'POST', 'object', 'select'],
   ['GetObjectTorrent', 'GET', 'object', 'torrent'],
 ]
+
+/** Where S3's permission is not named as the operation is. Those that belong to other services have none here, and keep their own name. */
+const permissionsOtherwise: Readonly<Record<string, string>> = {
+  PutBucketReplication: 's3:PutReplicationConfiguration',
+  PutBucketLifecycleConfiguration: 's3:PutLifecycleConfiguration',
+  PutBucketAnalyticsConfiguration: 's3:PutAnalyticsConfiguration',
+  PutBucketIntelligentTieringConfiguration: 's3:PutIntelligentTieringConfiguration',
+  PutBucketInventoryConfiguration: 's3:PutInventoryConfiguration',
+  PutBucketMetricsConfiguration: 's3:PutMetricsConfiguration',
+  GetBucketMetadataConfiguration: 's3:GetBucketMetadataTableConfiguration',
+  CreateBucketMetadataConfiguration: 's3:CreateBucketMetadataTableConfiguration',
+  DeleteBucketMetadataConfiguration: 's3:DeleteBucketMetadataTableConfiguration',
+  DeleteBucketOwnershipControls: 's3:PutBucketOwnershipControls',
+  SelectObjectContent: 's3:GetObject',
+}
 
 export const refusedOperations: readonly Operation<OperationContext>[] = [
   ...rows.map(([name, method, target, ...query]) => refusedOperation(name, method, target, query)),
@@ -53,7 +66,7 @@ export function refusedOperation(
     target,
     query,
     vendorHeaders,
-    permission: `s3:${name}`,
+    permission: permissionsOtherwise[name] ?? `s3:${name}`,
     authentication: 'signed',
     summary: 'Refused by name.',
     status: 501,

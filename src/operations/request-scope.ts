@@ -1,9 +1,10 @@
 /** A bucket, or an object in it, as one request may use it: each permission is asked of the decision once the bucket's record is there. */
 import type { Principal } from '../auth/principal.ts'
+import type { ReadExisting } from '../commits/scope.ts'
 import type { SaidConditions } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { type Asker, authorize, ExistingTagsNeeded } from './authorize.ts'
+import { type Asker, authorize, type ExistingObject, ObjectNeeded } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import {
   type AskingScope,
@@ -13,8 +14,8 @@ import {
   type ScopedResource,
 } from './context.ts'
 
-/** Whose tags are needed: read them, and run the operation again. */
-export class TagsNeededOf extends ExistingTagsNeeded {
+/** Which one is needed: read it, and run the operation again. */
+export class ObjectNeededOf extends ObjectNeeded {
   readonly resource: ScopedResource
 
   constructor(resource: ScopedResource) {
@@ -29,10 +30,7 @@ export type Said = () => SaidConditions
 const nothing: Said = () => ({})
 const dayMs = 24 * 60 * 60 * 1000
 
-export type ScopedRequest = Pick<
-  OperationRequest,
-  'principal' | 'conditionValue' | 'existingTags' | 'expectedBucketOwner'
->
+export type ScopedRequest = Pick<OperationRequest, 'principal' | 'conditionValue' | 'existing' | 'expectedBucketOwner'>
 
 export class RequestScope implements AskingScope, Asker {
   readonly name: string
@@ -41,6 +39,7 @@ export class RequestScope implements AskingScope, Asker {
   readonly #said: Said
   #asked: readonly string[]
   #bucket: BucketRecord | undefined
+  #existing: ReadExisting | undefined
 
   /** `asked`: permissions that every use of the bucket takes. Throws InvalidBucketName. */
   constructor(request: ScopedRequest, resource: ScopedResource, asked: readonly string[], said = nothing) {
@@ -56,8 +55,10 @@ export class RequestScope implements AskingScope, Asker {
     return this.#request.principal
   }
 
-  get existingTags(): Asker['existingTags'] {
-    return this.#request.existingTags?.get(resourceId(this.#resource))
+  existing(): ExistingObject | undefined {
+    // What was read with the bucket is what the operation goes by.
+    if (this.#existing !== undefined) return this.#existing() ?? 'none'
+    return this.#request.existing?.get(resourceId(this.#resource))
   }
 
   conditionValue(key: string): ConditionValue {
@@ -67,7 +68,8 @@ export class RequestScope implements AskingScope, Asker {
     return this.#said()[key] ?? this.#request.conditionValue(key)
   }
 
-  admit(bucket: BucketRecord): void {
+  admit(bucket: BucketRecord, existing?: ReadExisting): void {
+    this.#existing = existing
     const { expectedBucketOwner } = this.#request
     if (expectedBucketOwner !== undefined && expectedBucketOwner !== bucket.owner) throw new S3Error('AccessDenied')
     if (this.#asked.length === 0) admitStranger(this.#request, bucket)
@@ -89,16 +91,19 @@ export class RequestScope implements AskingScope, Asker {
 
   #authorize(permission: string, bucket: BucketRecord): void {
     try {
-      authorize(this, { permission, name: this.name, bucket, key: this.#resource.key })
+      const written = permission === 's3:PutObjectAcl' && this.#asked.includes('s3:PutObject')
+      authorize(this, { permission, name: this.name, bucket, key: this.#resource.key, written })
     } catch (error) {
-      throw error instanceof ExistingTagsNeeded ? new TagsNeededOf(this.#resource) : error
+      throw error instanceof ObjectNeeded ? new ObjectNeededOf(this.#resource) : error
     }
   }
 }
 
 /** Where each thing that a request does is asked for by itself, a bucket that nothing opens to others must not show that it is there. */
-function admitStranger({ principal }: ScopedRequest, { owner, policy }: BucketRecord): void {
-  if (owner !== principal.accountId && policy === undefined) throw new S3Error('AccessDenied')
+function admitStranger({ principal }: ScopedRequest, { owner, policy, grants, unconfirmed }: BucketRecord): void {
+  if (owner === principal.accountId) return
+  const isOpened = policy !== undefined || grants !== undefined
+  if (!isOpened || unconfirmed === true) throw new S3Error('AccessDenied')
 }
 
 /** Of an operation on no bucket, or on one that is still to be made. */

@@ -6,7 +6,7 @@ import type { Answer, Operation, Permissions } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { findBucket } from '../objects/buckets.ts'
 import { findVersion } from '../objects/find-version.ts'
-import type { Tag } from '../records/object-attributes.ts'
+import type { ExistingObject } from './authorize.ts'
 import {
   type AskingScope,
   type OperationContext,
@@ -14,7 +14,7 @@ import {
   resourceId,
   type ScopedResource,
 } from './context.ts'
-import { RequestScope, TagsNeededOf, UnmadeScope } from './request-scope.ts'
+import { ObjectNeededOf, RequestScope, UnmadeScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(
@@ -43,22 +43,19 @@ export async function runAfter(
   input: Record<string, unknown>,
 ): Promise<Answer> {
   // A handler asks before it takes anything of the body.
-  if (error instanceof TagsNeededOf) return runWithTags(error.resource, operation, request, input)
+  if (error instanceof ObjectNeededOf) return runWithObject(error.resource, operation, request, input)
   if (!(error instanceof S3Error)) throw error
   if (isMissingObject(error)) throw await hiddenFromStrangers(error, operation, request)
   throw await bucketFirst(operation, request, input, error)
 }
 
-async function runWithTags(
+async function runWithObject(
   resource: ScopedResource,
   operation: Operation<OperationContext>,
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  const known = request.existingTags ?? new Map<string, readonly Tag[]>()
-  const id = resourceId(resource)
-  if (known.has(id)) throw new Error('the tags of an object are asked for again')
-  const again = { ...request, existingTags: new Map([...known, [id, await tagsOf(request.backend, resource)]]) }
+  const again = await withExisting(request, resource)
   try {
     return await run(operation, again, input)
   } catch (error) {
@@ -66,13 +63,23 @@ async function runWithTags(
   }
 }
 
-/** None where there is no such object: a policy then finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
-async function tagsOf(backend: Backend, { bucket, key, versionId }: ScopedResource): Promise<readonly Tag[]> {
+async function withExisting(request: OperationRequest, resource: ScopedResource): Promise<OperationRequest> {
+  const known = request.existing ?? new Map<string, ExistingObject>()
+  const id = resourceId(resource)
+  if (known.has(id)) throw new Error('an object is asked for again')
+  return { ...request, existing: new Map([...known, [id, await existingOf(request.backend, resource)]]) }
+}
+
+/** Where there is no such object, a policy finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
+export async function existingOf(
+  backend: Pick<Backend, 'kv'>,
+  { bucket, key, versionId }: ScopedResource,
+): Promise<ExistingObject> {
   try {
     const { record } = await findVersion(backend, { name: bucket, admit: () => {} }, key, versionId)
-    return record.attributes.tags
+    return record.attributes
   } catch (error) {
-    if (error instanceof S3Error) return []
+    if (error instanceof S3Error) return 'none'
     throw error
   }
 }
@@ -113,19 +120,23 @@ async function bucketFirst(
   if (!isUnsigned && !saysRequestIsWrong(error)) return error
   // To some operations the bucket need not be there.
   if (!reachesBucket(operation)) return isUnsigned ? new S3Error('AccessDenied') : error
-  const scope = (): AskingScope => new RequestScope(request, request, permissionsFor(operation, input))
-  const instead = await refusalOf(() => findBucket(request.backend, scope()))
+  const permissions = permissionsFor(operation, input)
+  const ask = (asking: OperationRequest): Promise<S3Error | undefined> =>
+    refusalOf(() => findBucket(asking.backend, new RequestScope(asking, asking, permissions)))
+  const instead = await ask(request).catch(async (needed: unknown) => {
+    if (!(needed instanceof ObjectNeededOf)) throw needed
+    return ask(await withExisting(request, needed.resource))
+  })
   if (instead === undefined) return error
   return isUnsigned ? denied(instead) : instead
 }
 
-/** Why the bucket does not admit the request. Where tags of the object would decide, it does not. */
+/** Why the bucket does not admit the request. */
 async function refusalOf(ask: () => Promise<unknown>): Promise<S3Error | undefined> {
   try {
     await ask()
     return undefined
   } catch (error) {
-    if (error instanceof TagsNeededOf) return new S3Error('AccessDenied')
     if (error instanceof S3Error) return error
     throw error
   }
@@ -158,8 +169,9 @@ class RequestContext implements OperationContext {
   readonly backend: OperationContext['backend']
   readonly principal: Principal
   readonly conditionValue: OperationContext['conditionValue']
-  readonly existingTags: OperationContext['existingTags']
+  readonly existing: OperationContext['existing']
   readonly accountName: OperationContext['accountName']
+  readonly isAccount: OperationContext['isAccount']
   readonly requestId: string
   readonly presigned: boolean
   readonly bucket: string
@@ -174,8 +186,9 @@ class RequestContext implements OperationContext {
     this.backend = request.backend
     this.principal = request.principal
     this.conditionValue = request.conditionValue
-    this.existingTags = request.existingTags
+    this.existing = request.existing
     this.accountName = request.accountName
+    this.isAccount = request.isAccount
     this.requestId = request.requestId
     this.presigned = request.presigned
     this.bucket = request.bucket

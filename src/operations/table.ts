@@ -10,6 +10,11 @@ import {
   putBucketEncryptionOperation,
 } from './bucket-encryption.ts'
 import {
+  deleteBucketOwnershipControlsOperation,
+  getBucketOwnershipControlsOperation,
+  putBucketOwnershipControlsOperation,
+} from './bucket-ownership-controls.ts'
+import {
   deleteBucketPolicyOperation,
   getBucketPolicyOperation,
   getBucketPolicyStatusOperation,
@@ -84,6 +89,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   deleteBucketCorsOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
+  putBucketOwnershipControlsOperation,
+  getBucketOwnershipControlsOperation,
+  deleteBucketOwnershipControlsOperation,
   putBucketAclOperation,
   getBucketAclOperation,
   ...fixedConfigurations,

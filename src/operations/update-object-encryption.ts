@@ -9,7 +9,7 @@ export const updateObjectEncryptionOperation = defineOperation({
   method: 'PUT',
   target: 'object',
   query: ['encryption'],
-  permission: 's3:UpdateObjectEncryption',
+  permission: ['s3:UpdateObjectEncryption', 's3:PutObject'],
   summary: 'Wraps the key of an encrypted object with a key of SSE-KMS. Bytes, entity tag and date stay as they are.',
   input: { versionId, ...ownership },
   inputBody: requiredDocument(

@@ -3,6 +3,7 @@
  * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
  */
 
+import type { Grant } from './grant.ts'
 import { type RetentionMode, retentionMode, type Tag } from './object-attributes.ts'
 import {
   flag,
@@ -46,6 +47,11 @@ export interface PublicAccessBlock {
   restrictPublicBuckets: boolean
 }
 
+/**
+ * Who owns objects that other accounts write, where the bucket has access control lists. `none`: the setting was removed, and S3 then goes by ObjectWriter.
+ */
+export type BucketOwnership = 'BucketOwnerPreferred' | 'ObjectWriter' | 'none'
+
 /** Which pages of other origins may use a bucket. Patterns hold one `*` at most, which stands for any characters. */
 export interface CorsRule {
   id?: string | undefined
@@ -76,8 +82,22 @@ export interface BucketRecord {
   /** The text of its policy, as it was put. */
   policy?: string | undefined
   publicAccessBlock?: PublicAccessBlock | undefined
+  /** Absent: BucketOwnerEnforced. The bucket's owner owns everything in it, and there are no access control lists. */
+  ownership?: BucketOwnership | undefined
+  /** Its access control list. Absent: the owner alone. */
+  grants?: readonly Grant[] | undefined
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
+  /** Set by a recovery that may lack what guarded the bucket: only its owner's own key is admitted, until an operator confirms what came back. */
+  unconfirmed?: true | undefined
+}
+
+type Guards = Pick<BucketRecord, 'policy' | 'publicAccessBlock' | 'ownership' | 'grants' | 'unconfirmed'>
+
+/** Whether the bucket has anything that decides who may use it, in addition to whose it is. */
+export function isGuarded({ policy, publicAccessBlock, ownership, grants, unconfirmed }: Guards): boolean {
+  if (policy !== undefined || ownership !== undefined || grants !== undefined || unconfirmed === true) return true
+  return Object.values(publicAccessBlock ?? {}).includes(true)
 }
 
 /** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */
@@ -123,12 +143,19 @@ const told = {
   moving: present,
 } satisfies Partial<PackedFields<BucketRecord>>
 
-export type BucketState = Pick<BucketRecord, keyof typeof told>
+/** `guarded`: see `isGuarded`. What guards a bucket takes too much room beside every object, so shards tell only that there is something. */
+export type BucketState = Pick<BucketRecord, keyof typeof told> & { guarded?: true | undefined }
 
-export const packedBucketState = packedObject<BucketState>(told)
+const packedState = packedObject<BucketState>({ ...told, guarded: present })
+
+export const packedBucketState: Packed<BucketState> = {
+  ...packedState,
+  write: (writer, state: BucketState & Guards) =>
+    packedState.write(writer, isGuarded(state) ? { ...state, guarded: true } : state),
+}
 
 /** The bucket with all that `state` tells of it. What shards don't tell stays. */
-export function withState(bucket: BucketRecord, state: BucketState): BucketRecord {
+export function withState(bucket: BucketRecord, { guarded, ...state }: BucketState): BucketRecord {
   const untold: Partial<BucketRecord> = Object.fromEntries(Object.entries(bucket).filter(([field]) => !(field in told)))
   return { ...unsetBucket, ...untold, ...state, name: bucket.name, id: bucket.id }
 }

@@ -2,6 +2,7 @@
  * What a client sets on an object, declared once. It travels as one value: from the request into the record and into what shards say, and from there into copies and
  * completed uploads. A new attribute is one optional field of `ObjectAttributes`, and one of `laterAttributes`.
  */
+import type { Grant } from './grant.ts'
 import {
   flag,
   listOf,
@@ -70,6 +71,10 @@ export interface ObjectAttributes {
   storageClass?: StorageClass | undefined
   /** Where a website sends who asks for the object. Kept and given back; no website is served here. */
   websiteRedirectLocation?: string | undefined
+  /** Account id. Absent: the owner of the bucket. It counts while the bucket has access control lists. */
+  owner?: string | undefined
+  /** The access control list. Absent: the owner alone. */
+  grants?: readonly Grant[] | undefined
 }
 
 export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
@@ -97,5 +102,10 @@ export const firstAttributes = {
   websiteRedirectLocation: text,
 } satisfies Partial<PackedFields<ObjectAttributes>>
 
+/** Grants change, and shards tell what was written first: an object that is found again from its shards must not be open to those whom its owner has since shut out. */
+type Untold = 'grants'
+
 /** Those that came since, behind all other fields. Append only. */
-export const laterAttributes = {} satisfies PackedFields<Omit<ObjectAttributes, keyof typeof firstAttributes>>
+export const laterAttributes = { owner: text } satisfies PackedFields<
+  Omit<ObjectAttributes, keyof typeof firstAttributes | Untold>
+>

@@ -176,6 +176,12 @@ export const versionCodec = {
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
+  /** The same with the object's owner, which is not among what listings read at once. */
+  decodeOwned(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
+    const record = versionCodec.decode(key, bytes)
+    return record.kind === 'marker' ? record : { ...decodeListedObject(key, bytes), owner: record.attributes.owner }
+  },
+
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
@@ -204,14 +210,12 @@ export const versionCodec = {
 /** Records of objects alone: current versions are never markers. */
 export const objectCodec = {
   encode: (key: Key, record: ObjectRecord): Buffer => versionCodec.encode(key, record),
-  decodeListed(key: Key, bytes: Buffer): ListedObject {
-    const listed = versionCodec.decodeListed(key, bytes)
-    if (listed.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
-    return listed
-  },
-  decode(key: Key, bytes: Buffer): ObjectRecord {
-    const record = versionCodec.decode(key, bytes)
-    if (record.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
-    return record
-  },
+  decodeListed: (key: Key, bytes: Buffer): ListedObject => objectOf(key, versionCodec.decodeListed(key, bytes)),
+  decodeOwned: (key: Key, bytes: Buffer): ListedObject => objectOf(key, versionCodec.decodeOwned(key, bytes)),
+  decode: (key: Key, bytes: Buffer): ObjectRecord => objectOf(key, versionCodec.decode(key, bytes)),
+}
+
+function objectOf<T extends { kind: 'object' }>(key: Key, record: T | DeleteMarker): T {
+  if (record.kind === 'marker') throw new RecordDamaged(key, 'a delete marker where only objects lie')
+  return record
 }

@@ -73,6 +73,8 @@ export interface ListedObject extends VersionName {
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
   /** Absent: STANDARD. */
   storageClass?: StorageClass | undefined
+  /** As `ObjectAttributes`. Read only where lists show it. */
+  owner?: string | undefined
 }
 
 /** Says that the key was deleted at its place in the order of versions. */

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { needsOf } from '../../src/access/decide.ts'
-import { type Grant, joinBlocks, noPublicAccessBlock } from '../../src/access/grants.ts'
+import {
+  type Grant,
+  type GrantPermission,
+  joinBlocks,
+  noPublicAccessBlock,
+  type ObjectOwnership,
+} from '../../src/access/grants.ts'
 import { reasonText } from '../../src/access/reason-text.ts'
 import {
   type Asked,
@@ -100,6 +106,40 @@ describe('inside one account', () => {
       { identity: [identityPolicy({ Action: 's3:PutObject' }, {})] },
       'allowed: Allow by statement #2 of the identity policy policy 1',
     ],
+  ])
+})
+
+describe('a recovered bucket that nobody has confirmed', () => {
+  const unconfirmed = (statement?: Record<string, unknown>) => ({
+    ...(statement === undefined ? {} : policyOf(statement)),
+    unconfirmed: true,
+  })
+  const closed =
+    'denied: the bucket was recovered, perhaps without all that guarded it: it admits only its owner’s own key until `holdfast access confirm BUCKET`'
+  check([
+    ['admits its account’s own key', { principal: account() }, { bucket: unconfirmed() }, own],
+    [
+      'admits it only as its policy does',
+      { principal: account() },
+      { bucket: unconfirmed({ Effect: 'Deny' }) },
+      bucketDenies,
+    ],
+    [
+      'lets it repair the policy',
+      { principal: account(), action: 's3:PutBucketPolicy' },
+      { bucket: unconfirmed({ Effect: 'Deny' }) },
+      own,
+    ],
+    [
+      'admits no narrowed key',
+      { principal: account() },
+      { identity: [identityPolicy(allow)], bucket: unconfirmed() },
+      closed,
+    ],
+    ['admits no user', {}, { identity: [identityPolicy(allow)], bucket: unconfirmed() }, closed],
+    ['admits no user whom its policy allows', {}, { bucket: unconfirmed({ Principal: { AWS: ann } }) }, closed],
+    ['admits no other account', { principal: account(stranger) }, { bucket: unconfirmed({}) }, closed],
+    ['admits nobody who did not sign', { principal: anonymous }, { bucket: unconfirmed({}) }, closed],
   ])
 })
 
@@ -406,8 +446,21 @@ describe('what a decision needs', () => {
       sessionPolicy: session,
       bucket: access,
     }
-    expect(needsOf(input, 's3:GetObject')).toEqual({ existingTags })
-    expect(needsOf(input, 's3:PutObject')).toEqual({ existingTags: false })
+    expect(needsOf(input, 's3:GetObject')).toEqual({ existingTags, object: true })
+    expect(needsOf(input, 's3:PutObject')).toEqual({ existingTags: false, object: false })
+  })
+
+  it.each<[string, ObjectOwnership, GrantPermission | undefined, string, boolean]>([
+    ['no object where there are no lists', 'BucketOwnerEnforced', 'WRITE', 's3:GetObject', false],
+    ['the object to read it', 'ObjectWriter', undefined, 's3:GetObject', true],
+    ['the object to read its list', 'BucketOwnerPreferred', undefined, 's3:GetObjectAcl', true],
+    ['no object to write one', 'ObjectWriter', 'WRITE', 's3:PutObject', false],
+    ['no object to remove one', 'ObjectWriter', undefined, 's3:DeleteObject', false],
+    ['the object to remove one where others may write', 'ObjectWriter', 'WRITE', 's3:DeleteObject', true],
+  ])('is %s', (_, ownership, granted, action, object) => {
+    const grants = granted && [{ grantee: { kind: 'everyone' }, permission: granted } as const]
+    const bucket = { owner, ownership, publicAccessBlock: noPublicAccessBlock, grants }
+    expect(needsOf({ identityPolicies: undefined, bucket }, action).object).toBe(object)
   })
 
   it('asks each policy once, and only for what it names', () => {

@@ -1,6 +1,7 @@
 /** Who signed a form: AWS's published example, both versions, and everything that is no signature. */
 import { describe, expect, it } from 'vitest'
 import { openCredentials } from '../../src/auth/credentials.ts'
+import { nobody } from '../../src/auth/principal.ts'
 import { noSessions } from '../../src/auth/sessions.ts'
 import { verifyForm } from '../../src/auth/verify-form.ts'
 import { signForm } from '../support/forms.ts'
@@ -44,6 +45,18 @@ it('takes the signature that AWS publishes', () => {
   expect(verifyForm(fields, rules).accessKeyId).toBe('AKIAIOSFODNN7EXAMPLE')
   fields.set('policy', policy.replace('e', 'f'))
   expect(refusal(() => verifyForm(fields, rules)).code).toBe('SignatureDoesNotMatch')
+})
+
+it('knows a form that nobody signed by that it claims nothing', () => {
+  expect(verifyForm(new Map([['key', 'a']]), rules)).toBe(nobody)
+})
+
+it.each(['policy', 'x-amz-security-token', 'x-store-security-token'])('takes no form for that which has %s', (name) => {
+  const fields = new Map([
+    ['key', 'a'],
+    [name, 'e30='],
+  ] as const)
+  expect(refusal(() => verifyForm(fields, rules)).code).toBe('AccessDenied')
 })
 
 describe.each([

@@ -55,6 +55,13 @@ describe('the goals of a run', () => {
     )
   })
 
+  it('of decisions are held against the verification of the same round', () => {
+    const round = (verifyUs: number, policyOf20Us: number) => ({ verifyUs, ownKeyUs: verifyUs / 10, policyOf20Us })
+    const decisions = [round(4, 8), round(40, 120), round(4, 16)]
+    const results = workGoalResults({ ...resultsOf('none', []), decisions })
+    expect(results.map(({ measured, met }) => `${measured} ${met}`)).toEqual(['0.10 true', '3.00 false'])
+  })
+
   it('of memory go by what an idle server holds, or else by what it held between rounds', () => {
     const MiB = 1024 * 1024
     const work = measured(serverNames.one, [10])

@@ -44,13 +44,19 @@ describe('a short run of the bench', () => {
   let results: BenchResults
 
   beforeAll(async () => {
-    const run = await bench('--quick', '--seconds', '0.2', '--rounds', '2', '--only', names.join(','))
+    const run = await bench('--quick', '--seconds', '0.2', '--rounds', '2', '--only', [...names, 'decisions'].join(','))
     text = run.text
     results = JSON.parse(run.results)
   }, 5 * minutes)
 
   const measurementsOf = (name: string): Measurement[] =>
     results.work.find(({ workload }) => workload.name === name)?.measurements ?? []
+
+  it('measures what a decision costs, in every round', () => {
+    expect(results.decisions).toHaveLength(2)
+    for (const costs of results.decisions ?? []) for (const us of Object.values(costs)) expect(us).toBeGreaterThan(0)
+    expect(text).toContain('bucket policy of 20 statements')
+  })
 
   it('measures what it was asked for, in every round, without a failed request', () => {
     expect(results.work.map(({ workload }) => workload.name).sort()).toEqual([...names].sort())

@@ -33,6 +33,21 @@ describeClient('aws-cli', ['aws', '--version'], (at) => {
     expect(await treeDifferences(join(at.directory, 'tree'), join(at.directory, 'down'))).toEqual([])
   })
 
+  it('makes public what it copies into a bucket with access control lists, and nothing in one without', async () => {
+    expect(await at.failing('aws', 's3', 'cp', '--acl', 'public-read', 'tree/plain.txt', 's3://bucket/open')).toContain(
+      'AccessControlListNotSupported',
+    )
+    await at.client('aws', 's3api', 'create-bucket', '--bucket', 'lists', '--object-ownership', 'ObjectWriter')
+    await s3('cp', '--acl', 'public-read', 'tree/plain.txt', 's3://lists/open')
+    await s3('cp', 'tree/plain.txt', 's3://lists/closed')
+    await s3('cp', '--acl', 'public-read', `tree/${largeFile}`, 's3://lists/large')
+    const statuses = ['open', 'closed', 'large'].map(async (key) => (await fetch(`${at.endpoint}/lists/${key}`)).status)
+    expect(await Promise.all(statuses)).toEqual([200, 403, 200])
+    expect(await s3('ls', '--no-sign-request', 's3://lists/').catch((error: Error) => error.message)).toContain(
+      'AccessDenied',
+    )
+  })
+
   it('serves what a presigned URL asks for, in either version of signatures', async () => {
     await s3('cp', 'tree/plain.txt', 's3://bucket/presigned')
     const presigned = async (): Promise<URL> => new URL((await s3('presign', 's3://bucket/presigned')).trim())

@@ -49,13 +49,36 @@ for place in ({}, {"Key": "käse/🦊"}):
     assert code_of(put_acl, Bucket=BUCKET, ACL="public-read", **place) == "AccessControlListNotSupported"
 assert code_of(s3.get_bucket_policy, Bucket=BUCKET) == "NoSuchBucketPolicy"
 
+# Access control lists, where the bucket has them.
+anonymous = boto3.client("s3", config=Config(signature_version=UNSIGNED))
+s3.create_bucket(
+    Bucket="boto-lists",
+    ObjectOwnership="ObjectWriter",
+    CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},
+)
+listed = boto3.resource("s3").Object("boto-lists", "a")
+listed.put(Body=b"data")
+assert code_of(anonymous.get_object, Bucket="boto-lists", Key="a") == "AccessDenied"
+listed.Acl().put(ACL="public-read")
+assert anonymous.get_object(Bucket="boto-lists", Key="a")["Body"].read() == b"data"
+assert [grant["Permission"] for grant in listed.Acl().grants] == ["FULL_CONTROL", "READ"]
+listed.Acl().put(ACL="private")
+assert code_of(anonymous.get_object, Bucket="boto-lists", Key="a") == "AccessDenied"
+s3.upload_fileobj(io.BytesIO(b"y" * 9 * MIB), "boto-lists", "big", ExtraArgs={"ACL": "public-read"})
+assert anonymous.head_object(Bucket="boto-lists", Key="big")["ContentLength"] == 9 * MIB
+assert code_of(anonymous.list_objects_v2, Bucket="boto-lists") == "AccessDenied"
+boto3.resource("s3").BucketAcl("boto-lists").put(ACL="public-read-write")
+assert len(anonymous.list_objects_v2(Bucket="boto-lists")["Contents"]) == 2
+anonymous.put_object(Bucket="boto-lists", Key="anybody", Body=b"z")
+boto3.resource("s3").Bucket("boto-lists").objects.delete()
+s3.delete_bucket(Bucket="boto-lists")
+
 # A policy opens what it names to whoever signs nothing, and nothing else.
 for key in ("public/a", "private"):
     s3.put_object(Bucket=BUCKET, Key=key, Body=b"data")
 statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{BUCKET}/public/*"}
 s3.put_bucket_policy(Bucket=BUCKET, Policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}))
 assert s3.get_bucket_policy_status(Bucket=BUCKET)["PolicyStatus"]["IsPublic"]
-anonymous = boto3.client("s3", config=Config(signature_version=UNSIGNED))
 assert anonymous.get_object(Bucket=BUCKET, Key="public/a")["Body"].read() == b"data"
 assert code_of(anonymous.get_object, Bucket=BUCKET, Key="private") == "AccessDenied"
 assert code_of(anonymous.list_objects_v2, Bucket=BUCKET) == "AccessDenied"

@@ -68,6 +68,21 @@ describeClient('s3cmd', ['s3cmd', '--version'], (at) => {
     }
   })
 
+  it('makes public what is in a bucket with access control lists, and private again', async () => {
+    await s3cmd('mb', '--add-header=x-amz-object-ownership:ObjectWriter', 's3://lists')
+    await s3cmd('put', 'tree/plain.txt', 's3://lists/a')
+    await s3cmd('put', '--acl-public', 'tree/plain.txt', 's3://lists/b')
+    const read = async (key: string): Promise<number> => (await fetch(`${at.endpoint}/lists/${key}`)).status
+    expect([await read('a'), await read('b')]).toEqual([403, 200])
+    await s3cmd('setacl', '--acl-public', 's3://lists/a')
+    expect(await s3cmd('info', 's3://lists/a')).toContain('*anon*: READ')
+    expect(await read('a')).toBe(200)
+    await s3cmd('setacl', '--acl-private', 's3://lists/a')
+    expect([await read('a'), await read('')]).toEqual([403, 403])
+    await s3cmd('setacl', '--acl-public', 's3://lists')
+    expect(await read('')).toBe(200)
+  })
+
   it('signs a URL', async () => {
     await s3cmd('put', 'tree/plain.txt', 's3://bucket/signed by s3cmd')
     const url = (await s3cmd('signurl', 's3://bucket/signed by s3cmd', '+60')).trim()

@@ -1,19 +1,35 @@
 /** Metadata that is lost and rebuilt from the stores: everything that can happen between a snapshot, the loss, and the shards. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { noPublicAccessBlock } from '../../src/access/grants.ts'
+import { bytesSource } from '../../src/byte-source.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
 import { repairBlobs } from '../../src/jobs/repair.ts'
-import { changeBucket, deleteBucket } from '../../src/objects/buckets.ts'
+import { changeBucket, confirmGuards, deleteBucket, findBucket } from '../../src/objects/buckets.ts'
 import { setTags } from '../../src/objects/change-version.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
 import { findVersion } from '../../src/objects/find-version.ts'
 import { listVersions } from '../../src/objects/list-versions.ts'
+import { createUpload } from '../../src/objects/uploads.ts'
+import { writeObject } from '../../src/objects/write-object.ts'
+import type { BucketRecord } from '../../src/records/bucket-record.ts'
 import { partsOf, repairs, snapshotKey, snapshotPieceOf, snapshots, uploads } from '../../src/records/keyspace.ts'
 import { snapshotPieceCodec } from '../../src/records/record-codecs.ts'
 import type { ObjectRecord } from '../../src/records/records.ts'
 import { type Damage, spoil } from '../blobs/disks.ts'
 import { type Mode, modeNames, putEncrypted, putInParts, readEncrypted } from '../objects/encrypted.ts'
-import { begin, complete, elsewhere, garbageOf, outcome, put, read, scope, sendPart } from '../objects/fixture.ts'
+import {
+  begin,
+  complete,
+  elsewhere,
+  garbageOf,
+  outcome,
+  plain,
+  put,
+  read,
+  scope,
+  sendPart,
+} from '../objects/fixture.ts'
 import { patternBytes } from '../support/seeded.ts'
 import { findAndRelease } from './orphans-fixture.ts'
 import {
@@ -173,6 +189,77 @@ describe.each(Object.entries(layouts))('with %s', (_, layout) => {
   })
 })
 
+describe('what guards a bucket', () => {
+  const guarded = { policy: '{}' }
+  const change = async (fields: Partial<BucketRecord>): Promise<void> => {
+    tick()
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, ...fields }))
+    tick()
+  }
+  const begins: Record<string, Partial<BucketRecord>> = { open: {}, guarded }
+
+  it.each<[what: string, begin: keyof typeof begins, since: () => Promise<unknown>, unconfirmed: boolean]>([
+    ['is of the snapshot alone', 'guarded', async () => {}, true],
+    ['is of the snapshot, and told by newer shards', 'guarded', () => put(made, 'later', 'x'), true],
+    [
+      'came after the snapshot, before the last write',
+      'open',
+      async () => {
+        await change(guarded)
+        await put(made, 'later', 'x')
+      },
+      true,
+    ],
+    [
+      'was taken away after the snapshot: that it comes back is told',
+      'guarded',
+      async () => {
+        await change({ policy: undefined })
+        await put(made, 'later', 'x')
+      },
+      true,
+    ],
+    [
+      'came and went since the snapshot',
+      'open',
+      async () => {
+        await change(guarded)
+        await put(made, 'later', 'x')
+        await change({ policy: undefined })
+        await put(made, 'last', 'x')
+      },
+      false,
+    ],
+    ['came after the last write, so that no shard tells it', 'open', () => change(guarded), false],
+    ['was never there', 'open', () => put(made, 'later', 'x'), false],
+  ])('%s', async (_, begin, since, unconfirmed) => {
+    made = await recoverableStore(layouts['two copies'])
+    await change(begins[begin] ?? {})
+    await put(made, 'first', 'x')
+    await made.snapshot()
+    await since()
+    const after = await made.recovered()
+    expect(after.report.unconfirmed).toEqual(unconfirmed ? ['bucket'] : [])
+    expect((await findBucket(after.backend, scope)).unconfirmed).toBe(unconfirmed ? true : undefined)
+  })
+
+  it('is told by shards alone, and again by those that are written before anybody confirms', async () => {
+    made = await recoverableStore(layouts['two copies'])
+    await change({ publicAccessBlock: { ...noPublicAccessBlock, restrictPublicBuckets: true } })
+    await put(made, 'key', 'x')
+    const once = await made.recovered()
+    expect(once.report.unconfirmed).toEqual(['bucket'])
+    expect((await findBucket(once.backend, scope)).publicAccessBlock).toBeUndefined()
+    tick()
+    await put(once, 'later', 'x')
+    expect((await once.recovered()).report.unconfirmed).toEqual(['bucket'])
+    await confirmGuards(once.backend, 'bucket')
+    tick()
+    await put(once, 'last', 'x')
+    expect((await once.recovered()).report.unconfirmed).toEqual([])
+  })
+})
+
 describe('what happened since the snapshot', () => {
   it('shards that were moved are found where they are', async () => {
     made = await recoverableStore(layouts['two copies'])
@@ -221,6 +308,25 @@ describe('what happened since the snapshot', () => {
     expect((await findVersion(after.backend, scope, 'key', undefined)).record.attributes.tags).toEqual([
       { key: 'a', value: '1' },
     ])
+  })
+
+  it.each([false, true])('an object keeps its owner, and is open to nobody else (in parts: %s)', async (inParts) => {
+    made = await recoverableStore(layouts['two copies'])
+    const everyone = { grantee: { kind: 'everyone' }, permission: 'READ' } as const
+    await changeBucket(made.backend, scope, (bucket) => ({ ...bucket, ownership: 'ObjectWriter', grants: [everyone] }))
+    const attributes = { ...plain, owner: 'other', grants: [everyone] }
+    if (inParts) {
+      const { uploadId } = await createUpload(made.backend, scope, { key: 'key', attributes, checksum: undefined })
+      await complete(made, { key: 'key', uploadId }, [await sendPart(made, { key: 'key', uploadId }, 1, 'x')])
+    } else {
+      const data = { body: bytesSource(Buffer.from('x')) }
+      await writeObject(made.backend, scope, { key: 'key', attributes, data, conditions: {} })
+    }
+    const { backend } = await made.recovered()
+    const { bucket, record } = await findVersion(backend, scope, 'key', undefined)
+    expect(record.attributes).toMatchObject({ owner: 'other' })
+    expect(record.attributes.grants).toBeUndefined()
+    expect([bucket.record.ownership, bucket.record.grants]).toEqual([undefined, undefined])
   })
 
   it('a bucket that was made again has its new objects, and none of the old', async () => {

@@ -6,9 +6,10 @@ import { partsCount, toRuns } from '../../src/objects/object-parts.ts'
 import { historyOf, objectKey, partKey } from '../../src/records/keyspace.ts'
 import { objectCodec, partCodec } from '../../src/records/record-codecs.ts'
 import { CountingKv, type KvCall } from '../support/counting-kv.ts'
+import { putOwnership } from '../support/wire-acl.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
 import { type Ask, openWire, type Wire, wireBucket } from '../support/wire-client.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
 
 let server: WireServer
 let wire: Wire
@@ -103,6 +104,17 @@ describe('the metadata store is asked', () => {
       expect(await callsOf(ask)).toEqual(['get', 'view', 'commit'])
       expect((await wire.must({ method: 'GET' })).body.toString()).not.toContain('<Key>')
     }
+  })
+
+  it('no more often where owners and lists decide', async () => {
+    await wire.must(putOwnership('ObjectWriter'))
+    await wire.must({ method: 'PUT', query: { acl: '' }, vendor: { acl: 'public-read-write' } })
+    expect(await callsOf({ ...putKey('key'), vendor: { acl: 'public-read' } })).toEqual(['get', 'commit'])
+    for (const more of [{}, { unsigned: true }, { signedBy: otherKey }] as const)
+      expect(await callsOf({ method: 'GET', key: 'key', ...more })).toEqual(['get'])
+    expect(await callsOf({ method: 'GET' })).toEqual(['view'])
+    await Promise.all(thousand.map((key) => wire.must({ ...putKey(key), signedBy: otherKey })))
+    expect(await callsOf({ ...deleteObjects(thousand), signedBy: otherKey })).toEqual(['get', 'get', 'commit'])
   })
 
   it('once by a GET, and once by a HEAD', async () => {

@@ -1,9 +1,11 @@
 /** Whether a request may do what it asks: by its key, by whose bucket it is, and by the bucket's policy. */
 import { describe, expect, it } from 'vitest'
 import { nobody, type Principal } from '../../src/auth/principal.ts'
-import { authorize, ExistingTagsNeeded } from '../../src/operations/authorize.ts'
+import { authorize, type ExistingObject, ObjectNeeded } from '../../src/operations/authorize.ts'
+import { resourceId } from '../../src/operations/context.ts'
 import { RequestScope, UnmadeScope } from '../../src/operations/request-scope.ts'
 import { type BucketRecord, unsetBucket } from '../../src/records/bucket-record.ts'
+import type { ObjectAttributes } from '../../src/records/object-attributes.ts'
 import { outcomeOf } from '../objects/fixture.ts'
 
 const bucketOf = (owner: string, over: Partial<BucketRecord> = {}): BucketRecord => ({
@@ -132,7 +134,7 @@ describe('the policy of a bucket', () => {
   ) =>
     outcomeOf(() =>
       authorize(
-        { principal, conditionValue: () => undefined, existingTags: tags },
+        { principal, conditionValue: () => undefined, existing: () => tags && { headers: {}, metadata: {}, tags } },
         { permission, name: 'bucket', bucket: bucketOf('main', { policy: text }), key },
       ),
     )
@@ -163,7 +165,7 @@ describe('the policy of a bucket', () => {
         { principal: nobody, conditionValue: () => undefined },
         { permission: 's3:GetObject', name: 'bucket', bucket: bucketOf('main', { policy: tagged }), key: 'public/a' },
       ),
-    ).toThrow(ExistingTagsNeeded)
+    ).toThrow(ObjectNeeded)
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [{ key: 'public', value: 'yes' }])).toBe('ok')
     expect(outcome(tagged, nobody, 's3:GetObject', 'public/a', [])).toBe('AccessDenied')
     expect(outcome(tagged, nobody, 's3:PutObject', 'public/a')).toBe('AccessDenied')
@@ -174,5 +176,79 @@ describe('the policy of a bucket', () => {
     expect(outcome(unknown, nobody, 's3:GetObject', 'public/a')).toBe('AccessDenied')
     expect(outcome(unknown, principalOf('main'), 's3:GetObject', 'public/a')).toBe('AccessDenied')
     expect(outcome(unknown, principalOf('main'), 's3:PutBucketPolicy', '')).toBe('ok')
+  })
+})
+
+describe('a bucket with access control lists', () => {
+  const everyone = { grantee: { kind: 'everyone' }, permission: 'READ' } as const
+  const listed = bucketOf('main', { ownership: 'ObjectWriter' })
+  const object = (over: Partial<ObjectAttributes> = {}): ExistingObject => ({
+    headers: {},
+    metadata: {},
+    tags: [],
+    ...over,
+  })
+  const outcome = (
+    principal: Principal,
+    permission: string,
+    existing: ExistingObject | undefined,
+    { bucket = listed, written = false } = {},
+  ) =>
+    outcomeOf(() =>
+      authorize(
+        { principal, conditionValue: () => undefined, existing: () => existing },
+        { permission, name: 'bucket', bucket, key: 'key', written },
+      ),
+    )
+  const [main, other] = [principalOf('main'), principalOf('other')]
+
+  it('needs to know the object before even its owner reads it, and nothing of it before he writes', () => {
+    expect(() => outcome(main, 's3:GetObject', undefined)).toThrow(ObjectNeeded)
+    expect(outcome(main, 's3:PutObject', undefined)).toBe('ok')
+    expect(outcome(main, 's3:DeleteObject', undefined)).toBe('ok')
+    // Nobody needs to know anything of it where there are no lists.
+    expect(outcome(main, 's3:GetObject', undefined, { bucket: own })).toBe('ok')
+  })
+
+  it.each<[string, Principal, string, Partial<ObjectAttributes>, string]>([
+    ['its owner reads it', main, 's3:GetObject', {}, 'ok'],
+    ['another account does not', other, 's3:GetObject', {}, 'AccessDenied'],
+    ['nobody does', nobody, 's3:GetObject', {}, 'AccessDenied'],
+    ['everyone does as its list says', nobody, 's3:GetObject', { grants: [everyone] }, 'ok'],
+    ['a list to read is none to write', nobody, 's3:PutObjectAcl', { grants: [everyone] }, 'AccessDenied'],
+    ['another writer reads what is his', other, 's3:GetObjectVersion', { owner: 'other' }, 'ok'],
+    ['the owner of the bucket reads nothing of it', main, 's3:GetObject', { owner: 'other' }, 'AccessDenied'],
+    ['but removes it', main, 's3:DeleteObject', { owner: 'other' }, 'ok'],
+  ])('%s', (_, principal, permission, over, answer) => {
+    expect(outcome(principal, permission, object(over))).toBe(answer)
+  })
+
+  it('tells that an object is missing to whoever may list it', () => {
+    expect(outcome(nobody, 's3:GetObject', 'none')).toBe('AccessDenied')
+    expect(outcome(nobody, 's3:GetObject', 'none', { bucket: { ...listed, grants: [everyone] } })).toBe('ok')
+    expect(outcome(nobody, 's3:GetObject', object(), { bucket: { ...listed, grants: [everyone] } })).toBe(
+      'AccessDenied',
+    )
+  })
+
+  it('asks the writer’s own policies, and no others, about the list of what he writes', () => {
+    expect(outcome(other, 's3:PutObjectAcl', object(), { written: true })).toBe('ok')
+    expect(outcome(principalOf('other', ['s3:PutObject']), 's3:PutObjectAcl', object(), { written: true })).toBe(
+      'AccessDenied',
+    )
+    expect(outcome(nobody, 's3:PutObjectAcl', object(), { written: true })).toBe('AccessDenied')
+  })
+
+  it('goes by the object that was read with it, not by one that was read before', () => {
+    const request = {
+      principal: other,
+      conditionValue: () => undefined,
+      expectedBucketOwner: undefined,
+      existing: new Map([[resourceId({ bucket: 'bucket', key: 'key' }), object({ owner: 'other' })]]),
+    }
+    const scope = new RequestScope(request, { bucket: 'bucket', key: 'key' }, ['s3:GetObject'])
+    const replaced: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
+    expect(outcomeOf(() => scope.admit(listed))).toBe('ok')
+    expect(outcomeOf(() => scope.admit(listed, () => replaced))).toBe('AccessDenied')
   })
 })

@@ -11,6 +11,7 @@ export function request({ backend }: TestStore, over: Partial<OperationRequest> 
     principal: owner,
     conditionValue: () => undefined,
     accountName: (id) => id,
+    isAccount: () => false,
     requestId: 'request',
     presigned: false,
     bucket: 'bucket',

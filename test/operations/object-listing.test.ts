@@ -70,7 +70,7 @@ describe('an entry', () => {
     const expected = { Key: 'a%20b', Size: 3, ETag: 'e', LastModified: 5, StorageClass: 'STANDARD' }
     expect(contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), undefined)).toEqual([expected])
     expect(
-      contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), { ID: 'main', DisplayName: 'Main' }),
+      contentsOf([{ key: 'a b', object: listed }], textEncoder('url'), () => ({ ID: 'main', DisplayName: 'Main' })),
     ).toEqual([{ ...expected, Owner: { ID: 'main', DisplayName: 'Main' } }])
   })
 

@@ -1,7 +1,7 @@
 /** What a user, a key's own policy and a session let a request do, together. */
 import { describe, expect, it } from 'vitest'
 import type { IdentityPolicy, Principal, PrincipalSession } from '../../src/auth/principal.ts'
-import { authorize, ExistingTagsNeeded } from '../../src/operations/authorize.ts'
+import { authorize, ObjectNeeded } from '../../src/operations/authorize.ts'
 import { policiesOf } from '../../src/operations/principal-policies.ts'
 import { type BucketRecord, unsetBucket } from '../../src/records/bucket-record.ts'
 import { outcomeOf } from '../objects/fixture.ts'
@@ -89,7 +89,7 @@ describe('of session policies', () => {
     ]) {
       const principal = { ...own, policies: policies(all), ...two }
       const ask = { permission: 's3:GetObject', name: 'bucket', bucket, key: 'key' }
-      expect(() => authorize({ principal, conditionValue: () => undefined }, ask)).toThrow(ExistingTagsNeeded)
+      expect(() => authorize({ principal, conditionValue: () => undefined }, ask)).toThrow(ObjectNeeded)
     }
   })
 })

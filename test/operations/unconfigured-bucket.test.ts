@@ -23,8 +23,6 @@ const rows: Row[] = [
   ['PutBucketLogging', 's3:PutBucketLogging', 'ok', { body: {} }],
   ['GetBucketNotificationConfiguration', 's3:GetBucketNotification', 'ok'],
   ['PutBucketNotificationConfiguration', 's3:PutBucketNotification', 'ok', { body: {} }],
-  ['GetBucketOwnershipControls', 's3:GetBucketOwnershipControls', 'ok'],
-  ['PutBucketOwnershipControls', 's3:PutBucketOwnershipControls', 'MalformedXML', { body: { Rule: [] } }],
   ['GetPublicAccessBlock', 's3:GetBucketPublicAccessBlock', 'NoSuchPublicAccessBlockConfiguration'],
   ['PutPublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok', { body: {} }],
   ['DeletePublicAccessBlock', 's3:PutBucketPublicAccessBlock', 'ok'],

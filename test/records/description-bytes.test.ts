@@ -31,6 +31,7 @@ const state: fc.Arbitrary<BucketState> = fc.record({
   locationConstraint: maybe(text),
   location: fc.oneof(fc.constant('default'), text),
   moving: maybe(fc.constant(true as const)),
+  guarded: maybe(fc.constant(true as const)),
   versioning: fc.constantFrom('unversioned', 'enabled', 'suspended'),
   objectLock: maybe(
     fc.record({
@@ -62,6 +63,7 @@ const attributes = fc.record({
   legalHold: maybe(flag),
   storageClass: maybe(fc.constantFrom(...namedClasses)),
   websiteRedirectLocation: maybe(text),
+  owner: maybe(text),
 })
 const encryption = maybe(
   fc.record({
@@ -222,7 +224,15 @@ const toldByShards = [
   'objectLock',
   'encryption',
   'moving',
+  'guarded',
 ]
+
+const blocking = (on: boolean) => ({
+  blockPublicAcls: on,
+  ignorePublicAcls: on,
+  blockPublicPolicy: on,
+  restrictPublicBuckets: on,
+})
 
 describe('of its bucket, a description', () => {
   const everything: BucketRecord = {
@@ -235,12 +245,7 @@ describe('of its bucket, a description', () => {
     objectLock: { defaultRetention: undefined },
     encryption: { by: 'store' },
     policy: '{}',
-    publicAccessBlock: {
-      blockPublicAcls: true,
-      ignorePublicAcls: true,
-      blockPublicPolicy: true,
-      restrictPublicBuckets: true,
-    },
+    publicAccessBlock: blocking(true),
   }
   const toldOf = (record: BucketRecord) => {
     const read = readDescription(descriptionBytes({ ...usual, bucketState: record }))
@@ -254,7 +259,19 @@ describe('of its bucket, a description', () => {
 
   it('says them as they are', () => {
     const { name, id, tags, policy, publicAccessBlock, ...told } = everything
-    expect(toldOf(everything)).toEqual(told)
+    expect(toldOf(everything)).toEqual({ ...told, guarded: true })
+  })
+
+  it.each<[string, Partial<BucketRecord>, true | undefined]>([
+    ['nothing', {}, undefined],
+    ['a policy', { policy: '{}' }, true],
+    ['a public access block', { publicAccessBlock: blocking(true) }, true],
+    ['a public access block that blocks nothing', { publicAccessBlock: blocking(false) }, undefined],
+    ['access control lists', { ownership: 'ObjectWriter' }, true],
+    ['a grant', { grants: [{ grantee: { kind: 'everyone' }, permission: 'READ' }] }, true],
+    ['what was recovered and is not confirmed', { unconfirmed: true }, true],
+  ])('says that it is guarded where that is so: %s', (_, fields, guards) => {
+    expect(toldOf({ ...bucket, ...fields })?.guarded).toBe(guards)
   })
 })
 
@@ -269,6 +286,11 @@ test.each<[string, BlobDescription, string]>([
     'an object with everything',
     guarded,
     'AgD//wsGcGhvdG9zIQEjRWeJq83vASNFZ4mrze/rAARtYWlugNjBoow0AQEDAQUBABEyMDI2LzExL2JlYWNoLmpwZ4C82fKeNCHUHYzZjwCyBOmACZjs+EJ+gCCsAhUAESIzRFVmd4iZAwIMdUxKbTh5VWJUeHM9AQppbWFnZS9qcGVnAQVtdGltZQwxNzkwMDAwMDAwLjUBAwdwcm9qZWN0AXgDAYCouMuJNgEHBwB5BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHAwZzc2UtczMh/ty6mHZUMhD+3LqYdlQyEA==',
+  ],
+  [
+    'an object in a bucket that is guarded',
+    { ...usual, bucketState: { ...plainState, guarded: true } },
+    'AgD/jQAGcGhvdG9zIQEjRWeJq83vASNFZ4mrze+DAgRtYWlugNjBoow0ETIwMjYvMTEvYmVhY2guanBngLzZ8p40IdQdjNmPALIE6YAJmOz4Qn6AIAEDAgx1TEptOHlVYlR4cz0BCmltYWdlL2pwZWc=',
   ],
   [
     'a completed upload',

@@ -45,6 +45,14 @@ const manifest = fc.record({
   shards: fc.array(fc.record({ storeId: name, id: name }), { maxLength: 3 }),
 })
 const storageClass = fc.constantFrom(...storageClasses).filter((name) => name !== 'STANDARD')
+const grantee = fc.oneof(
+  fc.record({ kind: fc.constant('account' as const), accountId: name }),
+  fc.record({ kind: fc.constantFrom('authenticated', 'everyone') }),
+)
+const grant = fc.record({
+  grantee,
+  permission: fc.constantFrom('FULL_CONTROL', 'READ', 'WRITE', 'READ_ACP', 'WRITE_ACP'),
+})
 const attributes = fc.record({
   headers: fc.record({ contentType: optional(text), cacheControl: optional(text), expires: optional(text) }),
   metadata: fc.dictionary(name, text),
@@ -53,6 +61,8 @@ const attributes = fc.record({
   legalHold: optional(fc.boolean()),
   storageClass: optional(storageClass),
   websiteRedirectLocation: optional(text),
+  owner: optional(name),
+  grants: optional(fc.array(grant, { maxLength: 3 })),
 })
 const versionName = fc
   .record({

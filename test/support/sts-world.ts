@@ -1,5 +1,6 @@
 /** A server over memory with identities, temporary keys and a clock that a test can put forward; and a client of STS that signs as AWS documents it. */
 import { Agent } from 'node:http'
+import type { AccountKey } from '../../src/auth/credentials.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { presign, type SigningKey, type SignOptions, sign } from './signer.ts'
@@ -40,14 +41,20 @@ export interface StsWorld extends WireServer {
   now(): number
 }
 
-export async function openStsWorld({ oidc = [] }: { oidc?: readonly OidcProvider[] } = {}): Promise<StsWorld> {
+interface StsWorldOptions {
+  oidc?: readonly OidcProvider[]
+  /** Further keys of the main account. */
+  keys?: readonly AccountKey[]
+}
+
+export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {}): Promise<StsWorld> {
   // It stands still, so that a slow machine changes nothing.
   let nowMs = Date.now()
   const now = (): number => nowMs
   const server = await startWireServer({
     clock: { ...systemClock, now },
     sigv2: 'all',
-    keys: [{ ...readingKey, permissions: ['s3:GetObject'] }],
+    keys: [{ ...readingKey, permissions: ['s3:GetObject'] }, ...keys],
     oidc,
   })
   const { port } = server

@@ -2,7 +2,7 @@
 import type { AccessControlPolicy, Grant } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Ask, Wire } from './wire-client.ts'
-import { documentRows, putDocument } from './wire-documents.ts'
+import { type DocumentAsk, documentRows, putDocument } from './wire-documents.ts'
 import { type Facts, type Row, refusal } from './wire-rows.ts'
 import type { SdkCall } from './wire-sdk.ts'
 import { readXml } from './wire-xml.ts'
@@ -26,31 +26,57 @@ const sdkGrant: Grant = { Grantee: { ...sdkOwner, Type: 'CanonicalUser' }, Permi
 /** As the AWS SDK reads it. */
 export const sdkPolicy = { Owner: sdkOwner, Grants: [sdkGrant] }
 
-const user = (id: string, type = 'CanonicalUser') => `<Grantee ${xsi} xsi:type="${type}"><ID>${id}</ID></Grantee>`
-const everyone = `<Grantee ${xsi} xsi:type="Group"><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee>`
-const byEmail = `<Grantee ${xsi} xsi:type="AmazonCustomerByEmail"><EmailAddress>a@example.com</EmailAddress></Grantee>`
-const grant = (grantee: string, permission = 'FULL_CONTROL') =>
+export const user = (id: string, type = 'CanonicalUser') =>
+  `<Grantee ${xsi} xsi:type="${type}"><ID>${id}</ID></Grantee>`
+export const group = (name: string) =>
+  `<Grantee ${xsi} xsi:type="Group"><URI>http://acs.amazonaws.com/groups/${name}</URI></Grantee>`
+export const everyone = group('global/AllUsers')
+export const byEmail = `<Grantee ${xsi} xsi:type="AmazonCustomerByEmail"><EmailAddress>a@example.com</EmailAddress></Grantee>`
+export const grant = (grantee: string, permission = 'FULL_CONTROL') =>
   `<Grant>${grantee}<Permission>${permission}</Permission></Grant>`
-const policy = (grants: string, owner = '<Owner><ID>main</ID></Owner>') =>
+export const policy = (grants: string, owner = '<Owner><ID>main</ID></Owner>') =>
   `<AccessControlPolicy>${owner}<AccessControlList>${grants}</AccessControlList></AccessControlPolicy>`
-const owners = grant(user('main'))
+/** As a grantee. */
+export const owners = user('main')
+const ownersGrant = grant(owners)
+
+export const putOwnership = (value: string): DocumentAsk =>
+  putDocument(
+    { ownershipControls: '' },
+    `<OwnershipControls><Rule><ObjectOwnership>${value}</ObjectOwnership></Rule></OwnershipControls>`,
+  )
+
+/** The bucket of the rows has access control lists. */
+export const ownedBy =
+  (value: 'BucketOwnerPreferred' | 'ObjectWriter') =>
+  async (wire: Wire): Promise<void> =>
+    void (await wire.must(putOwnership(value)))
+
+/** What the list of the bucket or of an object holds: `main FULL_CONTROL`, `AllUsers READ`. */
+export async function grantsOf(wire: Wire, ask: Partial<Ask> = {}): Promise<string[]> {
+  const { body } = await wire.must({ method: 'GET', ...ask, query: { acl: '', ...ask.query } })
+  return [...body.toString().matchAll(/<Grant>(.*?)<\/Grant>/g)].map(([, text = '']) => {
+    const name = /<ID>([^<]*)</.exec(text)?.[1] ?? /\/([^/<]*)<\/URI>/.exec(text)?.[1]
+    return `${name} ${/<Permission>([^<]*)</.exec(text)?.[1]}`
+  })
+}
 
 const unsupported: readonly [what: string, document: string][] = [
-  ['a right for another account beside the owner', policy(owners + grant(user('other'), 'READ'))],
-  ['a right for everyone', policy(owners + grant(everyone, 'READ'))],
-  ['a right by electronic mail', policy(owners + grant(byEmail, 'READ'))],
+  ['a right for another account beside the owner', policy(ownersGrant + grant(user('other'), 'READ'))],
+  ['a right for everyone', policy(ownersGrant + grant(everyone, 'READ'))],
+  ['a right by electronic mail', policy(ownersGrant + grant(byEmail, 'READ'))],
   ['less than all rights for the owner', policy(grant(user('main'), 'READ'))],
   ['no rights at all', policy('')],
-  ['another owner', policy(owners, '<Owner><ID>other</ID></Owner>')],
+  ['another owner', policy(ownersGrant, '<Owner><ID>other</ID></Owner>')],
   [
     'another owner whose name is that of the first',
-    policy(owners, '<Owner><ID>other</ID><DisplayName>Main</DisplayName></Owner>'),
+    policy(ownersGrant, '<Owner><ID>other</ID><DisplayName>Main</DisplayName></Owner>'),
   ],
 ]
 
 const malformed: readonly [what: string, document: string][] = [
-  ['without an owner', policy(owners, '')],
-  ['without the id of the owner', policy(owners, '<Owner><DisplayName>Main</DisplayName></Owner>')],
+  ['without an owner', policy(ownersGrant, '')],
+  ['without the id of the owner', policy(ownersGrant, '<Owner><DisplayName>Main</DisplayName></Owner>')],
   ['without a list', '<AccessControlPolicy><Owner><ID>main</ID></Owner></AccessControlPolicy>'],
   ['with a right that is none', policy(grant(user('main'), 'EVERYTHING'))],
   ['with a grant of nothing', policy(`<Grant>${user('main')}</Grant>`)],
@@ -87,7 +113,7 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
   const accepted = { ...prepared, status: 200, vendor: {}, body: '', afterwards: unchanged }
   const kept = { ...prepared, afterwards: unchanged }
   const notSupported = { ...kept, ...refusal('AccessControlListNotSupported', {}) }
-  const whole = put(policy(owners))
+  const whole = put(policy(ownersGrant))
   return [
     { it: 'accepts private', ...accepted, ask: headed({ acl: 'private' }), sdk: call({ ACL: 'private' }) },
     { it: 'accepts bucket-owner-full-control', ...accepted, ask: headed({ acl: 'bucket-owner-full-control' }) },
@@ -105,7 +131,7 @@ export function putAclRows({ key = '', given, call }: AclTarget): Row[] {
     {
       it: 'accepts a policy that calls the owner by another name, as the id decides',
       ...accepted,
-      ask: put(policy(owners, '<Owner><ID>main</ID><DisplayName>me</DisplayName></Owner>')),
+      ask: put(policy(ownersGrant, '<Owner><ID>main</ID><DisplayName>me</DisplayName></Owner>')),
     },
     {
       it: 'refuses public-read',

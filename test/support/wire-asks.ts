@@ -79,6 +79,7 @@ const unconfigured: Record<string, Succeeding> = {
     ...sub('ownershipControls'),
     body: '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>',
   },
+  DeleteBucketOwnershipControls: { ...removed, ...sub('ownershipControls') },
   GetPublicAccessBlock: { ...absent, ...sub('publicAccessBlock'), code: 'NoSuchPublicAccessBlockConfiguration' },
   DeletePublicAccessBlock: { ...removed, ...sub('publicAccessBlock') },
   PutPublicAccessBlock: {

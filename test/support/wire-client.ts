@@ -157,7 +157,8 @@ function signFormAsk(ask: Ask, port: number, { prefix, hosting }: Style): Signed
   const fields = [...Object.entries(ask.form ?? {}), ...Object.entries(ask.headers ?? {}), ...vendor]
   const version = ask.presigned === 'by version 2' ? 2 : 4
   const conditions = ask.formConditions === undefined ? {} : { conditions: ask.formConditions }
-  const signed = signForm({ bucket, fields, ...conditions }, { key: signedBy, prefix, version, nowMs: signedAtMs })
+  const signing = { key: signedBy, prefix, version, nowMs: signedAtMs } as const
+  const signed = ask.unsigned ? fields : signForm({ bucket, fields, ...conditions }, signing)
   const body = formBytes(signed, { filename: 'file.txt', ...ask.formFile, content: ask.body ?? '' })
   const inHost = hosting === 'virtual-host'
   return {

@@ -71,6 +71,7 @@ export class DirectClient {
       principal,
       conditionValue: () => undefined,
       accountName: (id: string) => id,
+      isAccount: () => false,
       requestId: 'request',
       presigned: false,
       bucket,

@@ -1,14 +1,18 @@
 /** PutBucketAcl and GetBucketAcl over the wire. */
 import { GetBucketAclCommand, PutBucketAclCommand } from '@aws-sdk/client-s3'
-import { ownersPolicy, putAclRows, sdkPolicy } from '../support/wire-acl.ts'
+import { type AclTarget, ownersPolicy, putAclRows, sdkPolicy } from '../support/wire-acl.ts'
+import { listRows } from '../support/wire-acl-lists.ts'
 import { wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { ownerRows } from '../support/wire-versions.ts'
 
 const get = { method: 'GET', query: { acl: '' } } as const
 
+const target: AclTarget = { call: (input) => sdk(PutBucketAclCommand, { Bucket: 'wire', ...input }) }
+
 wireTests('PutBucketAcl', [
-  ...putAclRows({ call: (input) => sdk(PutBucketAclCommand, { Bucket: 'wire', ...input }) }),
+  ...putAclRows(target),
+  ...listRows(target),
   ...ownerRows({ method: 'PUT', query: { acl: '' }, vendor: { acl: 'private' } }),
 ])
 

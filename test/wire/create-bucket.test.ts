@@ -178,7 +178,7 @@ const rows: Row[] = [
     (acl): Row => ({
       it: `refuses acl ${acl}`,
       withoutBucket: true,
-      ...refusal('AccessControlListNotSupported', {}),
+      ...refusal('InvalidBucketAclWithObjectOwnership', {}),
       ask: { method: 'PUT', vendor: { acl } },
       afterwards: isNotThere,
       sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ACL: acl as 'public-read' }),
@@ -188,7 +188,7 @@ const rows: Row[] = [
     (grant): Row => ({
       it: `refuses grant-${grant}`,
       withoutBucket: true,
-      ...refusal('AccessControlListNotSupported', {}),
+      ...refusal('InvalidBucketAclWithObjectOwnership', {}),
       ask: { method: 'PUT', vendor: { [`grant-${grant}`]: 'id=main' } },
       afterwards: isNotThere,
     }),
@@ -224,12 +224,42 @@ const rows: Row[] = [
     ask: { method: 'PUT', vendor: { 'object-ownership': 'BucketOwnerEnforced' } },
     sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectOwnership: 'BucketOwnerEnforced' }),
   },
+  ...(['BucketOwnerPreferred', 'ObjectWriter'] as const).map(
+    (ownership): Row => ({
+      it: `makes a bucket with access control lists: ${ownership}, and a list of its own`,
+      ...made,
+      ask: { method: 'PUT', vendor: { 'object-ownership': ownership, acl: 'public-read' } },
+      afterwards: async (wire) => {
+        const ask = (query: Record<string, string>) => wire.must({ method: 'GET', query })
+        expect((await ask({ ownershipControls: '' })).body.toString()).toContain(`>${ownership}<`)
+        expect((await ask({ acl: '' })).body.toString()).toContain('/groups/global/AllUsers</URI>')
+      },
+      sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectOwnership: ownership, ACL: 'public-read' }),
+    }),
+  ),
   {
-    it: 'refuses object ownership with access control lists',
+    it: 'takes grants in headers',
+    ...made,
+    ask: { method: 'PUT', vendor: { 'object-ownership': 'ObjectWriter', 'grant-read': 'id=other, id="main"' } },
+    afterwards: async (wire) => {
+      const list = (await wire.must({ method: 'GET', query: { acl: '' } })).body.toString()
+      expect(
+        [...list.matchAll(/<ID>(\w+)<\/ID><DisplayName>\w+<\/DisplayName><\/Grantee>/g)].map(([, id]) => id),
+      ).toEqual(['other', 'main'])
+    },
+  },
+  {
+    it: 'refuses object ownership that there is none of',
     withoutBucket: true,
-    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}object-ownership', ArgumentValue: 'ObjectWriter' }),
-    ask: { method: 'PUT', vendor: { 'object-ownership': 'ObjectWriter' } },
-    sdk: sdk(CreateBucketCommand, { Bucket: 'wire', ObjectOwnership: 'ObjectWriter' }),
+    ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}object-ownership', ArgumentValue: 'Nobody' }),
+    ask: { method: 'PUT', vendor: { 'object-ownership': 'Nobody' } },
+  },
+  {
+    it: 'refuses a list to an account that there is none of',
+    withoutBucket: true,
+    ...refusal('InvalidArgument', { ArgumentName: 'CanonicalUser/ID', ArgumentValue: 'nobody' }),
+    ask: { method: 'PUT', vendor: { 'object-ownership': 'ObjectWriter', 'grant-read': 'id=nobody' } },
+    afterwards: isNotThere,
   },
   {
     it: 'refuses a directory bucket by name',

@@ -16,7 +16,11 @@ const partialRows = tableRows.filter(({ only }) => only !== undefined)
 /** A value that does not work where others do. */
 const badValues: Readonly<Record<string, string>> = {
   acl: 'public-read',
-  'object-ownership': 'ObjectWriter',
+  'grant-full-control': 'id=main',
+  'grant-read': 'id=main',
+  'grant-read-acp': 'id=main',
+  'grant-write': 'id=main',
+  'grant-write-acp': 'id=main',
   'optional-object-attributes': 'Colour',
   'website-redirect-location': 'nowhere',
   'storage-class': 'COLDEST',
@@ -37,7 +41,9 @@ function requestOf(row: TableRow, open: OpenUpload): Ask {
   if (ask === undefined) throw new Error(`no request of ${row.operation}`)
   const value = valueFor(row)
   if (row.in === 'element') return withElement(ask, row.name, value)
-  if (row.in === 'vendor') return { ...ask, vendor: { ...ask.vendor, [row.name]: value } }
+  // A canned list and grants exclude each other.
+  const { acl: _, ...withoutList } = ask.vendor ?? {}
+  if (row.in === 'vendor') return { ...ask, vendor: { ...withoutList, [row.name]: value } }
   const place = row.in === 'query' ? 'query' : 'headers'
   return { ...ask, [place]: { ...ask[place], [row.name]: value } }
 }

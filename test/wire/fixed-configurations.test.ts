@@ -4,12 +4,10 @@ import {
   GetBucketAccelerateConfigurationCommand,
   GetBucketLoggingCommand,
   GetBucketNotificationConfigurationCommand,
-  GetBucketOwnershipControlsCommand,
   GetBucketRequestPaymentCommand,
   PutBucketAccelerateConfigurationCommand,
   PutBucketLoggingCommand,
   PutBucketNotificationConfigurationCommand,
-  PutBucketOwnershipControlsCommand,
   PutBucketRequestPaymentCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
@@ -190,39 +188,6 @@ wireTests('PutBucketNotificationConfiguration', [
       vendor: { 'skip-destination-validation': 'maybe' },
     },
   },
-])
-
-const ownershipRule = (value: string) => `<Rule><ObjectOwnership>${value}</ObjectOwnership></Rule>`
-const ownershipCall = (ObjectOwnership: 'BucketOwnerEnforced' | 'ObjectWriter') =>
-  sdk(PutBucketOwnershipControlsCommand, { Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } })
-const ownership = {
-  subResource: 'ownershipControls',
-  root: 'OwnershipControls',
-  holds: { Rule: { ObjectOwnership: 'BucketOwnerEnforced' } },
-}
-wireTests(
-  'GetBucketOwnershipControls',
-  reads(
-    ownership,
-    sdk(
-      GetBucketOwnershipControlsCommand,
-      { Bucket },
-      { OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] } },
-    ),
-  ),
-)
-wireTests('PutBucketOwnershipControls', [
-  ...writes(ownership, ownershipRule('BucketOwnerEnforced'), ownershipCall('BucketOwnerEnforced'), [
-    [ownershipRule('ObjectWriter'), 'Rule/ObjectOwnership=ObjectWriter', ownershipCall('ObjectWriter')],
-    [ownershipRule('BucketOwnerPreferred'), 'Rule/ObjectOwnership=BucketOwnerPreferred'],
-  ]),
-  ...malformed(
-    ownership,
-    '',
-    '<Rule/>',
-    ownershipRule('Nobody'),
-    ownershipRule('BucketOwnerEnforced') + ownershipRule('BucketOwnerEnforced'),
-  ),
 ])
 
 wireTests(

@@ -84,6 +84,7 @@ describe.each([
   it.each<[string, () => HeaderPair[], string]>([
     ['without policy', () => without(by(), 'policy'), 'AccessDenied'],
     ['without anything that signs it', () => form, 'AccessDenied'],
+    ['that names a key alone', () => [...form, ['AWSAccessKeyId', mainKey.accessKeyId]], 'AccessDenied'],
     ['with another policy', () => changed(by(), 'policy', 'e30='), 'SignatureDoesNotMatch'],
     ['with another signature', () => changed(by(), signature, '0'.repeat(64)), 'SignatureDoesNotMatch'],
     ['with a wrong secret', () => by({ ...mainKey, secretAccessKey: 'wrong' }), 'SignatureDoesNotMatch'],
@@ -163,7 +164,7 @@ describe('bad input', () => {
     ['another type of multipart', 'AccessDenied', good, { type: `multipart/mixed; boundary=${formBoundary}` }],
     ['only the end', 'IncorrectNumberOfFilesInPostRequest', () => formBytes([], undefined)],
     ['no file', 'IncorrectNumberOfFilesInPostRequest', () => formBytes(signed(), undefined)],
-    ['the file before its key', 'AccessDenied', () => formBytes([], { ...file, after: signed() })],
+    ['the file before its key', 'UserKeyMustBeSpecified', () => formBytes([], { ...file, after: signed() })],
     ['no key', 'UserKeyMustBeSpecified', () => formBytes(without(signed(), 'key'), file)],
     ['a field twice', 'InvalidArgument', () => formBytes([...signed(), ['KEY', 'other']], file)],
     ['10,000 fields', 'MaxPostPreDataLengthExceeded', () => behind(ignored(10_000))],

@@ -277,6 +277,78 @@ async function enabledWithObject(wire: Wire) {
   return { v1: await putVersion(wire, 'a', 'one') }
 }
 
+/** Whether an entity tag matches tells what an object is. */
+const there = async (wire: Wire): Promise<void> => {
+  await wire.must({ method: 'PUT', key: 'a', body: 'x' })
+}
+const etag = '"9dd4e461268c8034f5c8564e155c67a6"'
+const comparing = (ask: Ask, own: string, status: number): Row[] => [
+  {
+    it: 'refuses a condition on the entity tag to a key that may not read',
+    given: there,
+    ...refusal('AccessDenied', {}),
+    ask: { ...ask, headers: { 'If-Match': etag }, signedBy: signedBy(own) },
+  },
+  {
+    it: 'takes it from a key that may',
+    given: there,
+    status,
+    ask: { ...ask, headers: { 'If-Match': etag }, signedBy: signedBy(own, 's3:GetObject') },
+  },
+]
+puts.push(...comparing({ method: 'PUT', key: 'a', body: 'y' }, 's3:PutObject', 200))
+puts.push({
+  it: 'takes the condition that there is no object from a key that may not read',
+  status: 200,
+  ask: {
+    method: 'PUT',
+    key: 'a',
+    body: 'y',
+    headers: { 'If-None-Match': '*' },
+    signedBy: signedBy('s3:PutObject'),
+  },
+})
+const removals: Row[] = [
+  ...comparing({ method: 'DELETE', key: 'a' }, 's3:DeleteObject', 204),
+  {
+    it: 'takes the condition that there is an object from a key that may not read',
+    given: there,
+    status: 204,
+    ask: { method: 'DELETE', key: 'a', headers: { 'If-Match': '*' }, signedBy: signedBy('s3:DeleteObject') },
+  },
+  {
+    it: 'refuses a condition on the size to a key that may not read',
+    given: there,
+    ...refusal('AccessDenied', {}),
+    ask: { method: 'DELETE', key: 'a', vendor: { 'if-match-size': '1' }, signedBy: signedBy('s3:DeleteObject') },
+  },
+]
+const comparison = `<Delete><Object><Key>a</Key><ETag>${etag}</ETag></Object></Delete>`
+const comparingEntry = (...permissions: string[]): Pick<Row, 'status' | 'ask' | 'given'> => ({
+  status: 200,
+  given: there,
+  ask: {
+    method: 'POST',
+    query: { delete: '' },
+    headers: { 'Content-MD5': md5Base64(comparison) },
+    body: comparison,
+    signedBy: signedBy(...permissions),
+  },
+})
+deletions.push(
+  {
+    it: 'refuses an entry with an entity tag to a key that may not read',
+    ...comparingEntry('s3:DeleteObject'),
+    xml: { DeleteResult: { Error: denied({}) } },
+  },
+  {
+    it: 'takes it from a key that may',
+    ...comparingEntry('s3:DeleteObject', 's3:GetObject'),
+    xml: { DeleteResult: { Deleted: { Key: 'a' } } },
+  },
+)
+
+wireTests('DeleteObject', removals, { keys })
 wireTests('PutObject', puts, { keys })
 wireTests('PostObject', posts, { keys })
 wireTests('CreateMultipartUpload', begins, { keys })

@@ -1,6 +1,8 @@
 /** PutObjectAcl and GetObjectAcl over the wire. */
 import { GetObjectAclCommand, PutObjectAclCommand } from '@aws-sdk/client-s3'
-import { ownersPolicy, putAclRows, sdkPolicy } from '../support/wire-acl.ts'
+import { expect } from 'vitest'
+import { type AclTarget, grantsOf, ownersPolicy, putAclRows, putOwnership, sdkPolicy } from '../support/wire-acl.ts'
+import { listRows } from '../support/wire-acl-lists.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -27,8 +29,30 @@ function versionRows(ask: Ask): Row[] {
   ]
 }
 
+const target: AclTarget = { key, given: stored, call: (acl) => sdk(PutObjectAclCommand, { ...input, ...acl }) }
+
+const ofOneVersion: Row = {
+  it: 'changes the list of the version that is named, and of no other',
+  status: 200,
+  given: async (wire) => {
+    await wire.must(putOwnership('ObjectWriter'))
+    return history(wire)
+  },
+  ask: { ...put, query: { acl: '', versionId: '{{v1}}' }, vendor: { acl: 'public-read' } },
+  vendor: { 'version-id': '{{v1}}' },
+  afterwards: async (wire, _, { v1 = '' }) => {
+    const read = (versionId?: string) =>
+      wire.ask({ method: 'GET', key, unsigned: true, ...(versionId === undefined ? {} : { query: { versionId } }) })
+    expect([(await read(v1)).status, (await read()).status]).toEqual([200, 403])
+    expect(await grantsOf(wire, { key, query: { versionId: v1 } })).toEqual(['main FULL_CONTROL', 'AllUsers READ'])
+    expect(await grantsOf(wire, { key })).toEqual(['main FULL_CONTROL'])
+  },
+}
+
 wireTests('PutObjectAcl', [
-  ...putAclRows({ key, given: stored, call: (acl) => sdk(PutObjectAclCommand, { ...input, ...acl }) }),
+  ...putAclRows(target),
+  ...listRows(target),
+  ofOneVersion,
   ...versionRows(put),
   ...ownerRows(put),
 ])

@@ -24,6 +24,8 @@ export interface RecoverReport {
   unreadable: number
   /** Blobs that no record references and that have too few shards to be read. */
   incomplete: number
+  /** Buckets that admit only their owner's own key until they are confirmed. */
+  unconfirmed: string[]
   /** A few of them, each with what is missing. */
   notRecovered: string[]
 }

@@ -7,6 +7,7 @@ import {
   type BucketRecord,
   type BucketState,
   bucketCodec,
+  isGuarded,
   unsetBucket,
   withState,
 } from '../../records/bucket-record.ts'
@@ -40,7 +41,7 @@ export async function recoverBuckets(recovery: Recovery, owner: string): Promise
   const { kv, takenMs, report } = recovery
   const known = new Map<string, BucketRecord>()
   for await (const bucket of everyBucket(kv)) known.set(bucket.name, bucket)
-  const writes = new Writes(recovery)
+  const changed = new Set<string>()
   const sighted = newestOf(await sightings(recovery))
   for (const sighting of sighted.values()) {
     const before = known.get(sighting.name)
@@ -49,9 +50,17 @@ export async function recoverBuckets(recovery: Recovery, owner: string): Promise
     if (before !== undefined && before.id !== after.id) await removeBucket(recovery, before)
     if (before?.id !== after.id) report.bucketsFromShards += 1
     known.set(after.name, after)
-    const key = bucketKey(after.name)
-    writes.put({ key, value: bucketCodec.encode(key, after) })
-    writes.put({ key: ownedBucketKey(after.owner, after.name), value: noValue })
+    changed.add(after.name)
+  }
+  const writes = new Writes(recovery)
+  for (const found of known.values()) {
+    const bucket = untilConfirmed(found)
+    known.set(bucket.name, bucket)
+    if (bucket.unconfirmed === true) report.unconfirmed.push(bucket.name)
+    if (bucket === found && !changed.has(bucket.name)) continue
+    const key = bucketKey(bucket.name)
+    writes.put({ key, value: bucketCodec.encode(key, bucket) })
+    writes.put({ key: ownedBucketKey(bucket.owner, bucket.name), value: noValue })
     await writes.flushWhenMany()
   }
   await writes.flush()
@@ -70,7 +79,16 @@ export function bucketAfter(
   const known = before?.id === id ? before : { ...unsetBucket, name, id, owner, createdMs: lastMs }
   const after = state === undefined ? known : withState(known, state)
   // Object Lock can't be disabled: a shard that lacks it is older.
-  return { ...after, objectLock: after.objectLock ?? before?.objectLock }
+  const locked = { ...after, objectLock: after.objectLock ?? before?.objectLock }
+  return state?.guarded === true ? { ...locked, unconfirmed: true } : locked
+}
+
+/**
+ * What guards a bucket may have changed since the snapshot: it may have been closed to all. So it counts only once it is confirmed, and the same bucket
+ * is returned where nothing guards it.
+ */
+function untilConfirmed(bucket: BucketRecord): BucketRecord {
+  return isGuarded(bucket) && bucket.unconfirmed !== true ? { ...bucket, unconfirmed: true } : bucket
 }
 
 /** Of several buckets with one name, the last one written to exists. The others must have been empty before it could be created. */
@@ -93,11 +111,17 @@ async function sightings({ staging, takenMs, graceMs }: Recovery): Promise<Bucke
         const { bucketId: id, bucket: name, writtenMs: lastMs, bucketState: state } = description
         if (takenMs !== undefined && lastMs < takenMs - graceMs) continue
         const known = byId.get(id)
-        if (known === undefined || known.lastMs < lastMs) byId.set(id, { id, name, lastMs, state })
+        if (known !== undefined && isAfter(known, lastMs, state)) continue
+        byId.set(id, { id, name, lastMs, state })
       }
     }
   }
   return [...byId.values()]
+}
+
+/** Of two of the same moment, either may be the older one: that which tells of guards counts. */
+function isAfter({ lastMs, state }: BucketSighting, otherMs: number, other: BucketState | undefined): boolean {
+  return lastMs > otherMs || (lastMs === otherMs && (state?.guarded === true || other?.guarded !== true))
 }
 
 /** It was deleted after the snapshot, so it had become empty. */

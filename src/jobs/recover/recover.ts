@@ -21,6 +21,7 @@ export const emptyReport = (): RecoverReport => ({
   openUploads: 0,
   unreadable: 0,
   incomplete: 0,
+  unconfirmed: [],
   notRecovered: [],
 })
 

@@ -151,9 +151,9 @@ const fixed: readonly Call[] = [
   },
   {
     operation: 'PutBucketOwnershipControls',
-    about: 'refuses other owners',
-    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=ObjectWriter}]'],
-    fails: 'NotImplemented',
+    about: 'refuses what is none',
+    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=Nobody}]'],
+    fails: 'MalformedXML',
   },
   {
     operation: 'GetBucketAbac',
@@ -200,6 +200,40 @@ const accessControl = (get: string, put: string, words: readonly string[]): Call
   },
 ]
 
+const everyone = { Type: 'Group', URI: 'http://acs.amazonaws.com/groups/global/AllUsers' }
+const publicGrants = { ...grants, Grants: [...grants.Grants, { Grantee: everyone, Permission: 'READ' }] }
+const granted = { ...grants, Grants: grants.Grants.map((grant) => ({ ...grant, Permission: 'READ_ACP' })) }
+
+/** The same in a bucket that has lists. */
+const lists: readonly Call[] = [
+  {
+    operation: 'PutBucketOwnershipControls',
+    about: 'lets writers own what they write',
+    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=ObjectWriter}]'],
+  },
+  { operation: 'PutBucketAcl', about: 'opens the bucket', words: [...bucket, '--acl', 'public-read'] },
+  { operation: 'GetBucketAcl', about: 'shows it', words: bucket, prints: publicGrants },
+  {
+    operation: 'PutBucketOwnershipControls',
+    about: 'is refused while the bucket is open by its list',
+    words: [...bucket, '--ownership-controls', 'Rules=[{ObjectOwnership=BucketOwnerEnforced}]'],
+    fails: 'InvalidBucketAclWithObjectOwnership',
+  },
+  { operation: 'PutObjectAcl', about: 'opens the object', words: [...object, '--acl', 'public-read'] },
+  { operation: 'GetObjectAcl', about: 'shows it', words: object, prints: publicGrants },
+  { operation: 'PutObjectAcl', about: 'grants', words: [...object, '--grant-read-acp', `id=${owner.ID}`] },
+  { operation: 'GetObjectAcl', about: 'shows the grant', words: object, prints: granted },
+  {
+    operation: 'PutObjectAcl',
+    about: 'refuses whom nobody knows',
+    words: [...object, '--grant-read', 'id=nobody'],
+    fails: 'InvalidArgument',
+  },
+  { operation: 'PutBucketAcl', about: 'closes the bucket', words: [...bucket, '--acl', 'private'] },
+  { operation: 'DeleteBucketOwnershipControls', about: 'removes the setting', words: bucket },
+  ...without('GetBucketOwnershipControls', 'OwnershipControlsNotFoundError'),
+]
+
 const attributes: Call = {
   operation: 'GetObjectAttributes',
   about: 'gives what is asked for',
@@ -226,6 +260,7 @@ export const documents: Scenario = {
     ...fixed,
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
     ...accessControl('GetObjectAcl', 'PutObjectAcl', object),
+    ...lists,
     attributes,
   ],
 }

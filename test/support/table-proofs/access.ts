@@ -1,8 +1,8 @@
 /** Proofs of access: what a policy opens is open, and what a block closes is closed. */
 import { expect } from 'vitest'
+import { putOwnership } from '../wire-acl.ts'
 import { md5Base64 } from '../wire-checksums.ts'
 import type { Ask, Wire } from '../wire-client.ts'
-import { readXml } from '../wire-xml.ts'
 import { answering, effect, type Proof, refuses } from './proof.ts'
 
 const policy = JSON.stringify({
@@ -22,13 +22,7 @@ const putBlock = (...blocked: string[]): Ask => {
   return { method: 'PUT', query: { publicAccessBlock: '' }, headers: { 'Content-MD5': md5Base64(body) }, body }
 }
 
-/** Access control lists are disabled here, so that what blocks them is only read back. */
-const readBack = (name: string): Proof =>
-  effect('PutPublicAccessBlock', [`request element:${block}/${name}`], async (wire) => {
-    await wire.must(putBlock(name))
-    const { value } = readXml((await wire.must({ method: 'GET', query: { publicAccessBlock: '' } })).body)
-    expect(value).toEqual(Object.fromEntries(names.map((each) => [each, String(each === name)])))
-  })
+const openByList: Ask = { method: 'PUT', key: 'open', query: { acl: '' }, vendor: { acl: 'public-read' } }
 
 export const accessProofs: readonly Proof[] = [
   effect('PutBucketPolicy', ['request data:body'], async (wire) => {
@@ -56,8 +50,20 @@ export const accessProofs: readonly Proof[] = [
     ask: { method: 'GET', query: { policyStatus: '' } },
     elements: { 'PolicyStatus/IsPublic': 'true' },
   }),
-  readBack('BlockPublicAcls'),
-  readBack('IgnorePublicAcls'),
+  effect('PutPublicAccessBlock', [`request element:${block}/BlockPublicAcls`], async (wire) => {
+    await wire.must(putOwnership('ObjectWriter'))
+    await putOpen(wire)
+    await wire.must(putBlock('BlockPublicAcls'))
+    await refuses(wire, openByList, 403, 'AccessDenied')
+  }),
+  effect('PutPublicAccessBlock', [`request element:${block}/IgnorePublicAcls`], async (wire) => {
+    await wire.must(putOwnership('ObjectWriter'))
+    await putOpen(wire)
+    await wire.must(openByList)
+    expect(await statusUnsigned(wire)).toBe(200)
+    await wire.must(putBlock('IgnorePublicAcls'))
+    expect(await statusUnsigned(wire)).toBe(403)
+  }),
   effect('PutPublicAccessBlock', [`request element:${block}/BlockPublicPolicy`], async (wire) => {
     await wire.must(putBlock('BlockPublicPolicy'))
     await refuses(wire, putPolicy, 403, 'AccessDenied')

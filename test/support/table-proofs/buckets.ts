@@ -22,8 +22,10 @@ const making: Proof[] = [
     expect(await texts(wire, locked, 'ObjectLockConfiguration/ObjectLockEnabled')).toEqual(['Enabled'])
   }),
   effect('CreateBucket', ['request vendor:object-ownership'], async (wire) => {
-    await refuses(wire, put('made', { vendor: { 'object-ownership': 'ObjectWriter' } }), 400, 'InvalidArgument')
-    await wire.must(put('made', { vendor: { 'object-ownership': 'BucketOwnerEnforced' } }))
+    await refuses(wire, put('made', { vendor: { 'object-ownership': 'Nobody' } }), 400, 'InvalidArgument')
+    await wire.must(put('made', { vendor: { 'object-ownership': 'ObjectWriter' } }))
+    const found: Ask = { method: 'GET', bucket: 'made', query: { ownershipControls: '' } }
+    expect(await texts(wire, found, 'OwnershipControls/Rule/ObjectOwnership')).toEqual(['ObjectWriter'])
   }),
   effect('CreateBucket', ['request vendor:bucket-namespace'], async (wire) => {
     const regional = put('made', { vendor: { 'bucket-namespace': 'account-regional' } })

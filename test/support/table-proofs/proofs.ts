@@ -1,6 +1,7 @@
 /** All proofs, family by family. A new operation adds its own here. */
 
 import { accessProofs } from './access.ts'
+import { accessListProofs } from './access-lists.ts'
 import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
@@ -22,6 +23,7 @@ export const proofs: readonly Proof[] = [
   ...digestProofs,
   ...bucketProofs,
   ...accessProofs,
+  ...accessListProofs,
   ...corsProofs,
   ...writeProofs,
   ...formProofs,

@@ -37,14 +37,6 @@ const fixed: readonly Fixed[] = [
     document: ({ 'RequestPaymentConfiguration/Payer': payer }) =>
       `<RequestPaymentConfiguration><Payer>${payer}</Payer></RequestPaymentConfiguration>`,
   },
-  {
-    read: 'GetBucketOwnershipControls',
-    write: 'PutBucketOwnershipControls',
-    query: 'ownershipControls',
-    elements: { 'OwnershipControls/Rule/ObjectOwnership': ['BucketOwnerEnforced', 'ObjectWriter'] },
-    document: ({ 'OwnershipControls/Rule/ObjectOwnership': ownership }) =>
-      `<OwnershipControls><Rule><ObjectOwnership>${ownership}</ObjectOwnership></Rule></OwnershipControls>`,
-  },
 ]
 
 const fixedProofs = fixed.flatMap(({ read, write, query, elements, document, absent = false }): Proof[] => {

@@ -48,7 +48,7 @@ const writes: Readonly<Record<string, Write>> = {
   },
 }
 
-const writing = (operation: string): Write => {
+export const writing = (operation: string): Write => {
   const write = writes[operation]
   if (write === undefined) throw new Error(`no way to write by ${operation}`)
   return write
@@ -62,7 +62,7 @@ async function written(wire: Wire, operation: string, more: Partial<Ask>): Promi
 }
 
 /** The same for each operation that writes and has the row, in bucket `wire`. */
-function ofWrites(what: string, run: (wire: Wire, operation: string) => Promise<void>): Proof[] {
+export function ofWrites(what: string, run: (wire: Wire, operation: string) => Promise<void>): Proof[] {
   return ofEach(
     what,
     async (wire, operation) => {
@@ -113,7 +113,7 @@ const acl = ofWrites('request vendor:acl', async (wire, operation) => {
 const bucketAcl = effect('CreateBucket', ['request vendor:acl'], async (wire) => {
   const made = (canned: string): Ask => ({ method: 'PUT', bucket: `made-${canned}`, vendor: { acl: canned } })
   for (const canned of ['private', 'bucket-owner-full-control']) await wire.must(made(canned))
-  await refuses(wire, made('public-read'), 400, 'AccessControlListNotSupported')
+  await refuses(wire, made('public-read'), 400, 'InvalidBucketAclWithObjectOwnership')
   await refuses(wire, { method: 'GET', bucket: 'made-public-read' }, 404, 'NoSuchBucket')
 })
 

@@ -24,6 +24,20 @@ export const accessMutations: readonly Mutation[] = [
     suite: 'access/decide.test.ts',
   },
   {
+    name: 'a recovered bucket admits narrowed keys of its account before it is confirmed',
+    file: 'access/decide.ts',
+    find: "return identityPolicies === undefined && principal.kind === 'account'",
+    replace: "return principal.kind === 'account'",
+    suite: 'access/decide.test.ts',
+  },
+  {
+    name: 'a recovered bucket goes by the policy of the snapshot without a confirmation',
+    file: 'jobs/recover/recover-buckets.ts',
+    find: 'const bucket = untilConfirmed(found)',
+    replace: 'const bucket = found',
+    suite: 'jobs/recover.test.ts',
+  },
+  {
     name: 'another account needs no identity policy',
     file: 'access/decide.ts',
     find: "if (fromIdentity === undefined) return denied({ by: 'default', missing: 'identity policy' })",

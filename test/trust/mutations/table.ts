@@ -1,5 +1,6 @@
 /** All mutations, by rooms. Each survivor that was found belongs here, with the test that kills it now. */
 import { accessMutations } from './access.ts'
+import { accessListMutations } from './access-lists.ts'
 import { dataMutations } from './data.ts'
 import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
@@ -13,5 +14,6 @@ export const mutations: readonly Mutation[] = [
   ...outsideMutations,
   ...accessMutations,
   ...identityMutations,
+  ...accessListMutations,
   ...temporaryKeyMutations,
 ]

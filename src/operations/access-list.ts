@@ -1,0 +1,140 @@
+/** What a request asks for as an access control list, and what becomes of it in its bucket: stored, or refused. */
+import type { NamedGrantee } from '../contract/groups.ts'
+import { notImplemented, S3Error } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { AccessAttributes } from '../objects/write-object.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
+import type { Grant, GrantPermission } from '../records/grant.ts'
+import { type CannedAcl, cannedGrants, isOwnersAlone, isPublicList, newOwner } from '../rules/access-list.ts'
+import { askedByPolicy, type Policy, type PolicyAsked } from './access-control-policy.ts'
+import { accessOf } from './authorize.ts'
+import type { OperationContext } from './context.ts'
+import { type Accounts, grantOf, type NamedGrant } from './grantee-names.ts'
+
+export interface AclInputs {
+  acl?: CannedAcl | undefined
+  grantFullControl?: readonly NamedGrantee[] | undefined
+  grantRead?: readonly NamedGrantee[] | undefined
+  grantReadAcp?: readonly NamedGrantee[] | undefined
+  grantWrite?: readonly NamedGrantee[] | undefined
+  grantWriteAcp?: readonly NamedGrantee[] | undefined
+}
+
+type AskedList =
+  | { by: 'canned'; acl: CannedAcl }
+  | { by: 'headers'; grants: readonly NamedGrant[] }
+  | ({ by: 'document' } & PolicyAsked)
+
+/** `undefined`: the headers say nothing. Throws InvalidRequest. */
+function askedByHeaders(input: AclInputs): AskedList | undefined {
+  const grants = headerGrants(input)
+  if (input.acl === undefined) return grants.length === 0 ? undefined : { by: 'headers', grants }
+  if (grants.length === 0) return { by: 'canned', acl: input.acl }
+  throw new S3Error('InvalidRequest', {
+    message: 'Specifying both Canned ACLs and Header Grants is not allowed',
+  })
+}
+
+/** Throws InvalidRequest where there are too many. */
+function headerGrants(input: AclInputs): NamedGrant[] {
+  const of = (permission: GrantPermission, named: readonly NamedGrantee[] = []): NamedGrant[] =>
+    named.map((grantee) => ({ permission, grantee }))
+  const grants = [
+    ...of('FULL_CONTROL', input.grantFullControl),
+    ...of('READ', input.grantRead),
+    ...of('READ_ACP', input.grantReadAcp),
+    ...of('WRITE', input.grantWrite),
+    ...of('WRITE_ACP', input.grantWriteAcp),
+  ]
+  if (grants.length <= limits.aclGrantsMax) return grants
+  throw new S3Error('InvalidRequest', {
+    message: `An access control list has ${limits.aclGrantsMax} grants at most.`,
+  })
+}
+
+/** What PutBucketAcl and PutObjectAcl ask for. Throws MissingSecurityHeader, UnexpectedContent, InvalidRequest, MalformedACLError. */
+export function askedList(input: AclInputs, policy: Policy | undefined): AskedList {
+  const headers = askedByHeaders(input)
+  if (policy === undefined) {
+    if (headers === undefined) throw new S3Error('MissingSecurityHeader', { details: { MissingHeaderName: 'acl' } })
+    return headers
+  }
+  if (headers !== undefined) throw new S3Error('UnexpectedContent')
+  return { by: 'document', ...askedByPolicy(policy) }
+}
+
+/** Of whom a list is. */
+interface ListOwner {
+  /** Account id. */
+  owner: string
+  /** Of an object's bucket. Absent: the list is a bucket's own. */
+  bucketOwner?: string
+}
+
+/**
+ * The list that a bucket or an object gets; `undefined` for one of the owner alone. Throws AccessControlListNotSupported where the bucket has none and something else is asked
+ * for, AccessDenied for a public one where those are blocked, and what is wrong with it.
+ */
+export function listIn(bucket: BucketRecord, asked: AskedList, of: ListOwner, accounts: Accounts) {
+  if (bucket.ownership === undefined) {
+    if (asksForOwnerAlone(asked, bucket.owner)) return undefined
+    throw new S3Error('AccessControlListNotSupported')
+  }
+  const grants = resolved(asked, of, accounts)
+  if (isPublicList(grants) && accessOf(bucket).publicAccessBlock.blockPublicAcls) throw new S3Error('AccessDenied')
+  return grants
+}
+
+/** All that may be asked for where there are no access control lists. */
+function asksForOwnerAlone(asked: AskedList, owner: string): boolean {
+  switch (asked.by) {
+    case 'canned':
+      return asked.acl === 'private' || asked.acl === 'bucket-owner-full-control'
+    case 'headers':
+      return false
+    case 'document':
+      return asked.owner === owner && asked.grants.length > 0 && asked.grants.every((grant) => isOwners(grant, owner))
+  }
+}
+
+const isOwners = ({ permission, grantee: { by, name } }: NamedGrant, owner: string): boolean =>
+  permission === 'FULL_CONTROL' && by === 'id' && name === owner
+
+function resolved(asked: AskedList, { owner, bucketOwner }: ListOwner, accounts: Accounts) {
+  if (asked.by === 'canned') {
+    const canned = cannedGrants(asked.acl, owner, bucketOwner)
+    if (canned.known) return canned.grants
+    throw notImplemented(`acl ${asked.acl}`)
+  }
+  // The owner of a thing is not for its list to say.
+  if (asked.by === 'document' && asked.owner !== owner) throw new S3Error('AccessDenied')
+  const grants: readonly Grant[] = asked.grants.map((grant) => grantOf(grant, accounts))
+  return isOwnersAlone(grants, owner) ? undefined : grants
+}
+
+/** Owner and list of what a request writes, once its bucket is known. Throws InvalidRequest at once, and later what `listIn` throws. */
+export function accessOfWrite(
+  { principal: { accountId }, isAccount }: Pick<OperationContext, 'principal' | 'isAccount'>,
+  input: AclInputs,
+): (bucket: BucketRecord) => AccessAttributes | undefined {
+  const asked = askedByHeaders(input)
+  return (bucket) => {
+    if (asked === undefined && (bucket.ownership === undefined || bucket.owner === accountId)) return undefined
+    const owner = newOwner(bucket, accountId, input.acl)
+    const of = { owner: owner ?? bucket.owner, bucketOwner: bucket.owner }
+    return { owner, grants: asked && listIn(bucket, asked, of, { isAccount }) }
+  }
+}
+
+/** The list of a bucket that is to be made. Throws InvalidRequest, InvalidBucketAclWithObjectOwnership, and what is wrong with it. */
+export function listOfNewBucket(
+  { ownership, owner }: Pick<BucketRecord, 'ownership' | 'owner'>,
+  input: AclInputs,
+  accounts: Accounts,
+): readonly Grant[] | undefined {
+  const asked = askedByHeaders(input)
+  if (asked === undefined) return undefined
+  if (ownership !== undefined) return resolved(asked, { owner }, accounts)
+  if (asksForOwnerAlone(asked, owner)) return undefined
+  throw new S3Error('InvalidBucketAclWithObjectOwnership')
+}

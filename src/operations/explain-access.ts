@@ -1,0 +1,47 @@
+/** What would be decided about a request that nobody has sent: by the decision that requests meet, of the records as they are. */
+import type { Decision } from '../access/decide.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Backend } from '../commits/backend.ts'
+import { findBucket } from '../objects/buckets.ts'
+import type { ObjectAttributes, Tag } from '../records/object-attributes.ts'
+import { decisionOn, type ExistingObject, ObjectNeeded } from './authorize.ts'
+import type { ConditionValue, ScopedResource } from './context.ts'
+import { existingOf } from './run.ts'
+
+export interface AccessQuestion {
+  principal: Principal
+  /** By AWS's name: `s3:GetObject`. */
+  permission: string
+  resource: ScopedResource
+  /** The bucket is still to be made, or none is meant. */
+  withoutBucket: boolean
+  /** Instead of those that the object has. */
+  existingTags?: readonly Tag[] | undefined
+  conditionValue(key: string): ConditionValue
+}
+
+/** Throws NoSuchBucket. */
+export async function explainAccess(backend: Pick<Backend, 'kv'>, question: AccessQuestion): Promise<Decision> {
+  const { principal, permission, resource, withoutBucket, existingTags, conditionValue } = question
+  const asked = {
+    permission,
+    name: resource.bucket,
+    bucket: withoutBucket ? undefined : await findBucket(backend, { name: resource.bucket, admit: () => {} }),
+    key: resource.key,
+  }
+  const asker = { principal, conditionValue }
+  try {
+    return decisionOn(asker, asked)
+  } catch (error) {
+    if (!(error instanceof ObjectNeeded)) throw error
+    const existing = withTags(await existingOf(backend, resource), existingTags)
+    return decisionOn({ ...asker, existing: () => existing }, asked)
+  }
+}
+
+const noAttributes: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
+
+function withTags(existing: ExistingObject, tags: readonly Tag[] | undefined): ExistingObject {
+  if (tags === undefined) return existing
+  return { ...(existing === 'none' ? noAttributes : existing), tags }
+}

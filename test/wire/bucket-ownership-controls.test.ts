@@ -1,0 +1,134 @@
+/** PutBucketOwnershipControls, GetBucketOwnershipControls and DeleteBucketOwnershipControls over the wire. */
+import {
+  DeleteBucketOwnershipControlsCommand,
+  GetBucketOwnershipControlsCommand,
+  PutBucketOwnershipControlsCommand,
+} from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+import { everyone, grant, grantsOf, ownedBy, owners, policy, putOwnership } from '../support/wire-acl.ts'
+import type { Ask, Wire } from '../support/wire-client.ts'
+import { documentRows, putDocument } from '../support/wire-documents.ts'
+import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { sdk } from '../support/wire-sdk.ts'
+import { ownerRows } from '../support/wire-versions.ts'
+import { readXml } from '../support/wire-xml.ts'
+
+const Bucket = 'wire'
+const query = { ownershipControls: '' }
+const get: Ask = { method: 'GET', query }
+const remove: Ask = { method: 'DELETE', query }
+const values = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const
+const rule = (value: string) => `<Rule><ObjectOwnership>${value}</ObjectOwnership></Rule>`
+const put = (rules: string) => putDocument(query, `<OwnershipControls>${rules}</OwnershipControls>`)
+
+const holds =
+  (ObjectOwnership: string) =>
+  async (wire: Wire): Promise<void> =>
+    expect(readXml((await wire.must(get)).body).value).toEqual({ Rule: { ObjectOwnership } })
+
+const putAcl = (grants: string) => putDocument({ acl: '' }, policy(grants))
+
+wireTests('PutBucketOwnershipControls', [
+  ...values.map(
+    (ObjectOwnership): Row => ({
+      it: `takes ${ObjectOwnership}`,
+      status: 200,
+      ask: put(rule(ObjectOwnership)),
+      vendor: {},
+      body: '',
+      afterwards: holds(ObjectOwnership),
+      sdk: sdk(PutBucketOwnershipControlsCommand, { Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } }),
+    }),
+  ),
+  {
+    it: 'takes BucketOwnerEnforced back',
+    status: 200,
+    given: ownedBy('ObjectWriter'),
+    ask: put(rule('BucketOwnerEnforced')),
+    afterwards: holds('BucketOwnerEnforced'),
+  },
+  {
+    it: 'takes BucketOwnerEnforced where the list of the bucket gives something to its owner alone',
+    status: 200,
+    given: async (wire) => {
+      await ownedBy('ObjectWriter')(wire)
+      await wire.must(putAcl(grant(owners, 'READ')))
+    },
+    ask: put(rule('BucketOwnerEnforced')),
+    afterwards: async (wire) => expect(await grantsOf(wire)).toEqual(['main FULL_CONTROL']),
+  },
+  {
+    it: 'refuses BucketOwnerEnforced as long as the list of the bucket gives something to others',
+    ...refusal('InvalidBucketAclWithObjectOwnership', {}),
+    given: async (wire) => {
+      await ownedBy('ObjectWriter')(wire)
+      await wire.must(putAcl(grant(everyone, 'READ')))
+    },
+    ask: put(rule('BucketOwnerEnforced')),
+    afterwards: holds('ObjectWriter'),
+  },
+  ...['', '<Rule/>', rule('Nobody'), rule('ObjectWriter') + rule('ObjectWriter')].map(
+    (document): Row => ({
+      it: `refuses as malformed: ${document}`,
+      ...refusal('MalformedXML'),
+      ask: put(document),
+      afterwards: holds('BucketOwnerEnforced'),
+    }),
+  ),
+  ...documentRows(put(rule('ObjectWriter')), undefined, holds('BucketOwnerEnforced'), { digestRequired: false }),
+  ...ownerRows(put(rule('ObjectWriter'))),
+])
+
+wireTests('GetBucketOwnershipControls', [
+  {
+    it: 'answers that the owner of a new bucket owns all',
+    status: 200,
+    ask: get,
+    vendor: {},
+    xml: { OwnershipControls: { Rule: { ObjectOwnership: 'BucketOwnerEnforced' } } },
+    sdk: sdk(
+      GetBucketOwnershipControlsCommand,
+      { Bucket },
+      { OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] } },
+    ),
+  },
+  {
+    it: 'answers what was set',
+    status: 200,
+    given: ownedBy('BucketOwnerPreferred'),
+    ask: get,
+    xml: { OwnershipControls: { Rule: { ObjectOwnership: 'BucketOwnerPreferred' } } },
+  },
+  {
+    it: 'answers an error where it was removed',
+    ...refusal('OwnershipControlsNotFoundError', { BucketName: 'wire' }),
+    given: async (wire) => void (await wire.must(remove)),
+    ask: get,
+    sdk: sdk(GetBucketOwnershipControlsCommand, { Bucket }),
+  },
+  ...ownerRows(get),
+])
+
+wireTests('DeleteBucketOwnershipControls', [
+  {
+    it: 'takes the setting away; the bucket then has access control lists',
+    status: 204,
+    ask: remove,
+    vendor: {},
+    body: '',
+    afterwards: async (wire) => {
+      expect((await wire.ask(get)).status).toBe(404)
+      await wire.must({ method: 'PUT', query: { acl: '' }, vendor: { acl: 'public-read' } })
+      expect((await wire.ask({ method: 'GET', unsigned: true })).status).toBe(200)
+      await wire.must(putOwnership('ObjectWriter'))
+    },
+    sdk: sdk(DeleteBucketOwnershipControlsCommand, { Bucket }),
+  },
+  {
+    it: 'takes it away a second time',
+    status: 204,
+    given: async (wire) => void (await wire.must(remove)),
+    ask: remove,
+  },
+  ...ownerRows(remove),
+])
