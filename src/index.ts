@@ -42,6 +42,10 @@ export interface StartOptions {
   region?: string
   /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
   corsAllowOrigin?: readonly string[]
+  /** Addresses and ranges of proxies in front of the server, whose `X-Forwarded-*` and `Forwarded` are believed. Default: none. */
+  trustedProxies?: readonly string[]
+  /** URLs under which clients reach the server through a proxy that changes the Host header. Default: none. */
+  publicEndpoints?: readonly string[]
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
@@ -107,6 +111,8 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       domains: options.domains ?? [],
       region,
       corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
+      trustedProxies: options.trustedProxies,
+      publicEndpoints: options.publicEndpoints,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,

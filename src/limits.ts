@@ -47,6 +47,9 @@ export const limits = {
   listBucketsMax: 10_000,
   deleteObjectsMax: 1000,
 
+  // Proxies. Each endpoint is one more signature to compare where none matches yet.
+  publicEndpointsMax: 8,
+
   // CORS.
   corsRulesMax: 100,
   corsRuleIdCharsMax: 255,

@@ -25,6 +25,8 @@ export interface RequestOfVersion2 {
   form: 'header' | 'query'
   method: string
   rawPath: string
+  /** By which the request is addressed. No signature covers it, but for the bucket that it names. */
+  host: string
   headers: HeaderIndex
   query: readonly QueryParameter[]
 }
@@ -43,7 +45,7 @@ export function verifyVersion2(
   nowMs: number,
   { taken, bucketOfHost, parameters }: Version2Rules,
 ): Principal {
-  const { form, method, rawPath, headers, query } = request
+  const { form, method, rawPath, host, headers, query } = request
   if (taken === 'off' || (form === 'header' && taken !== 'all')) throw notTaken(form)
   const claim = form === 'header' ? fromHeader(headers, nowMs) : fromQuery(query, nowMs)
   const vendor = vendorValues(headers, query)
@@ -54,7 +56,7 @@ export function verifyVersion2(
     contentType: headers.values.get('content-type') ?? '',
     date: claim.date,
     vendor,
-    hostBucket: bucketOfHost(headers.values.get('host') ?? '') ?? '',
+    hostBucket: bucketOfHost(host) ?? '',
     rawPath,
     parameters: query.map(({ name, value }) => [name, decodedBytes(value)] as const),
   })

@@ -23,6 +23,8 @@ const serveOptions: readonly OptionName[] = [
   'domains',
   'region',
   'corsAllowOrigin',
+  'trustedProxies',
+  'publicEndpoints',
   'tlsCert',
   'tlsKey',
   'rootFromAwsEnv',

@@ -60,6 +60,8 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     domains: value('domains'),
     region: value('region'),
     corsAllowOrigin: value('corsAllowOrigin'),
+    trustedProxies: value('trustedProxies'),
+    publicEndpoints: value('publicEndpoints'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     defaultChecksum: value('defaultChecksum'),

@@ -1,9 +1,8 @@
 /** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
 import { nobody } from '../auth/principal.ts'
-import { type Verified, verify, withoutSignature } from '../auth/verify.ts'
+import { type SignedRequest, type Verified, verify, withoutSignature } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
-import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
@@ -20,19 +19,19 @@ import {
   readVendorHeaders,
 } from './address.ts'
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
-import { sendBytes, sendStream } from './answer.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
-import { compileFields, type FieldDecoder, type Input } from './decode.ts'
-import { type BodyDecoder, compileBody } from './decode-body.ts'
+import type { Input } from './decode.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
-import { compileEncoders, type Encoders } from './encode.ts'
+import { compileEndpoint, type Endpoint, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { claimedKey, fail, note } from './failure.ts'
 import { faultElement, faultOf } from './fault.ts'
 import { dialectOfForm, readForm } from './form.ts'
 import { FormBody } from './form-body.ts'
 import { openFormFile } from './form-file.ts'
+import { compileForwarded, type ForwardedReader } from './forwarded.ts'
 import { answerHealth, type Readiness } from './health.ts'
+import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
@@ -50,17 +49,13 @@ export interface PipelineOptions {
   region: string
   /** Whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
+  /** Addresses and ranges of proxies that are believed what they say of their clients. Absent: none. */
+  trustedProxies?: readonly string[] | undefined
+  /** URLs under which clients reach the server through proxies. Absent: under those that requests name. */
+  publicEndpoints?: readonly string[] | undefined
   clock: Clock
   /** For the health checks. */
   ready(what: Readiness): boolean
-}
-
-/** An operation with everything that its declaration was compiled to. */
-interface Endpoint {
-  operation: Operation<OperationContext>
-  fields: FieldDecoder
-  body: BodyDecoder
-  encoders: Encoders
 }
 
 /** What the address and the headers say. */
@@ -81,19 +76,23 @@ interface Asked {
 
 export class Pipeline {
   readonly #options: PipelineOptions
-  readonly #scheme: 'http' | 'https'
+  readonly #isSecure: boolean
   readonly #route: Router<Endpoint>
   readonly #bucketOfHost: BucketOfHost
+  readonly #forwarded: ForwardedReader | undefined
+  readonly #publicEndpoints: PublicEndpoints
   readonly #version2: Version2Rules
   readonly #corsRules: CrossOrigin
 
-  /** `scheme` is that of every URL. Throws when the operations contradict each other. */
+  /** `scheme` is that of every URL, unless a proxy says otherwise. Throws when the operations contradict each other. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
-    this.#scheme = scheme
+    this.#isSecure = scheme === 'https'
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
+    this.#forwarded = compileForwarded(options.trustedProxies ?? [])
+    this.#publicEndpoints = new PublicEndpoints(options.publicEndpoints ?? [], this.#bucketOfHost)
     this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
     this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
   }
@@ -102,7 +101,7 @@ export class Pipeline {
   async answer(exchange: Exchange): Promise<void> {
     let head: RequestHead | undefined
     try {
-      head = readHead(exchange.request)
+      head = this.#readHead(exchange)
       exchange.dialect = head.dialect
       if (answerHealth(exchange, head, this.#options.ready)) return
       // Before anything can refuse it: a page must be able to read the refusal, too.
@@ -118,6 +117,14 @@ export class Pipeline {
       await exchange.turnToRefuse()
       fail(exchange, head, error)
     }
+  }
+
+  /** A Host that a trusted proxy vouches for takes the place of the one that it sent. */
+  #readHead(exchange: Exchange): RequestHead {
+    const head = readHead(exchange.request)
+    exchange.forwarded = this.#forwarded?.(exchange.request.socket.remoteAddress, head)
+    const host = exchange.forwarded?.host
+    return host === undefined ? head : { ...head, host }
   }
 
   async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
@@ -172,7 +179,7 @@ export class Pipeline {
     if (proof !== 'signature') return this.#admitUnsigned(exchange, head, proof)
     const { credentials, clock } = this.#options
     // Before anything else is looked at: no answer may depend on what an unverified request asks for.
-    const verified = verify(signedParts(head), credentials, clock.now(), this.#version2)
+    const verified = verify(this.#signedParts(exchange, head), credentials, clock.now(), this.#version2)
     exchange.belongsTo(verified.principal)
 
     const parsed = this.#parse(head)
@@ -189,7 +196,7 @@ export class Pipeline {
     exchange.resource = resourceOf(asked.parsed.address)
     exchange.operationName = name
     if (!implemented) throw notImplemented(name)
-    return { ...asked, verified: withoutSignature(signedParts(head)) }
+    return { ...asked, verified: withoutSignature(this.#signedParts(exchange, head)) }
   }
 
   /** `undefined` when it can't be told. Throws what is wrong with the address of a form. */
@@ -215,13 +222,19 @@ export class Pipeline {
     return this.#route(head.method, address, query, vendorValues)
   }
 
+  #signedParts(exchange: Exchange, head: RequestHead): SignedRequest {
+    const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
+    const hosts = this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined)
+    return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
+  }
+
   #operationRequest(
     exchange: Exchange,
     head: RequestHead,
     { parsed: { address, query, vendorValues }, verified: { principal, presigned }, isForm = false }: Asked,
   ): OperationRequest {
     const { backend, region, clock, credentials } = this.#options
-    const secure = this.#scheme === 'https'
+    const secure = exchange.forwarded?.secure ?? this.#isSecure
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       backend,
@@ -234,7 +247,7 @@ export class Pipeline {
       bucket: address.bucket,
       key: address.key,
       expectedBucketOwner: expectedOwner === undefined ? undefined : singleValue(expectedOwner),
-      resourceUrl: `${this.#scheme}://${head.host}${head.rawPath}`,
+      resourceUrl: this.#publicEndpoints.urlOf(head, secure ? 'https' : 'http'),
       region,
       customerKeysMayTravel: exchange.customerKeysMayTravel,
     }
@@ -258,26 +271,6 @@ function parametersOf(operations: readonly Operation<OperationContext>[]): Reado
   return new Set([...routing, ...inputs.map(({ name }) => name)])
 }
 
-function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
-  return {
-    operation,
-    fields: compileFields(operation),
-    body: compileBody(operation.inputBody),
-    encoders: compileEncoders(operation),
-  }
-}
-
-function signedParts({
-  method,
-  rawPath,
-  rawQuery,
-  rawHeaders,
-  names,
-  dialect,
-}: RequestHead): Parameters<typeof verify>[0] {
-  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
-}
-
 function resourceOf({ bucket, key }: Address): string {
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
 }
@@ -290,28 +283,6 @@ function decodeFields(
   { query, vendorValues }: Parsed,
 ): Input {
   return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
-}
-
-/** Gives a promise when it takes time. */
-function send(
-  exchange: Exchange,
-  head: RequestHead,
-  { operation, encoders }: Endpoint,
-  answer: Answer,
-): Promise<void> | void {
-  const { headers, document } = encoders[exchange.dialect.name]
-  const status = answer.status ?? operation.status
-  if (operation.outputBody.kind === 'stream') {
-    return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
-  }
-  if (operation.outputBody.kind === 'json') {
-    const json = ['Content-Type', 'application/json', ...headers(answer)]
-    return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
-  }
-  if (document === undefined || answer.body === undefined)
-    return sendBytes(exchange, head, status, headers(answer), undefined)
-  const bytes = document.document(answer.body)
-  sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }
 
 function versionIdOf({ query }: Parsed): string | undefined {

@@ -21,6 +21,9 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   region: string
   /** Whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
+  /** See `PipelineOptions`. */
+  trustedProxies?: readonly string[] | undefined
+  publicEndpoints?: readonly string[] | undefined
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -59,7 +62,7 @@ export class ListenFailed extends Error {
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
   const { backend, accounts, domains, region, corsAllowOrigin, keyPair } = options
-  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
+  const { trustedProxies, publicEndpoints, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const credentials = openCredentials(accounts)
@@ -70,6 +73,8 @@ export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 
     domains,
     region,
     corsAllowOrigin,
+    trustedProxies,
+    publicEndpoints,
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,

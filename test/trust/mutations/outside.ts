@@ -131,6 +131,27 @@ export const outsideMutations: readonly Mutation[] = [
     suite: 'wire/cross-origin.test.ts',
   },
   {
+    name: 'any peer is believed whom it names as its client',
+    file: 'http/forwarded.ts',
+    find: "(isTrusted(peer ?? '', ranges) ? clientOf(head, ranges) : undefined)",
+    replace: '(peer === "" ? undefined : clientOf(head, ranges))',
+    suite: 'http/forwarded.test.ts',
+  },
+  {
+    name: 'what a client wrote into X-Forwarded-For is believed',
+    file: 'http/forwarded.ts',
+    find: 'if (address === undefined || !isTrusted(address, ranges)) break',
+    replace: 'if (address === undefined) break',
+    suite: 'http/forwarded.test.ts',
+  },
+  {
+    name: 'a signature for one bucket is good for another',
+    file: 'http/public-endpoints.ts',
+    find: '.filter((name) => this.#bucketOfHost(name) === bucket)',
+    replace: '',
+    suite: 'http/proxies.test.ts',
+  },
+  {
     name: 'a dead worker is not replaced',
     file: 'cli/crew.ts',
     find: 'if (!this.#draining) this.#replace(worker, code, signal)',

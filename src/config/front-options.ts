@@ -1,0 +1,28 @@
+/** Options of what lies between clients and the server: proxies, and the names under which it is reached. Part of the table in `options.ts`. */
+import { addressRanges, endpointUrls } from './kinds.ts'
+
+export interface FrontSettings {
+  trustedProxies: string[]
+  publicEndpoints: string[]
+}
+
+export const frontOptions = {
+  trustedProxies: {
+    flag: 'trusted-proxy',
+    environment: ['HOLDFAST_TRUSTED_PROXIES'],
+    toml: 'trustedProxies',
+    kind: addressRanges,
+    initial: [],
+    summary:
+      'Address, or range of addresses, of proxies in front of this server. Only from them are `X-Forwarded-*` and `Forwarded` believed.',
+  },
+  publicEndpoints: {
+    flag: 'public-endpoint',
+    environment: ['HOLDFAST_PUBLIC_ENDPOINTS'],
+    toml: 'publicEndpoints',
+    kind: endpointUrls,
+    initial: [],
+    summary:
+      'URL under which clients reach this server through a proxy that changes the Host header. Signatures may be made for it, and answers name the first.',
+  },
+}
