@@ -46,6 +46,8 @@ export interface StartOptions {
   trustedProxies?: readonly string[]
   /** URLs under which clients reach the server through a proxy that changes the Host header. Default: none. */
   publicEndpoints?: readonly string[]
+  /** Domains below which buckets are websites; none of them `localhost`, nor below or above a domain of S3. Default: none. */
+  websiteDomains?: readonly string[]
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
@@ -113,6 +115,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
       trustedProxies: options.trustedProxies,
       publicEndpoints: options.publicEndpoints,
+      websiteDomains: options.websiteDomains,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,

@@ -56,6 +56,10 @@ export const limits = {
   /** Names in `Access-Control-Request-Headers`. Pages send a dozen. */
   corsRequestHeadersMax: 256,
 
+  // Websites, as AWS S3 documents them.
+  websiteDocumentBytesMax: 128 * KiB,
+  routingRulesMax: 50,
+
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,

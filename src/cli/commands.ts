@@ -25,6 +25,7 @@ const serveOptions: readonly OptionName[] = [
   'corsAllowOrigin',
   'trustedProxies',
   'publicEndpoints',
+  'websiteDomains',
   'tlsCert',
   'tlsKey',
   'rootFromAwsEnv',

@@ -1,9 +1,10 @@
 /** Options of what lies between clients and the server: proxies, and the names under which it is reached. Part of the table in `options.ts`. */
-import { addressRanges, endpointUrls } from './kinds.ts'
+import { addressRanges, domains, endpointUrls } from './kinds.ts'
 
 export interface FrontSettings {
   trustedProxies: string[]
   publicEndpoints: string[]
+  websiteDomains: string[]
 }
 
 export const frontOptions = {
@@ -24,5 +25,14 @@ export const frontOptions = {
     initial: [],
     summary:
       'URL under which clients reach this server through a proxy that changes the Host header. Signatures may be made for it, and answers name the first.',
+  },
+  websiteDomains: {
+    flag: 'website-domain',
+    environment: ['HOLDFAST_WEBSITE_DOMAINS'],
+    toml: 'websiteDomains',
+    kind: domains,
+    initial: [],
+    summary:
+      'Domain under which `<bucket>.<domain>` is the website of a bucket, and which is itself that of the bucket of its name. It can not lie below or above a domain of S3.',
   },
 }

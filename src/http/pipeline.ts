@@ -36,6 +36,7 @@ import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
+import { answerWebsite, compileSites } from './website.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
@@ -53,6 +54,8 @@ export interface PipelineOptions {
   trustedProxies?: readonly string[] | undefined
   /** URLs under which clients reach the server through proxies. Absent: under those that requests name. */
   publicEndpoints?: readonly string[] | undefined
+  /** Hosts below which buckets are websites, and Hosts of buckets named like them. None lies below another kind of domain, or above one. Absent: none. */
+  websiteDomains?: readonly string[] | undefined
   clock: Clock
   /** For the health checks. */
   ready(what: Readiness): boolean
@@ -79,6 +82,7 @@ export class Pipeline {
   readonly #isSecure: boolean
   readonly #route: Router<Endpoint>
   readonly #bucketOfHost: BucketOfHost
+  readonly #siteOfHost: BucketOfHost
   readonly #forwarded: ForwardedReader | undefined
   readonly #publicEndpoints: PublicEndpoints
   readonly #version2: Version2Rules
@@ -91,6 +95,7 @@ export class Pipeline {
     this.#isSecure = scheme === 'https'
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
+    this.#siteOfHost = compileSites(options.websiteDomains ?? [])
     this.#forwarded = compileForwarded(options.trustedProxies ?? [])
     this.#publicEndpoints = new PublicEndpoints(options.publicEndpoints ?? [], this.#bucketOfHost)
     this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
@@ -103,6 +108,7 @@ export class Pipeline {
     try {
       head = this.#readHead(exchange)
       exchange.dialect = head.dialect
+      if (this.#siteOfHost(head.host) !== undefined) return await this.#serveWebsite(exchange, head)
       if (answerHealth(exchange, head, this.#options.ready)) return
       // Before anything can refuse it: a page must be able to read the refusal, too.
       if (head.names.includes('origin')) {
@@ -127,11 +133,25 @@ export class Pipeline {
     return host === undefined ? head : { ...head, host }
   }
 
+  /** Over TLS, to this server or to a trusted proxy. */
+  #cameSecurely({ forwarded }: Exchange): boolean {
+    return forwarded?.secure ?? this.#isSecure
+  }
+
+  async #serveWebsite(exchange: Exchange, head: RequestHead): Promise<void> {
+    exchange.crossOrigin = await readCrossOrigin(head, this.#siteOfHost, this.#corsRules)
+    const parsed: Parsed = { address: { target: 'object', bucket: '', key: '' }, query: [], vendorValues: new Map() }
+    const verified: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
+    const request = this.#requestOf(exchange, head, { parsed, verified })
+    const protocol = this.#cameSecurely(exchange) ? 'https' : 'http'
+    await answerWebsite(exchange, head, this.#siteOfHost, { request, protocol })
+  }
+
   async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
     if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
-    const request = this.#operationRequest(exchange, head, asked)
+    const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
     try {
@@ -228,13 +248,17 @@ export class Pipeline {
     return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
   }
 
-  #operationRequest(
+  #requestOf(
     exchange: Exchange,
     head: RequestHead,
-    { parsed: { address, query, vendorValues }, verified: { principal, presigned }, isForm = false }: Asked,
+    {
+      parsed: { address, query, vendorValues },
+      verified: { principal, presigned },
+      isForm = false,
+    }: Omit<Asked, 'endpoint'>,
   ): OperationRequest {
     const { backend, region, clock, credentials } = this.#options
-    const secure = exchange.forwarded?.secure ?? this.#isSecure
+    const secure = this.#cameSecurely(exchange)
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       backend,

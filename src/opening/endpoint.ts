@@ -24,6 +24,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   /** See `PipelineOptions`. */
   trustedProxies?: readonly string[] | undefined
   publicEndpoints?: readonly string[] | undefined
+  websiteDomains?: readonly string[] | undefined
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -62,7 +63,8 @@ export class ListenFailed extends Error {
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
   const { backend, accounts, domains, region, corsAllowOrigin, keyPair } = options
-  const { trustedProxies, publicEndpoints, allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
+  const { trustedProxies, publicEndpoints, websiteDomains } = options
+  const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const credentials = openCredentials(accounts)
@@ -75,6 +77,7 @@ export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 
     corsAllowOrigin,
     trustedProxies,
     publicEndpoints,
+    websiteDomains,
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,

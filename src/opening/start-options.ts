@@ -1,5 +1,6 @@
 /** Checks what an application gives `startServer`. Messages name the option and its value: nobody sees a command line that could. */
 import { ConfigurationError } from '../config/configuration-error.ts'
+import { checkHostNames } from '../config/host-names.ts'
 import { addressRanges, domains, endpointUrls, type Kind, keyNames, origins, region } from '../config/kinds.ts'
 import { checkBucketName } from '../operations/bucket-name.ts'
 
@@ -10,6 +11,7 @@ interface CheckedOptions {
   corsAllowOrigin?: readonly string[] | undefined
   trustedProxies?: readonly string[] | undefined
   publicEndpoints?: readonly string[] | undefined
+  websiteDomains?: readonly string[] | undefined
   kmsKeys?: readonly string[] | undefined
   port?: number | undefined
 }
@@ -21,6 +23,9 @@ export function checkStartOptions(options: CheckedOptions): void {
   checkTexts('corsAllowOrigin', listed('corsAllowOrigin', options.corsAllowOrigin), origins)
   checkTexts('trustedProxies', listed('trustedProxies', options.trustedProxies), addressRanges)
   checkTexts('publicEndpoints', listed('publicEndpoints', options.publicEndpoints), endpointUrls)
+  checkTexts('websiteDomains', listed('websiteDomains', options.websiteDomains), domains)
+  const { domains: s3 = [], websiteDomains = [], publicEndpoints = [] } = options
+  checkHostNames({ domains: s3, websiteDomains, publicEndpoints })
   checkTexts('kmsKeys', listed('kmsKeys', options.kmsKeys), keyNames)
   if (options.region !== undefined) checkTexts('region', [options.region], region)
   const { port = 0 } = options

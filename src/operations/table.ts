@@ -17,6 +17,7 @@ import {
 } from './bucket-policy.ts'
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
 import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
+import { deleteBucketWebsiteOperation, getBucketWebsiteOperation, putBucketWebsiteOperation } from './bucket-website.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
 import { configurationsById } from './configurations-by-id.ts'
 import type { OperationContext } from './context.ts'
@@ -82,6 +83,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketCorsOperation,
   getBucketCorsOperation,
   deleteBucketCorsOperation,
+  putBucketWebsiteOperation,
+  getBucketWebsiteOperation,
+  deleteBucketWebsiteOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putBucketAclOperation,
@@ -102,14 +106,6 @@ export const operations: readonly Operation<OperationContext>[] = [
     read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
     write: 'PutBucketLifecycleConfiguration',
     remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
-  }),
-  ...absentConfiguration({
-    what: 'website configuration',
-    query: 'website',
-    code: 'NoSuchWebsiteConfiguration',
-    read: ['GetBucketWebsite', 's3:GetBucketWebsite'],
-    write: 'PutBucketWebsite',
-    remove: ['DeleteBucketWebsite', 's3:DeleteBucketWebsite'],
   }),
   ...configurationsById,
   putObjectOperation,

@@ -16,6 +16,7 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
+import type { WebsiteConfiguration } from './website.ts'
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
 
@@ -78,6 +79,7 @@ export interface BucketRecord {
   publicAccessBlock?: PublicAccessBlock | undefined
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
+  website?: WebsiteConfiguration | undefined
 }
 
 /** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */

@@ -84,6 +84,11 @@ describe('values', () => {
       { toml: 'publicEndpoints = ["https://S3.Example.com/", "http://other.test:8080"]' },
       { publicEndpoints: ['https://s3.example.com', 'http://other.test:8080'] },
     ],
+    [
+      'website domains beside domains of S3',
+      { flags: { domains: ['s3.a.test'], websiteDomains: ['Web.a.test', 'b.test'] } },
+      { websiteDomains: ['web.a.test', 'b.test'] },
+    ],
     ['a duration without unit, in seconds', { toml: '[reclaim]\ngrace = 90' }, { reclaimGraceMs: 90_000 }],
     ['never, for a duration', { toml: '[scrub]\ninterval = "never"' }, { scrubIntervalMs: undefined }],
     ['a rate', { toml: '[scrub]\nrate = "50MiB"' }, { scrubBytesPerSecond: 50 * 1024 * 1024 }],

@@ -56,6 +56,10 @@ const kvDelayMs = Number(process.env.HOLDFAST_TEST_KV_DELAY_MS ?? 0)
 const answerable = new Map<string, ReadonlySet<string>>(
   operations.map((operation) => [operation.name, codesOf(operation)]),
 )
+answerable.set(
+  'Website',
+  new Set(['GetObject', 'GetBucketWebsite'].flatMap((name) => [...(answerable.get(name) ?? [])])),
+)
 
 /** Operation and code of an error that the documentation would not lead a client to expect. */
 function undeclared({ operation, code }: RequestLog): string | undefined {
@@ -87,6 +91,7 @@ export async function startWireServer({
     domains: [],
     region,
     corsAllowOrigin,
+    websiteDomains: ['site.test'],
     sigv2,
     clock,
     ready: () => true,

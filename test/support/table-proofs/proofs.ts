@@ -15,6 +15,7 @@ import { readProofs } from './reads.ts'
 import { unconfiguredProofs } from './unconfigured.ts'
 import { uploadProofs } from './uploads.ts'
 import { versionProofs } from './versions.ts'
+import { websiteProofs } from './websites.ts'
 import { writeProofs } from './writes.ts'
 
 export const proofs: readonly Proof[] = [
@@ -23,6 +24,7 @@ export const proofs: readonly Proof[] = [
   ...bucketProofs,
   ...accessProofs,
   ...corsProofs,
+  ...websiteProofs,
   ...writeProofs,
   ...formProofs,
   ...readProofs,

@@ -152,6 +152,20 @@ export const outsideMutations: readonly Mutation[] = [
     suite: 'http/proxies.test.ts',
   },
   {
+    name: 'a directory of a website redirects to another host',
+    file: 'rules/website.ts',
+    find: ".replace(/^\\/+/, (slashes) => '%2F'.repeat(slashes.length))",
+    replace: '',
+    suite: 'rules/website.test.ts',
+  },
+  {
+    name: 'a page of a website that is not there can put markup into the page that says so',
+    file: 'http/website-page.ts',
+    find: 'escapeXml(value)',
+    replace: 'value',
+    suite: 'wire/website.test.ts',
+  },
+  {
     name: 'a dead worker is not replaced',
     file: 'cli/crew.ts',
     find: 'if (!this.#draining) this.#replace(worker, code, signal)',
