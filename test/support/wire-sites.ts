@@ -5,7 +5,7 @@ import { exchange, type Reply, type Wire, wireBucket } from './wire-client.ts'
 import { putDocument } from './wire-documents.ts'
 
 /** Every wire server has its websites below it. */
-export const websiteDomain = 'site.test'
+const websiteDomain = 'site.test'
 
 /** What is between the tags of the root. */
 export const putWebsite = (elements: string) =>
