@@ -81,8 +81,11 @@ export async function answerWebsite(
     if (head.method === 'OPTIONS') return answerPreflight(exchange, head, siteOfHost)
     if (head.method !== 'GET' && head.method !== 'HEAD') throw notAllowed(head.method)
     key = percentDecode(head.rawPath).slice(1)
-    const page = pageOf(head, key, protocol)
-    await answerPage(await findWebsite(request.backend, bucket), { exchange, head, bucket, request, page })
+    const website = await findWebsite(request.backend, bucket)
+    // The Host is the name of a bucket that is there, a domain of ours and perhaps a port: redirects can repeat it.
+    const { host, rawPath, rawQuery } = head
+    const page = { protocol, host, rawPath, rawQuery, key }
+    await answerPage(website, { exchange, head, bucket, request, page })
   } catch (error) {
     if (exchange.response.headersSent) throw error
     sendFailure(exchange, head, error, { key })
@@ -94,13 +97,6 @@ const notAllowed = (method: string): S3Error =>
     details: { Method: method, ResourceType: 'OBJECT' },
     headers: { Allow: 'GET, HEAD, OPTIONS' },
   })
-
-/** A Host that could be read in two ways is not repeated with its port. */
-function pageOf({ host, rawPath, rawQuery }: RequestHead, key: string, protocol: PageRequest['protocol']): PageRequest {
-  const [name = '', port] = host.split(/:(?=\d{1,5}$)/)
-  const safeHost = name.replace(/[^\w.-]/g, '') + (port === undefined ? '' : `:${port}`)
-  return { protocol, host: safeHost, rawPath, rawQuery, key }
-}
 
 async function answerPage(website: WebsiteConfiguration, visit: Visit): Promise<void> {
   const redirect = redirectOf(website, visit.page)
