@@ -86,6 +86,10 @@ export function limitsSummary(): string {
         `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,
       ],
       ['CORS configuration of a bucket', `${limits.corsRulesMax} rules, ${sizeText(limits.corsDocumentBytesMax)}`],
+      [
+        'Website configuration of a bucket',
+        `${limits.routingRulesMax} rules, ${sizeText(limits.websiteDocumentBytesMax)}`,
+      ],
       ['Keys of a list page, and of one DeleteObjects', countText(limits.listKeysMax)],
       ['Life of a presigned URL', `${countText(limits.presignedExpirySecondsMax)} seconds`],
       ['Clock difference of a signature', `${limits.clockSkewMsMax / 60_000} minutes`],
