@@ -57,13 +57,15 @@ function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: I
   }
 }
 
+type Serving = Omit<Workers, 'teach'>
+
 async function startServing(
   configuration: Configuration,
   instance: Instance,
   keyPairFiles: KeyPairFiles | undefined,
   log: Log,
-): Promise<Workers> {
-  const { backend, id: instanceId, accounts } = instance
+): Promise<Serving> {
+  const { backend, id: instanceId, accounts, identities } = instance
   if (configuration.workers > 1) {
     const onCrash = async (signal: string): Promise<void> => {
       log.warn(
@@ -72,19 +74,26 @@ async function startServing(
       )
       await backend.kv.integrity.distrust()
     }
-    return startWorkers({
+    const workers = await startWorkers({
       configuration: { ...configuration, accounts: [...accounts] },
       instanceId,
       keyPairFiles,
       log,
       onCrash,
     })
+    identities.tellOthers(workers.teach)
+    const renew = (renewal: Renewal): void => {
+      identities.renewAccounts(renewal.accounts)
+      workers.renew(renewal)
+    }
+    return { ...workers, renew }
   }
   // TLS connections take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
-  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, accounts, log })
+  const { credentials } = identities
+  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, credentials, log })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself has no worker to fail: it ends instead.
-  const renew = ({ accounts: renewed }: Renewal): void => endpoint.renewAccounts(renewed)
+  const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
   return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
 }
