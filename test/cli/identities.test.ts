@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { rootAccount } from '../../src/config/accounts.ts'
@@ -18,6 +19,7 @@ import { openMetadata } from '../../src/opening/open-data.ts'
 import type { SigningKey } from '../support/signer.ts'
 import { exchange, openWire, type Reply, signAsk } from '../support/wire-client.ts'
 import { environmentKey, killLeftovers, run, serve } from './holdfast-process.ts'
+import { RecoverWorld, schemes } from './recover-world.ts'
 
 const style = { prefix: 'x-amz-', hosting: 'path' } as const
 const childScript = fileURLToPath(new URL('../../dist/test/identities/child.js', import.meta.url))
@@ -58,11 +60,11 @@ async function stop(server: Awaited<ReturnType<typeof start>>): Promise<void> {
 }
 
 /** Another process on the same metadata, which knows none of the server's. */
-async function openBeside(): Promise<ServedIdentities> {
+async function openBeside(path = data): Promise<ServedIdentities> {
   const failed = (error: Error): never => {
     throw error
   }
-  const { kv, directory, clock, close } = await openMetadata({ path: data, onFatal: failed, warn: () => {} })
+  const { kv, directory, clock, close } = await openMetadata({ path, onFatal: failed, warn: () => {} })
   ends.push(close)
   const keys = await openKeyRing(kv, directory.keyRing, { keyRing: undefined, kmsKeys: [] }, { owner: false, clock })
   const accounts = [{ ...rootAccount, keys: [environmentKey] }]
@@ -108,6 +110,27 @@ test('keys work on after the key ring was rotated and retired beside the server,
   for (const key of [old, added]) expect(await listAs(again.ready.endpoint, key)).toBe(200)
   expect(await listAs(again.ready.endpoint, unused)).toBe(403)
   await stop(again)
+})
+
+test('users and their keys come back with a snapshot of the metadata', async () => {
+  const world = await RecoverWorld.make(schemes['two copies'])
+  ends.push(() => world.dispose())
+  const key = await world.serving(async (s3) => {
+    await s3.send(new CreateBucketCommand({ Bucket: 'photos' }))
+    const beside = await openBeside(world.path('data'))
+    await beside.verbs.users.create('main', { name: 'ann' })
+    await beside.verbs.users.attachPolicy('main', 'ann', 'readwrite')
+    const added = await beside.verbs.keys.add({ accountId: 'main', user: 'ann' })
+    expect(await world.command('backup', '--on-stores')).toMatchObject({ code: 0 })
+    return added
+  })
+  for (const end of ends.splice(1).reverse()) await end()
+  await world.loseMetadata()
+  await world.recovered()
+  await world.serving(async (s3) => {
+    const { protocol, hostname, port } = (await s3.config.endpoint?.()) ?? expect.fail('the client has no endpoint')
+    expect(await listAs(`${protocol}//${hostname}:${port}`, key)).toBe(200)
+  })
 })
 
 test('workers that were stopped meanwhile decide nothing by what they knew before', async () => {
