@@ -17,6 +17,7 @@ import type { Identities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
+import { openAccountBlocks } from './opening/account-blocks.ts'
 import { emptyStore } from './opening/empty-store.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import { openServedData, openServedMemory } from './opening/open-served-data.ts'
@@ -50,6 +51,8 @@ export interface StartOptions {
   publicEndpoints?: readonly string[]
   /** Domains below which buckets are websites; none of them `localhost`, nor below or above a domain of S3. Default: none. */
   websiteDomains?: readonly string[]
+  /** Accounts that say nothing themselves keep their buckets closed to the public, whatever policies say. Default: false. */
+  blockPublic?: boolean
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
@@ -116,6 +119,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     const endpoint = await openEndpoint({
       backend,
       credentials: identities.credentials,
+      accountBlocks: openAccountBlocks(identities, { blockPublic: options.blockPublic ?? settings.blockPublic }),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
       region,

@@ -26,6 +26,7 @@ const serveOptions: readonly OptionName[] = [
   'trustedProxies',
   'publicEndpoints',
   'websiteDomains',
+  'blockPublic',
   'tlsCert',
   'tlsKey',
   'rootFromAwsEnv',

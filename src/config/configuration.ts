@@ -65,6 +65,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     trustedProxies: value('trustedProxies'),
     publicEndpoints: value('publicEndpoints'),
     websiteDomains: value('websiteDomains'),
+    blockPublic: value('blockPublic'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     defaultChecksum: value('defaultChecksum'),

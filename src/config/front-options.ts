@@ -1,10 +1,11 @@
-/** Options of what lies between clients and the server: proxies, and the names under which it is reached. Part of the table in `options.ts`. */
-import { addressRanges, domains, endpointUrls } from './kinds.ts'
+/** Options of what lies between clients and the server: proxies, the names under which it is reached, and what is closed to the public. Part of the table in `options.ts`. */
+import { addressRanges, domains, endpointUrls, onOrOff } from './kinds.ts'
 
 export interface FrontSettings {
   trustedProxies: string[]
   publicEndpoints: string[]
   websiteDomains: string[]
+  blockPublic: boolean
 }
 
 export const frontOptions = {
@@ -34,5 +35,14 @@ export const frontOptions = {
     initial: [],
     summary:
       'Domain under which `<bucket>.<domain>` is the website of a bucket, and which is itself that of the bucket of its name. It can not lie below or above a domain of S3.',
+  },
+  blockPublic: {
+    flag: 'block-public',
+    environment: ['HOLDFAST_BLOCK_PUBLIC'],
+    toml: 'access.blockPublic',
+    kind: onOrOff,
+    initial: ['false'],
+    summary:
+      'Keep all buckets closed to the public, whatever their policies and access control lists say, unless their account says otherwise by a public access block of its own.',
   },
 }

@@ -14,6 +14,7 @@ const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
 
 const byTarget = [
   ['service', 'the service'],
+  ['account', 'accounts'],
   ['bucket', 'buckets'],
   ['object', 'objects'],
 ] as const
@@ -153,7 +154,12 @@ function nameText({ in: place, name }: ParameterRow): string {
   return place === 'vendor-prefix' ? `*-${name}<name>` : name
 }
 
-const paths = { service: '/', bucket: '/{Bucket}', object: '/{Bucket}/{Key}' } as const
+const paths = {
+  service: '/',
+  account: '/v20180820/configuration/publicAccessBlock',
+  bucket: '/{Bucket}',
+  object: '/{Bucket}/{Key}',
+} as const
 
 function requestLine({ method, target, query, vendorHeaders }: OperationRow): string {
   const queryText = query.length === 0 ? '' : `?${query.join('&')}`

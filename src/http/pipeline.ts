@@ -6,6 +6,7 @@ import type { Version2Rules } from '../auth/verify-version2.ts'
 import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
+import type { AccountBlocks } from '../operations/account-blocks.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
 import { CrossOrigin } from '../operations/cross-origin.ts'
 import { run, runAfter } from '../operations/run.ts'
@@ -56,6 +57,8 @@ export interface PipelineOptions {
   publicEndpoints?: readonly string[] | undefined
   /** Hosts below which buckets are websites, and Hosts of buckets named like them. None lies below another kind of domain, or above one. Absent: none. */
   websiteDomains?: readonly string[] | undefined
+  /** Absent: accounts block nothing. */
+  accountBlocks?: AccountBlocks | undefined
   clock: Clock
   /** For the health checks. */
   ready(what: Readiness): boolean
@@ -142,6 +145,8 @@ export class Pipeline {
 
   async #serveWebsite(exchange: Exchange, head: RequestHead): Promise<void> {
     exchange.crossOrigin = await readCrossOrigin(head, this.#siteOfHost, this.#corsRules)
+    // What accounts block is known with their keys.
+    await this.#options.credentials.renewal()
     const parsed: Parsed = { address: { target: 'object', bucket: '', key: '' }, query: [], vendorValues: new Map() }
     const verified: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
     const request = this.#requestOf(exchange, head, { parsed, verified })
@@ -207,7 +212,7 @@ export class Pipeline {
     exchange.belongsTo(verified.principal)
 
     const parsed = this.#parse(head)
-    exchange.resource = resourceOf(parsed.address)
+    if (parsed.address.target !== 'account') exchange.resource = resourceOf(parsed.address)
     const endpoint = this.#endpointOf(head, parsed)
     exchange.operationName = endpoint.operation.name
     return { verified, parsed, endpoint }
@@ -239,7 +244,7 @@ export class Pipeline {
     const vendorValues: VendorValues = new Map()
     readVendorHeaders(head, vendorValues)
     const query = readQuery(head.rawQuery, vendorValues)
-    return { address: readAddress(head, this.#bucketOfHost), query, vendorValues }
+    return { address: readAddress(head, this.#bucketOfHost, vendorValues), query, vendorValues }
   }
 
   #endpointOf(head: RequestHead, { address, query, vendorValues }: Parsed): Endpoint {
@@ -261,7 +266,7 @@ export class Pipeline {
       isForm = false,
     }: Omit<Asked, 'endpoint'>,
   ): OperationRequest {
-    const { backend, region, clock, credentials } = this.#options
+    const { backend, region, clock, credentials, accountBlocks } = this.#options
     const secure = this.#cameSecurely(exchange)
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
@@ -278,6 +283,7 @@ export class Pipeline {
       resourceUrl: this.#publicEndpoints.urlOf(head, secure ? 'https' : 'http'),
       region,
       customerKeysMayTravel: exchange.customerKeysMayTravel,
+      accountBlocks,
     }
   }
 }

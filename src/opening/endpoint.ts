@@ -12,6 +12,7 @@ import { type ClientSettings, descriptorsMax, portBounds } from '../http/port-bo
 import type { RequestLog } from '../http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { operations } from '../operations/table.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
@@ -25,6 +26,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   trustedProxies?: readonly string[] | undefined
   publicEndpoints?: readonly string[] | undefined
   websiteDomains?: readonly string[] | undefined
+  accountBlocks: AccountBlocks | undefined
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -61,7 +63,7 @@ export class ListenFailed extends Error {
 /** Serves connections once told to listen, or given them. */
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
-  const { trustedProxies, publicEndpoints, websiteDomains } = options
+  const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks } = options
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
@@ -75,6 +77,7 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     trustedProxies,
     publicEndpoints,
     websiteDomains,
+    accountBlocks,
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,

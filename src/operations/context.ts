@@ -6,6 +6,7 @@ import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { Tag } from '../records/object-attributes.ts'
+import type { AccountBlocks } from './account-blocks.ts'
 
 /** See `ContextValue`. */
 export type ConditionValue = ContextValue
@@ -34,6 +35,8 @@ export interface OperationRequest {
   region: string
   /** Whether keys of SSE-C may come over this connection: it is encrypted or local, or the operator vouches for it. */
   customerKeysMayTravel: boolean
+  /** Absent: accounts block nothing. */
+  accountBlocks?: AccountBlocks | undefined
 }
 
 /** An account, as lists show it. */

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { SaidConditions } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import { withAccountBlock } from './account-blocks.ts'
 import { type Asker, authorize, ExistingTagsNeeded } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import {
@@ -31,7 +32,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 export type ScopedRequest = Pick<
   OperationRequest,
-  'principal' | 'conditionValue' | 'existingTags' | 'expectedBucketOwner'
+  'principal' | 'conditionValue' | 'existingTags' | 'expectedBucketOwner' | 'accountBlocks'
 >
 
 export class RequestScope implements AskingScope, Asker {
@@ -87,7 +88,8 @@ export class RequestScope implements AskingScope, Asker {
     return Number.isNaN(days) ? undefined : String(Math.ceil(days))
   }
 
-  #authorize(permission: string, bucket: BucketRecord): void {
+  #authorize(permission: string, record: BucketRecord): void {
+    const bucket = withAccountBlock(record, this.#request.accountBlocks)
     try {
       authorize(this, { permission, name: this.name, bucket, key: this.#resource.key })
     } catch (error) {

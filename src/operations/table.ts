@@ -2,6 +2,11 @@
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
 import { absentConfiguration } from './absent-configurations.ts'
+import {
+  deleteAccountPublicAccessBlockOperation,
+  getAccountPublicAccessBlockOperation,
+  putAccountPublicAccessBlockOperation,
+} from './account-public-access-block.ts'
 import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
 import { deleteBucketCorsOperation, getBucketCorsOperation, putBucketCorsOperation } from './bucket-cors.ts'
 import {
@@ -69,6 +74,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   getBucketPolicyOperation,
   deleteBucketPolicyOperation,
   getBucketPolicyStatusOperation,
+  putAccountPublicAccessBlockOperation,
+  getAccountPublicAccessBlockOperation,
+  deleteAccountPublicAccessBlockOperation,
   putPublicAccessBlockOperation,
   getPublicAccessBlockOperation,
   deletePublicAccessBlockOperation,

@@ -9,6 +9,7 @@ import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import type { Identities } from '../../src/identities/identities.ts'
 import { openIdentities } from '../../src/identities/open-identities.ts'
+import { openAccountBlocks } from '../../src/opening/account-blocks.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -36,7 +37,7 @@ export interface WireServer {
   logged(requestId: string): Promise<RequestLog>
   /** Errors that no table foresees, of all requests so far: each is a bug. */
   unexpected: unknown[]
-  /** Removes all buckets. */
+  /** Removes all buckets, and what their accounts block. */
   empty(): Promise<void>
   /** Throws when an operation answered an error that it does not declare. */
   close(): Promise<void>
@@ -48,6 +49,7 @@ export interface WireServerOptions {
   region?: string
   corsAllowOrigin?: readonly string[]
   sigv2?: 'off' | 'presigned' | 'all'
+  blockPublic?: boolean
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
   /** What the server is given for the store over memory: slowed down, or watched. */
@@ -78,6 +80,7 @@ export async function startWireServer({
   region = 'us-east-1',
   corsAllowOrigin = [],
   sigv2 = 'presigned',
+  blockPublic = false,
   keys = [],
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
@@ -98,6 +101,7 @@ export async function startWireServer({
     region,
     corsAllowOrigin,
     websiteDomains: ['site.test'],
+    accountBlocks: openAccountBlocks(identities, { blockPublic }),
     sigv2,
     clock,
     ready: () => true,
@@ -122,7 +126,11 @@ export async function startWireServer({
         if (line === undefined) waiting.set(requestId, resolve)
         else resolve(line)
       }),
-    empty: () => emptyStore(memory.backend),
+    empty: async () => {
+      await emptyStore(memory.backend)
+      const { publicAccessBlock, verbs } = identities
+      if (publicAccessBlock('main') !== undefined) await verbs.accounts.setPublicAccessBlock('main', undefined)
+    },
     close: async () => {
       await server.close()
       await identities.close()

@@ -1,6 +1,7 @@
 /** All proofs, family by family. A new operation adds its own here. */
 
 import { accessProofs } from './access.ts'
+import { accountProofs } from './accounts.ts'
 import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
@@ -25,6 +26,7 @@ export const proofs: readonly Proof[] = [
   ...accessProofs,
   ...corsProofs,
   ...websiteProofs,
+  ...accountProofs,
   ...writeProofs,
   ...formProofs,
   ...readProofs,
