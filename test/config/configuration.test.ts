@@ -89,6 +89,8 @@ describe('values', () => {
       { flags: { domains: ['s3.a.test'], websiteDomains: ['Web.a.test', 'b.test'] } },
       { websiteDomains: ['web.a.test', 'b.test'] },
     ],
+    ['nothing blocked', {}, { blockPublic: false }],
+    ['all blocked', { toml: '[access]\nblockPublic = true' }, { blockPublic: true }],
     ['a duration without unit, in seconds', { toml: '[reclaim]\ngrace = 90' }, { reclaimGraceMs: 90_000 }],
     ['never, for a duration', { toml: '[scrub]\ninterval = "never"' }, { scrubIntervalMs: undefined }],
     ['a rate', { toml: '[scrub]\nrate = "50MiB"' }, { scrubBytesPerSecond: 50 * 1024 * 1024 }],

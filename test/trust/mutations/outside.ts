@@ -166,6 +166,20 @@ export const outsideMutations: readonly Mutation[] = [
     suite: 'wire/website.test.ts',
   },
   {
+    name: 'what an account blocks lifts what the bucket blocks',
+    file: 'operations/account-blocks.ts',
+    find: 'own === undefined ? by : joinBlocks(own, by)',
+    replace: 'by',
+    suite: 'wire/account-public-access-block.test.ts',
+  },
+  {
+    name: 'the path of accounts hides the keys of other buckets',
+    file: 'http/address.ts',
+    find: '(bucketOfHost(head.host) ?? account.toLowerCase()) === account.toLowerCase()',
+    replace: 'bucketOfHost(head.host) !== head.host',
+    suite: 'wire/account-public-access-block.test.ts',
+  },
+  {
     name: 'a dead worker is not replaced',
     file: 'cli/crew.ts',
     find: 'if (!this.#draining) this.#replace(worker, code, signal)',
