@@ -16,6 +16,7 @@ import { openIdentities } from '../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
 import { limits } from '../../src/limits.ts'
 import { openMetadata } from '../../src/opening/open-data.ts'
+import type { MadeKey } from '../identities/child.ts'
 import type { Report, Request } from '../identities/primary.ts'
 import type { SigningKey } from '../support/signer.ts'
 import { exchange, openWire, signAsk } from '../support/wire-client.ts'
@@ -79,7 +80,8 @@ async function openBeside(path = data): Promise<ServedIdentities> {
 
 test('a key that a verb has answered survives that the process is killed', async () => {
   const child = fork(script('child'), [data])
-  const [key] = (await once(child, 'message')) as [SigningKey]
+  const [key]: MadeKey[] = await once(child, 'message')
+  if (key === undefined) throw new Error('the server made no key')
   child.kill('SIGKILL')
   await once(child, 'exit')
   const server = await start('--workers', '2')
