@@ -7,7 +7,7 @@ import { type ClosingStack, opening } from './closing-stack.ts'
 import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
-import { keyNames } from './config/kinds.ts'
+import { addressRanges, endpointUrls, keyNames } from './config/kinds.ts'
 import type { Settings } from './config/options.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
@@ -124,8 +124,8 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       domains: options.domains ?? [],
       region,
       corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
-      trustedProxies: options.trustedProxies,
-      publicEndpoints: options.publicEndpoints,
+      trustedProxies: addressRanges.parse(options.trustedProxies ?? [], ''),
+      publicEndpoints: endpointUrls.parse(options.publicEndpoints ?? [], ''),
       websiteDomains: options.websiteDomains,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,

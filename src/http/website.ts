@@ -35,6 +35,8 @@ import { type FailedPage, failurePage } from './website-page.ts'
 
 /** The bucket whose website a Host names: what stands before a domain, or the domain itself. */
 export function compileSites(websiteDomains: readonly string[]): BucketOfHost {
+  // Every request comes by here.
+  if (websiteDomains.length === 0) return () => undefined
   const domains = websiteDomains.map((domain) => domain.toLowerCase()).sort((a, b) => b.length - a.length)
   return (host) => {
     const name = host.replace(/:\d*$/, '').toLowerCase()
