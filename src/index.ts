@@ -7,7 +7,7 @@ import { type ClosingStack, opening } from './closing-stack.ts'
 import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
-import { keyNames } from './config/kinds.ts'
+import { addressRanges, endpointUrls, keyNames } from './config/kinds.ts'
 import type { Settings } from './config/options.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
@@ -17,6 +17,7 @@ import type { Identities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
+import { openAccountBlocks } from './opening/account-blocks.ts'
 import { emptyStore } from './opening/empty-store.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import { openServedData, openServedMemory } from './opening/open-served-data.ts'
@@ -44,6 +45,14 @@ export interface StartOptions {
   region?: string
   /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
   corsAllowOrigin?: readonly string[]
+  /** Addresses and ranges of proxies in front of the server, whose `X-Forwarded-*` and `Forwarded` are believed. Default: none. */
+  trustedProxies?: readonly string[]
+  /** URLs under which clients reach the server through a proxy that changes the Host header. Default: none. */
+  publicEndpoints?: readonly string[]
+  /** Domains below which buckets are websites; none of them `localhost`, nor below or above a domain of S3. Default: none. */
+  websiteDomains?: readonly string[]
+  /** Accounts that say nothing themselves keep their buckets closed to the public, whatever policies say. Default: false. */
+  blockPublic?: boolean
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
@@ -110,10 +119,14 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     const endpoint = await openEndpoint({
       backend,
       credentials: identities.credentials,
+      accountBlocks: openAccountBlocks(identities, { blockPublic: options.blockPublic ?? settings.blockPublic }),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
       region,
       corsAllowOrigin: options.corsAllowOrigin ?? settings.corsAllowOrigin,
+      trustedProxies: addressRanges.parse(options.trustedProxies ?? [], ''),
+      publicEndpoints: endpointUrls.parse(options.publicEndpoints ?? [], ''),
+      websiteDomains: options.websiteDomains,
       keyPair: options.tls,
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,

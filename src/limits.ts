@@ -50,11 +50,18 @@ export const limits = {
   listBucketsMax: 10_000,
   deleteObjectsMax: 1000,
 
+  // Proxies. Each endpoint is one more signature to compare where none matches yet.
+  publicEndpointsMax: 8,
+
   // CORS.
   corsRulesMax: 100,
   corsRuleIdCharsMax: 255,
   /** Names in `Access-Control-Request-Headers`. Pages send a dozen. */
   corsRequestHeadersMax: 256,
+
+  // Websites, as AWS S3 documents them.
+  websiteDocumentBytesMax: 128 * KiB,
+  routingRulesMax: 50,
 
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,

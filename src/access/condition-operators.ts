@@ -1,16 +1,8 @@
 /** The operators of conditions: whether a value of the request matches one of the policy's. What missing keys and several values mean is decided in `compile-condition.ts`. */
+import { type AddressRange, isInAddressRanges, readAddressRange } from '../address-range.ts'
 import { compileGlob, type GlobMatcher, hasVariable, type Lookup, type PatternToken, textOf } from './glob.ts'
 import { policyPattern } from './policy-pattern.ts'
-import {
-  type AddressRange,
-  arnParts,
-  isInRanges,
-  readBinary,
-  readBoolean,
-  readNumber,
-  readRange,
-  readTime,
-} from './value-kinds.ts'
+import { arnParts, readBinary, readBoolean, readNumber, readTime } from './value-kinds.ts'
 
 /** Whether a value of the request matches any of the policy's values. */
 export type ValuesMatcher = (value: string, lookup: Lookup) => boolean
@@ -101,16 +93,16 @@ function compileArn(tokens: readonly PatternToken[]): (parts: readonly string[],
 }
 
 const addresses: Pick<ConditionOperator, 'accepts' | 'compile'> = {
-  accepts: (value) => readRange(value) !== undefined,
+  accepts: (value) => readAddressRange(value) !== undefined,
   compile: (values) => {
     const ranges = (lookup: Lookup): AddressRange[] =>
       values.flatMap((tokens) => {
-        const range = readRange(textOf(tokens, lookup) ?? '')
+        const range = readAddressRange(textOf(tokens, lookup) ?? '')
         return range === undefined ? [] : [range]
       })
-    if (values.some(hasVariable)) return (value, lookup) => isInRanges(value, ranges(lookup))
+    if (values.some(hasVariable)) return (value, lookup) => isInAddressRanges(value, ranges(lookup))
     const fixed = ranges(() => undefined)
-    return (value) => isInRanges(value, fixed)
+    return (value) => isInAddressRanges(value, fixed)
   },
 }
 

@@ -1,8 +1,8 @@
 /** Whether a bucket policy is public, as S3 documents "the meaning of public". Pure. */
+import { readAddressRange } from '../address-range.ts'
 import { findOperator, parseValue } from './condition-operators.ts'
 import { hasVariable, hasWildcard } from './glob.ts'
 import type { PolicyCondition, PolicyStatement } from './policy-document.ts'
-import { readRange } from './value-kinds.ts'
 
 /** Keys whose fixed values narrow a statement to somebody. */
 const narrowingKeys: ReadonlySet<string> = new Set([
@@ -38,7 +38,7 @@ function narrows({ operator, quantifier, ifExists, key, values }: PolicyConditio
     const tokens = parseValue(value, found, variables)
     if (hasVariable(tokens) || hasWildcard(tokens) || value.toLowerCase() === nobody) return false
     if (key !== 'aws:SourceIp') return true
-    const range = readRange(value)
+    const range = readAddressRange(value)
     return range !== undefined && range.prefixBits >= prefixBitsMin[range.family]
   })
 }

@@ -26,6 +26,8 @@ export interface RequestOfVersion2 {
   form: 'header' | 'query'
   method: string
   rawPath: string
+  /** By which the request is addressed. No signature covers it, but for the bucket that it names. */
+  host: string
   headers: HeaderIndex
   query: readonly QueryParameter[]
   /** Of temporary keys. It is signed like any vendor header. */
@@ -52,7 +54,7 @@ export function verifyVersion2(
   { credentials, sessions, nowMs, version2 }: RulesOfVersion2,
 ): Principal {
   const { taken, bucketOfHost, parameters } = version2
-  const { form, method, rawPath, headers, query, token } = request
+  const { form, method, rawPath, host, headers, query, token } = request
   if (taken === 'off' || (form === 'header' && taken !== 'all')) throw notTaken(form)
   const claim = form === 'header' ? fromHeader(headers, nowMs) : fromQuery(query, nowMs)
   const vendor = vendorValues(headers, query)
@@ -63,7 +65,7 @@ export function verifyVersion2(
     contentType: headers.values.get('content-type') ?? '',
     date: claim.date,
     vendor,
-    hostBucket: bucketOfHost(headers.values.get('host') ?? '') ?? '',
+    hostBucket: bucketOfHost(host) ?? '',
     rawPath,
     parameters: query.map(({ name, value }) => [name, decodedBytes(value)] as const),
   })

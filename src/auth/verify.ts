@@ -9,6 +9,7 @@ import {
   vendorHeaders,
 } from './authorization.ts'
 import {
+  type CanonicalParts,
   canonicalRequest,
   decoded,
   type HeaderIndex,
@@ -17,6 +18,7 @@ import {
   type QueryParameter,
 } from './canonical-request.ts'
 import type { Credentials } from './credentials.ts'
+import type { HmacKey } from './hmac-key.ts'
 import { type DeclaredPayload, parseDeclaredPayload } from './payload.ts'
 import { nobody, type Principal } from './principal.ts'
 import { checkTime, holdsCustomerKey, isoTime, unknownAccessKey } from './refusals.ts'
@@ -37,6 +39,8 @@ export interface SignedRequest {
   names: readonly string[]
   /** Of the request's dialect: `x-amz-` or `x-store-`. */
   prefix: string
+  /** Hosts that a signature may cover, that of the request's address first, where they are not the Host header alone. The caller vouches that all mean the same. */
+  hosts?: readonly string[] | undefined
 }
 
 export type Payload =
@@ -85,9 +89,10 @@ export function verify(
   const { version, form } = mechanismOf(headers, query)
   const rules = { credentials, sessions, nowMs, version2 }
   if (version === 4) return verifyVersion4(request, headers, query, form, rules)
-  const { method, rawPath } = request
+  const { method, rawPath, hosts } = request
+  const host = hosts?.[0] ?? headers.values.get('host') ?? ''
   const token = sessionTokenOf(headers, query)
-  const parts = { form, method, rawPath, headers, query, token }
+  const parts = { form, method, rawPath, host, headers, query, token }
   const principal = verifyVersion2(parts, rules)
   return { principal, presigned: form === 'query', payload: unsignedPayload(headers, query) }
 }
@@ -131,11 +136,9 @@ function verifyVersion4(
   const session = token === undefined ? undefined : sessions.open(token, scope.accessKeyId)
 
   const { method, rawPath } = request
-  const canonical = canonicalRequest({ method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash })
   const signer = session?.signer(scope) ?? credentials.signer(scope)
-  const text = stringToSign(timestamp, scope, canonical ?? '')
-  const expected = signature(signer.key, text)
-  const matches = sameSignature(expected, authorization.signature)
+  const signed = { method, rawPath, query: signedQuery, headers, signedHeaders, payloadHash }
+  const { canonical, text, expected, matches } = compare(signed, authorization, signer.key, request.hosts)
   if (signer.principal === undefined) throw unknownAccessKey(scope.accessKeyId)
   if (!matches || canonical === undefined) throw mismatch(authorization, canonical, text)
   session?.checkTime(nowMs)
@@ -147,6 +150,43 @@ function verifyVersion4(
 }
 
 const ofS3 = { service: 's3', payloadHash: undefined } as const
+
+interface Comparison {
+  /** `undefined`: a header that is said to be signed is missing. */
+  canonical: string | undefined
+  text: string
+  expected: string
+  matches: boolean
+}
+
+/** With the Host that the signature covers, or with the first of them where it covers none. */
+function compare(
+  signed: CanonicalParts,
+  { timestamp, scope, signature: claimed }: Authorization,
+  key: HmacKey,
+  [first, ...others]: readonly string[] = [],
+): Comparison {
+  const compareWith = (host: string | undefined): Comparison => {
+    const canonical = canonicalRequest(
+      host === undefined ? signed : { ...signed, headers: withHost(signed.headers, host) },
+    )
+    const text = stringToSign(timestamp, scope, canonical ?? '')
+    const expected = signature(key, text)
+    return { canonical, text, expected, matches: sameSignature(expected, claimed) }
+  }
+  const comparison = compareWith(first)
+  if (comparison.matches) return comparison
+  for (const host of others) {
+    const other = compareWith(host)
+    if (other.matches) return other
+  }
+  return comparison
+}
+
+const withHost = (headers: HeaderIndex, host: string): HeaderIndex => ({
+  ...headers,
+  values: new Map(headers.values).set('host', host),
+})
 
 const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { findConditionKey, s3Actions } from '../access/condition-keys.ts'
+import type { Decision } from '../access/decide.ts'
 import { isSaidByPrincipal } from '../access/principal-values.ts'
 import { reasonText } from '../access/reason-text.ts'
 import { referenceActions } from '../access/service-reference.ts'
@@ -9,8 +10,10 @@ import type { Credentials } from '../auth/credentials.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
+import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { openKeyRing } from '../instance/key-ring-file.ts'
+import { openAccountBlocks } from '../opening/account-blocks.ts'
 import type { OpenMetadata } from '../opening/open-data.ts'
 import type { ConditionValue, ScopedResource } from '../operations/context.ts'
 import { explainAccess } from '../operations/explain-access.ts'
@@ -30,8 +33,8 @@ export async function explain(invocation: Invocation, words: readonly string[]):
   const context = readContext(invocation)
   const isAnonymous = key === 'anonymous'
   const missing = new Set<string>()
-  const decision = await withMetadata(invocation, async (metadata) => {
-    const principal = isAnonymous ? nobody : await principalOf(invocation, metadata, key)
+  const ask = (metadata: OpenMetadata, identities: ServedIdentities): Promise<Decision> => {
+    const principal = isAnonymous ? nobody : principalIn(identities, key)
     const usual = usualContext(configuration.region, metadata.clock.now(), isAnonymous)
     const versionId = context.get('s3:versionid')
     return explainAccess(metadata, {
@@ -40,13 +43,15 @@ export async function explain(invocation: Invocation, words: readonly string[]):
       resource: { ...resource, versionId: typeof versionId === 'string' ? versionId : undefined },
       withoutBucket: madeWithoutBucket.has(permission),
       existingTags: tagsIn(context),
+      accountBlocks: openAccountBlocks(identities, configuration),
       conditionValue: (name) => {
         const value = context.get(name) ?? usual.get(name)
         if (value === undefined) missing.add(name)
         return value
       },
     })
-  })
+  }
+  const decision = await withMetadata(invocation, (metadata) => withIdentities(invocation, metadata, ask))
   const reason = reasonText(decision.because)
   const notGiven = [...missing].sort()
   if (json)
@@ -103,11 +108,12 @@ function readResource(text: string, permission: string): ScopedResource {
 }
 
 /** Of the configuration, or made at run time. */
-async function principalOf(
+async function withIdentities<T>(
   { configuration, notice }: Invocation,
-  { kv, clock, directory }: OpenMetadata,
-  key: string,
-): Promise<Principal> {
+  metadata: OpenMetadata,
+  work: (metadata: OpenMetadata, identities: ServedIdentities) => Promise<T>,
+): Promise<T> {
+  const { kv, clock, directory } = metadata
   // The first start makes the file; this command makes nothing.
   const accounts = existsSync(directory.credentials)
     ? (await accountsOf(configuration, directory.credentials)).accounts
@@ -115,13 +121,16 @@ async function principalOf(
   const keys = await openKeyRing(kv, directory.keyRing, configuration, { owner: false, clock })
   const identities = await openIdentities({ backend: { kv, clock, keys }, accounts, warn: notice })
   try {
-    const { credentials } = identities
-    const principal = key.includes('/') ? userNamed(credentials, key) : credentials.find(key)
-    if (principal !== undefined) return principal
-    throw new ConfigurationError(`no ${key.includes('/') ? 'user' : 'access key'} '${key}' is accepted`)
+    return await work(metadata, identities)
   } finally {
     await identities.close()
   }
+}
+
+function principalIn({ credentials }: ServedIdentities, key: string): Principal {
+  const principal = key.includes('/') ? userNamed(credentials, key) : credentials.find(key)
+  if (principal !== undefined) return principal
+  throw new ConfigurationError(`no ${key.includes('/') ? 'user' : 'access key'} '${key}' is accepted`)
 }
 
 /** `main/ann`. Users need no key for it. */

@@ -4,6 +4,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { unfollowedMinioVariables } from '../config/minio-variables.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import { isFirstStart } from '../instance/data-directory.ts'
+import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openEndpoint, refuseTakenAddress } from '../opening/endpoint.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -91,7 +92,14 @@ async function startServing(
   // TLS connections take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
   const { credentials } = identities
-  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, credentials, log })
+  const endpoint = await openEndpoint({
+    ...configuration,
+    keyPair: keyPairFiles?.current,
+    backend,
+    credentials,
+    accountBlocks: openAccountBlocks(identities, configuration),
+    log,
+  })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself has no worker to fail: it ends instead.
   const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)

@@ -7,6 +7,7 @@ import { opening } from '../closing-stack.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { openIdentities } from '../identities/open-identities.ts'
+import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openS3Port } from '../opening/endpoint.ts'
 import { openDataDirectory } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -94,7 +95,11 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     const { accounts } = configuration
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
-    const port = openS3Port({ ...configuration, keyPair, backend, credentials: identities.credentials, log })
+    // No worker can tell the others: what a request changes here is known everywhere once the lease is over.
+    identities.tellOthers(() => new Promise(() => {}))
+    const { credentials } = identities
+    const accountBlocks = openAccountBlocks(identities, configuration)
+    const port = openS3Port({ ...configuration, keyPair, backend, credentials, accountBlocks, log })
     opened.add(port.close)
     const renew = ({ accounts: renewed, logFile }: Renewal): void => {
       identities.renewAccounts(renewed)

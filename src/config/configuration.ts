@@ -3,6 +3,7 @@ import type { Account } from '../auth/credentials.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
+import { checkHostNames } from './host-names.ts'
 import { keyRingOf } from './key-ring.ts'
 import { type Placement, refuseStoresAround } from './locations.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
@@ -40,6 +41,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const root = accessKeyOf(sources.environment, { fromAws })
   const placement = toml?.placement ?? { stores: [], locations: [] }
   refuseStoresAround(placement.stores, settings.data)
+  checkHostNames(settings)
   return {
     ...settings,
     accounts: root === undefined ? accounts : withRootKey(accounts, root),
@@ -64,6 +66,10 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     domains: value('domains'),
     region: value('region'),
     corsAllowOrigin: value('corsAllowOrigin'),
+    trustedProxies: value('trustedProxies'),
+    publicEndpoints: value('publicEndpoints'),
+    websiteDomains: value('websiteDomains'),
+    blockPublic: value('blockPublic'),
     tls: tlsFilesOf(sources, toml),
     allowCustomerKeysOverHttp: value('allowCustomerKeysOverHttp'),
     defaultChecksum: value('defaultChecksum'),

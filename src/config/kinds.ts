@@ -1,6 +1,8 @@
 /** The kinds of values an option can hold: how each is written, and read from text. Knows no option. */
 import { resolve } from 'node:path'
+import { readAddressRange } from '../address-range.ts'
 import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
+import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { drivesRefusal, namesSeveralDrives } from './drives.ts'
 
@@ -164,6 +166,32 @@ export const domains: Kind<string[]> = many('NAME', (text) => {
   }
   return name
 })
+
+/** IP addresses, and ranges of them. */
+export const addressRanges: Kind<string[]> = many('ADDRESS|CIDR', (text) => {
+  if (readAddressRange(text) !== undefined) return text
+  throw new ConfigurationError(`expects an IP address or a range such as 10.0.0.0/8 or fd00::/8, not '${text}'`)
+})
+
+const severalUrls = many('URL', parseEndpoint)
+
+/** URLs of this server, as clients have them. */
+export const endpointUrls: Kind<string[]> = {
+  ...severalUrls,
+  parse: (texts, directory) => {
+    if (texts.length <= limits.publicEndpointsMax) return severalUrls.parse(texts, directory)
+    throw new ConfigurationError(`expects at most ${limits.publicEndpointsMax} URLs, not ${texts.length}`)
+  },
+}
+
+/** An origin and no more: what signatures cover of the path is the path that the server gets. */
+function parseEndpoint(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href) return url.origin
+  throw new ConfigurationError(
+    `expects a URL such as https://s3.example.com, with a port if it is unusual and without a path, not '${text}'`,
+  )
+}
 
 /** Origins as browsers send them, or patterns of them. */
 export const origins: Kind<string[]> = {

@@ -1,5 +1,6 @@
 /** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
 import { limits } from '../limits.ts'
+import { type FrontSettings, frontOptions } from './front-options.ts'
 import {
   address,
   choice,
@@ -43,7 +44,7 @@ export interface TlsFiles {
 }
 
 /** What the options say, taken together. */
-export interface Settings {
+export interface Settings extends FrontSettings {
   data: string
   listen: ListenAddress
   domains: string[]
@@ -138,6 +139,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     summary:
       'Origin whose pages may use every bucket that has no CORS configuration of its own: `https://app.example.com`, with at most one `*` in it, or `*` alone for all.',
   },
+  ...frontOptions,
   rootFromAwsEnv: {
     flag: 'root-from-aws-env',
     environment: ['HOLDFAST_ROOT_FROM_AWS_ENV'],

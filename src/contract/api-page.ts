@@ -14,6 +14,7 @@ const flagTexts: Readonly<Record<DocumentedFlag, string>> = {
 
 const byTarget = [
   ['service', 'the service'],
+  ['account', 'accounts'],
   ['bucket', 'buckets'],
   ['object', 'objects'],
 ] as const
@@ -86,6 +87,10 @@ export function limitsSummary(): string {
         `${limits.objectTagsMax} an object, ${limits.bucketTagsMax} a bucket; ${limits.tagKeyCharsMax} characters a key, ${limits.tagValueCharsMax} a value`,
       ],
       ['CORS configuration of a bucket', `${limits.corsRulesMax} rules, ${sizeText(limits.corsDocumentBytesMax)}`],
+      [
+        'Website configuration of a bucket',
+        `${limits.routingRulesMax} rules, ${sizeText(limits.websiteDocumentBytesMax)}`,
+      ],
       ['Keys of a list page, and of one DeleteObjects', countText(limits.listKeysMax)],
       ['Life of a presigned URL', `${countText(limits.presignedExpirySecondsMax)} seconds`],
       ['Clock difference of a signature', `${limits.clockSkewMsMax / 60_000} minutes`],
@@ -149,7 +154,12 @@ function nameText({ in: place, name }: ParameterRow): string {
   return place === 'vendor-prefix' ? `*-${name}<name>` : name
 }
 
-const paths = { service: '/', bucket: '/{Bucket}', object: '/{Bucket}/{Key}' } as const
+const paths = {
+  service: '/',
+  account: '/v20180820/configuration/publicAccessBlock',
+  bucket: '/{Bucket}',
+  object: '/{Bucket}/{Key}',
+} as const
 
 function requestLine({ method, target, query, vendorHeaders }: OperationRow): string {
   const queryText = query.length === 0 ? '' : `?${query.join('&')}`

@@ -18,8 +18,8 @@ export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
  * `form`: a signer of the policy in a form, or, without both, anybody. Fields of the form take the place of headers.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
-/** What a request addresses: the service, a bucket, or an object. */
-export type Target = 'service' | 'bucket' | 'object'
+/** What a request addresses: the service, an account (of S3 Control), a bucket, or an object. */
+export type Target = 'service' | 'account' | 'bucket' | 'object'
 
 /** The parts of a declaration that say when a request means it. The one that requires most wins. */
 export interface Route {

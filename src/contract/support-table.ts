@@ -112,6 +112,7 @@ function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
 
 const addresses: Readonly<Record<Target, readonly Described[]>> = {
   service: [],
+  account: [],
   bucket: [{ in: 'address', name: 'Bucket', required: true }],
   object: [
     { in: 'address', name: 'Bucket', required: true },

@@ -40,15 +40,24 @@ function withoutPort(host: string): string {
   return colon === -1 ? host : host.slice(0, colon)
 }
 
-/** Throws InvalidURI, KeyTooLongError, InvalidBucketName. */
-export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost): Address {
+/** The only path of S3 Control that is served. */
+const accountPath = '/v20180820/configuration/publicAccessBlock'
+
+/**
+ * Clients of S3 Control say the account in a header, and its name before the Host. Without that header, or where the Host names something else, the path is a key.
+ * Throws InvalidURI, KeyTooLongError, InvalidBucketName.
+ */
+export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): Address {
+  const account = head.rawPath === accountPath ? vendorValues.get('account-id')?.value : undefined
+  if (account !== undefined && (bucketOfHost(head.host) ?? account.toLowerCase()) === account.toLowerCase())
+    return { target: 'account', bucket: '', key: '' }
   return checkAddress(splitAddress(head, bucketOfHost))
 }
 
 /** Throws KeyTooLongError, InvalidBucketName. */
 export function checkAddress(address: Address): Address {
   const { target, bucket, key } = address
-  if (target === 'service') return address
+  if (target === 'service' || target === 'account') return address
   if (bucket === '') throw new S3Error('InvalidBucketName', { details: { BucketName: bucket } })
   // UTF-8 takes at most three bytes for a UTF-16 code unit.
   if (key.length * 3 > limits.keyBytesMax && Buffer.byteLength(key) > limits.keyBytesMax) {

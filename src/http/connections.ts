@@ -5,13 +5,13 @@
 import type { Socket } from 'node:net'
 import { S3Error } from '../errors.ts'
 import type { HttpBounds } from './bounds.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ExchangeParts } from './exchange.ts'
 import type { Seat } from './shares.ts'
 
 export interface Connection {
   readonly socket: Socket
   readonly seat: Seat
-  readonly customerKeysMayTravel: boolean
+  readonly customerKeysMayTravel: ExchangeParts['customerKeysMayTravel']
   running: Exchange | undefined
   /** Requests that came meanwhile, in order. */
   readonly waiting: Exchange[]
@@ -40,7 +40,7 @@ export class Connections {
     return this.#draining
   }
 
-  opened(socket: Socket, seat: Seat, customerKeysMayTravel: boolean): void {
+  opened(socket: Socket, seat: Seat, customerKeysMayTravel: Connection['customerKeysMayTravel']): void {
     const connection: Connection = {
       socket,
       seat,

@@ -5,6 +5,7 @@ import { S3Error } from '../errors.ts'
 import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
+import type { ForwardedClient } from './forwarded.ts'
 import type { RequestShare } from './request-share.ts'
 import { WireBody } from './wire-body.ts'
 
@@ -18,7 +19,8 @@ export interface ExchangeParts {
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   lastOnConnection: boolean
-  customerKeysMayTravel: boolean
+  /** `here`: over this connection, unless a proxy that is trusted got the request over another. */
+  customerKeysMayTravel: 'always' | 'here' | 'not here'
   refusal: S3Error | undefined
   /** See `Connections`. */
   holdBack(ms: number): Promise<void>
@@ -45,13 +47,15 @@ export class Exchange {
   refused: string | undefined
   /** What decided that the request may not do what it asks. */
   reason: string | undefined
+  /** Who is behind the peer, where a trusted proxy says so. */
+  forwarded: ForwardedClient | undefined
   /** What the answer says to a page of another origin. Absent: no page asks. */
   crossOrigin: CrossOriginAnswer | undefined
   /** Vendor headers that had no effect, as the client spelled them. */
   ignoredHeaders: string[] | undefined
   /** No further request may come on this connection. */
   lastOnConnection: boolean
-  readonly customerKeysMayTravel: boolean
+  readonly #keysMayTravel: ExchangeParts['customerKeysMayTravel']
   /** Why the request is refused, whatever it asks: the server is overloaded. */
   readonly refusal: S3Error | undefined
   readonly #holdBack: (ms: number) => Promise<void>
@@ -72,7 +76,7 @@ export class Exchange {
     this.bounds = parts.bounds
     this.share = parts.share
     this.lastOnConnection = parts.lastOnConnection
-    this.customerKeysMayTravel = parts.customerKeysMayTravel
+    this.#keysMayTravel = parts.customerKeysMayTravel
     this.refusal = parts.refusal
     this.#holdBack = parts.holdBack
     this.body = new WireBody(parts)
@@ -80,6 +84,17 @@ export class Exchange {
     const mark = url.indexOf('?')
     this.path = mark === -1 ? url : url.slice(0, mark)
     this.resource = this.path
+  }
+
+  /** As far as the server knows. */
+  get clientAddress(): string | undefined {
+    return this.forwarded?.address ?? this.request.socket.remoteAddress
+  }
+
+  /** Whether keys of SSE-C may come: the client's connection is encrypted or local, or the operator vouches for all. */
+  get customerKeysMayTravel(): boolean {
+    if (this.#keysMayTravel === 'always') return true
+    return this.forwarded?.secure ?? this.#keysMayTravel === 'here'
   }
 
   /**

@@ -1,12 +1,12 @@
 /** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
 import { nobody } from '../auth/principal.ts'
-import { type Verified, verify, withoutSignature } from '../auth/verify.ts'
+import { type SignedRequest, type Verified, verify, withoutSignature } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
-import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../clock.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { notImplemented, S3Error } from '../errors.ts'
+import type { AccountBlocks } from '../operations/account-blocks.ts'
 import type { OperationContext, OperationRequest } from '../operations/context.ts'
 import { CrossOrigin } from '../operations/cross-origin.ts'
 import { run, runAfter } from '../operations/run.ts'
@@ -21,24 +21,25 @@ import {
   readVendorHeaders,
 } from './address.ts'
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
-import { sendBytes, sendStream } from './answer.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
-import { compileFields, type FieldDecoder, type Input } from './decode.ts'
-import { type BodyDecoder, compileBody } from './decode-body.ts'
+import type { Input } from './decode.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
-import { compileEncoders, type Encoders } from './encode.ts'
+import { compileEndpoint, type Endpoint, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { claimedKey, fail, note } from './failure.ts'
 import { faultElement, faultOf } from './fault.ts'
 import { dialectOfForm, readForm } from './form.ts'
 import { FormBody } from './form-body.ts'
 import { openFormFile } from './form-file.ts'
+import { compileForwarded, type ForwardedReader } from './forwarded.ts'
 import { answerHealth, type Readiness } from './health.ts'
+import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
-import { type RequestHead, readHead, signedParts } from './request-head.ts'
+import { type RequestHead, readHead } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
+import { answerWebsite, compileSites } from './website.ts'
 
 export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
@@ -54,17 +55,17 @@ export interface PipelineOptions {
   region: string
   /** Whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
+  /** Addresses and ranges of proxies that are believed what they say of their clients. Absent: none. */
+  trustedProxies?: readonly string[] | undefined
+  /** URLs under which clients reach the server through proxies. Absent: under those that requests name. */
+  publicEndpoints?: readonly string[] | undefined
+  /** Hosts below which buckets are websites, and Hosts of buckets named like them. None lies below another kind of domain, or above one. Absent: none. */
+  websiteDomains?: readonly string[] | undefined
+  /** Absent: accounts block nothing. */
+  accountBlocks?: AccountBlocks | undefined
   clock: Clock
   /** For the health checks. */
   ready(what: Readiness): boolean
-}
-
-/** An operation with everything that its declaration was compiled to. */
-interface Endpoint {
-  operation: Operation<OperationContext>
-  fields: FieldDecoder
-  body: BodyDecoder
-  encoders: Encoders
 }
 
 /** What the address and the headers say. */
@@ -85,31 +86,41 @@ interface Asked {
 
 export class Pipeline {
   readonly #options: PipelineOptions
-  readonly #scheme: 'http' | 'https'
+  readonly #isSecure: boolean
   readonly #route: Router<Endpoint>
   readonly #bucketOfHost: BucketOfHost
+  readonly #siteOfHost: BucketOfHost
+  readonly #forwarded: ForwardedReader | undefined
+  readonly #publicEndpoints: PublicEndpoints
   readonly #version2: Version2Rules
   readonly #corsRules: CrossOrigin
   readonly #sts: StsRequests
 
-  /** `scheme` is that of every URL. Throws when the operations contradict each other. */
+  /** `scheme` is that of every URL, unless a proxy says otherwise. Throws when the operations contradict each other. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
-    this.#scheme = scheme
+    this.#isSecure = scheme === 'https'
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
+    this.#siteOfHost = compileSites(options.websiteDomains ?? [])
+    this.#forwarded = compileForwarded(options.trustedProxies ?? [])
+    this.#publicEndpoints = new PublicEndpoints(options.publicEndpoints ?? [], this.#bucketOfHost)
     this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
     this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
-    this.#sts = new StsRequests(options, scheme, this.#bucketOfHost, this.#version2)
+    this.#sts = new StsRequests(options, this.#bucketOfHost, this.#version2, {
+      signedParts: (exchange, head) => this.#signedParts(exchange, head),
+      cameSecurely: (exchange) => this.#cameSecurely(exchange),
+    })
   }
 
   /** Serves one request to its end. Never rejects. */
   async answer(exchange: Exchange): Promise<void> {
     let head: RequestHead | undefined
     try {
-      head = readHead(exchange.request)
+      head = this.#readHead(exchange)
       exchange.dialect = head.dialect
+      if (this.#siteOfHost(head.host) !== undefined) return await this.#serveWebsite(exchange, head)
       if (answerHealth(exchange, head, this.#options.ready)) return
       // Before anything can refuse it: a page must be able to read the refusal, too.
       if (head.names.includes('origin')) {
@@ -129,11 +140,35 @@ export class Pipeline {
     }
   }
 
+  /** A Host that a trusted proxy vouches for takes the place of the one that it sent. */
+  #readHead(exchange: Exchange): RequestHead {
+    const head = readHead(exchange.request)
+    exchange.forwarded = this.#forwarded?.(exchange.request.socket.remoteAddress, head)
+    const host = exchange.forwarded?.host
+    return host === undefined ? head : { ...head, host }
+  }
+
+  /** Over TLS, to this server or to a trusted proxy. */
+  #cameSecurely({ forwarded }: Exchange): boolean {
+    return forwarded?.secure ?? this.#isSecure
+  }
+
+  async #serveWebsite(exchange: Exchange, head: RequestHead): Promise<void> {
+    exchange.crossOrigin = await readCrossOrigin(head, this.#siteOfHost, this.#corsRules)
+    // What accounts block is known with their keys.
+    await this.#options.credentials.renewal()
+    const parsed: Parsed = { address: { target: 'object', bucket: '', key: '' }, query: [], vendorValues: new Map() }
+    const verified: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
+    const request = this.#requestOf(exchange, head, { parsed, verified })
+    const protocol = this.#cameSecurely(exchange) ? 'https' : 'http'
+    await answerWebsite(exchange, head, this.#siteOfHost, { request, protocol })
+  }
+
   async #serve(exchange: Exchange, head: RequestHead, asked = this.#admit(exchange, head)): Promise<void> {
     const { endpoint, parsed, verified } = asked
     const { operation } = endpoint
     if (operation.authentication === 'form' && !asked.isForm) return this.#serveForm(exchange, head, asked)
-    const request = this.#operationRequest(exchange, head, asked)
+    const request = this.#requestOf(exchange, head, asked)
     let answer: Answer
     let input: Input = {}
     try {
@@ -183,11 +218,11 @@ export class Pipeline {
     if (proof !== 'signature') return this.#admitUnsigned(exchange, head, proof)
     const { credentials, sts, clock } = this.#options
     // Before anything else is looked at: no answer may depend on what an unverified request asks for.
-    const verified = verify(signedParts(head), credentials, clock.now(), this.#version2, sts.sessions)
+    const verified = verify(this.#signedParts(exchange, head), credentials, clock.now(), this.#version2, sts.sessions)
     exchange.belongsTo(verified.principal)
 
     const parsed = this.#parse(head)
-    exchange.resource = resourceOf(parsed.address)
+    if (parsed.address.target !== 'account') exchange.resource = resourceOf(parsed.address)
     const endpoint = this.#endpointOf(head, parsed)
     exchange.operationName = endpoint.operation.name
     return { verified, parsed, endpoint }
@@ -200,7 +235,7 @@ export class Pipeline {
     exchange.resource = resourceOf(asked.parsed.address)
     exchange.operationName = name
     if (!implemented) throw notImplemented(name)
-    return { ...asked, verified: withoutSignature(signedParts(head)) }
+    return { ...asked, verified: withoutSignature(this.#signedParts(exchange, head)) }
   }
 
   /** `undefined` when it can't be told. Throws what is wrong with the address of a form. */
@@ -219,20 +254,30 @@ export class Pipeline {
     const vendorValues: VendorValues = new Map()
     readVendorHeaders(head, vendorValues)
     const query = readQuery(head.rawQuery, vendorValues)
-    return { address: readAddress(head, this.#bucketOfHost), query, vendorValues }
+    return { address: readAddress(head, this.#bucketOfHost, vendorValues), query, vendorValues }
   }
 
   #endpointOf(head: RequestHead, { address, query, vendorValues }: Parsed): Endpoint {
     return this.#route(head.method, address, query, vendorValues)
   }
 
-  #operationRequest(
+  #signedParts(exchange: Exchange, head: RequestHead): SignedRequest {
+    const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
+    const hosts = this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined)
+    return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
+  }
+
+  #requestOf(
     exchange: Exchange,
     head: RequestHead,
-    { parsed: { address, query, vendorValues }, verified: { principal, presigned }, isForm = false }: Asked,
+    {
+      parsed: { address, query, vendorValues },
+      verified: { principal, presigned },
+      isForm = false,
+    }: Omit<Asked, 'endpoint'>,
   ): OperationRequest {
-    const { backend, region, clock, credentials } = this.#options
-    const secure = this.#scheme === 'https'
+    const { backend, region, clock, credentials, accountBlocks } = this.#options
+    const secure = this.#cameSecurely(exchange)
     const expectedOwner = vendorValues.get('expected-bucket-owner')
     return {
       backend,
@@ -246,9 +291,10 @@ export class Pipeline {
       bucket: address.bucket,
       key: address.key,
       expectedBucketOwner: expectedOwner === undefined ? undefined : singleValue(expectedOwner),
-      resourceUrl: `${this.#scheme}://${head.host}${head.rawPath}`,
+      resourceUrl: this.#publicEndpoints.urlOf(head, secure ? 'https' : 'http'),
       region,
       customerKeysMayTravel: exchange.customerKeysMayTravel,
+      accountBlocks,
     }
   }
 }
@@ -270,15 +316,6 @@ function parametersOf(operations: readonly Operation<OperationContext>[]): Reado
   return new Set([...routing, ...inputs.map(({ name }) => name)])
 }
 
-function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
-  return {
-    operation,
-    fields: compileFields(operation),
-    body: compileBody(operation.inputBody),
-    encoders: compileEncoders(operation),
-  }
-}
-
 function resourceOf({ bucket, key }: Address): string {
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
 }
@@ -291,28 +328,6 @@ function decodeFields(
   { query, vendorValues }: Parsed,
 ): Input {
   return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
-}
-
-/** Gives a promise when it takes time. */
-function send(
-  exchange: Exchange,
-  head: RequestHead,
-  { operation, encoders }: Endpoint,
-  answer: Answer,
-): Promise<void> | void {
-  const { headers, document } = encoders[exchange.dialect.name]
-  const status = answer.status ?? operation.status
-  if (operation.outputBody.kind === 'stream') {
-    return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
-  }
-  if (operation.outputBody.kind === 'json') {
-    const json = ['Content-Type', 'application/json', ...headers(answer)]
-    return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
-  }
-  if (document === undefined || answer.body === undefined)
-    return sendBytes(exchange, head, status, headers(answer), undefined)
-  const bytes = document.document(answer.body)
-  sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
 }
 
 function versionIdOf({ query }: Parsed): string | undefined {

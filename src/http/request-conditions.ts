@@ -4,6 +4,7 @@ import type { ConditionValue } from '../operations/context.ts'
 import type { QueryParameter } from './address.ts'
 import { joinedValues, type VendorValues } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
+import { plainAddress } from './forwarded.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
 /** A request as far as conditions are about it. */
@@ -57,7 +58,7 @@ function ofConnection(request: ConditionedRequest, key: string): ConditionValue 
   const { exchange, head, presigned, isForm, clock } = request
   switch (key) {
     case 'aws:SourceIp':
-      return exchange.request.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '')
+      return exchange.clientAddress === undefined ? undefined : plainAddress(exchange.clientAddress)
     case 'aws:SecureTransport':
       return String(request.secure)
     case 'aws:CurrentTime':

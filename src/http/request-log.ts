@@ -17,6 +17,7 @@ export interface RequestLog {
   /** Bytes of the body, as handed to the connection. */
   bytesOut: number
   durationMs: number
+  /** The client's address; behind a trusted proxy, what that says. */
   remote: string
   /** Empty until the signature has been verified. */
   accessKeyId: string
@@ -44,7 +45,7 @@ export function logLine(exchange: Exchange, durationMs: number): RequestLog {
     bytesIn: exchange.body.received,
     bytesOut: exchange.bytesOut,
     durationMs,
-    remote: request.socket.remoteAddress ?? '',
+    remote: exchange.clientAddress ?? '',
     accessKeyId: exchange.accessKeyId,
   }
   if (exchange.claimedAccessKeyId !== undefined) line.claimedAccessKeyId = exchange.claimedAccessKeyId

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
-import { Connections, errorOfParser } from './connections.ts'
+import { type Connection, Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { bothEndsLoopback } from './loopback.ts'
 import { Pipeline, type PipelineOptions } from './pipeline.ts'
@@ -61,7 +61,6 @@ class S3Port {
   readonly #front: TlsFront | undefined
   readonly #hostId: string
   readonly #newRequestId: () => string
-  readonly #keysMayTravelAnyhow: boolean
 
   constructor(options: HttpServerOptions) {
     const { clock, tls } = options
@@ -72,7 +71,6 @@ class S3Port {
     this.#connections = new Connections(this.#bounds, (exchange) => this.#begin(exchange))
     this.#hostId = clock.random(24).toString('base64')
     this.#newRequestId = requestIds(clock)
-    this.#keysMayTravelAnyhow = tls !== undefined || options.allowCustomerKeysOverHttp === true
     const server = nodeServer(this.#bounds)
     this.#server = server
     this.#serveConnections(server)
@@ -106,7 +104,7 @@ class S3Port {
     server.on('connection', (socket: Socket) => {
       const seat = this.#front?.seatOf(socket) ?? this.#takeSeat(socket)
       if (seat === undefined) return
-      connections.opened(socket, seat, this.#keysMayTravelAnyhow || bothEndsLoopback(socket))
+      connections.opened(socket, seat, this.#customerKeysMayTravel(socket))
     })
     server.on('request', (request, response) => this.#receive(request, response, { awaitsContinue: false }))
     server.on('checkContinue', (request, response) => this.#receive(request, response, { awaitsContinue: true }))
@@ -123,6 +121,12 @@ class S3Port {
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
       else this.#refuse(socket, fault)
     })
+  }
+
+  #customerKeysMayTravel(socket: Socket): Connection['customerKeysMayTravel'] {
+    const { tls, allowCustomerKeysOverHttp = false } = this.#options
+    if (allowCustomerKeysOverHttp) return 'always'
+    return tls !== undefined || bothEndsLoopback(socket) ? 'here' : 'not here'
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, { awaitsContinue }: { awaitsContinue: boolean }): void {

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Credentials } from '../auth/credentials.ts'
-import { claimsSignature, verifyForSts } from '../auth/verify.ts'
+import { claimsSignature, type SignedRequest, verifyForSts } from '../auth/verify.ts'
 import type { Version2Rules } from '../auth/verify-version2.ts'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
@@ -21,7 +21,7 @@ import { claimedKey, note } from './failure.ts'
 import { faultHeaders, faultOf } from './fault.ts'
 import { openBody } from './request-body.ts'
 import { conditionValue } from './request-conditions.ts'
-import { headerValue, type RequestHead, signedParts } from './request-head.ts'
+import { headerValue, type RequestHead } from './request-head.ts'
 import { stsAnswer, stsFault, stsFaultOf } from './sts-answer.ts'
 
 export interface StsRequestOptions {
@@ -31,20 +31,22 @@ export interface StsRequestOptions {
   region: string
 }
 
+/** What proxies may have changed. */
+interface SeenRequests {
+  signedParts(exchange: Exchange, head: RequestHead): SignedRequest
+  /** Over TLS, to this server or to a trusted proxy. */
+  cameSecurely(exchange: Exchange): boolean
+}
+
 export class StsRequests {
   readonly #options: StsRequestOptions
-  readonly #secure: boolean
   readonly #bucketOfHost: BucketOfHost
   readonly #version2: Version2Rules
+  readonly #seen: SeenRequests
 
-  constructor(
-    options: StsRequestOptions,
-    scheme: 'http' | 'https',
-    bucketOfHost: BucketOfHost,
-    version2: Version2Rules,
-  ) {
+  constructor(options: StsRequestOptions, bucketOfHost: BucketOfHost, version2: Version2Rules, seen: SeenRequests) {
     this.#options = options
-    this.#secure = scheme === 'https'
+    this.#seen = seen
     this.#bucketOfHost = bucketOfHost
     this.#version2 = version2
   }
@@ -83,9 +85,15 @@ export class StsRequests {
     if (!claimsSignature(head.names, head.rawQuery)) return undefined
     const { credentials, sts, clock, region } = this.#options
     const rules = { credentials, sessions: sts.sessions, nowMs: clock.now(), version2: this.#version2 }
-    const principal = verifyForSts(signedParts(head), hash('sha256', body), rules)
+    const principal = verifyForSts(this.#seen.signedParts(exchange, head), hash('sha256', body), rules)
     exchange.belongsTo(principal)
-    const asked = { query: [], vendorValues: new Map(), presigned: false, isForm: false, secure: this.#secure }
+    const asked = {
+      query: [],
+      vendorValues: new Map(),
+      presigned: false,
+      isForm: false,
+      secure: this.#seen.cameSecurely(exchange),
+    }
     const request = { exchange, head, clock, region, ...asked }
     return {
       principal,

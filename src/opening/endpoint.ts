@@ -12,6 +12,7 @@ import { type ClientSettings, descriptorsMax, portBounds } from '../http/port-bo
 import type { RequestLog } from '../http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { operations } from '../operations/table.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
@@ -23,6 +24,11 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   region: string
   /** Whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
+  /** See `PipelineOptions`. */
+  trustedProxies?: readonly string[] | undefined
+  publicEndpoints?: readonly string[] | undefined
+  websiteDomains?: readonly string[] | undefined
+  accountBlocks: AccountBlocks | undefined
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -62,6 +68,7 @@ export class ListenFailed extends Error {
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
+  const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({
@@ -72,6 +79,10 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     domains,
     region,
     corsAllowOrigin,
+    trustedProxies,
+    publicEndpoints,
+    websiteDomains,
+    accountBlocks,
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,

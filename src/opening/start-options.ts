@@ -1,6 +1,7 @@
 /** Checks what an application gives `startServer`. Messages name the option and its value: nobody sees a command line that could. */
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { domains, type Kind, keyNames, origins, region } from '../config/kinds.ts'
+import { checkHostNames } from '../config/host-names.ts'
+import { addressRanges, domains, endpointUrls, type Kind, keyNames, origins, region } from '../config/kinds.ts'
 import { checkBucketName } from '../operations/bucket-name.ts'
 
 interface CheckedOptions {
@@ -8,6 +9,9 @@ interface CheckedOptions {
   domains?: readonly string[] | undefined
   region?: string | undefined
   corsAllowOrigin?: readonly string[] | undefined
+  trustedProxies?: readonly string[] | undefined
+  publicEndpoints?: readonly string[] | undefined
+  websiteDomains?: readonly string[] | undefined
   kmsKeys?: readonly string[] | undefined
   port?: number | undefined
 }
@@ -17,6 +21,11 @@ export function checkStartOptions(options: CheckedOptions): void {
   for (const [i, name] of listed('buckets', options.buckets).entries()) checkBucket(`buckets[${i}]`, name)
   checkTexts('domains', listed('domains', options.domains), domains)
   checkTexts('corsAllowOrigin', listed('corsAllowOrigin', options.corsAllowOrigin), origins)
+  checkTexts('trustedProxies', listed('trustedProxies', options.trustedProxies), addressRanges)
+  checkTexts('publicEndpoints', listed('publicEndpoints', options.publicEndpoints), endpointUrls)
+  checkTexts('websiteDomains', listed('websiteDomains', options.websiteDomains), domains)
+  const { domains: s3 = [], websiteDomains = [], publicEndpoints = [] } = options
+  checkHostNames({ domains: s3, websiteDomains, publicEndpoints })
   checkTexts('kmsKeys', listed('kmsKeys', options.kmsKeys), keyNames)
   if (options.region !== undefined) checkTexts('region', [options.region], region)
   const { port = 0 } = options

@@ -7,7 +7,7 @@ import type { BucketRecord } from '../records/bucket-record.ts'
 import type { Grant, GrantPermission } from '../records/grant.ts'
 import { type CannedAcl, cannedGrants, isOwnersAlone, isPublicList, newOwner } from '../rules/access-list.ts'
 import { askedByPolicy, type Policy, type PolicyAsked } from './access-control-policy.ts'
-import { accessOf } from './authorize.ts'
+import { withAccountBlock } from './account-blocks.ts'
 import type { OperationContext } from './context.ts'
 import { type Accounts, grantOf, type NamedGrant } from './grantee-names.ts'
 
@@ -19,6 +19,8 @@ export interface AclInputs {
   grantWrite?: readonly NamedGrantee[] | undefined
   grantWriteAcp?: readonly NamedGrantee[] | undefined
 }
+
+type KnownAccounts = Accounts & Pick<OperationContext, 'accountBlocks'>
 
 type AskedList =
   | { by: 'canned'; acl: CannedAcl }
@@ -75,13 +77,14 @@ interface ListOwner {
  * The list that a bucket or an object gets; `undefined` for one of the owner alone. Throws AccessControlListNotSupported where the bucket has none and something else is asked
  * for, AccessDenied for a public one where those are blocked, and what is wrong with it.
  */
-export function listIn(bucket: BucketRecord, asked: AskedList, of: ListOwner, accounts: Accounts) {
+export function listIn(bucket: BucketRecord, asked: AskedList, of: ListOwner, accounts: KnownAccounts) {
   if (bucket.ownership === undefined) {
     if (asksForOwnerAlone(asked, bucket.owner)) return undefined
     throw new S3Error('AccessControlListNotSupported')
   }
   const grants = resolved(asked, of, accounts)
-  if (isPublicList(grants) && accessOf(bucket).publicAccessBlock.blockPublicAcls) throw new S3Error('AccessDenied')
+  const { publicAccessBlock } = withAccountBlock(bucket, accounts.accountBlocks)
+  if (isPublicList(grants) && publicAccessBlock?.blockPublicAcls === true) throw new S3Error('AccessDenied')
   return grants
 }
 
@@ -114,7 +117,7 @@ function resolved(asked: AskedList, { owner, bucketOwner }: ListOwner, accounts:
 
 /** Owner and list of what a request writes, once its bucket is known. Throws InvalidRequest at once, and later what `listIn` throws. */
 export function accessOfWrite(
-  { principal: { accountId }, isAccount }: Pick<OperationContext, 'principal' | 'isAccount'>,
+  { principal: { accountId }, isAccount, accountBlocks }: Pick<OperationContext, 'principal'> & KnownAccounts,
   input: AclInputs,
 ): (bucket: BucketRecord) => AccessAttributes | undefined {
   const asked = askedByHeaders(input)
@@ -122,19 +125,25 @@ export function accessOfWrite(
     if (asked === undefined && (bucket.ownership === undefined || bucket.owner === accountId)) return undefined
     const owner = newOwner(bucket, accountId, input.acl)
     const of = { owner: owner ?? bucket.owner, bucketOwner: bucket.owner }
-    return { owner, grants: asked && listIn(bucket, asked, of, { isAccount }) }
+    return { owner, grants: asked && listIn(bucket, asked, of, { isAccount, accountBlocks }) }
   }
 }
 
-/** The list of a bucket that is to be made. Throws InvalidRequest, InvalidBucketAclWithObjectOwnership, and what is wrong with it. */
+/** The list of a bucket that is to be made. Throws InvalidRequest, InvalidBucketAclWithObjectOwnership, AccessDenied for a public one where its account blocks those, and what is wrong with it. */
 export function listOfNewBucket(
   { ownership, owner }: Pick<BucketRecord, 'ownership' | 'owner'>,
   input: AclInputs,
-  accounts: Accounts,
+  accounts: KnownAccounts,
 ): readonly Grant[] | undefined {
   const asked = askedByHeaders(input)
   if (asked === undefined) return undefined
-  if (ownership !== undefined) return resolved(asked, { owner }, accounts)
-  if (asksForOwnerAlone(asked, owner)) return undefined
-  throw new S3Error('InvalidBucketAclWithObjectOwnership')
+  if (ownership === undefined) {
+    if (asksForOwnerAlone(asked, owner)) return undefined
+    throw new S3Error('InvalidBucketAclWithObjectOwnership')
+  }
+  const grants = resolved(asked, { owner }, accounts)
+  if (isPublicList(grants) && accounts.accountBlocks?.of(owner)?.blockPublicAcls === true) {
+    throw new S3Error('AccessDenied')
+  }
+  return grants
 }

@@ -9,6 +9,7 @@ import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import { withAccountBlock } from './account-blocks.ts'
 import { accessOf } from './authorize.ts'
 import { defineOperation } from './context.ts'
 
@@ -33,10 +34,11 @@ export const putBucketPolicyOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', 'MalformedPolicy', 'PolicyTooLarge', 'AccessDenied', 'BadDigest', 'InvalidDigest'],
 
-  async handle({ backend, scope, bucket: name }, { body }) {
+  async handle({ backend, scope, bucket: name, accountBlocks }, { body }) {
     await changeBucket(backend, scope, (bucket) => {
       const { isPublic } = compilePolicy(parsePolicy(body, { kind: 'bucket', bucket: name }))
-      if (isPublic && bucket.publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
+      const { publicAccessBlock } = withAccountBlock(bucket, accountBlocks)
+      if (isPublic && publicAccessBlock?.blockPublicPolicy === true) throw new S3Error('AccessDenied')
       return { ...bucket, policy: body }
     })
     return {}

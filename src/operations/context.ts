@@ -5,6 +5,7 @@ import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { operationsIn } from '../contract/operation.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import type { AccountBlocks } from './account-blocks.ts'
 import type { ExistingObject } from './authorize.ts'
 
 /** See `ContextValue`. */
@@ -35,6 +36,8 @@ export interface OperationRequest {
   region: string
   /** Whether keys of SSE-C may come over this connection: it is encrypted or local, or the operator vouches for it. */
   customerKeysMayTravel: boolean
+  /** Absent: accounts block nothing. */
+  accountBlocks?: AccountBlocks | undefined
 }
 
 /** An account, as lists show it. */

@@ -67,7 +67,7 @@ export const createBucketOperation = defineOperation({
 
   conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
 
-  async handle({ backend, scope, principal, bucket, region, isAccount }, input) {
+  async handle({ backend, scope, principal, bucket, region, isAccount, accountBlocks }, input) {
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -87,7 +87,7 @@ export const createBucketOperation = defineOperation({
       name: bucket,
       owner,
       ownership,
-      grants: listOfNewBucket({ owner, ownership }, input, { isAccount }),
+      grants: listOfNewBucket({ owner, ownership }, input, { isAccount, accountBlocks }),
       locationConstraint,
       location,
       tags,

@@ -3,7 +3,9 @@ import type { Decision } from '../access/decide.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import { findBucket } from '../objects/buckets.ts'
+import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ObjectAttributes, Tag } from '../records/object-attributes.ts'
+import { type AccountBlocks, withAccountBlock } from './account-blocks.ts'
 import { decisionOn, type ExistingObject, ObjectNeeded } from './authorize.ts'
 import type { ConditionValue, ScopedResource } from './context.ts'
 import { existingOf } from './run.ts'
@@ -18,15 +20,17 @@ export interface AccessQuestion {
   /** Instead of those that the object has. */
   existingTags?: readonly Tag[] | undefined
   conditionValue(key: string): ConditionValue
+  accountBlocks: Pick<AccountBlocks, 'of'>
 }
 
 /** Throws NoSuchBucket. */
 export async function explainAccess(backend: Pick<Backend, 'kv'>, question: AccessQuestion): Promise<Decision> {
-  const { principal, permission, resource, withoutBucket, existingTags, conditionValue } = question
+  const { principal, permission, resource, withoutBucket, existingTags, conditionValue, accountBlocks } = question
+  const found = (): Promise<BucketRecord> => findBucket(backend, { name: resource.bucket, admit: () => {} })
   const asked = {
     permission,
     name: resource.bucket,
-    bucket: withoutBucket ? undefined : await findBucket(backend, { name: resource.bucket, admit: () => {} }),
+    bucket: withoutBucket ? undefined : withAccountBlock(await found(), accountBlocks),
     key: resource.key,
   }
   const asker = { principal, conditionValue }

@@ -22,10 +22,15 @@ export const putObjectAclOperation = defineOperation({
   output: { versionId: versionIdOut, ...requestCharged },
   errors: [...errorsOfVersion, ...policyErrors],
 
-  async handle({ backend, scope, key, isAccount }, { body, versionId, ...headers }) {
+  async handle({ backend, scope, key, isAccount, accountBlocks }, { body, versionId, ...headers }) {
     const asked = askedList(headers, body)
     const version = await setGrants(backend, scope, { key, versionId }, (bucket, attributes) =>
-      listIn(bucket, asked, { owner: ownerOfObject(bucket, attributes), bucketOwner: bucket.owner }, { isAccount }),
+      listIn(
+        bucket,
+        asked,
+        { owner: ownerOfObject(bucket, attributes), bucketOwner: bucket.owner },
+        { isAccount, accountBlocks },
+      ),
     )
     return { versionId: shownVersionId(version) }
   },

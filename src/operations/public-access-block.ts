@@ -1,16 +1,31 @@
 /** PutPublicAccessBlock, GetPublicAccessBlock, DeletePublicAccessBlock. */
 import { checksumsIn, ownership, requiredDocument } from '../contract/groups.ts'
-import { boolean, optional, struct } from '../contract/shapes.ts'
+import { boolean, type Infer, optional, struct } from '../contract/shapes.ts'
 import { S3Error } from '../errors.ts'
 import { changeBucket, findBucket } from '../objects/buckets.ts'
+import type { PublicAccessBlock } from '../records/bucket-record.ts'
 import { defineOperation } from './context.ts'
 
 const root = 'PublicAccessBlockConfiguration'
-const shape = struct({
+export const blockShape = struct({
   BlockPublicAcls: optional(boolean),
   IgnorePublicAcls: optional(boolean),
   BlockPublicPolicy: optional(boolean),
   RestrictPublicBuckets: optional(boolean),
+})
+
+export const readBlock = (element: Infer<typeof blockShape>): PublicAccessBlock => ({
+  blockPublicAcls: element.BlockPublicAcls ?? false,
+  ignorePublicAcls: element.IgnorePublicAcls ?? false,
+  blockPublicPolicy: element.BlockPublicPolicy ?? false,
+  restrictPublicBuckets: element.RestrictPublicBuckets ?? false,
+})
+
+export const elementsOfBlock = (block: PublicAccessBlock): Infer<typeof blockShape> => ({
+  BlockPublicAcls: block.blockPublicAcls,
+  IgnorePublicAcls: block.ignorePublicAcls,
+  BlockPublicPolicy: block.blockPublicPolicy,
+  RestrictPublicBuckets: block.restrictPublicBuckets,
 })
 
 export const putPublicAccessBlockOperation = defineOperation({
@@ -21,17 +36,12 @@ export const putPublicAccessBlockOperation = defineOperation({
   permission: 's3:PutBucketPublicAccessBlock',
   summary: 'Says what of a bucket stays closed to the public. What the document leaves out is not blocked.',
   input: { ...checksumsIn, ...ownership },
-  inputBody: requiredDocument(root, shape, true),
+  inputBody: requiredDocument(root, blockShape, true),
   output: {},
   errors: ['NoSuchBucket', 'MalformedXML', 'BadDigest', 'InvalidDigest'],
 
   async handle({ backend, scope }, { body }) {
-    const publicAccessBlock = {
-      blockPublicAcls: body.BlockPublicAcls ?? false,
-      ignorePublicAcls: body.IgnorePublicAcls ?? false,
-      blockPublicPolicy: body.BlockPublicPolicy ?? false,
-      restrictPublicBuckets: body.RestrictPublicBuckets ?? false,
-    }
+    const publicAccessBlock = readBlock(body)
     await changeBucket(backend, scope, (bucket) => ({ ...bucket, publicAccessBlock }))
     return {}
   },
@@ -46,7 +56,7 @@ export const getPublicAccessBlockOperation = defineOperation({
   summary: 'Answers what of a bucket stays closed to the public.',
   input: ownership,
   output: {},
-  outputBody: { kind: 'xml', root, shape },
+  outputBody: { kind: 'xml', root, shape: blockShape },
   errors: ['NoSuchBucket', 'NoSuchPublicAccessBlockConfiguration'],
 
   async handle({ backend, scope, bucket: name }) {
@@ -54,14 +64,7 @@ export const getPublicAccessBlockOperation = defineOperation({
     if (block === undefined) {
       throw new S3Error('NoSuchPublicAccessBlockConfiguration', { details: { BucketName: name } })
     }
-    return {
-      body: {
-        BlockPublicAcls: block.blockPublicAcls,
-        IgnorePublicAcls: block.ignorePublicAcls,
-        BlockPublicPolicy: block.blockPublicPolicy,
-        RestrictPublicBuckets: block.restrictPublicBuckets,
-      },
-    }
+    return { body: elementsOfBlock(block) }
   },
 })
 

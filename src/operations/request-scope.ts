@@ -4,6 +4,7 @@ import type { ReadExisting } from '../commits/scope.ts'
 import type { SaidConditions } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
+import { withAccountBlock } from './account-blocks.ts'
 import { type Asker, authorize, type ExistingObject, ObjectNeeded } from './authorize.ts'
 import { checkBucketNameLength } from './bucket-name.ts'
 import {
@@ -30,7 +31,10 @@ export type Said = () => SaidConditions
 const nothing: Said = () => ({})
 const dayMs = 24 * 60 * 60 * 1000
 
-export type ScopedRequest = Pick<OperationRequest, 'principal' | 'conditionValue' | 'existing' | 'expectedBucketOwner'>
+export type ScopedRequest = Pick<
+  OperationRequest,
+  'principal' | 'conditionValue' | 'existing' | 'expectedBucketOwner' | 'accountBlocks'
+>
 
 export class RequestScope implements AskingScope, Asker {
   readonly name: string
@@ -89,7 +93,8 @@ export class RequestScope implements AskingScope, Asker {
     return Number.isNaN(days) ? undefined : String(Math.ceil(days))
   }
 
-  #authorize(permission: string, bucket: BucketRecord): void {
+  #authorize(permission: string, record: BucketRecord): void {
+    const bucket = withAccountBlock(record, this.#request.accountBlocks)
     try {
       const written = permission === 's3:PutObjectAcl' && this.#asked.includes('s3:PutObject')
       authorize(this, { permission, name: this.name, bucket, key: this.#resource.key, written })

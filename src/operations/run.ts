@@ -180,6 +180,7 @@ class RequestContext implements OperationContext {
   readonly resourceUrl: string
   readonly region: string
   readonly customerKeysMayTravel: boolean
+  readonly accountBlocks: OperationContext['accountBlocks']
   readonly scope: AskingScope
 
   constructor(request: OperationRequest, scope: AskingScope) {
@@ -197,6 +198,7 @@ class RequestContext implements OperationContext {
     this.resourceUrl = request.resourceUrl
     this.region = request.region
     this.customerKeysMayTravel = request.customerKeysMayTravel
+    this.accountBlocks = request.accountBlocks
     this.scope = scope
   }
 

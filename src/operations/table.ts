@@ -2,6 +2,11 @@
 import type { Operation } from '../contract/operation.ts'
 import { abortMultipartUploadOperation } from './abort-multipart-upload.ts'
 import { absentConfiguration } from './absent-configurations.ts'
+import {
+  deleteAccountPublicAccessBlockOperation,
+  getAccountPublicAccessBlockOperation,
+  putAccountPublicAccessBlockOperation,
+} from './account-public-access-block.ts'
 import { getBucketAclOperation, putBucketAclOperation } from './bucket-acl.ts'
 import { deleteBucketCorsOperation, getBucketCorsOperation, putBucketCorsOperation } from './bucket-cors.ts'
 import {
@@ -22,6 +27,7 @@ import {
 } from './bucket-policy.ts'
 import { deleteBucketTaggingOperation, getBucketTaggingOperation, putBucketTaggingOperation } from './bucket-tagging.ts'
 import { getBucketVersioningOperation, putBucketVersioningOperation } from './bucket-versioning.ts'
+import { deleteBucketWebsiteOperation, getBucketWebsiteOperation, putBucketWebsiteOperation } from './bucket-website.ts'
 import { completeMultipartUploadOperation } from './complete-multipart-upload.ts'
 import { configurationsById } from './configurations-by-id.ts'
 import type { OperationContext } from './context.ts'
@@ -73,6 +79,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   getBucketPolicyOperation,
   deleteBucketPolicyOperation,
   getBucketPolicyStatusOperation,
+  putAccountPublicAccessBlockOperation,
+  getAccountPublicAccessBlockOperation,
+  deleteAccountPublicAccessBlockOperation,
   putPublicAccessBlockOperation,
   getPublicAccessBlockOperation,
   deletePublicAccessBlockOperation,
@@ -87,6 +96,9 @@ export const operations: readonly Operation<OperationContext>[] = [
   putBucketCorsOperation,
   getBucketCorsOperation,
   deleteBucketCorsOperation,
+  putBucketWebsiteOperation,
+  getBucketWebsiteOperation,
+  deleteBucketWebsiteOperation,
   putObjectLockConfigurationOperation,
   getObjectLockConfigurationOperation,
   putBucketOwnershipControlsOperation,
@@ -110,14 +122,6 @@ export const operations: readonly Operation<OperationContext>[] = [
     read: ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration'],
     write: 'PutBucketLifecycleConfiguration',
     remove: ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration'],
-  }),
-  ...absentConfiguration({
-    what: 'website configuration',
-    query: 'website',
-    code: 'NoSuchWebsiteConfiguration',
-    read: ['GetBucketWebsite', 's3:GetBucketWebsite'],
-    write: 'PutBucketWebsite',
-    remove: ['DeleteBucketWebsite', 's3:DeleteBucketWebsite'],
   }),
   ...configurationsById,
   putObjectOperation,

@@ -17,6 +17,7 @@ import {
   usually,
 } from './packed-fields.ts'
 import { type Codec, jsonCodec } from './record-format.ts'
+import type { WebsiteConfiguration } from './website.ts'
 
 export type VersioningState = 'unversioned' | 'enabled' | 'suspended'
 
@@ -88,6 +89,7 @@ export interface BucketRecord {
   grants?: readonly Grant[] | undefined
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
+  website?: WebsiteConfiguration | undefined
   /** Set by a recovery that may lack what guarded the bucket: only its owner's own key is admitted, until an operator confirms what came back. */
   unconfirmed?: true | undefined
 }

@@ -104,7 +104,8 @@ export function describeClient(
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), 'holdfast-clients-'))
       const certificate = tls ? await certify() : []
-      const server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0', ...certificate])
+      const names = ['--listen', '127.0.0.1:0', '--website-domain', 'site.test']
+      const server = await serve(['serve', '--data', join(root, 'data'), ...names, ...certificate])
       at.endpoint = server.ready.endpoint
       at.host = new URL(at.endpoint).host
       at.directory = await mkdtemp(join(root, 'files-'))

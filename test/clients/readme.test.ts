@@ -117,6 +117,7 @@ describeClient('the snippets of access', ['aws', '--version'], (place) => {
     const headers = { Origin: 'https://app.example.com' }
     const open = await fetch(`${place.endpoint}/photos/public/none`, { headers })
     expect([open.status, open.headers.get('access-control-allow-origin')]).toEqual([403, 'https://app.example.com'])
+    await shell(place, at(place, snippet('sh', 'aws s3 website')))
     const status = 'aws s3api get-bucket-policy-status --endpoint-url http://127.0.0.1:9000 --bucket photos'
     expect(await shell(place, at(place, { language: 'sh', code: status }))).toContain('"IsPublic": true')
   })
@@ -191,6 +192,8 @@ describe('the snippets of configuration', () => {
     const { placement } = await load('wide', wide)
     expect(placement.locations.map(({ name }) => name).sort()).toEqual(['safe', 'wide'])
     expect(placement.stores.map(({ name }) => name)).toContain('elsewhere')
+    const behind = await load('behind', snippet('toml', 'trustedProxies').code)
+    expect(behind).toMatchObject({ trustedProxies: ['127.0.0.1'], publicEndpoints: ['https://s3.example.com'] })
     const secret = snippet('toml', 'permissions =').code.replace('"..."', '"secret-of-backup"')
     expect((await load('accounts', secret)).accounts[0]?.keys[0]?.permissions).toContain('s3:Get*')
   })
@@ -207,6 +210,14 @@ describe('the snippets of configuration', () => {
     ],
   ])('%s is run elsewhere: %s', (holding) => {
     snippet('sh', holding)
+  })
+
+  test('of proxies set or remove every header that is believed', () => {
+    for (const name of ['Host', 'X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'Forwarded']) {
+      expect(snippet('nginx', 'proxy_pass').code).toContain(`proxy_set_header ${name} `)
+    }
+    // Caddy sets the others by itself.
+    expect(snippet('caddy', 'reverse_proxy').code).toContain('header_up -Forwarded')
   })
 
   test('of Terraform locks its state by a file, and names buckets in the path', () => {

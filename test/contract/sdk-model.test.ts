@@ -112,9 +112,14 @@ describe('the support table has', () => {
     expect(asked).toEqual(modelOperations.map(({ name }) => [name, rowOf(name)?.method]))
   })
 
-  it('no operation beside them but the form post, which no SDK sends', () => {
+  it('no operation beside them but the form post, which no SDK sends, and those of S3 Control', () => {
     const names = new Set(commandNames)
-    expect(table.map(({ name }) => name).filter((name) => !names.has(name))).toEqual(['PostObject'])
+    expect(table.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([
+      'PutAccountPublicAccessBlock',
+      'GetAccountPublicAccessBlock',
+      'DeleteAccountPublicAccessBlock',
+      'PostObject',
+    ])
   })
 
   it.each(modelOperations.map((model) => [model.name, model] as const))('every parameter of %s', (name, model) => {

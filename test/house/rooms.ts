@@ -19,6 +19,7 @@ const leaves = [
   'chunk-pool.ts',
   'closing-stack.ts',
   'file-failure.ts',
+  'address-range.ts',
   'wasm.ts',
   'checksums/',
 ]

@@ -51,6 +51,8 @@ export interface FixtureOptions {
   tls?: KeyPair
   allowCustomerKeysOverHttp?: boolean
   sigv2?: 'off' | 'presigned' | 'all'
+  trustedProxies?: string[]
+  publicEndpoints?: string[]
   /** The server never listens: it is given its connections, as a worker is by its primary. */
   given?: boolean
 }

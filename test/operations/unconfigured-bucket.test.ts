@@ -39,6 +39,7 @@ const rows: Row[] = [
   ['GetBucketLifecycleConfiguration', 's3:GetLifecycleConfiguration', 'NoSuchLifecycleConfiguration'],
   ['DeleteBucketLifecycle', 's3:PutLifecycleConfiguration', 'ok'],
   ['GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration'],
+  ['PutBucketWebsite', 's3:PutBucketWebsite', 'InvalidArgument', { body: {} }],
   ['DeleteBucketWebsite', 's3:DeleteBucketWebsite', 'ok'],
   ...['Analytics', 'IntelligentTiering', 'Inventory', 'Metrics'].flatMap((kind): Row[] => [
     [`ListBucket${kind}Configurations`, `s3:Get${kind}Configuration`, 'ok'],

@@ -18,6 +18,10 @@ const encryption =
   '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>'
 /** Of a key that the server has: the name behind the last slash. */
 const kmsKeyArn = 'arn:aws:kms:us-east-1:123456789012:key/invoices'
+const ofAccount = { account: 'main', vendor: { 'account-id': 'main' } } as const
+const noBlocks = '<PublicAccessBlockConfiguration/>'
+const website =
+  '<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument></WebsiteConfiguration>'
 const cors =
   '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>'
 const hold = '<LegalHold><Status>OFF</Status></LegalHold>'
@@ -97,8 +101,6 @@ const unconfigured: Record<string, Succeeding> = {
   DeleteBucketReplication: { ...removed, ...sub('replication') },
   GetBucketLifecycleConfiguration: { ...absent, ...sub('lifecycle'), code: 'NoSuchLifecycleConfiguration' },
   DeleteBucketLifecycle: { ...removed, ...sub('lifecycle') },
-  GetBucketWebsite: { ...absent, ...sub('website'), code: 'NoSuchWebsiteConfiguration' },
-  DeleteBucketWebsite: { ...removed, ...sub('website') },
   ...byId('Analytics', 'analytics'),
   ...byId('IntelligentTiering', 'intelligent-tiering'),
   ...byId('Inventory', 'inventory'),
@@ -171,6 +173,12 @@ export function asks({ uploadId, etag }: OpenUpload): Record<string, Succeeding>
     PutBucketCors: { method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors), succeeds: 200 },
     GetBucketCors: { method: 'GET', bucket: 'encrypted', query: { cors: '' }, succeeds: 200 },
     DeleteBucketCors: { method: 'DELETE', bucket: 'encrypted', query: { cors: '' }, succeeds: 204 },
+    PutAccountPublicAccessBlock: { method: 'PUT', ...ofAccount, body: noBlocks, succeeds: 200 },
+    GetAccountPublicAccessBlock: { method: 'GET', ...ofAccount, succeeds: 200 },
+    DeleteAccountPublicAccessBlock: { method: 'DELETE', ...ofAccount, succeeds: 204 },
+    PutBucketWebsite: { method: 'PUT', bucket: 'encrypted', query: { website: '' }, ...sent(website), succeeds: 200 },
+    GetBucketWebsite: { method: 'GET', bucket: 'encrypted', query: { website: '' }, succeeds: 200 },
+    DeleteBucketWebsite: { method: 'DELETE', bucket: 'encrypted', query: { website: '' }, succeeds: 204 },
     UpdateObjectEncryption: {
       method: 'PUT',
       bucket: 'encrypted',
@@ -208,6 +216,8 @@ export async function prepareAsks(wire: Wire): Promise<OpenUpload> {
   for (const bucket of ['wire', 'empty', 'encrypted']) await wire.must({ method: 'PUT', bucket })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { encryption: '' }, body: encryption })
   await wire.must({ method: 'PUT', bucket: 'encrypted', query: { cors: '' }, ...sent(cors) })
+  await wire.must({ method: 'PUT', bucket: 'encrypted', query: { website: '' }, ...sent(website) })
+  await wire.must({ method: 'PUT', ...ofAccount, body: noBlocks })
   await wire.must({ method: 'PUT', bucket: 'encrypted', key: 'sealed', body: 'sealed' })
   await wire.must({ method: 'PUT', bucket: 'locked', vendor: { 'bucket-object-lock-enabled': 'true' } })
   const heldVendor = {

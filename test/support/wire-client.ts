@@ -48,6 +48,8 @@ export interface Ask {
   /** Empty: the service itself. */
   bucket?: string
   key?: string
+  /** Addressed instead of a bucket, as clients of S3 Control do it. Its id comes as a vendor value, too. */
+  account?: string
   query?: Record<string, string>
   headers?: Record<string, string>
   /** Headers that carry the dialect's prefix, without it. */
@@ -103,12 +105,17 @@ export function openWire(port: number, style: Style): Wire {
   }
 }
 
+export const accountPath = '/v20180820/configuration/publicAccessBlock'
+
 /** The request as it goes over the wire. */
 export function signAsk(ask: Ask, port: number, { prefix, hosting }: Style): SignedRequest {
-  const { bucket = wireBucket, key = '', payload, signedBy = mainKey } = ask
+  const { account, payload, signedBy = mainKey } = ask
+  const { bucket = account ?? wireBucket, key = '' } = ask
   if (ask.form !== undefined) return signFormAsk(ask, port, { prefix, hosting })
   const inHost = hosting === 'virtual-host' && bucket !== ''
-  const path = inHost || bucket === '' ? `/${encodeKey(key)}` : `/${bucket}${key === '' ? '' : `/${encodeKey(key)}`}`
+  const named = inHost || bucket === '' ? '' : `/${bucket}`
+  const keyPath = key === '' && named !== '' ? '' : `/${encodeKey(key)}`
+  const path = account === undefined ? named + keyPath : accountPath
   const vendor = Object.entries(ask.vendor ?? {}).map(([name, value]): HeaderPair => [prefix + name, value])
   const query = Object.entries(ask.query ?? {})
   const headers = Object.entries(ask.headers ?? {})

@@ -7,7 +7,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { errorTable } from '../../src/errors.ts'
-import { type Ask, openWire, type Reply, type Style, styleName, styles, type Wire, wireBucket } from './wire-client.ts'
+import {
+  type Ask,
+  accountPath,
+  openWire,
+  type Reply,
+  type Style,
+  styleName,
+  styles,
+  type Wire,
+  wireBucket,
+} from './wire-client.ts'
 import { openSdk, type SdkCall } from './wire-sdk.ts'
 import { startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
 import { readXml, type XmlDocument, type XmlValue } from './wire-xml.ts'
@@ -224,11 +234,12 @@ function expectError({ value, namespace }: XmlDocument, { code, details }: Expec
 }
 
 /** The resource of an error is what was asked for, in whichever style. */
-function expectResource(reply: Reply, { bucket = wireBucket, key = '', form }: Ask): void {
+function expectResource(reply: Reply, { account, bucket = wireBucket, key = '', form }: Ask): void {
   const resource = /<Resource>([^<]*)<\/Resource>/.exec(reply.body.toString())?.[1]
   if (resource === undefined || bucket === '' || !/^[\w/.-]*$/.test(key)) return
   // A form tells its key late.
-  if (form !== undefined) expect([`/${bucket}`, `/${bucket}/${form.key}`]).toContain(resource)
+  if (account !== undefined) expect(resource).toBe(accountPath)
+  else if (form !== undefined) expect([`/${bucket}`, `/${bucket}/${form.key}`]).toContain(resource)
   else expect(resource).toBe(key === '' ? `/${bucket}` : `/${bucket}/${key}`)
 }
 

@@ -9,6 +9,7 @@ import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import type { Identities } from '../../src/identities/identities.ts'
 import { openIdentities } from '../../src/identities/open-identities.ts'
+import { openAccountBlocks } from '../../src/opening/account-blocks.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 import { openTemporaryKeys } from '../../src/opening/temporary-keys.ts'
@@ -41,7 +42,7 @@ export interface WireServer {
   logged(requestId: string): Promise<RequestLog>
   /** Errors that no table foresees, of all requests so far: each is a bug. */
   unexpected: unknown[]
-  /** Removes all buckets. */
+  /** Removes all buckets, and what their accounts block. */
   empty(): Promise<void>
   /** Throws when an operation answered an error that it does not declare. */
   close(): Promise<void>
@@ -53,6 +54,7 @@ export interface WireServerOptions {
   region?: string
   corsAllowOrigin?: readonly string[]
   sigv2?: 'off' | 'presigned' | 'all'
+  blockPublic?: boolean
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
   oidc?: readonly OidcProvider[]
@@ -91,6 +93,10 @@ const codesOfNone = new Set<string>([
   'IncompleteBody',
   'XAmzContentSHA256Mismatch',
 ])
+answerable.set(
+  'Website',
+  new Set(['GetObject', 'GetBucketWebsite'].flatMap((name) => [...(answerable.get(name) ?? [])])),
+)
 
 /** Operation and code of an error that the documentation would not lead a client to expect. */
 function undeclared({ operation, code }: RequestLog): string | undefined {
@@ -105,6 +111,7 @@ export async function startWireServer({
   region = 'us-east-1',
   corsAllowOrigin = [],
   sigv2 = 'presigned',
+  blockPublic = false,
   keys = [],
   oidc = [],
   over = (backend) => backend,
@@ -128,6 +135,8 @@ export async function startWireServer({
     domains: [],
     region,
     corsAllowOrigin,
+    websiteDomains: ['site.test'],
+    accountBlocks: openAccountBlocks(identities, { blockPublic }),
     sigv2,
     clock,
     ready: () => true,
@@ -152,7 +161,11 @@ export async function startWireServer({
         if (line === undefined) waiting.set(requestId, resolve)
         else resolve(line)
       }),
-    empty: () => emptyStore(backend),
+    empty: async () => {
+      await emptyStore(backend)
+      const { publicAccessBlock, verbs } = identities
+      if (publicAccessBlock('main') !== undefined) await verbs.accounts.setPublicAccessBlock('main', undefined)
+    },
     close: async () => {
       await server.close()
       await identities.close()

@@ -1,11 +1,9 @@
-/** Reads and removals, over the wire, of what a bucket has none of: replication, lifecycle, website. */
+/** Reads and removals, over the wire, of what a bucket has none of: replication and lifecycle. */
 import {
   DeleteBucketLifecycleCommand,
   DeleteBucketReplicationCommand,
-  DeleteBucketWebsiteCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketReplicationCommand,
-  GetBucketWebsiteCommand,
 } from '@aws-sdk/client-s3'
 import type { ErrorCode } from '../../src/errors.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
@@ -55,5 +53,3 @@ wireTests(
   notThere('lifecycle', 'NoSuchLifecycleConfiguration', sdk(GetBucketLifecycleConfigurationCommand, input)),
 )
 wireTests('DeleteBucketLifecycle', removal('lifecycle', sdk(DeleteBucketLifecycleCommand, input)))
-wireTests('GetBucketWebsite', notThere('website', 'NoSuchWebsiteConfiguration', sdk(GetBucketWebsiteCommand, input)))
-wireTests('DeleteBucketWebsite', removal('website', sdk(DeleteBucketWebsiteCommand, input)))

@@ -36,7 +36,6 @@ const unconfigured: readonly Call[] = [
   ...without('GetBucketReplication', 'ReplicationConfigurationNotFoundError', 'DeleteBucketReplication'),
   ...without('GetBucketLifecycleConfiguration', 'NoSuchLifecycleConfiguration', 'DeleteBucketLifecycle'),
   ...without('GetBucketLifecycle', 'NoSuchLifecycleConfiguration'),
-  ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
   ...byId,
 ]
 
@@ -188,6 +187,34 @@ const cors: readonly Call[] = [
   { operation: 'DeleteBucketCors', about: 'removes them', words: bucket },
 ]
 
+const website = {
+  IndexDocument: { Suffix: 'index.html' },
+  ErrorDocument: { Key: 'error.html' },
+  RoutingRules: [
+    {
+      Condition: { HttpErrorCodeReturnedEquals: '404', KeyPrefixEquals: 'old/' },
+      Redirect: { HostName: 'a.test', HttpRedirectCode: '302', Protocol: 'https', ReplaceKeyPrefixWith: 'new/' },
+    },
+  ],
+}
+
+const websites: readonly Call[] = [
+  ...without('GetBucketWebsite', 'NoSuchWebsiteConfiguration', 'DeleteBucketWebsite'),
+  {
+    operation: 'PutBucketWebsite',
+    about: 'sets documents and rules',
+    words: [...bucket, '--website-configuration', website],
+  },
+  { operation: 'GetBucketWebsite', about: 'shows them', words: bucket, prints: website },
+  {
+    operation: 'PutBucketWebsite',
+    about: 'refuses an index document in a directory',
+    words: [...bucket, '--website-configuration', { IndexDocument: { Suffix: 'a/index.html' } }],
+    fails: 'InvalidArgument',
+  },
+  { operation: 'DeleteBucketWebsite', about: 'removes them', words: bucket },
+]
+
 const accessControl = (get: string, put: string, words: readonly string[]): Call[] => [
   { operation: get, about: 'gives all to the owner', words, prints: grants },
   { operation: put, about: 'accepts that', words: [...words, '--acl', 'private'] },
@@ -257,6 +284,7 @@ export const documents: Scenario = {
     ...unconfigured,
     ...access,
     ...cors,
+    ...websites,
     ...fixed,
     ...accessControl('GetBucketAcl', 'PutBucketAcl', bucket),
     ...accessControl('GetObjectAcl', 'PutObjectAcl', object),

@@ -46,6 +46,7 @@ export async function openFarSide(): Promise<FarSide> {
   const shards = memoryShardStore({ bytesMax: 256 * limits.readChunkBytes })
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
   const endpoint = await openEndpoint({
+    accountBlocks: undefined,
     backend: { kv, blobs, clock: systemClock, keys: testKeys, threads: noThreads() },
     credentials: openCredentials([{ id: 'main', name: 'Main', keys: [credentials] }]),
     listen: { host: '127.0.0.1', port: 0 },

@@ -2,6 +2,7 @@
 
 import { accessProofs } from './access.ts'
 import { accessListProofs } from './access-lists.ts'
+import { accountProofs } from './accounts.ts'
 import { attributeProofs } from './attributes.ts'
 import { bucketProofs } from './buckets.ts'
 import { copyProofs } from './copies.ts'
@@ -16,6 +17,7 @@ import { readProofs } from './reads.ts'
 import { unconfiguredProofs } from './unconfigured.ts'
 import { uploadProofs } from './uploads.ts'
 import { versionProofs } from './versions.ts'
+import { websiteProofs } from './websites.ts'
 import { writeProofs } from './writes.ts'
 
 export const proofs: readonly Proof[] = [
@@ -25,6 +27,8 @@ export const proofs: readonly Proof[] = [
   ...accessProofs,
   ...accessListProofs,
   ...corsProofs,
+  ...websiteProofs,
+  ...accountProofs,
   ...writeProofs,
   ...formProofs,
   ...readProofs,

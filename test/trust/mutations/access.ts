@@ -124,7 +124,7 @@ export const accessMutations: readonly Mutation[] = [
   },
   {
     name: 'a range of addresses is wider than it says',
-    file: 'access/value-kinds.ts',
+    file: 'address-range.ts',
     find: 'const ignored = Math.max(16 - bits, 0)',
     replace: 'const ignored = bits < 16 ? 16 : 0',
     suite: 'access/condition-operators.test.ts',

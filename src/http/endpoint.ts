@@ -1,0 +1,48 @@
+/** An operation as requests meet it: everything that its declaration is compiled to, and how its answer is sent. */
+import type { ByteSource } from '../byte-source.ts'
+import type { Answer, Operation } from '../contract/operation.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { sendBytes, sendStream } from './answer.ts'
+import { compileFields, type FieldDecoder } from './decode.ts'
+import { type BodyDecoder, compileBody } from './decode-body.ts'
+import { compileEncoders, type Encoders } from './encode.ts'
+import type { Exchange } from './exchange.ts'
+import type { RequestHead } from './request-head.ts'
+
+export interface Endpoint {
+  operation: Operation<OperationContext>
+  fields: FieldDecoder
+  body: BodyDecoder
+  encoders: Encoders
+}
+
+export function compileEndpoint(operation: Operation<OperationContext>): Endpoint {
+  return {
+    operation,
+    fields: compileFields(operation),
+    body: compileBody(operation.inputBody),
+    encoders: compileEncoders(operation),
+  }
+}
+
+/** Gives a promise when it takes time. */
+export function send(
+  exchange: Exchange,
+  head: RequestHead,
+  { operation, encoders }: Endpoint,
+  answer: Answer,
+): Promise<void> | void {
+  const { headers, document } = encoders[exchange.dialect.name]
+  const status = answer.status ?? operation.status
+  if (operation.outputBody.kind === 'stream') {
+    return sendStream(exchange, head, status, headers(answer), answer.body as ByteSource)
+  }
+  if (operation.outputBody.kind === 'json') {
+    const json = ['Content-Type', 'application/json', ...headers(answer)]
+    return sendBytes(exchange, head, status, json, Buffer.from(answer.body as string))
+  }
+  if (document === undefined || answer.body === undefined)
+    return sendBytes(exchange, head, status, headers(answer), undefined)
+  const bytes = document.document(answer.body)
+  sendBytes(exchange, head, status, ['Content-Type', 'application/xml', ...headers(answer)], bytes)
+}
