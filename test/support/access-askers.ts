@@ -43,6 +43,8 @@ export interface Asker {
   /** Of the user `ann` of the account that is asked. */
   userPolicy?(asked: Asked): readonly Statement[]
   restrictsPublic?: true
+  /** The bucket was recovered, and nobody has confirmed it. */
+  isUnconfirmed?: true
   /** Of temporary keys, which are made for the one request. */
   sessionPolicy?(asked: Asked): readonly Statement[]
   ask: By | ((asked: Asked) => By)
@@ -176,6 +178,7 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
       ask: { unsigned: true },
       allowed: never,
     },
+    ...unconfirmed(narrow, bySigned),
     ...users(needs, bySigned),
     ...sessions(needs, bySigned),
     {
@@ -194,6 +197,19 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
       code: 'InvalidAccessKeyId',
     },
   ]
+}
+
+/** The same as those who are allowed otherwise, where nobody has confirmed a recovered bucket. */
+function unconfirmed(narrow: NarrowKeys, bySigned: BySigned): readonly Asker[] {
+  const bucketPolicy = ({ needs }: Asked): readonly Statement[] => allow(needs, '*')
+  const askers: readonly Pick<Asker, 'who' | 'ask' | 'userPolicy' | 'allowed'>[] = [
+    { who: 'the owner’s key', ask: { signedBy: mainKey }, allowed: always },
+    { who: 'a key narrowed to it', ask: (asked) => ({ signedBy: narrow.exactly(asked) }), allowed: notOfBucket },
+    { who: 'another account', ask: { signedBy: otherKey }, allowed: notOfBucket },
+    { who: 'nobody', ask: { unsigned: true }, allowed: never },
+    { who: 'a user', userPolicy: () => [everything], ask: bySigned('ann'), allowed: notOfBucket },
+  ]
+  return askers.map((asker) => ({ ...asker, who: `${asker.who}, unconfirmed`, bucketPolicy, isUnconfirmed: true }))
 }
 
 type BySigned = (key: keyof RunTimeKeys, session?: By['session']) => () => By

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts'
 import type { OidcProvider } from '../../src/sts/oidc/provider-settings.ts'
 import { presign, type SigningKey, type SignOptions, sign } from './signer.ts'
 import { exchange, openWire, type Reply, type Wire, withoutAuthorization } from './wire-client.ts'
-import { mainKey, startWireServer, type WireServer } from './wire-server.ts'
+import { mainKey, startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
 
 export { mainKey, otherKey } from './wire-server.ts'
 
@@ -45,9 +45,10 @@ interface StsWorldOptions {
   oidc?: readonly OidcProvider[]
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
+  over?: WireServerOptions['over']
 }
 
-export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {}): Promise<StsWorld> {
+export async function openStsWorld({ oidc = [], keys = [], over }: StsWorldOptions = {}): Promise<StsWorld> {
   // It stands still, so that a slow machine changes nothing.
   let nowMs = Date.now()
   const now = (): number => nowMs
@@ -56,6 +57,7 @@ export async function openStsWorld({ oidc = [], keys = [] }: StsWorldOptions = {
     sigv2: 'all',
     keys: [{ ...readingKey, permissions: ['s3:GetObject'] }, ...keys],
     oidc,
+    ...(over === undefined ? {} : { over }),
   })
   const { port } = server
   const agent = new Agent({ keepAlive: true })

@@ -1,6 +1,9 @@
 /** Every operation x who asks: whoever is allowed is served, and nobody else. What is allowed follows from the declared permissions. */
 import { Agent } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Backend } from '../../src/commits/backend.ts'
+import { known } from '../../src/known.ts'
+import { changeBucket } from '../../src/objects/buckets.ts'
 import { type Asked, type Asker, askersOf, type NarrowKeys, type RunTimeKeys } from '../support/access-askers.ts'
 import {
   allAsked,
@@ -24,8 +27,13 @@ const bypassing = narrowKeys(allBypassing, 'BYPASSING')
 const agent = new Agent({ keepAlive: true })
 let world: StsWorld
 let runTime: RunTimeKeys
+let backend: Backend
 beforeAll(async () => {
-  world = await openStsWorld({ keys: [...ordinary.keys, ...bypassing.keys] })
+  const over = (made: Backend): Backend => {
+    backend = made
+    return made
+  }
+  world = await openStsWorld({ keys: [...ordinary.keys, ...bypassing.keys], over })
   runTime = await runTimeKeys(world)
 })
 // What is set for a whole account outlasts its buckets.
@@ -80,8 +88,8 @@ async function everyAsker<Facts>({ asked, narrow, prepare, ask }: Asking<Facts>)
     const answer = await answered(sent, asker, asked)
     wanted[asker.who] = expected(asker, asked, sent)
     found[asker.who] = answer
-    if (sent.method === 'GET' || sent.method === 'HEAD' || answer === 'AccessDenied')
-      await unguardBucket(wire, asker, asked)
+    const changesNothing = sent.method === 'GET' || sent.method === 'HEAD' || answer === 'AccessDenied'
+    if (changesNothing && asker.isUnconfirmed !== true) await unguardBucket(wire, asker, asked)
     else facts = undefined
   }
   return { found, wanted }
@@ -92,6 +100,7 @@ async function answered(ask: Succeeding, asker: Asker, asked: Asked): Promise<st
   const policy = asker.userPolicy?.(asked)
   if (policy !== undefined) await giveUserPolicy(identities, policy)
   await guardBucket(wire, asker, asked)
+  if (asker.isUnconfirmed === true && asked.isOfBucket) await leaveUnconfirmed(asked)
   const request = await requestOf(ask, asker, asked, world)
   world.putForward(asker.laterMs ?? 0)
   try {
@@ -100,6 +109,11 @@ async function answered(ask: Succeeding, asker: Asker, asked: Asked): Promise<st
     world.putForward(-(asker.laterMs ?? 0))
     if (policy !== undefined) await takeUserPolicy(identities)
   }
+}
+
+async function leaveUnconfirmed({ needs: [need] }: Asked): Promise<void> {
+  const scope = { name: known(need).bucket, admit: () => {} }
+  await changeBucket(backend, scope, (bucket) => ({ ...bucket, unconfirmed: true }))
 }
 
 const namesActions = ({ userPolicy, sessionPolicy }: Asker): boolean =>
