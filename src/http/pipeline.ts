@@ -35,7 +35,7 @@ import { compileForwarded, type ForwardedReader } from './forwarded.ts'
 import { answerHealth, type Readiness } from './health.ts'
 import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
-import { type RequestHead, readHead } from './request-head.ts'
+import { type RequestHead, readHead, signedParts } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
 import { SlowAnswer } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
@@ -262,9 +262,10 @@ export class Pipeline {
   }
 
   #signedParts(exchange: Exchange, head: RequestHead): SignedRequest {
-    const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
-    const hosts = this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined)
-    return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
+    return {
+      ...signedParts(head),
+      hosts: this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined),
+    }
   }
 
   #requestOf(
