@@ -1,7 +1,9 @@
 /** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
 import { limits } from '../limits.ts'
 import {
+  type AdminAddress,
   address,
+  addressOrOff,
   choice,
   count,
   dataPath,
@@ -46,6 +48,8 @@ export interface TlsFiles {
 export interface Settings {
   data: string
   listen: ListenAddress
+  /** Absent: no admin port. */
+  adminListen: AdminAddress | undefined
   domains: string[]
   region: string
   corsAllowOrigin: string[]
@@ -79,8 +83,9 @@ export interface Settings {
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls' | 'logFile'> {
+export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen'> {
   config: string
+  adminListen: ListenAddress | undefined
   tlsCert: string
   tlsKey: string
   logFile: string
@@ -111,6 +116,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: address,
     initial: ['127.0.0.1:9000'],
     summary: 'Address of the S3 port. `:9000` listens on every interface; port 0 lets the system pick one.',
+  },
+  adminListen: {
+    flag: 'admin-listen',
+    environment: ['HOLDFAST_ADMIN_LISTEN'],
+    toml: 'adminListen',
+    kind: addressOrOff,
+    initial: ['127.0.0.1:9001'],
+    summary:
+      'Address of the admin port, over which `holdfast accounts`, `users`, `policies` and `keys` speak to the server; with TLS, if the S3 port has it. Without this option, the server does without the port when the address is taken.',
   },
   domains: {
     flag: 'domain',
