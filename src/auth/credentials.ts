@@ -1,7 +1,9 @@
-/** Access keys: their accounts, and the signing keys derived from their secrets. Reads no configuration. */
+/** Access keys: their accounts, and the signing keys derived from their secrets. Reads neither the configuration nor the metadata. */
 import { randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { HmacKey } from './hmac-key.ts'
+import { type KnownIdentities, type KnownKey, noIdentities } from './known-identities.ts'
 import type { Principal } from './principal.ts'
 import { deriveSigningKey, type Scope } from './sigv4.ts'
 
@@ -18,15 +20,11 @@ export interface AccountKey {
   permissions?: readonly string[] | undefined
 }
 
-interface Credential {
-  principal: Principal
-  secretAccessKey: string
-}
-
 interface Signer {
   /** `undefined`: there is no such access key. Then `key` is one that nobody can know. */
   principal: Principal | undefined
   key: HmacKey
+  expiresMs?: number | undefined
 }
 
 export interface Credentials {
@@ -38,33 +36,67 @@ export interface Credentials {
   nameOf(accountId: string): string
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
-  /** Other accounts apply from now on. Throws when they contradict each other; then nothing changes. */
+  /** Whom a key stands for that would be accepted now. */
+  find(accessKeyId: string): Principal | undefined
+  /** What is known of run time beside the accounts of the configuration. */
+  readonly identities: KnownIdentities
+  /**
+   * Before a request is verified: `undefined` says that what is known is recent enough. Otherwise it is once the promise resolves; it rejects with
+   * ServiceUnavailable.
+   */
+  renewal(): Promise<void> | undefined
+  /** Other accounts of the configuration apply from now on. Throws when they contradict each other; then nothing changes. */
   replace(accounts: readonly Account[]): void
+  /** Other identities of run time apply from now on. Where the configuration has a key of the same id, that one counts. */
+  learn(identities: KnownIdentities): void
+}
+
+interface CredentialsOptions {
+  clock?: Pick<Clock, 'now'>
+  /** See `Credentials`. Absent: nothing changes but by `replace` and `learn`. */
+  renewal?: Credentials['renewal']
 }
 
 /** Throws when the accounts contradict each other. */
-export function openCredentials(accounts: readonly Account[]): Credentials {
-  let byAccessKey = credentialsByAccessKey(accounts)
-  const decoySecret = randomBytes(32).toString('hex')
-  let secrets = secretsOf(byAccessKey)
+export function openCredentials(
+  accounts: readonly Account[],
+  { clock = systemClock, renewal = () => undefined }: CredentialsOptions = {},
+): Credentials {
+  let configured = credentialsByAccessKey(accounts)
   let names = namesOf(accounts)
+  let identities = noIdentities
+  let secrets = secretsOf(configured, identities.keys)
+  const decoySecret = randomBytes(32).toString('hex')
   const signers = new Map<string, Signer>()
 
+  const isOver = (expiresMs: number | undefined): boolean => expiresMs !== undefined && clock.now() >= expiresMs
+
+  function find(accessKeyId: string): KnownKey | undefined {
+    const found = configured.get(accessKeyId) ?? identities.keys.get(accessKeyId)
+    return isOver(found?.expiresMs) ? undefined : found
+  }
+
   function derive(scope: Scope): Signer {
-    const credential = byAccessKey.get(scope.accessKeyId)
+    const found = find(scope.accessKeyId)
     return {
-      principal: credential?.principal,
-      key: deriveSigningKey(credential?.secretAccessKey ?? decoySecret, scope),
+      principal: found?.principal,
+      key: deriveSigningKey(found?.secretAccessKey ?? decoySecret, scope),
+      expiresMs: found?.expiresMs,
     }
   }
 
+  const changed = (): void => {
+    secrets = secretsOf(configured, identities.keys)
+    signers.clear()
+  }
+
   return {
-    secretOf: (accessKeyId) => byAccessKey.get(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
+    secretOf: (accessKeyId) => find(accessKeyId) ?? { principal: undefined, secretAccessKey: decoySecret },
     isSecret: (text) => secrets.has(text),
-    nameOf: (accountId) => names.get(accountId) ?? accountId,
+    nameOf: (accountId) => names.get(accountId) ?? identities.accountNames.get(accountId) ?? accountId,
     signer: (scope) => {
       const known = signers.get(scope.credential)
-      if (known !== undefined) return known
+      if (known !== undefined && !isOver(known.expiresMs)) return known
       const signer = derive(scope)
       // The oldest goes first. A scope that is still in use is derived again, at the cost of four hashes.
       if (signers.size >= limits.signingKeysMax)
@@ -75,11 +107,19 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
       signers.set(scope.credential, signer)
       return signer
     },
+    find: (accessKeyId) => find(accessKeyId)?.principal,
+    get identities() {
+      return identities
+    },
+    renewal,
     replace: (others) => {
-      byAccessKey = credentialsByAccessKey(others)
-      secrets = secretsOf(byAccessKey)
+      configured = credentialsByAccessKey(others)
       names = namesOf(others)
-      signers.clear()
+      changed()
+    },
+    learn: (newer) => {
+      identities = newer
+      changed()
     },
   }
 }
@@ -87,13 +127,13 @@ export function openCredentials(accounts: readonly Account[]): Credentials {
 const namesOf = (accounts: readonly Account[]): ReadonlyMap<string, string> =>
   new Map(accounts.map(({ id, name }) => [id, name]))
 
-function secretsOf(byAccessKey: ReadonlyMap<string, Credential>): ReadonlySet<string> {
-  return new Set([...byAccessKey.values()].map(({ secretAccessKey }) => secretAccessKey))
+function secretsOf(...keys: readonly ReadonlyMap<string, KnownKey>[]): ReadonlySet<string> {
+  return new Set(keys.flatMap((some) => [...some.values()].map(({ secretAccessKey }) => secretAccessKey)))
 }
 
-function credentialsByAccessKey(accounts: readonly Account[]): ReadonlyMap<string, Credential> {
+function credentialsByAccessKey(accounts: readonly Account[]): ReadonlyMap<string, KnownKey> {
   const accountIds = new Set<string>()
-  const byAccessKey = new Map<string, Credential>()
+  const byAccessKey = new Map<string, KnownKey>()
   for (const { id, name, keys } of accounts) {
     if (id === '') throw new Error('an account has no id')
     if (accountIds.has(id)) throw new Error(`account ${id} is given twice`)

@@ -1,4 +1,5 @@
 /** The verbs over accounts, users, policies and keys that change while the server runs. */
+import type { Account, Credentials } from '../auth/credentials.ts'
 import type { PublicAccessBlock } from '../records/bucket-record.ts'
 import type { Tag } from '../records/object-attributes.ts'
 
@@ -152,4 +153,23 @@ export interface KeyVerbs {
   /** Gives it another secret. The old one ends. `secretAccessKey` absent: a random one. */
   rotate(accessKeyId: string, secretAccessKey?: string): Promise<IssuedKey>
   remove(accessKeyId: string): Promise<void>
+}
+
+/**
+ * The identities as one process serves them: what it knows, which answers requests, and the verbs that change it. The primary process (or the only one) runs the
+ * verbs; workers only learn.
+ */
+export interface ServedIdentities {
+  /** Of the configuration and of run time together. */
+  readonly credentials: Credentials
+  readonly verbs: Identities
+  /** Of the account: what it blocks for all its buckets. */
+  publicAccessBlock(accountId: string): PublicAccessBlock | undefined
+  /** Resolves once this process knows this generation or a newer one. Rejects with ServiceUnavailable. */
+  learn(generation: number): Promise<void>
+  /** Other accounts of the configuration apply from now on. Throws when they contradict each other; then nothing changes. */
+  renewAccounts(accounts: readonly Account[]): void
+  /** `tell` resolves when every other process that answers requests knows the generation, or has ended. A change waits for it, and no longer than the lease. */
+  tellOthers(tell: (generation: number) => Promise<void>): void
+  close(): Promise<void>
 }

@@ -104,6 +104,7 @@ const rooms: readonly Room[] = [
       ...kvInterface,
       'access/',
       'auth/credentials.ts',
+      'auth/known-identities.ts',
       'auth/principal.ts',
       'commits/',
       'encryption/',
@@ -176,7 +177,6 @@ const entryPoints = ['index.ts', 'cli/main.ts', 'threads/thread.ts']
 /** Ends when requests are decided there. */
 const notYetWired = [
   'identities/identities.ts',
-  'identities/known-identities.ts',
   'identities/refusal.ts',
   'access/reason-text.ts',
   'access/parse-policy.ts',
