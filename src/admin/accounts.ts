@@ -54,11 +54,11 @@ const setAccountEnabled = defineAdminOperation({
 })
 
 const removeAccount = defineAdminOperation({
-  name: 'RemoveAccount',
+  name: 'DeleteAccount',
   summary: 'Removes an account that owns no bucket, with its users, policies and keys.',
   method: 'DELETE',
   path: '/v1/accounts/{account}',
-  permission: 'admin:RemoveAccount',
+  permission: 'admin:DeleteAccount',
   ofServer: true,
   status: 204,
   input: noInput,

@@ -3,7 +3,18 @@ import { z } from 'zod'
 import type { KeyEntry } from '../identities/identities.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
 import { type AdminContext, defineAdminOperation, type Parameters } from './operation.ts'
-import { issuedKeyView, keyView, msOf, name, noInput, policyDocument, showIssuedKey, showKey, textOf, time } from './views.ts'
+import {
+  issuedKeyView,
+  keyView,
+  msOf,
+  name,
+  noInput,
+  policyDocument,
+  showIssuedKey,
+  showKey,
+  textOf,
+  time,
+} from './views.ts'
 
 /** A key of the account itself may do everything in it: who may make keys for users must not get there by them. */
 const ofAccountItself = 'admin:ManageAccountKeys'
@@ -40,7 +51,7 @@ const listKeys = defineAdminOperation({
   status: 200,
   input: z.strictObject({ user: name.optional() }),
   output: z.object({ keys: z.array(keyView) }),
-  handle: async ({ identities }, { account, }, { user }) => ({
+  handle: async ({ identities }, { account }, { user }) => ({
     keys: (await identities.keys.list({ accountId: account, user })).map(showKey),
   }),
 })
@@ -103,11 +114,11 @@ const rotateKey = defineAdminOperation({
 })
 
 const removeKey = defineAdminOperation({
-  name: 'RemoveKey',
+  name: 'DeleteKey',
   summary: 'Removes a key for good.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/keys/{key}',
-  permission: 'admin:RemoveKey',
+  permission: 'admin:DeleteKey',
   status: 204,
   input: noInput,
   output: undefined,

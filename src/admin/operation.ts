@@ -1,6 +1,8 @@
 /** What an operation of the admin port is made of: a declaration, which routes, permits, checks and documents it, and its handler. */
 import type { z } from 'zod'
+import type { AdminAction } from '../access/admin-actions.ts'
 import type { Principal } from '../auth/principal.ts'
+import { S3Error } from '../errors.ts'
 import type { Identities } from '../identities/identities.ts'
 import type { AccessQuestion, ExplainedDecision } from './explanation.ts'
 
@@ -24,10 +26,8 @@ export interface ServerInfo {
 export interface AdminContext extends AdminServices {
   principal: Principal
   /** For what a handler finds that a request asks for besides its operation. Throws AccessDenied. */
-  require(permission: AdminPermission): void
+  require(permission: AdminAction): void
 }
-
-export type AdminPermission = `admin:${string}`
 
 /** What stands in braces in a path. */
 export type ParameterName = 'account' | 'user' | 'policy' | 'key'
@@ -40,9 +40,13 @@ interface Declared {
   name: string
   summary: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  permission: AdminPermission
+  permission: AdminAction
   /** Its path names the account that it is about; without one, it is about the server, which belongs to the main account. */
   path: `/v1/${string}`
+  /** It is about the server although its path names an account: which accounts there are is not theirs to say. */
+  ofServer?: true
+  /** It changes nothing, although its method is not GET. */
+  readOnly?: true
   /** Of a success. */
   status: 200 | 201 | 204
 }
@@ -53,9 +57,12 @@ export interface AdminOperation extends Declared {
   input: z.ZodObject
   /** Absent: the answer has no body. */
   output: z.ZodType | undefined
-  /** `input` is what the schema of that name has checked. The answer holds what the schema of the output names, and nothing else. */
-  run(context: AdminContext, parameters: Parameters, input: unknown): Promise<unknown>
+  /** Checks the input, and gives what runs the operation with it. Throws InvalidArgument. */
+  prepare(given: unknown): PreparedRun
 }
+
+/** The answer holds what the schema of the output names, and nothing else. */
+export type PreparedRun = (context: AdminContext, parameters: Parameters) => Promise<unknown>
 
 interface Declaration<P extends string, I extends z.ZodObject, O extends z.ZodType | undefined> extends Declared {
   path: P & `/v1/${string}`
@@ -75,9 +82,21 @@ export function defineAdminOperation<
 >({ handle, ...declared }: Declaration<P, I, O>): AdminOperation {
   return {
     ...declared,
-    run: async (context, parameters, input) => {
-      const result = await handle(context, parameters, declared.input.parse(input))
-      return declared.output?.parse(result)
+    prepare: (given) => {
+      const input = checked(declared.input, given)
+      return async (context, parameters) => declared.output?.parse(await handle(context, parameters, input))
     },
   }
+}
+
+/** What a message repeats of a client's names. */
+const pathCharsMax = 256
+
+function checked<I extends z.ZodObject>(schema: I, given: unknown): z.output<I> {
+  const { success, data, error } = schema.safeParse(given)
+  if (success) return data
+  const [issue] = error.issues
+  const path = issue?.path.join('.') ?? ''
+  const message = `${path === '' ? 'the input' : path}: ${issue?.message ?? 'is not valid'}`
+  throw new S3Error('InvalidArgument', { message: message.slice(0, pathCharsMax) })
 }

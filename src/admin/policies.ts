@@ -43,11 +43,11 @@ const getPolicy = defineAdminOperation({
 })
 
 const removePolicy = defineAdminOperation({
-  name: 'RemovePolicy',
+  name: 'DeletePolicy',
   summary: 'Removes a policy that no user has.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/policies/{policy}',
-  permission: 'admin:RemovePolicy',
+  permission: 'admin:DeletePolicy',
   status: 204,
   input: noInput,
   output: undefined,

@@ -31,6 +31,7 @@ const explainAccess = defineAdminOperation({
   method: 'POST',
   path: '/v1/access/explain',
   permission: 'admin:ExplainAccess',
+  readOnly: true,
   status: 200,
   input: z.strictObject({
     /** Absent: a sender without a signature. */

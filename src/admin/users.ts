@@ -66,11 +66,11 @@ const setUserTags = defineAdminOperation({
 })
 
 const removeUser = defineAdminOperation({
-  name: 'RemoveUser',
+  name: 'DeleteUser',
   summary: 'Removes a user, with all of the user’s keys.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/users/{user}',
-  permission: 'admin:RemoveUser',
+  permission: 'admin:DeleteUser',
   status: 204,
   input: noInput,
   output: undefined,
@@ -117,11 +117,11 @@ const putInlinePolicy = defineAdminOperation({
 })
 
 const removeInlinePolicy = defineAdminOperation({
-  name: 'RemoveUserPolicy',
+  name: 'DeleteUserPolicy',
   summary: 'Takes a policy that nobody else has from a user.',
   method: 'DELETE',
   path: '/v1/accounts/{account}/users/{user}/inline-policies/{policy}',
-  permission: 'admin:RemoveUserPolicy',
+  permission: 'admin:DeleteUserPolicy',
   status: 200,
   input: noInput,
   output: userView,

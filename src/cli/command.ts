@@ -9,6 +9,8 @@ export interface ExtraFlag {
   summary: string
   /** The option that the flag is another name for. Absent: the command reads it itself. */
   option?: OptionName
+  /** May be given several times. Without `option`: the command reads a list. */
+  repeatable?: true
 }
 
 export interface CommandDeclaration {

@@ -90,8 +90,9 @@ function tableOption(name: OptionName, flags: Flags): Option {
   return collecting(new Option(`--${flag} <${kind.placeholder}>`, summary + shownRepeat + shownInitial), name, flags)
 }
 
-function extraOption({ flags: spelling, summary, option }: ExtraFlag, flags: Flags): Option {
-  const extra = new Option(spelling, summary)
+function extraOption({ flags: spelling, summary, option, repeatable }: ExtraFlag, flags: Flags): Option {
+  const extra = new Option(spelling, repeatable === true ? `${summary} Repeatable.` : summary)
+  if (repeatable === true) extra.argParser((text: string, before: unknown) => [before ?? [], text].flat())
   return option === undefined ? extra : collecting(extra, option, flags)
 }
 

@@ -53,6 +53,21 @@ export function authorize(asker: Asker, asked: Asked): void {
   throw accessDenied(asked.permission, reasonText(because))
 }
 
+/** The same for what is about an account and none of its buckets, as the admin port asks it. `owner`: id of the account. Throws AccessDenied. */
+export function authorizeForAccount(asker: Asker, permission: string, owner: string): void {
+  const { allowed, because } = decide({
+    identityPolicies: identityOf(asker.principal),
+    bucket: { owner, ownership: 'BucketOwnerEnforced', publicAccessBlock: noPublicAccessBlock },
+    request: {
+      principal: accessPrincipal(asker.principal),
+      action: permission,
+      resource: resourceName('', ''),
+      value: (name) => asker.conditionValue(name),
+    },
+  })
+  if (!allowed) throw accessDenied(permission, reasonText(because))
+}
+
 /** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
 function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord | undefined): boolean {
   if (permissions !== undefined) return false
@@ -60,7 +75,7 @@ function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord
 }
 
 /** The same as an answer. Throws `ExistingTagsNeeded`. */
-function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
+export function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
     identityPolicies: identityOf(asker.principal),
     bucket: bucket && accessOf(bucket),
