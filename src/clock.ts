@@ -67,3 +67,27 @@ export function timeOfId(id: string): number {
 export function randomId(clock: Clock): string {
   return clock.random(16).toString('hex')
 }
+
+const digits = '0123456789'
+const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+// In AWS's forms. No character needs quoting anywhere.
+export const randomAccessKeyId = (clock: Clock): string => `HF${randomText(clock, capitals, 18)}`
+/** 238 bits. */
+export const randomSecret = (clock: Clock): string => randomText(clock, alphanumeric, 40)
+/** 85 random bits: no two users ever get the same. */
+export const randomUserId = (clock: Clock): string => `AIDA${randomText(clock, capitals, 17)}`
+export const randomAccountId = (clock: Clock): string => randomText(clock, digits, 12)
+
+function randomText(clock: Clock, alphabet: string, length: number): string {
+  // Bytes beyond the last whole multiple would favour the alphabet's first characters.
+  const usable = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of clock.random(length)) {
+      if (byte < usable && text.length < length) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}

@@ -13,6 +13,8 @@ import { type OperationRow, type ParameterRow, supportTable as tableOf } from '.
 import { S3Error } from './errors.ts'
 import { checkKeyPair } from './http/key-pair.ts'
 import type { KeyPair } from './http/tls-front.ts'
+import type { Identities } from './identities/identities.ts'
+import { openIdentities } from './identities/open-identities.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { emptyStore } from './opening/empty-store.ts'
@@ -72,6 +74,8 @@ export interface Server extends AsyncDisposable {
   readonly region: string
   /** A key of the account `main`. */
   readonly credentials: AccessKey
+  /** Accounts, users, policies and keys beside those given at start. They stay when it is `reset`, and in the data directory if there is one. */
+  readonly identities: Identities
   /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
   clientConfig(): ClientConfig
   /** Removes every bucket and object, and makes the buckets given at start again. Accounts stay. */
@@ -100,9 +104,12 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     const credentials = await credentialsOf(options, credentialsFile)
     await makeBuckets(backend, options.buckets ?? [])
     const region = options.region ?? settings.region
+    const accounts = withRootKey(parseAccounts(options.accounts ?? []), credentials)
+    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    opened.add(identities.close)
     const endpoint = await openEndpoint({
       backend,
-      accounts: withRootKey(parseAccounts(options.accounts ?? []), credentials),
+      credentials: identities.credentials,
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
       domains: options.domains ?? [],
       region,
@@ -121,6 +128,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       port: endpoint.port,
       region,
       credentials,
+      identities: identities.verbs,
       clientConfig: () => ({ endpoint: endpoint.url, region, credentials: { ...credentials }, forcePathStyle: true }),
       reset: async () => {
         await emptyStore(backend)

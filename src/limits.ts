@@ -249,6 +249,23 @@ export const limits = {
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
 
+  // Identities: accounts, users, policies and keys that are made at run time. Sizes as AWS has them for IAM, whitespace not counted.
+  /** How often a process looks whether they have changed. */
+  identityLookMs: 500,
+  /** No request is verified by what a process knew longer ago than this. */
+  identityLeaseMs: 3_000,
+  identitiesMax: 50_000,
+  accountNameCharsMax: 256,
+  userNameCharsMax: 64,
+  policyNameCharsMax: 128,
+  policyCharsMax: 6_144,
+  /** Of all inline policies of a user together, and of a key's own policy. */
+  inlinePolicyCharsMax: 2_048,
+  attachedPoliciesMax: 20,
+  userTagsMax: 50,
+  keyDescriptionCharsMax: 256,
+  secretCharsMax: 256,
+
   // Background jobs.
   reclaimGraceMs: 60 * 60 * 1000,
   reclaimIntervalMs: 60_000,

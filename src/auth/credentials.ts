@@ -98,13 +98,7 @@ export function openCredentials(
       const known = signers.get(scope.credential)
       if (known !== undefined && !isOver(known.expiresMs)) return known
       const signer = derive(scope)
-      // The oldest goes first. A scope that is still in use is derived again, at the cost of four hashes.
-      if (signers.size >= limits.signingKeysMax)
-        for (const oldest of signers.keys()) {
-          signers.delete(oldest)
-          break
-        }
-      signers.set(scope.credential, signer)
+      remember(signers, scope.credential, signer)
       return signer
     },
     find: (accessKeyId) => find(accessKeyId)?.principal,
@@ -122,6 +116,16 @@ export function openCredentials(
       changed()
     },
   }
+}
+
+/** The oldest goes first. A scope that is still in use is derived again, at the cost of four hashes. */
+function remember(signers: Map<string, Signer>, credential: string, signer: Signer): void {
+  if (signers.size >= limits.signingKeysMax)
+    for (const oldest of signers.keys()) {
+      signers.delete(oldest)
+      break
+    }
+  signers.set(credential, signer)
 }
 
 const namesOf = (accounts: readonly Account[]): ReadonlyMap<string, string> =>

@@ -35,6 +35,13 @@ interface Member {
   ended: Promise<void>
   /** Connections on their way to it, by id. */
   sending: Map<number, Socket>
+  /** What others wait for it to know: generations of identities. */
+  lessons: Set<Lesson>
+}
+
+interface Lesson {
+  generation: number
+  learned(): void
 }
 
 export class Crew {
@@ -95,6 +102,17 @@ export class Crew {
     for (const worker of this.#members.keys()) tell(worker, { kind: 'renew', renewal })
   }
 
+  /** Resolves when every worker knows this generation of identities, or has ended. One that is not ready yet learns it when it opens the metadata. */
+  async teach(generation: number): Promise<void> {
+    const lessons = [...this.#members].map(([worker, member]) => {
+      return new Promise<void>((learned) => {
+        member.lessons.add({ generation, learned })
+        tell(worker, { kind: 'learn', generation })
+      })
+    })
+    await Promise.all(lessons)
+  }
+
   /** Resolves when all workers have answered their requests and ended. */
   async drain(): Promise<void> {
     this.#draining = true
@@ -113,6 +131,7 @@ export class Crew {
         if (message.kind === 'started') tell(worker, this.#firstOrder())
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
         else if (message.kind === 'took') this.#letGo(worker, message.id)
+        else if (message.kind === 'knows') this.#learned(worker, message.generation)
         else {
           this.#welcome(worker)
           resolve()
@@ -127,7 +146,7 @@ export class Crew {
         resolve()
       })
     })
-    this.#members.set(worker, { ended, sending: new Map() })
+    this.#members.set(worker, { ended, sending: new Map(), lessons: new Set() })
     return ready
   }
 
@@ -150,9 +169,19 @@ export class Crew {
     sending?.delete(id)
   }
 
+  #learned(worker: Worker, generation: number): void {
+    const lessons = this.#members.get(worker)?.lessons ?? new Set()
+    for (const lesson of lessons) {
+      if (lesson.generation > generation) continue
+      lessons.delete(lesson)
+      lesson.learned()
+    }
+  }
+
   /** The dead worker may or may not have taken the connection. It is cut, so that its client tries again instead of waiting for ever. */
   #bury(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
+    this.#learned(worker, Number.POSITIVE_INFINITY)
     this.#members.delete(worker)
     this.#ready = this.#ready.filter((other) => other !== worker)
   }

@@ -6,6 +6,8 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
+import type { ServedIdentities } from '../identities/identities.ts'
+import { openIdentities } from '../identities/open-identities.ts'
 import { keptRootKey } from '../instance/root-key.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
@@ -16,6 +18,7 @@ export interface Instance {
   /** Absolute. */
   dataPath: string
   accounts: readonly Account[]
+  identities: ServedIdentities
   shownKey: ShownKey
   /** The file that keeps the root account's key when the configuration names none. */
   credentialsFile: string
@@ -46,11 +49,15 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     )
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
+    const { backend } = data
+    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    opened.add(identities.close)
     return {
       id: data.instanceId,
-      backend: data.backend,
+      backend,
       dataPath: data.directory.path,
       accounts,
+      identities,
       shownKey,
       credentialsFile: data.directory.credentials,
       close: opened.close,

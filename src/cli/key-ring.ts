@@ -41,7 +41,9 @@ export async function keyRing(invocation: Invocation): Promise<number> {
   if (json) print(JSON.stringify({ event: 'keys', keys: shown, ...report }))
   else {
     for (const { name, id, newest } of shown) print(`${name}  ${id}${newest ? '' : '  decrypts only'}`)
-    if (report !== undefined) print(`${report.rewrapped} of ${report.encrypted} objects' keys wrapped anew`)
+    if (report === undefined) return 0
+    print(`${report.rewrapped} of ${report.encrypted} objects' keys wrapped anew`)
+    if (report.secrets > 0) print(`${report.resealed} of ${report.secrets} access keys' secrets sealed anew`)
   }
   return 0
 }

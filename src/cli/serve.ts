@@ -1,10 +1,13 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import { setDefaultHighWaterMark } from 'node:stream'
+import { systemClock } from '../clock.ts'
+import { opening } from '../closing-stack.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { unfollowedMinioVariables } from '../config/minio-variables.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import { isFirstStart } from '../instance/data-directory.ts'
 import { openEndpoint, refuseTakenAddress } from '../opening/endpoint.ts'
+import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import type { Invocation } from './command.ts'
@@ -27,25 +30,60 @@ export async function serve(invocation: Invocation): Promise<number> {
   const log = openLog(configuration)
   // Before anything is created: the operator corrects a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
-  if (await isFirstStart(configuration.data)) await refuseTakenAddress(configuration.listen)
+  if (await isFirstStart(configuration.data)) await refuseTakenAddresses(configuration)
   const instance = await openInstance(configuration, log)
   try {
-    const serving = await startServing(configuration, instance, keyPairFiles, log)
+    const { serving, adminUrl, close } = await openPorts(invocation, instance, keyPairFiles, log)
     try {
-      announce(invocation, instance, serving.url)
+      announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl })
       const { credentialsFile } = instance
       const { load } = invocation
       hangups.handle(() => reload({ configuration, load, credentialsFile, keyPairFiles, renew: serving.renew, log }))
       const signal = await Promise.race([signals.requested, serving.failed])
       log.info({ signal }, 'finishing the requests under way')
     } finally {
-      await serving.close()
+      await close()
     }
   } finally {
     keyPairFiles?.close()
     await instance.close()
   }
   return 0
+}
+
+async function refuseTakenAddresses({ listen, adminListen }: Configuration): Promise<void> {
+  await refuseTakenAddress(listen)
+  if (adminListen?.isDefault === false) await refuseTakenAddress(adminListen)
+}
+
+interface Ports {
+  serving: Serving
+  adminUrl: string | undefined
+  close(): Promise<void>
+}
+
+function openPorts(
+  { configuration, notice }: Invocation,
+  instance: Instance,
+  keyPairFiles: KeyPairFiles | undefined,
+  log: Log,
+): Promise<Ports> {
+  return opening(async (opened) => {
+    let serving: Serving | undefined
+    const startedMs = systemClock.now()
+    const endpoint = (): string | undefined => serving?.url
+    const openAdmin = async (): Promise<string | undefined> => {
+      const port = await openAdminPort({ configuration, instance, keyPairFiles, startedMs, endpoint, log, notice })
+      if (port !== undefined) opened.add(port.close)
+      return port?.url
+    }
+    // The default address may be the one that the S3 port was given.
+    const isNamed = configuration.adminListen?.isDefault === false
+    const named = isNamed ? await openAdmin() : undefined
+    serving = await startServing(configuration, instance, keyPairFiles, log)
+    opened.add(serving.close)
+    return { serving, adminUrl: isNamed ? named : await openAdmin(), close: opened.close }
+  })
 }
 
 function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {
@@ -57,13 +95,15 @@ function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: I
   }
 }
 
+type Serving = Omit<Workers, 'teach'>
+
 async function startServing(
   configuration: Configuration,
   instance: Instance,
   keyPairFiles: KeyPairFiles | undefined,
   log: Log,
-): Promise<Workers> {
-  const { backend, id: instanceId, accounts } = instance
+): Promise<Serving> {
+  const { backend, id: instanceId, accounts, identities } = instance
   if (configuration.workers > 1) {
     const onCrash = async (signal: string): Promise<void> => {
       log.warn(
@@ -72,19 +112,26 @@ async function startServing(
       )
       await backend.kv.integrity.distrust()
     }
-    return startWorkers({
+    const workers = await startWorkers({
       configuration: { ...configuration, accounts: [...accounts] },
       instanceId,
       keyPairFiles,
       log,
       onCrash,
     })
+    identities.tellOthers(workers.teach)
+    const renew = (renewal: Renewal): void => {
+      identities.renewAccounts(renewal.accounts)
+      workers.renew(renewal)
+    }
+    return { ...workers, renew }
   }
   // TLS connections take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
-  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, accounts, log })
+  const { credentials } = identities
+  const endpoint = await openEndpoint({ ...configuration, keyPair: keyPairFiles?.current, backend, credentials, log })
   keyPairFiles?.watch(endpoint.renewTls)
   // A process that serves by itself has no worker to fail: it ends instead.
-  const renew = ({ accounts: renewed }: Renewal): void => endpoint.renewAccounts(renewed)
+  const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
   return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
 }

@@ -19,6 +19,8 @@ const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('connection'), id: z.number() }),
   z.object({ kind: z.literal('renew-tls'), keyPair }),
   z.object({ kind: z.literal('renew'), renewal }),
+  /** Identities have changed; answered by `knows`. */
+  z.object({ kind: z.literal('learn'), generation: z.number() }),
   z.object({ kind: z.literal('drain') }),
 ])
 export type ToWorker = z.infer<typeof toWorker>
@@ -27,6 +29,7 @@ const fromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('started') }),
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('took'), id: z.number() }),
+  z.object({ kind: z.literal('knows'), generation: z.number() }),
   z.object({ kind: z.literal('failed'), message: z.string() }),
 ])
 export type FromWorker = z.infer<typeof fromWorker>

@@ -6,6 +6,7 @@ import { divideChunkMemory } from '../chunk-pool.ts'
 import { opening } from '../closing-stack.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import { openIdentities } from '../identities/open-identities.ts'
 import { openS3Port } from '../opening/endpoint.ts'
 import { openDataDirectory } from '../opening/open-data.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -19,6 +20,8 @@ interface Serving {
   accept(socket: Socket): void
   renewTls(pair: KeyPair): void
   renew(renewal: Renewal): void
+  /** See `ServedIdentities`. */
+  learn(generation: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -48,6 +51,8 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       process.exit(0)
     } else if (order.kind === 'renew-tls') {
       ;(await serving)?.renewTls(order.keyPair)
+    } else if (order.kind === 'learn') {
+      await learn(order.generation)
     } else if (order.kind === 'renew') {
       ;(await serving)?.renew(order.renewal)
     } else {
@@ -58,6 +63,16 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
   } catch (error) {
     tell({ kind: 'failed', message: messageOf(error) }, () => process.exit(1))
   }
+}
+
+/** What is opened later, is opened with it. Without an answer, the primary waits until this process can't go by what it knows any more. */
+async function learn(generation: number): Promise<void> {
+  try {
+    await (await serving)?.learn(generation)
+  } catch {
+    return
+  }
+  tell({ kind: 'knows', generation })
 }
 
 function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Serving> {
@@ -75,10 +90,14 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    const port = openS3Port({ ...configuration, keyPair, backend: data.backend, log })
+    const { backend } = data
+    const { accounts } = configuration
+    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    opened.add(identities.close)
+    const port = openS3Port({ ...configuration, keyPair, backend, credentials: identities.credentials, log })
     opened.add(port.close)
-    const renew = ({ accounts, logFile }: Renewal): void => {
-      port.renewAccounts(accounts)
+    const renew = ({ accounts: renewed, logFile }: Renewal): void => {
+      identities.renewAccounts(renewed)
       try {
         reopenLog({ logFile })
       } catch (error) {
@@ -86,7 +105,8 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
         log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
       }
     }
-    return { accept: port.accept, renewTls: port.renewTls, renew, close: opened.close }
+    const { accept, renewTls } = port
+    return { accept, renewTls, renew, learn: identities.learn, close: opened.close }
   })
 }
 

@@ -16,6 +16,8 @@ export interface Workers {
   /** Rejects when workers die faster than it makes sense to replace them. */
   failed: Promise<never>
   renew(renewal: Renewal): void
+  /** Resolves when all know this generation of identities, or have ended. */
+  teach(generation: number): Promise<void>
   /** Resolves when all have answered their requests and ended. */
   close(): Promise<void>
 }
@@ -35,6 +37,7 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
       url: urlOf(listen.host, port, { secure: keyPairFiles !== undefined }),
       failed: crew.failed,
       renew: (renewal) => crew.renew(renewal),
+      teach: (generation) => crew.teach(generation),
       close: opened.close,
     }
   })

@@ -112,6 +112,8 @@ export class Pipeline {
       if (exchange.refusal !== undefined) throw exchange.refusal
       // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
       if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
+      const renewal = this.#options.credentials.renewal()
+      if (renewal !== undefined) await renewal
       await this.#serve(exchange, head)
     } catch (error) {
       exchange.claimedAccessKeyId = claimedKey(error, this.#options.credentials)
@@ -151,6 +153,8 @@ export class Pipeline {
     try {
       exchange.dialect = dialectOfForm(form.fields, head.dialect)
       const spoken = { ...head, dialect: exchange.dialect }
+      // Fields may come slowly.
+      await credentials.renewal()
       const rules = { credentials, version2: this.#version2, nowMs: clock.now() }
       const asks = readForm(form, spoken, parsed.address.bucket, rules)
       exchange.belongsTo(asks.principal)

@@ -1,6 +1,6 @@
 /** The key of the root account when nobody configured one: made at the first start, kept in the data directory. */
 import { chmod, readFile, stat } from 'node:fs/promises'
-import type { Clock } from '../clock.ts'
+import { type Clock, randomAccessKeyId, randomSecret } from '../clock.ts'
 import { type AccessKey, parseAccessKey } from '../config/accounts.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { writeFileAtomically } from './atomic-file.ts'
@@ -36,22 +36,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-/** In AWS's form: 20 characters, and 40 (238 bits); no character needs quoting anywhere. */
+/** In AWS's form: 20 characters, and 40 (238 bits). */
 export function randomKey(clock: Clock): AccessKey {
-  return { accessKeyId: `HF${randomText(clock, capitals, 18)}`, secretAccessKey: randomText(clock, alphanumeric, 40) }
-}
-
-function randomText(clock: Clock, alphabet: string, length: number): string {
-  // Bytes beyond the last whole multiple would favour the alphabet's first characters.
-  const usable = 256 - (256 % alphabet.length)
-  let text = ''
-  while (text.length < length) {
-    for (const byte of clock.random(length)) {
-      if (byte < usable && text.length < length) text += alphabet[byte % alphabet.length]
-    }
-  }
-  return text
+  return { accessKeyId: randomAccessKeyId(clock), secretAccessKey: randomSecret(clock) }
 }

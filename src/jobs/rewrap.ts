@@ -1,10 +1,20 @@
-/** Wraps the keys of objects again after a key of the ring was replaced. Only records change, never the bytes of objects. */
+/** Wraps the keys of objects, and the secrets of access keys, again after a key of the ring was replaced. Only records change, never the bytes of objects. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
+import { resealed } from '../commits/sealed-secrets.ts'
 import type { Entry, Key, Kv, Put, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
-import { historyKeyOf, historyOfBucket, ObjectKeys, uploadIdOf, uploads } from '../records/keyspace.ts'
+import { keyCodec } from '../records/identity-records.ts'
+import {
+  accessKeys,
+  historyKeyOf,
+  historyOfBucket,
+  identityOf,
+  ObjectKeys,
+  uploadIdOf,
+  uploads,
+} from '../records/keyspace.ts'
 import { uploadCodec, versionCodec } from '../records/record-codecs.ts'
 import type { Encryption } from '../records/records.ts'
 import { everyBucket } from './blob-reference.ts'
@@ -17,53 +27,82 @@ export interface RewrapReport {
   encrypted: number
   /** Of them, those whose key an older key of the ring had wrapped. */
   rewrapped: number
+  /** Secrets of access keys. */
+  secrets: number
+  /** Of them, those that an older key of the ring had sealed. */
+  resealed: number
+}
+
+/** Of one kind: what is encrypted by the ring, and how much of it was not by its newest key. */
+interface Tally {
+  seen: number
+  renewed: number
 }
 
 /** Where the records with wrapped keys are, and the ring that every process wraps with by now. */
 export type Rewrapping = Wrapping & { kv: Kv }
 
 /** The new value of an entry, if its subject is encrypted by the ring. */
-type Change = (entry: Entry) => { encryption: Encryption; changed: Buffer | undefined } | undefined
+type Change = (entry: Entry) => { changed: Buffer | undefined } | undefined
 
 /**
  * Clients may write meanwhile: the newest key wraps whatever they write (see `newest-wrapping`), so what this walk misses needs no wrapping.
  * Repeating it after a crash continues. Throws `ObjectKeyLost` when a key does not open.
  */
 export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
-  const report = { encrypted: 0, rewrapped: 0 }
-  await change(backend, uploads, changeUpload(backend), report)
+  const objects: Tally = { seen: 0, renewed: 0 }
+  await change(backend, uploads, changeUpload(backend), objects)
   for await (const bucket of everyBucket(backend.kv)) {
-    const objects = new ObjectKeys(bucket.name)
+    const keys = new ObjectKeys(bucket.name)
     await change(
       backend,
-      objects.startingWith(''),
-      changeVersion(backend, bucket, (key) => objects.unpack(key)),
-      report,
+      keys.startingWith(''),
+      changeVersion(backend, bucket, (key) => keys.unpack(key)),
+      objects,
     )
-    await change(backend, historyOfBucket(bucket.name), changeVersion(backend, bucket, historyKeyOf), report)
+    await change(backend, historyOfBucket(bucket.name), changeVersion(backend, bucket, historyKeyOf), objects)
   }
-  return report
+  const secrets: Tally = { seen: 0, renewed: 0 }
+  await change(backend, accessKeys, changeSecret(backend), secrets)
+  return {
+    encrypted: objects.seen,
+    rewrapped: objects.renewed,
+    secrets: secrets.seen,
+    resealed: secrets.renewed,
+  }
+}
+
+function changeSecret(backend: Wrapping): Change {
+  return ({ key, value }) => {
+    const renewed = resealed(backend, identityOf(key).name, keyCodec.decode(key, value))
+    return { changed: renewed && keyCodec.encode(key, renewed) }
+  }
 }
 
 function changeVersion(backend: Wrapping, bucket: BucketRecord, objectKeyOf: (key: Buffer) => string): Change {
   return ({ key, value }) => {
     const record = versionCodec.decode(key, value)
-    if (record.kind === 'marker' || record.encryption === undefined) return undefined
+    if (record.kind === 'marker' || !isByRing(record.encryption)) return undefined
     const { encryption } = record
     const renewed = rewrapped(backend, encryption, bindingOf(bucket.id, objectKeyOf(key), record))
-    return { encryption, changed: renewed && versionCodec.encode(key, { ...record, encryption: renewed }) }
+    return { changed: renewed && versionCodec.encode(key, { ...record, encryption: renewed }) }
   }
 }
 
 function changeUpload(backend: Wrapping): Change {
   return ({ key, value }) => {
     const record = uploadCodec.decode(key, value)
-    if (record.state !== 'open' || record.encryption === undefined) return undefined
+    if (record.state !== 'open' || !isByRing(record.encryption)) return undefined
     const { encryption } = record
     const place = { uploadId: uploadIdOf(key) }
     const renewed = rewrapped(backend, encryption, { bucketId: record.bucketId, key: record.key, place })
-    return { encryption, changed: renewed && uploadCodec.encode(key, { ...record, encryption: renewed }) }
+    return { changed: renewed && uploadCodec.encode(key, { ...record, encryption: renewed }) }
   }
+}
+
+/** Customers wrap with keys of their own. */
+function isByRing(encryption: Encryption | undefined): encryption is Encryption {
+  return encryption !== undefined && encryption.by !== 'customer'
 }
 
 /** A new value, and the version of the entry that it replaces. */
@@ -71,17 +110,17 @@ interface Replacement extends Put {
   version: Version
 }
 
-async function change({ kv }: Rewrapping, range: KeyRange, changeOf: Change, report: RewrapReport): Promise<void> {
+async function change({ kv }: Rewrapping, range: KeyRange, changeOf: Change, tally: Tally): Promise<void> {
   let batch: Replacement[] = []
   const flush = async (): Promise<void> => {
     if (!(await replace(kv, batch))) for (const { key } of batch) await replaceAlone(kv, key, changeOf)
-    report.rewrapped += batch.length
+    tally.renewed += batch.length
     batch = []
   }
   for await (const entry of everyEntry(kv, range)) {
     const found = changeOf(entry)
-    if (found === undefined || found.encryption.by === 'customer') continue
-    report.encrypted += 1
+    if (found === undefined) continue
+    tally.seen += 1
     if (found.changed === undefined) continue
     batch.push({ ...entry, value: found.changed })
     if (batch.length >= batchEntries) await flush()

@@ -1,9 +1,10 @@
-/** Removes everything that clients stored. For tests: nothing is kept, and nothing can be undone. */
+/** Removes everything that clients stored. For tests: nothing can be undone. Accounts, users, policies and keys stay. */
 
 import type { Backend } from '../commits/backend.ts'
 import { systemPrefix } from '../instance/sealed-record.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { endOfPrefix } from '../kv/ordered-key.ts'
+import { identities } from '../records/keyspace.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 
 const batchMax = 1000
@@ -13,7 +14,8 @@ const lastKey = Buffer.from([0xff])
 
 /** Metadata first: a request under way loses its bucket and fails cleanly, rather than finding a key whose data is gone. */
 export async function emptyStore({ kv, blobs }: Backend): Promise<void> {
-  await deleteRange(kv, firstKey, systemPrefix)
+  await deleteRange(kv, firstKey, identities.start)
+  await deleteRange(kv, identities.end, systemPrefix)
   await deleteRange(kv, endOfPrefix(systemPrefix), lastKey)
   await Promise.all(blobs.stores.map(emptyShards))
 }

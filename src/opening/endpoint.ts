@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Logger } from 'pino'
-import { type Account, openCredentials } from '../auth/credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
 import { systemClock } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -16,7 +16,7 @@ import { operations } from '../operations/table.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
   backend: Backend
-  accounts: readonly Account[]
+  credentials: Credentials
   domains: readonly string[]
   region: string
   /** Whose pages may use buckets without a CORS configuration. */
@@ -36,8 +36,6 @@ export interface Endpoint {
   port: number
   /** New connections get this certificate. */
   renewTls(pair: KeyPair): void
-  /** Applies to requests from now on. Throws when the accounts contradict each other; then the old ones stay. */
-  renewAccounts(accounts: readonly Account[]): void
   /** Answers the requests under way. */
   close(): Promise<void>
 }
@@ -57,12 +55,11 @@ export class ListenFailed extends Error {
 }
 
 /** Serves connections once told to listen, or given them. */
-export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 'renewAccounts'> {
-  const { backend, accounts, domains, region, corsAllowOrigin, keyPair } = options
+export function openS3Port(options: S3PortOptions): HttpServer {
+  const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, log } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
-  const credentials = openCredentials(accounts)
   const server = createHttpServer({
     operations,
     backend: defaultChecksum === 'none' ? backend : { ...backend, defaultChecksum },
@@ -83,7 +80,7 @@ export function openS3Port(options: S3PortOptions): HttpServer & Pick<Endpoint, 
     closing = true
     return server.close()
   }
-  return { ...server, renewAccounts: credentials.replace, close }
+  return { ...server, close }
 }
 
 /** Whether enough stores of a location are in use. Pure. */
@@ -107,8 +104,8 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
   const server = openS3Port(options)
   try {
     const { port } = await server.listen(listen.host, listen.port)
-    const { renewTls, renewAccounts, close } = server
-    return { url: urlOf(listen.host, port, { secure: keyPair !== undefined }), port, renewTls, renewAccounts, close }
+    const { renewTls, close } = server
+    return { url: urlOf(listen.host, port, { secure: keyPair !== undefined }), port, renewTls, close }
   } catch (error) {
     throw error instanceof Error ? new ListenFailed(listen, error) : error
   }

@@ -2,14 +2,7 @@
 import type { AccessPrincipal, ContextValue } from '../access/access-request.ts'
 import { compilePolicy } from '../access/compile-policy.ts'
 import type { CompiledPolicy } from '../access/compiled-policy.ts'
-import {
-  type BucketAccess,
-  type Decision,
-  type DecisionInput,
-  decide,
-  type NamedPolicy,
-  needsOf,
-} from '../access/decide.ts'
+import { type BucketAccess, type Decision, type DecisionInput, decide, needsOf } from '../access/decide.ts'
 import { noPublicAccessBlock } from '../access/grants.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import { reasonText } from '../access/reason-text.ts'
@@ -17,6 +10,7 @@ import { nobody, type Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { Tag } from '../records/object-attributes.ts'
+import { policiesOf } from './principal-policies.ts'
 
 /** Who asks, and what conditions may be about. */
 export interface Asker {
@@ -56,7 +50,7 @@ export function authorize(asker: Asker, asked: Asked): void {
 /** The same for what is about an account and none of its buckets, as the admin port asks it. `owner`: id of the account. Throws AccessDenied. */
 export function authorizeForAccount(asker: Asker, permission: string, owner: string): void {
   const { allowed, because } = decide({
-    identityPolicies: identityOf(asker.principal),
+    ...policiesOf(asker.principal),
     bucket: { owner, ownership: 'BucketOwnerEnforced', publicAccessBlock: noPublicAccessBlock },
     request: {
       principal: accessPrincipal(asker.principal),
@@ -69,15 +63,16 @@ export function authorizeForAccount(asker: Asker, permission: string, owner: str
 }
 
 /** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
-function isOwnersOwn({ accountId, permissions }: Principal, bucket: BucketRecord | undefined): boolean {
-  if (permissions !== undefined) return false
+function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): boolean {
+  const { accountId, permissions, policies, session } = principal
+  if (permissions !== undefined || policies !== undefined || session !== undefined) return false
   return bucket === undefined || (bucket.owner === accountId && bucket.policy === undefined)
 }
 
 /** The same as an answer. Throws `ExistingTagsNeeded`. */
 export function decisionOn(asker: Asker, { permission, name: bucketName, bucket, key }: Asked): Decision {
   const input: Omit<DecisionInput, 'request'> = {
-    identityPolicies: identityOf(asker.principal),
+    ...policiesOf(asker.principal),
     bucket: bucket && accessOf(bucket),
   }
   if (asker.existingTags === undefined && key !== '' && needsOf(input, permission).existingTags)
@@ -110,7 +105,9 @@ function resourceName(bucket: string, key: string): string {
 }
 
 function accessPrincipal(principal: Principal): AccessPrincipal {
-  return principal === nobody ? { kind: 'anonymous' } : { kind: 'account', accountId: principal.accountId }
+  if (principal === nobody) return { kind: 'anonymous' }
+  const { accountId, user } = principal
+  return user === undefined ? { kind: 'account', accountId } : { kind: 'user', accountId, ...user }
 }
 
 const existingTag = 's3:ExistingObjectTag/'
@@ -124,9 +121,8 @@ function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: st
   return asker.conditionValue(name)
 }
 
-/** Compiled once: records and principals are the same objects as long as they do not change. */
+/** Compiled once: records are the same objects as long as they do not change. */
 const ofBuckets = new WeakMap<BucketRecord, BucketAccess>()
-const ofPrincipals = new WeakMap<Principal, readonly NamedPolicy[]>()
 
 /** What decides about a bucket. */
 export function accessOf(bucket: BucketRecord): BucketAccess {
@@ -168,31 +164,3 @@ const nothingToAnybody = (bucket: string): string =>
       },
     ],
   })
-
-/** The permissions of a key are an identity policy over all resources. */
-function identityOf(principal: Principal): readonly NamedPolicy[] | undefined {
-  const { permissions } = principal
-  if (permissions === undefined) return undefined
-  let policies = ofPrincipals.get(principal)
-  if (policies === undefined) {
-    policies = permissions.length === 0 ? [] : [{ name: 'permissions', policy: policyOfPermissions(permissions) }]
-    ofPrincipals.set(principal, policies)
-  }
-  return policies
-}
-
-function policyOfPermissions(permissions: readonly string[]): CompiledPolicy {
-  return compilePolicy({
-    kind: 'identity',
-    version: '2012-10-17',
-    statements: [
-      {
-        name: '#1',
-        effect: 'Allow',
-        actions: { negated: false, patterns: permissions },
-        resources: { negated: false, patterns: ['*'] },
-        conditions: [],
-      },
-    ],
-  })
-}

@@ -18,6 +18,9 @@
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
  *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
  *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
+ *     a kind account name             identities: AccountRecord, AccountSettingsRecord, UserRecord, PolicyRecord
+ *     a "key" (empty) accessKeyId     KeyRecord
+ *     a "generation" (empty) (empty)  GenerationRecord   counts the changes of identities
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
  * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
@@ -226,4 +229,18 @@ export const tasks: KeyRange = rangeOf('k')
 export function taskOf(packed: Key): { kind: string; name: string } {
   const [, kind, name] = unpackKey(packed, ['string', 'string', 'string'])
   return { kind, name }
+}
+
+/** Names within an account, which no two of a kind share. */
+export type IdentityKind = 'account' | 'settings' | 'user' | 'policy' | 'key' | 'generation'
+export const identityKey = (kind: IdentityKind, accountId: string, name: string): Key =>
+  packKey('a', kind, accountId, name)
+export const identities: KeyRange = rangeOf('a')
+export const identityGenerationKey: Key = identityKey('generation', '', '')
+/** Access key ids are unique over all accounts. */
+export const accessKeyKey = (accessKeyId: string): Key => identityKey('key', '', accessKeyId)
+export const accessKeys: KeyRange = rangeOf('a', 'key')
+export function identityOf(packed: Key): { kind: string; accountId: string; name: string } {
+  const [, kind, accountId, name] = unpackKey(packed, ['string', 'string', 'string', 'string'])
+  return { kind, accountId, name }
 }

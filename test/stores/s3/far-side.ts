@@ -8,6 +8,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { pino } from 'pino'
+import { openCredentials } from '../../../src/auth/credentials.ts'
 import { openBlobs } from '../../../src/blobs/blobs.ts'
 import { systemClock } from '../../../src/clock.ts'
 import { memoryKv } from '../../../src/kv/memory.ts'
@@ -46,7 +47,7 @@ export async function openFarSide(): Promise<FarSide> {
   const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
   const endpoint = await openEndpoint({
     backend: { kv, blobs, clock: systemClock, keys: testKeys, threads: noThreads() },
-    accounts: [{ id: 'main', name: 'Main', keys: [credentials] }],
+    credentials: openCredentials([{ id: 'main', name: 'Main', keys: [credentials] }]),
     listen: { host: '127.0.0.1', port: 0 },
     domains: [],
     corsAllowOrigin: [],

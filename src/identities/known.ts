@@ -1,0 +1,137 @@
+/** From what is stored to what answers requests: which keys are accepted, and as whom. */
+import { builtInPolicies } from '../access/built-in-policies.ts'
+import type { Account } from '../auth/credentials.ts'
+import type { KnownIdentities, KnownKey } from '../auth/known-identities.ts'
+import type { IdentityPolicy, Principal } from '../auth/principal.ts'
+import type { UserRecord } from '../records/identity-records.ts'
+import type { StoredIdentities, StoredKey } from './stored-identities.ts'
+
+/** Something, and all that it is made from. */
+interface Made<T> {
+  from: readonly unknown[]
+  it: T
+}
+
+const builtIn: ReadonlyMap<string, IdentityPolicy> = new Map(
+  [...builtInPolicies].map(([name, document]) => [name, { name, document }]),
+)
+
+/** A policy that is attached and not there may have denied something: nothing is allowed in its place. */
+const lost = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Sid: 'ThePolicyIsLost', Effect: 'Deny', Action: 's3:*', Resource: '*' }],
+})
+
+/** Makes each of them anew, but for what is made from the same. */
+export class KnownMaker {
+  #keys = new Map<string, Made<KnownKey>>()
+  #users = new Map<string, Made<Principal>>()
+  #lost = new Map<string, IdentityPolicy>()
+
+  known(stored: StoredIdentities, configured: readonly Account[]): KnownIdentities {
+    const names = accountNames(stored, configured)
+    const keys = new Map<string, Made<KnownKey>>()
+    const users = new Map<string, Made<Principal>>()
+    for (const [accountId, displayName] of names.enabled) {
+      for (const [name, record] of stored.users.get(accountId) ?? []) {
+        if (record.disabled) continue
+        const policies = this.#policiesOf(stored, accountId, record)
+        const made = remade(this.#users.get(record.id), [displayName, accountId, name, record, ...policies], () =>
+          userPrincipal({ accountId, displayName, name, record, policies }),
+        )
+        users.set(record.id, made)
+      }
+    }
+    for (const [accessKeyId, key] of stored.keys) {
+      const made = this.#key(accessKeyId, key, names.enabled, users)
+      if (made !== undefined) keys.set(accessKeyId, made)
+    }
+    this.#keys = keys
+    this.#users = users
+    return {
+      generation: stored.generation,
+      keys: values(keys),
+      users: values(users),
+      accountNames: names.all,
+      policy: (accountId, name) => policyOf(stored, accountId, name)?.document,
+    }
+  }
+
+  #policiesOf(stored: StoredIdentities, accountId: string, record: UserRecord): readonly IdentityPolicy[] {
+    const attached = record.policies.map((name) => policyOf(stored, accountId, name) ?? this.#lostPolicy(name))
+    return [...attached, ...record.inlinePolicies]
+  }
+
+  #lostPolicy(name: string): IdentityPolicy {
+    const policy = this.#lost.get(name) ?? { name, document: lost }
+    this.#lost.set(name, policy)
+    return policy
+  }
+
+  #key(
+    accessKeyId: string,
+    key: StoredKey,
+    enabled: ReadonlyMap<string, string>,
+    users: ReadonlyMap<string, Made<Principal>>,
+  ): Made<KnownKey> | undefined {
+    const { record, secretAccessKey } = key
+    const displayName = enabled.get(record.accountId)
+    if (secretAccessKey === undefined || displayName === undefined || record.disabled) return undefined
+    const user = record.userId === undefined ? undefined : users.get(record.userId)?.it
+    if (record.userId !== undefined && user?.accountId !== record.accountId) return undefined
+    return remade(this.#keys.get(accessKeyId), [key, displayName, user], () => ({
+      principal:
+        user === undefined
+          ? ownPrincipal(accessKeyId, displayName, key)
+          : { ...user, accessKeyId, keyPolicy: record.policy },
+      secretAccessKey,
+      expiresMs: record.expiresMs,
+    }))
+  }
+}
+
+/** The account's own key: everything, or what its one policy allows. */
+function ownPrincipal(accessKeyId: string, displayName: string, { record }: StoredKey): Principal {
+  const { accountId, policy } = record
+  const principal = { accountId, displayName, accessKeyId }
+  return policy === undefined
+    ? principal
+    : { ...principal, policies: [{ name: `of key ${accessKeyId}`, document: policy }] }
+}
+
+function userPrincipal({
+  accountId,
+  displayName,
+  name,
+  record: { id, tags },
+  policies,
+}: {
+  accountId: string
+  displayName: string
+  name: string
+  record: UserRecord
+  policies: readonly IdentityPolicy[]
+}): Principal {
+  const byKey = new Map(tags.map(({ key, value }) => [key.toLowerCase(), value]))
+  return { accountId, displayName, accessKeyId: '', user: { name, id, tags: byKey }, policies }
+}
+
+function policyOf(stored: StoredIdentities, accountId: string, name: string): IdentityPolicy | undefined {
+  return builtIn.get(name) ?? stored.policies.get(accountId)?.get(name)
+}
+
+function accountNames(stored: StoredIdentities, configured: readonly Account[]) {
+  const all = new Map([...stored.accounts].map(([id, { name }]) => [id, name]))
+  const enabled = new Map([...stored.accounts].flatMap(([id, { name, disabled }]) => (disabled ? [] : [[id, name]])))
+  // The configuration has the last word.
+  for (const { id, name } of configured) enabled.set(id, name)
+  return { all, enabled }
+}
+
+function remade<T>(before: Made<T> | undefined, from: readonly unknown[], make: () => T): Made<T> {
+  const isSame = before?.from.length === from.length && from.every((one, i) => one === before.from[i])
+  return isSame ? before : { from, it: make() }
+}
+
+const values = <T>(made: ReadonlyMap<string, Made<T>>): ReadonlyMap<string, T> =>
+  new Map([...made].map(([name, { it }]) => [name, it]))

@@ -1,0 +1,60 @@
+/** The identities of a process: opened from the metadata, kept up to date until they are closed. */
+import type { Account } from '../auth/credentials.ts'
+import { limits } from '../limits.ts'
+import { accountVerbs } from './account-verbs.ts'
+import { type IdentityBackend, IdentityChanges } from './change.ts'
+import type { Identities, ServedIdentities } from './identities.ts'
+import { IdentitiesInUse } from './identities-in-use.ts'
+import { keyVerbs } from './key-verbs.ts'
+import { type LeaseTime, systemLeaseTime } from './lease-time.ts'
+import { policyVerbs } from './policy-verbs.ts'
+import { IdentityReader } from './stored-identities.ts'
+import { userVerbs } from './user-verbs.ts'
+
+export interface IdentitiesOptions {
+  backend: IdentityBackend
+  /** Of the configuration, with the root key. */
+  accounts: readonly Account[]
+  /** Tells the operator about something wrong that lets nobody in. */
+  warn(message: string): void
+  time?: LeaseTime
+}
+
+/** Throws when the accounts contradict each other. */
+export async function openIdentities({
+  backend,
+  accounts,
+  warn,
+  time = systemLeaseTime,
+}: IdentitiesOptions): Promise<ServedIdentities> {
+  const reader = new IdentityReader({ backend, warn })
+  const inUse = new IdentitiesInUse({ reader, accounts, clock: backend.clock, time, warn })
+  const changes = new IdentityChanges({ backend, inUse, time })
+  await inUse.look()
+  const timer = setInterval(() => {
+    // Metadata that can't be read now is read at the next look, or before the next request once the lease is over.
+    inUse.keepUp().catch(() => {})
+  }, limits.identityLookMs)
+  timer.unref()
+  return {
+    credentials: inUse.credentials,
+    verbs: verbsOver(changes),
+    publicAccessBlock: (accountId) => inUse.stored.blocks.get(accountId),
+    learn: (generation) => inUse.learn(generation),
+    renewAccounts: (others) => inUse.replaceConfigured(others),
+    tellOthers: (tell) => changes.tellOthers(tell),
+    close: async () => {
+      clearInterval(timer)
+      await inUse.settled()
+    },
+  }
+}
+
+function verbsOver(changes: IdentityChanges): Identities {
+  return {
+    accounts: accountVerbs(changes),
+    users: userVerbs(changes),
+    policies: policyVerbs(changes),
+    keys: keyVerbs(changes),
+  }
+}

@@ -1,0 +1,91 @@
+/** What decides about a principal by itself: policies of its user, its key and its session, compiled. */
+import { compilePolicy } from '../access/compile-policy.ts'
+import type { CompiledPolicy, PolicyVerdict } from '../access/compiled-policy.ts'
+import type { DecisionInput, NamedPolicy } from '../access/decide.ts'
+import { parsePolicy } from '../access/parse-policy.ts'
+import type { IdentityPolicy, Principal } from '../auth/principal.ts'
+import { S3Error } from '../errors.ts'
+
+export type PrincipalPolicies = Pick<DecisionInput, 'identityPolicies' | 'sessionPolicy'>
+
+/** Compiled once: principals and their policies are the same objects as long as they do not change. Several users may have one policy. */
+const ofPrincipals = new WeakMap<Principal, PrincipalPolicies>()
+const ofIdentities = new WeakMap<IdentityPolicy, CompiledPolicy>()
+
+export function policiesOf(principal: Principal): PrincipalPolicies {
+  let policies = ofPrincipals.get(principal)
+  if (policies === undefined) {
+    policies = { identityPolicies: identityPolicies(principal), sessionPolicy: sessionPolicy(principal) }
+    ofPrincipals.set(principal, policies)
+  }
+  return policies
+}
+
+/** The permissions of a key are an identity policy over all resources. */
+function identityPolicies({ permissions, policies }: Principal): readonly NamedPolicy[] | undefined {
+  if (permissions === undefined && policies === undefined) return undefined
+  const permitted =
+    permissions === undefined || permissions.length === 0
+      ? []
+      : [{ name: 'permissions', policy: policyOfPermissions(permissions) }]
+  return [...permitted, ...(policies ?? []).map((policy) => ({ name: policy.name, policy: compiled(policy) }))]
+}
+
+function compiled(policy: IdentityPolicy): CompiledPolicy {
+  let known = ofIdentities.get(policy)
+  if (known === undefined) {
+    known = readable(policy.document, 'identity')
+    ofIdentities.set(policy, known)
+  }
+  return known
+}
+
+/** What narrows a key, and what narrows a session of it: both must allow. */
+function sessionPolicy({ keyPolicy, session }: Principal): CompiledPolicy | undefined {
+  const [first, second] = [keyPolicy, session?.policy].flatMap((document) =>
+    document === undefined ? [] : [readable(document, 'session')],
+  )
+  return first === undefined || second === undefined ? first : both(first, second)
+}
+
+function both(one: CompiledPolicy, other: CompiledPolicy): CompiledPolicy {
+  return {
+    kind: 'session',
+    isPublic: false,
+    principals: [],
+    keys: new Set([...one.keys, ...other.keys]),
+    needs: (action) => ({ existingTags: one.needs(action).existingTags || other.needs(action).existingTags }),
+    evaluate: (request) => bothVerdicts(one.evaluate(request), other.evaluate(request)),
+  }
+}
+
+function bothVerdicts(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
+  const denies = one.denies ?? other.denies
+  if (denies !== undefined) return { denies }
+  return one.allows === undefined || other.allows === undefined ? {} : { allows: one.allows }
+}
+
+/** A policy that another version of this server took, and this one can't read, may deny something: it allows nothing. */
+function readable(document: string, kind: 'identity' | 'session'): CompiledPolicy {
+  try {
+    return compilePolicy(parsePolicy(document, { kind }))
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error
+    return compilePolicy({
+      kind,
+      version: '2012-10-17',
+      statements: [{ ...everything, name: 'ThePolicyCannotBeRead', effect: 'Deny', actions: allOf('*') }],
+    })
+  }
+}
+
+const allOf = (...patterns: readonly string[]) => ({ negated: false, patterns })
+const everything = { resources: allOf('*'), conditions: [] }
+
+function policyOfPermissions(permissions: readonly string[]): CompiledPolicy {
+  return compilePolicy({
+    kind: 'identity',
+    version: '2012-10-17',
+    statements: [{ ...everything, name: '#1', effect: 'Allow', actions: allOf(...permissions) }],
+  })
+}
