@@ -113,7 +113,6 @@ export const errorTable = {
     status: 404,
     message: 'The specified object does not have a ObjectLock configuration',
   },
-  NoSuchOperation: { status: 404, message: 'The admin port has nothing at this path.' },
   NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
   NoSuchUpload: {
     status: 404,

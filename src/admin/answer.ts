@@ -11,9 +11,9 @@ import { IdentityRefused } from '../identities/refusal.ts'
 export function sendJson(exchange: Exchange, head: RequestHead | undefined, status: number, value: unknown): void {
   // Some answers hold a secret.
   const headers = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
-  if (value === undefined) return sendBytes(exchange, head, status, headers, undefined)
-  headers.push('Content-Type', 'application/json')
-  sendBytes(exchange, head, status, headers, Buffer.from(`${JSON.stringify(value)}\n`))
+  if (value !== undefined) headers.push('Content-Type', 'application/json')
+  const body = value === undefined ? undefined : Buffer.from(`${JSON.stringify(value)}\n`)
+  sendBytes(exchange, head, status, headers, body)
 }
 
 /** Answers the error, or cuts off the answer that has begun. */

@@ -84,7 +84,10 @@ export function defineAdminOperation<
     ...declared,
     prepare: (given) => {
       const input = checked(declared.input, given)
-      return async (context, parameters) => declared.output?.parse(await handle(context, parameters, input))
+      return async (context, parameters) => {
+        const result = await handle(context, parameters, input)
+        return declared.output?.parse(result)
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Finds the operation of the admin port that a method and a path mean. Pure. */
 import { S3Error } from '../errors.ts'
 import { percentDecode } from '../http/percent.ts'
+import { IdentityRefused } from '../identities/refusal.ts'
 import type { AdminOperation, ParameterName, Parameters } from './operation.ts'
 
 export interface Route {
@@ -17,7 +18,7 @@ interface CompiledPath {
 
 const parameterNames: readonly ParameterName[] = ['account', 'user', 'policy', 'key']
 
-/** Throws NoSuchOperation, MethodNotAllowed, and InvalidURI for names that are no UTF-8. */
+/** Throws `IdentityRefused` for a path that no operation has, MethodNotAllowed, and InvalidURI for names that are no UTF-8. */
 export type Router = (method: string, rawPath: string) => Route
 
 /** Throws when two operations have the same method and path. */
@@ -28,7 +29,7 @@ export function compileRoutes(operations: readonly AdminOperation[]): Router {
   return (method, rawPath) => {
     const given = rawPath.split('/')
     const matching = paths.filter(({ segments }) => isMatch(segments, given))
-    if (matching.length === 0) throw new S3Error('NoSuchOperation')
+    if (matching.length === 0) throw new IdentityRefused('NoSuchEntity', 'The admin port has nothing at this path.')
     const found = matching.find(({ operation }) => operation.method === method)
     if (found === undefined) {
       const allow = matching.map(({ operation }) => operation.method).join(', ')

@@ -22,6 +22,8 @@ export interface Outcome {
 
 export interface ReadyEvent {
   endpoint: string
+  /** Absent: there is no admin port. */
+  adminEndpoint?: string
   accessKeyId: string
   secretAccessKey?: string
   secretKeptIn: string
