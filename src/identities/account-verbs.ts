@@ -15,7 +15,7 @@ export function accountVerbs(changes: IdentityChanges): AccountVerbs {
     return { puts: [{ key, value: accountCodec.encode(key, record) }], result: entryOf(present.stored, id, record) }
   }
   return {
-    create: ({ id, name }) => {
+    create: async ({ id, name }) => {
       const random = randomAccountId(clock)
       const created = checkAccountId(id ?? random)
       const record: AccountRecord = { name: checkAccountName(name ?? created), createdMs: clock.now() }

@@ -2,10 +2,9 @@
 import type { Account } from '../auth/credentials.ts'
 import { commitDecision, type Decision } from '../commits/commit.ts'
 import type { Wrapping } from '../commits/encryption.ts'
+import { generationPut } from '../commits/identity-generation.ts'
 import type { Check, Key, Kv, Put } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
-import { generationCodec } from '../records/identity-records.ts'
-import { identityGenerationKey } from '../records/keyspace.ts'
 import type { IdentitiesInUse } from './identities-in-use.ts'
 import type { LeaseTime } from './lease-time.ts'
 import { IdentityRefused } from './refusal.ts'
@@ -92,12 +91,8 @@ function committed<T>(
   if (puts.length === 0 && deletes.length === 0) return { commit: {}, result: { result, generation } }
   if (adds !== undefined && entries + adds > limits.identitiesMax) throw tooMany()
   const next = generation + 1
-  const counted = {
-    key: identityGenerationKey,
-    value: generationCodec.encode(identityGenerationKey, { generation: next }),
-  }
   return {
-    commit: { checks: [check, ...checks], puts: [...puts, counted], deletes, grows: adds !== undefined },
+    commit: { checks: [check, ...checks], puts: [...puts, generationPut(next)], deletes, grows: adds !== undefined },
     result: { result, generation: next },
   }
 }

@@ -21,7 +21,7 @@ export function keyVerbs(changes: IdentityChanges): KeyVerbs {
       return put(backend, present, id, changed(record), secretAccessKey)
     })
   return {
-    add: (key) => {
+    add: async (key) => {
       const secretAccessKey = checkSecret(key.secretAccessKey ?? randomSecret(clock))
       const id = key.accessKeyId ?? randomAccessKeyId(clock)
       const checked = checkedKey(key, clock.now())
@@ -45,11 +45,11 @@ export function keyVerbs(changes: IdentityChanges): KeyVerbs {
       return found
     },
     setDisabled: (id, disabled) => change(id, ({ disabled: _, ...key }) => (disabled ? { ...key, disabled } : key)),
-    setExpiry: (id, expiresMs) => {
+    setExpiry: async (id, expiresMs) => {
       const checked = expiresMs === undefined ? undefined : checkExpiry(expiresMs, clock.now())
       return change(id, (key) => ({ ...key, expiresMs: checked }))
     },
-    rotate: (id, secret) => {
+    rotate: async (id, secret) => {
       const secretAccessKey = checkSecret(secret ?? randomSecret(clock))
       return changes.make((present): Change<IssuedKey> => {
         const { record } = changeableKey(present, id)

@@ -4,6 +4,8 @@ export interface LeaseTime {
   nowMs(): number
   /** `ended` resolves no sooner than in `ms`, unless it is cancelled. */
   sleep(ms: number): { ended: Promise<void>; cancel(): void }
+  /** Keeps no process alive. Gives what ends it. */
+  every(ms: number, work: () => void): () => void
 }
 
 export const systemLeaseTime: LeaseTime = {
@@ -21,5 +23,10 @@ export const systemLeaseTime: LeaseTime = {
       wait()
     })
     return { ended, cancel: () => clearTimeout(timer) }
+  },
+  every(ms, work) {
+    const timer = setInterval(work, ms)
+    timer.unref()
+    return () => clearInterval(timer)
   },
 }

@@ -31,11 +31,8 @@ export async function openIdentities({
   const inUse = new IdentitiesInUse({ reader, accounts, clock: backend.clock, time, warn })
   const changes = new IdentityChanges({ backend, inUse, time })
   await inUse.look()
-  const timer = setInterval(() => {
-    // Metadata that can't be read now is read at the next look, or before the next request once the lease is over.
-    inUse.keepUp().catch(() => {})
-  }, limits.identityLookMs)
-  timer.unref()
+  // Metadata that can't be read now is read at the next look, or before the next request once the lease is over.
+  const stop = time.every(limits.identityLookMs, () => void inUse.keepUp().catch(() => {}))
   return {
     credentials: inUse.credentials,
     verbs: verbsOver(changes),
@@ -44,7 +41,7 @@ export async function openIdentities({
     renewAccounts: (others) => inUse.replaceConfigured(others),
     tellOthers: (tell) => changes.tellOthers(tell),
     close: async () => {
-      clearInterval(timer)
+      stop()
       await inUse.settled()
     },
   }

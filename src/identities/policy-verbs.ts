@@ -11,7 +11,7 @@ import { IdentityRefused } from './refusal.ts'
 export function policyVerbs(changes: IdentityChanges): PolicyVerbs {
   const { clock } = changes.backend
   return {
-    put: (accountId, policy) => {
+    put: async (accountId, policy) => {
       const name = checkPolicyName(policy.name)
       checkPolicy(policy)
       const record: PolicyRecord = { document: policy.document, changedMs: clock.now() }

@@ -74,6 +74,7 @@ export class IdentityReader {
   readonly #backend: Wrapping & { kv: Kv }
   readonly #warn: (message: string) => void
   #decoded = new Map<string, Decoded>()
+  readonly #warned = new Set<string>()
 
   constructor({ backend, warn }: IdentityReaderOptions) {
     this.#backend = backend
@@ -116,7 +117,8 @@ export class IdentityReader {
     const before = this.#decoded.get(name)
     const isSame = before?.bytes.equals(entry.value) === true
     const now = isSame ? before : { bytes: entry.value, content: this.#content(entry) }
-    decoded.set(name, now)
+    // The key ring may be restored meanwhile.
+    if (now.content.kind !== 'key' || now.content.key.secretAccessKey !== undefined) decoded.set(name, now)
     put(stored, now.content)
   }
 
@@ -150,12 +152,17 @@ export class IdentityReader {
     }
   }
 
+  #warnOnce(message: string): void {
+    if (!this.#warned.has(message)) this.#warn(message)
+    this.#warned.add(message)
+  }
+
   #key(accessKeyId: string, record: KeyRecord): StoredKey {
     try {
       return { record, secretAccessKey: openSecret(this.#backend, accessKeyId, record.secret) }
     } catch (error) {
       if (!(error instanceof ObjectKeyLost)) throw error
-      this.#warn(
+      this.#warnOnce(
         `access key ${accessKeyId} is refused until it is rotated or the key ring is restored: ${error.message}`,
       )
       return { record, secretAccessKey: undefined }

@@ -26,7 +26,7 @@ export function userVerbs(changes: IdentityChanges): UserVerbs {
       return after === before ? { result: entryOf(accountId, name, before) } : put(accountId, name, after)
     })
   return {
-    create: (accountId, { name, tags = [] }) => {
+    create: async (accountId, { name, tags = [] }) => {
       checkUserName(name)
       const record: UserRecord = {
         id: randomUserId(clock),
@@ -58,7 +58,7 @@ export function userVerbs(changes: IdentityChanges): UserVerbs {
         return { result: undefined, deletes }
       }),
     ...policiesOfUsers(change),
-    setTags: (accountId, name, tags) => {
+    setTags: async (accountId, name, tags) => {
       const checked = checkUserTags(tags)
       return change(accountId, name, (user) => ({ ...user, tags: checked }))
     },

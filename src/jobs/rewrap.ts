@@ -1,6 +1,7 @@
 /** Wraps the keys of objects, and the secrets of access keys, again after a key of the ring was replaced. Only records change, never the bytes of objects. */
 
 import { bindingOf, rewrapped, type Wrapping } from '../commits/encryption.ts'
+import { countChange } from '../commits/identity-generation.ts'
 import { resealed } from '../commits/sealed-secrets.ts'
 import type { Entry, Key, Kv, Put, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
@@ -64,6 +65,8 @@ export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   }
   const secrets: Tally = { seen: 0, renewed: 0 }
   await change(backend, accessKeys, changeSecret(backend), secrets)
+  // A process may have read secrets before they were sealed anew, and opens them only now.
+  if (secrets.seen > 0) await countChange(backend)
   return {
     encrypted: objects.seen,
     rewrapped: objects.renewed,

@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeKeyRing, type KeyChange } from '../../src/cli/key-ring.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import { bindingOf, objectKeyOf } from '../../src/commits/encryption.ts'
+import { openSecret } from '../../src/commits/sealed-secrets.ts'
+import type { Identities } from '../../src/identities/identities.ts'
+import { openIdentities } from '../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
 import { foundBucket } from '../../src/jobs/blob-reference.ts'
 import { everyEntry } from '../../src/jobs/every-entry.ts'
@@ -12,10 +15,13 @@ import { memoryKv } from '../../src/kv/memory.ts'
 import { changeBucket } from '../../src/objects/buckets.ts'
 import { setEncryption } from '../../src/objects/change-version.ts'
 import { deleteObject } from '../../src/objects/delete-object.ts'
+import { keyCodec } from '../../src/records/identity-records.ts'
 import {
+  accessKeys,
   historyKeyOf,
   historyOf,
   historyOfBucket,
+  identityOf,
   ObjectKeys,
   uploadIdOf,
   uploads,
@@ -92,7 +98,9 @@ async function write(made: TestStore, backend: Backend, random: () => number, ti
     const mode = pick(modeNames) ?? 'SSE-S3'
     const at = { key: pick(['a', 'b']) ?? 'a', mode }
     const what = random()
-    if (what < 0.3) await putEncrypted(backend, at, patternBytes(i, 10))
+    if (what < 0.05) await addAccessKey(backend)
+    else if (what < 0.1) await changeAccessKey(backend)
+    else if (what < 0.3) await putEncrypted(backend, at, patternBytes(i, 10))
     else if (what < 0.5) await deleteObject(backend, scope, { key: at.key })
     else if (what < 0.8) {
       const [newest] = await backend.kv.range({ ...historyOf(scope.name, at.key), limit: 1 })
@@ -106,6 +114,25 @@ async function write(made: TestStore, backend: Backend, random: () => number, ti
       open = undefined
     }
   }
+}
+
+/** As the one process that runs verbs does it. */
+async function withVerbs<T>(backend: Backend, use: (verbs: Identities) => Promise<T>): Promise<T> {
+  const accounts = [{ id: 'main', name: 'Main', keys: [] }]
+  const identities = await openIdentities({ backend, accounts, warn: () => {} })
+  try {
+    return await use(identities.verbs)
+  } finally {
+    await identities.close()
+  }
+}
+
+const addAccessKey = (backend: Backend) => withVerbs(backend, ({ keys }) => keys.add({ accountId: 'main' }))
+
+async function changeAccessKey(backend: Backend): Promise<void> {
+  await withVerbs(backend, async ({ keys }) => {
+    for (const { accessKeyId, disabled } of await keys.list()) await keys.setDisabled(accessKeyId, !disabled)
+  })
 }
 
 /** Whether the ring opens everything. Resolves with how much that was. */
@@ -124,6 +151,10 @@ async function opened(backend: Backend): Promise<number> {
       objectKeyOf(backend, record.encryption, bindingOf(bucketId, keyOf(key), record), customerKey)
       count++
     }
+  }
+  for await (const { key, value } of everyEntry(backend.kv, accessKeys)) {
+    openSecret(backend, identityOf(key).name, keyCodec.decode(key, value).secret)
+    count++
   }
   for await (const { key, value } of everyEntry(backend.kv, uploads)) {
     const record = uploadCodec.decode(key, value)
@@ -171,11 +202,14 @@ describe('a ring that is changed beside clients', () => {
 
   it.each<[what: string, write: (backend: Backend) => Promise<unknown>]>([
     ['an object', (backend) => putEncrypted(backend, { key: 'a', mode: 'SSE-S3' }, patternBytes(1, 10))],
+    ['an access key', (backend) => addAccessKey(backend)],
+    ['an access key that is changed', (backend) => changeAccessKey(backend)],
     ['an upload', (backend) => beginEncrypted(backend, { key: 'a', mode: 'SSE-S3' })],
     ['another key of an object', (backend) => setEncryption(backend, scope, { key: 'old' }, { by: 'kms' })],
   ])('is the one that wraps the key of %s, though the writer has decided by the one before', async (_what, work) => {
     const { made, open, change } = await openWorld(seededRandom(1))
     await putEncrypted(made.backend, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
+    await addAccessKey(made.backend)
     const backend = await open()
     made.kv.beforeNextCommit(async () => {
       for (const rotate of names) await change({ rotate })

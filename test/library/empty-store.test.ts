@@ -4,7 +4,7 @@ import { packKey } from '../../src/kv/ordered-key.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 
-test('every table is emptied but that of the server itself, and every shard is gone', async () => {
+test('every table is emptied but those of the server itself and of identities, and every shard is gone', async () => {
   const { backend, close } = openMemoryData()
   const value = Buffer.from('value')
   const tables = ['a', 'b', 'r', 's', 't', 'z']
@@ -15,7 +15,9 @@ test('every table is emptied but that of the server itself, and every shard is g
   }
   await emptyStore(backend)
   const left = await backend.kv.range({ start: Buffer.alloc(0), end: Buffer.from([0xff]), limit: 10_000 })
-  expect(left.map((entry) => entry.key)).toEqual(Array.from({ length: 1500 }, (_, i) => packKey('s', i)))
+  expect(left.map((entry) => entry.key)).toEqual(
+    ['a', 's'].flatMap((table) => Array.from({ length: 1500 }, (_, i) => packKey(table, i))),
+  )
   for (const shards of backend.blobs.stores) {
     for await (const shard of shards.list()) expect.fail(`shard ${shard.id} is left`)
   }

@@ -69,8 +69,10 @@ test('objects get a checksum by default where that is asked for', async () => {
   }
 })
 
-test('reset empties everything, makes the first buckets again, and keeps the key', async () => {
+test('reset empties everything, makes the first buckets again, and keeps the keys', async () => {
   await using server = await startServer({ buckets: ['one'] })
+  await server.identities.users.create('main', { name: 'ann' })
+  const { accessKeyId } = await server.identities.keys.add({ accountId: 'main', user: 'ann' })
   await put(server, 'small', 'body')
   await put(server, 'large', Buffer.alloc(1_000_000))
   await withClient(server, (client) => client.send(new CreateBucketCommand({ Bucket: 'later' })))
@@ -79,6 +81,7 @@ test('reset empties everything, makes the first buckets again, and keeps the key
   const listed = await withClient(server, (client) => client.send(new ListObjectsV2Command({ Bucket: 'one' })))
   expect(listed.KeyCount).toBe(0)
   await put(server, 'small', 'again')
+  expect(await server.identities.keys.get(accessKeyId)).toMatchObject({ user: 'ann' })
 })
 
 test('a data directory outlives the server, with its key, and holds after a reset', async () => {

@@ -1,12 +1,14 @@
 /** A server over memory for wire tests: two accounts, and the log line of every request, by which a test knows what the server took it for. */
 
-import { type Account, type AccountKey, openCredentials } from '../../src/auth/credentials.ts'
+import type { Account, AccountKey } from '../../src/auth/credentials.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import { codesOf, codesOfAnyRequest } from '../../src/contract/error-causes.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { RequestLog } from '../../src/http/request-log.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import type { Identities } from '../../src/identities/identities.ts'
+import { openIdentities } from '../../src/identities/open-identities.ts'
 import { emptyStore } from '../../src/opening/empty-store.ts'
 import { openMemoryData } from '../../src/opening/open-data.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -28,6 +30,8 @@ const accountsWith = (mainKeys: readonly AccountKey[]): readonly Account[] => [
 
 export interface WireServer {
   port: number
+  /** Users and keys that are made while the server runs. They stay when it is emptied. */
+  identities: Identities
   /** Resolves when the request's line has been logged. */
   logged(requestId: string): Promise<RequestLog>
   /** Errors that no table foresees, of all requests so far: each is a bug. */
@@ -80,10 +84,12 @@ export async function startWireServer({
   const waiting = new Map<string, (line: RequestLog) => void>()
   const unexpected: unknown[] = []
   const surprises = new Set<string>()
+  const warn = (message: string): void => void unexpected.push(message)
+  const identities = await openIdentities({ backend: { ...memory.backend, clock }, accounts: accountsWith(keys), warn })
   const server = createHttpServer({
     operations,
     backend: over(delayed),
-    credentials: openCredentials(accountsWith(keys)),
+    credentials: identities.credentials,
     domains: [],
     region,
     corsAllowOrigin,
@@ -103,6 +109,7 @@ export async function startWireServer({
   const { port } = await server.listen('127.0.0.1', 0)
   return {
     port,
+    identities: identities.verbs,
     unexpected,
     logged: (requestId) =>
       new Promise((resolve) => {
@@ -113,6 +120,7 @@ export async function startWireServer({
     empty: () => emptyStore(memory.backend),
     close: async () => {
       await server.close()
+      await identities.close()
       await memory.close()
       if (surprises.size > 0) throw new Error(`errors that are not declared: ${[...surprises].join(', ')}`)
     },

@@ -1,0 +1,21 @@
+/** The number of the last change of identities: a process that knows another one reads them all again. */
+import type { Put } from '../kv/kv.ts'
+import { generationCodec } from '../records/identity-records.ts'
+import { identityGenerationKey } from '../records/keyspace.ts'
+import type { Backend } from './backend.ts'
+import { commitDecision } from './commit.ts'
+
+export function generationPut(generation: number): Put {
+  return { key: identityGenerationKey, value: generationCodec.encode(identityGenerationKey, { generation }) }
+}
+
+/** For what changes how identities are stored, and not what they are. */
+export function countChange(backend: Pick<Backend, 'kv' | 'clock'>): Promise<void> {
+  return commitDecision(backend, async () => {
+    const key = identityGenerationKey
+    const [entry] = await backend.kv.get([key])
+    const before = entry === undefined ? 0 : generationCodec.decode(key, entry.value).generation
+    const check = entry === undefined ? ({ key, absent: true } as const) : { key, version: entry.version }
+    return { result: undefined, commit: { checks: [check], puts: [generationPut(before + 1)] } }
+  })
+}
