@@ -53,21 +53,29 @@ export async function askAdmin<T extends z.ZodType>(
 ): Promise<z.output<T>> {
   const body = asked.input === undefined ? '' : JSON.stringify(asked.input)
   const { status, text } = await send(target, asked, body)
-  if (status >= 200 && status < 300) return answered.parse(text === '' ? undefined : JSON.parse(text))
+  const value = parsed(text)
+  if (status >= 200 && status < 300) {
+    const read = answered.safeParse(value)
+    if (read.success) return read.data
+  }
   throw new AdminRefused(
-    refusalIn(text) ?? `the server answers with status ${status}: is its admin port at ${target.url.origin}?`,
+    refusalIn(value) ?? `what answers at ${target.url.origin} is no admin port of this version (status ${status})`,
   )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 const refusal = z.object({ code: z.string(), message: z.string() })
 
-function refusalIn(text: string): string | undefined {
-  try {
-    const { code, message } = refusal.parse(JSON.parse(text))
-    return `${code}: ${message}`
-  } catch {
-    return undefined
-  }
+function refusalIn(value: unknown): string | undefined {
+  const { data } = refusal.safeParse(value)
+  return data && `${data.code}: ${data.message}`
 }
 
 async function send(target: AdminTarget, asked: AdminRequest, body: string): Promise<{ status: number; text: string }> {
@@ -111,7 +119,8 @@ async function begin(target: AdminTarget, asked: AdminRequest, body: string): Pr
   if (url.protocol !== 'https:') return httpRequest(options)
   if (certificate === undefined) return httpsRequest(options)
   const socket = await connectTo(options, certificate)
-  return httpsRequest({ ...options, createConnection: () => socket })
+  // With an agent, Node would open a connection of its own.
+  return httpRequest({ ...options, agent: undefined, createConnection: () => socket })
 }
 
 /** The configured certificate names a host, and this machine is asked by an address: what counts is that the server has this very certificate. */

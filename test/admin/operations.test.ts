@@ -147,6 +147,18 @@ describe.each(adminOperations.map((operation) => [operation.name, operation] as 
   })
 })
 
+it.each(
+  adminOperations.filter((operation) => operation.ofServer).map((operation) => [operation.name, operation] as const),
+)('%s is not for the account that it is about', async (_, { method, path, name }) => {
+  const about = { method, path: path.replace('{account}', 'other'), input: inputs[name]?.('other') }
+  for (const actor of ['another account’s key', 'an administrator in the other account']) {
+    expect([actor, (await world.ask({ ...about, by: actors.get(actor) ?? 'nobody' })).json.code]).toEqual([
+      actor,
+      'AccessDenied',
+    ])
+  }
+})
+
 it('asks for permissions that policies can name, and for each of them', () => {
   const asked = new Set<string>(adminOperations.map(({ permission }) => permission))
   expect([...asked, 'admin:ManageAccountKeys'].sort()).toEqual([...adminActions].sort())

@@ -225,6 +225,7 @@ describe('secrets', () => {
   it('that stand where a key’s id belongs are not logged', async () => {
     const { secretAccessKey } = rootKey
     await world.ask({ method: 'GET', path: users, by: { accessKeyId: secretAccessKey, secretAccessKey: 'x' } })
+    expect(world.log()).toContain('"claimedAccessKeyId":"(a secret access key)"')
     expect(world.log()).not.toContain(secretAccessKey)
   })
 })

@@ -199,6 +199,7 @@ describe('the snippets of configuration', () => {
     ['npm ci && npm start', 'package.json knows them'],
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
+    ['holdfast users add alice', 'test/cli/admin.test.ts does the same'],
     ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [

@@ -118,6 +118,7 @@ const rooms: readonly Room[] = [
       'access/',
       'auth/',
       'commits/backend.ts',
+      'contract/markdown.ts',
       'http/',
       'identities/identities.ts',
       'identities/refusal.ts',
