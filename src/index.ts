@@ -24,7 +24,7 @@ import { checkStartOptions } from './opening/start-options.ts'
 import { defaultLocation } from './operations/location-constraint.ts'
 import { operations } from './operations/table.ts'
 
-export type { AccessKey, Account, KeyPair, OperationRow, ParameterRow }
+export type { AccessKey, Account, Identities, KeyPair, OperationRow, ParameterRow }
 
 export interface StartOptions {
   /** 0, the default: the system picks one. */

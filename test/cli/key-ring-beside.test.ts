@@ -200,24 +200,29 @@ describe('a ring that is changed beside clients', () => {
     },
   )
 
-  it.each<[what: string, write: (backend: Backend) => Promise<unknown>]>([
+  it.each<
+    [what: string, write: (backend: Backend) => Promise<unknown>, before?: (backend: Backend) => Promise<unknown>]
+  >([
     ['an object', (backend) => putEncrypted(backend, { key: 'a', mode: 'SSE-S3' }, patternBytes(1, 10))],
     ['an access key', (backend) => addAccessKey(backend)],
-    ['an access key that is changed', (backend) => changeAccessKey(backend)],
+    ['an access key that is changed', (backend) => changeAccessKey(backend), addAccessKey],
     ['an upload', (backend) => beginEncrypted(backend, { key: 'a', mode: 'SSE-S3' })],
     ['another key of an object', (backend) => setEncryption(backend, scope, { key: 'old' }, { by: 'kms' })],
-  ])('is the one that wraps the key of %s, though the writer has decided by the one before', async (_what, work) => {
-    const { made, open, change } = await openWorld(seededRandom(1))
-    await putEncrypted(made.backend, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
-    await addAccessKey(made.backend)
-    const backend = await open()
-    made.kv.beforeNextCommit(async () => {
-      for (const rotate of names) await change({ rotate })
-      await change({ retire: true })
-    })
-    await work(backend)
-    expect(await opened(await open())).toBeGreaterThan(0)
-  })
+  ])(
+    'is the one that wraps the key of %s, though the writer has decided by the one before',
+    async (_what, work, before) => {
+      const { made, open, change } = await openWorld(seededRandom(1))
+      await putEncrypted(made.backend, { key: 'old', mode: 'SSE-S3' }, patternBytes(1, 10))
+      await before?.(made.backend)
+      const backend = await open()
+      made.kv.beforeNextCommit(async () => {
+        for (const rotate of names) await change({ rotate })
+        await change({ retire: true })
+      })
+      await work(backend)
+      expect(await opened(await open())).toBeGreaterThan(0)
+    },
+  )
 
   it('has one change at a time: of many that begin together none loses the key of another', async () => {
     const world = await openWorld(seededRandom(1))

@@ -202,6 +202,11 @@ describe.each(engines)('%s', (_, open) => {
     const names = Array.from({ length: 8 }, (_, i) => `user${i}`)
     await Promise.all(names.map((name, i) => (i % 2 === 0 ? it_ : other).verbs.users.create('main', { name })))
     expect((await it_.verbs.users.list('main')).map(({ name }) => name)).toEqual(names)
+    const policies = ['readonly', 'readwrite', 'writeonly']
+    await Promise.all(
+      policies.map((policy, i) => (i % 2 === 0 ? it_ : other).verbs.users.attachPolicy('main', 'user0', policy)),
+    )
+    expect(await other.verbs.users.get('main', 'user0')).toMatchObject({ policies })
     await other.close()
   })
 })

@@ -1,6 +1,7 @@
 /** All mutations, by rooms. Each survivor that was found belongs here, with the test that kills it now. */
 import { accessMutations } from './access.ts'
 import { dataMutations } from './data.ts'
+import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
@@ -10,4 +11,5 @@ export const mutations: readonly Mutation[] = [
   ...dataMutations,
   ...outsideMutations,
   ...accessMutations,
+  ...identityMutations,
 ]

@@ -1,0 +1,96 @@
+/** Mutations of identities: who is let in by what was true once, and secrets that would be lost or shown. */
+import type { Mutation } from './mutation.ts'
+
+export const identityMutations: readonly Mutation[] = [
+  {
+    name: 'a process goes on by what it knew before it was stopped',
+    file: 'identities/identities-in-use.ts',
+    find: 'return this.#isFresh() ? undefined : this.#renew()',
+    replace: 'return undefined',
+    suite: 'identities/lease.test.ts',
+  },
+  {
+    name: 'a reading counts from its end, though the process was stopped in it',
+    file: 'identities/identities-in-use.ts',
+    find: 'this.#knownMs = beganMs',
+    replace: 'this.#knownMs = this.#time.nowMs()',
+    suite: 'identities/lease.test.ts',
+  },
+  {
+    name: 'a change is answered before the others know it',
+    file: 'identities/change.ts',
+    find: 'await this.#spread(generation)',
+    replace: 'void this.#spread(generation)',
+    suite: 'identities/lease.test.ts',
+  },
+  {
+    name: 'of two changes that come together one is lost',
+    file: 'identities/change.ts',
+    find: 'checks: [check, ...checks]',
+    replace: 'checks: [...checks]',
+    suite: 'identities/verbs.test.ts',
+  },
+  {
+    name: 'a key that expired is accepted on connections that used it before',
+    file: 'auth/credentials.ts',
+    find: 'if (known !== undefined && !isOver(known.expiresMs)) return known',
+    replace: 'if (known !== undefined) return known',
+    suite: 'wire/user-keys.test.ts',
+  },
+  {
+    name: 'signing keys of a secret that was rotated stay',
+    file: 'auth/credentials.ts',
+    find: '    signers.clear()\n',
+    replace: '',
+    suite: 'wire/user-keys.test.ts',
+  },
+  {
+    name: 'keys of a disabled user are accepted',
+    file: 'identities/known.ts',
+    find: 'if (record.disabled) continue',
+    replace: '',
+    suite: 'identities/verbs.test.ts',
+  },
+  {
+    name: 'an attached policy that is lost denies nothing',
+    file: 'identities/known.ts',
+    find: 'policyOf(stored, accountId, name) ?? this.#lostPolicy(name)',
+    replace: "policyOf(stored, accountId, name) ?? { name, document: '' }",
+    suite: 'identities/lease.test.ts',
+  },
+  {
+    name: 'a user is taken for the account where the bucket has no policy',
+    file: 'operations/authorize.ts',
+    find: 'permissions !== undefined || policies !== undefined || session !== undefined',
+    replace: 'permissions !== undefined || session !== undefined',
+    suite: 'wire/user-keys.test.ts',
+  },
+  {
+    name: 'of two session policies one is enough',
+    file: 'operations/principal-policies.ts',
+    find: 'one.allows === undefined || other.allows === undefined',
+    replace: 'one.allows === undefined && other.allows === undefined',
+    suite: 'operations/principal-policies.test.ts',
+  },
+  {
+    name: 'a secret is sealed by a key of the ring that is retired at that moment',
+    file: 'identities/key-verbs.ts',
+    find: '    checks: backend.keys.checks,\n',
+    replace: '',
+    suite: 'cli/key-ring-beside.test.ts',
+  },
+  {
+    name: 'secrets stay sealed by the key of the ring that is to be retired',
+    file: 'jobs/rewrap.ts',
+    find: '  await change(backend, accessKeys, changeSecret(backend), secrets)\n',
+    replace: '',
+    suite: 'cli/key-ring-beside.test.ts',
+  },
+  {
+    name: 'a sealed secret opens for another access key',
+    file: 'commits/sealed-secrets.ts',
+    find: 'const binding = (accessKeyId: string): Buffer => Buffer.from(',
+    replace: 'const binding = (accessKeyId: string): Buffer => Buffer.alloc(accessKeyId.length && 1) ?? Buffer.from(',
+    suite: 'identities/lease.test.ts',
+  },
+]
