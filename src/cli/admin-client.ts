@@ -6,18 +6,19 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:tls'
 import { z } from 'zod'
+import { parseScope } from '../auth/authorization.ts'
 import { canonicalRequest, parseQuery } from '../auth/canonical-request.ts'
 import {
   algorithm,
   deriveSigningKey,
   formatTimestamp,
-  scopeService,
   scopeTerminator,
   signature,
   stringToSign,
 } from '../auth/sigv4.ts'
 import { systemClock } from '../clock.ts'
 import type { AccessKey } from '../config/accounts.ts'
+import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 
 /** The server was reached and refuses, or it can't be reached. The message says why. */
@@ -137,6 +138,8 @@ async function connectTo({ host, port }: RequestOptions, file: string) {
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 
+const malformed = (message: string): S3Error => new S3Error('InvalidRequest', { message })
+
 const names = ['host', 'x-amz-content-sha256', 'x-amz-date']
 
 function signedHeaders(
@@ -149,8 +152,7 @@ function signedHeaders(
   const timestamp = formatTimestamp(systemClock.now())
   const date = timestamp.slice(0, 8)
   const payloadHash = hash('sha256', body)
-  const text = `${date}/${region}/${scopeService}/${scopeTerminator}`
-  const scope = { accessKeyId: key.accessKeyId, date, region, text, credential: `${key.accessKeyId}/${text}` }
+  const scope = parseScope(`${key.accessKeyId}/${date}/${region}/s3/${scopeTerminator}`, malformed)
   const headers = { host: url.host, 'x-amz-content-sha256': payloadHash, 'x-amz-date': timestamp }
   const canonical = canonicalRequest({
     method,

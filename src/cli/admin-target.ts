@@ -50,7 +50,8 @@ function readUrl(text: string): URL {
 async function keyOf({ root, accounts, data }: Configuration): Promise<{ key: AccessKey; account: string }> {
   if (root !== undefined) return { key: root, account: rootAccount.id }
   const inFile = accounts.flatMap(({ id, keys }) => keys.map((key) => ({ key, account: id })))
-  const [first] = inFile
+  // One that is narrowed can administer nothing.
+  const first = inFile.find(({ key }) => key.permissions === undefined) ?? inFile[0]
   if (first !== undefined) return first
   const file = join(data, 'credentials.json')
   // The server makes it. A command that made another would be refused with it.

@@ -119,7 +119,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
   },
   adminListen: {
     flag: 'admin-listen',
-    environment: ['HOLDFAST_ADMIN_LISTEN'],
+    environment: ['HOLDFAST_ADMIN_LISTEN', 'MINIO_CONSOLE_ADDRESS'],
     toml: 'adminListen',
     kind: addressOrOff,
     initial: ['127.0.0.1:9001'],

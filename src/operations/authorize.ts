@@ -47,21 +47,6 @@ export function authorize(asker: Asker, asked: Asked): void {
   throw accessDenied(asked.permission, reasonText(because))
 }
 
-/** The same for what is about an account and none of its buckets, as the admin port asks it. `owner`: id of the account. Throws AccessDenied. */
-export function authorizeForAccount(asker: Asker, permission: string, owner: string): void {
-  const { allowed, because } = decide({
-    ...policiesOf(asker.principal),
-    bucket: { owner, ownership: 'BucketOwnerEnforced', publicAccessBlock: noPublicAccessBlock },
-    request: {
-      principal: accessPrincipal(asker.principal),
-      action: permission,
-      resource: resourceName('', ''),
-      value: (name) => asker.conditionValue(name),
-    },
-  })
-  if (!allowed) throw accessDenied(permission, reasonText(because))
-}
-
 /** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
 function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): boolean {
   const { accountId, permissions, policies, session } = principal
@@ -89,7 +74,7 @@ export function decisionOn(asker: Asker, { permission, name: bucketName, bucket,
 }
 
 /** `reason` is for the log alone: it would tell a stranger what the policy says. */
-function accessDenied(permission: string, reason: string): S3Error {
+export function accessDenied(permission: string, reason: string): S3Error {
   return new S3Error('AccessDenied', {
     message: `This access key is not permitted to perform ${permission} on this resource.`,
     reason,
@@ -104,7 +89,7 @@ function resourceName(bucket: string, key: string): string {
   return key === '' ? arnPrefix + bucket : `${arnPrefix}${bucket}/${key}`
 }
 
-function accessPrincipal(principal: Principal): AccessPrincipal {
+export function accessPrincipal(principal: Principal): AccessPrincipal {
   if (principal === nobody) return { kind: 'anonymous' }
   const { accountId, user } = principal
   return user === undefined ? { kind: 'account', accountId } : { kind: 'user', accountId, ...user }

@@ -125,6 +125,7 @@ const rooms: readonly Room[] = [
       'objects/buckets.ts',
       'objects/find-version.ts',
       'operations/authorize.ts',
+      'operations/authorize-account.ts',
       'operations/bucket-name.ts',
       'records/object-attributes.ts',
     ],
