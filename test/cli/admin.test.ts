@@ -280,6 +280,56 @@ test('accounts administer themselves, and no other', async () => {
   expect((await done('accounts', 'list')).accounts.map(({ id }: { id: string }) => id)).toEqual(['main'])
 })
 
+test('each action does what it says', { timeout: 300_000 }, async () => {
+  await start()
+  const file = place.path('policy.json')
+  const document = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::*' }],
+  })
+  await writeFile(file, document)
+  const { user } = await done('users', 'add', 'alice', '--policy', 'readonly', '--policy', 'writeonly')
+  expect(user).toMatchObject({ name: 'alice', enabled: true, policies: ['readonly', 'writeonly'] })
+  expect((await done('users', 'put-policy', 'alice', 'own', file)).user.inlinePolicies).toEqual([
+    { name: 'own', document },
+  ])
+  expect((await done('users', 'remove-policy', 'alice', 'own')).user.inlinePolicies).toEqual([])
+  expect((await done('users', 'disable', 'alice')).user.enabled).toBe(false)
+  expect((await done('users', 'show', 'alice')).user.enabled).toBe(false)
+
+  expect((await done('policies', 'put', 'team', file)).policy).toMatchObject({
+    name: 'team',
+    builtIn: false,
+    users: [],
+  })
+  expect((await done('policies', 'get', 'team')).policy.document).toBe(document)
+  const { policies } = await done('policies')
+  expect(policies.map(({ name }: { name: string }) => name)).toContain('team')
+  await done('policies', 'remove', 'team')
+  expect((await command(['policies', 'get', 'team'])).stderr).toContain('NoSuchEntity')
+
+  const key = await newKey('--access-key', 'my-own-key', '--user', 'alice', '--policy-file', file)
+  expect(key.accessKeyId).toBe('my-own-key')
+  expect((await done('keys', 'show', 'my-own-key')).key).toMatchObject({ user: 'alice', policy: document })
+  expect((await done('keys', 'list', '--user', 'alice')).keys).toHaveLength(1)
+  await done('keys', 'remove', 'my-own-key')
+  expect((await done('keys', 'list', '--user', 'alice')).keys).toEqual([])
+
+  expect((await done('accounts', 'block-public', 'main')).account.publicAccessBlock).toEqual({
+    blockPublicAcls: true,
+    ignorePublicAcls: true,
+    blockPublicPolicy: true,
+    restrictPublicBuckets: true,
+  })
+  expect((await done('accounts', 'unblock-public', 'main')).account).not.toHaveProperty('publicAccessBlock')
+  expect((await done('accounts', 'show', 'main')).account.source).toBe('configuration')
+  const refused = await command(['users', 'add', 'bob', '--policy', 'none'])
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('bob is made, but does not have the policy'),
+  })
+})
+
 test('secrets are shown once, and logged nowhere', async () => {
   const log = place.path('log')
   await start('--log-level', 'debug', '--log-file', log)
