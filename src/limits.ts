@@ -254,7 +254,8 @@ export const limits = {
   identityLookMs: 500,
   /** No request is verified by what a process knew longer ago than this. */
   identityLeaseMs: 3_000,
-  identitiesMax: 50_000,
+  /** Every process reads all of them after each change. */
+  identitiesMax: 20_000,
   accountNameCharsMax: 256,
   userNameCharsMax: 64,
   policyNameCharsMax: 128,

@@ -61,7 +61,7 @@ export class IdentitiesInUse {
 
   /** Resolves once this process knows this generation, or a newer one. */
   async learn(generation: number): Promise<void> {
-    if (this.#stored.generation < generation) await this.look()
+    if (this.#stored.generation !== generation) await this.look()
     if (this.#stored.generation < generation) throw notKnown()
   }
 

@@ -1,4 +1,5 @@
 /** All identities as they are stored, read at one moment. What has not changed since the last reading stays the same object. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IdentityPolicy } from '../auth/principal.ts'
 import { ObjectKeyLost, type Wrapping } from '../commits/encryption.ts'
 import { openSecret } from '../commits/sealed-secrets.ts'
@@ -81,10 +82,10 @@ export class IdentityReader {
     this.#warn = warn
   }
 
-  /** Cheap: to be asked often. */
+  /** Cheap: to be asked often. Of a record that is damaged, no number at all. */
   async generation(): Promise<number> {
     const [entry] = await this.#backend.kv.get([identityGenerationKey])
-    return entry === undefined ? 0 : generationCodec.decode(entry.key, entry.value).generation
+    return entry === undefined ? 0 : (generationOf(entry) ?? Number.NaN)
   }
 
   async read(): Promise<StoredIdentities> {
@@ -98,6 +99,8 @@ export class IdentityReader {
         const last = page.at(-1)
         if (last === undefined || page.length < pageEntries) break
         start = keyAfter(last.key)
+        // Requests go on meanwhile.
+        await nextTurn()
       }
       this.#decoded = decoded
       return stored
@@ -109,7 +112,8 @@ export class IdentityReader {
   #take(stored: StoredIdentities, decoded: Map<string, Decoded>, entry: Entry): void {
     stored.entries += 1
     if (entry.key.equals(identityGenerationKey)) {
-      stored.generation = generationCodec.decode(entry.key, entry.value).generation
+      // Above all that have been: the next change writes the record anew.
+      stored.generation = generationOf(entry) ?? this.#backend.clock.now()
       stored.check = { key: identityGenerationKey, version: entry.version }
       return
     }
@@ -167,6 +171,16 @@ export class IdentityReader {
       )
       return { record, secretAccessKey: undefined }
     }
+  }
+}
+
+/** `undefined`: the record is damaged. */
+function generationOf({ key, value }: Entry): number | undefined {
+  try {
+    return generationCodec.decode(key, value).generation
+  } catch (error) {
+    if (error instanceof RecordDamaged) return undefined
+    throw error
   }
 }
 

@@ -16,13 +16,16 @@ import { openIdentities } from '../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
 import { limits } from '../../src/limits.ts'
 import { openMetadata } from '../../src/opening/open-data.ts'
+import type { MadeKey } from '../identities/child.ts'
+import type { Report, Request } from '../identities/primary.ts'
 import type { SigningKey } from '../support/signer.ts'
-import { exchange, openWire, type Reply, signAsk } from '../support/wire-client.ts'
-import { environmentKey, killLeftovers, run, serve } from './holdfast-process.ts'
+import { exchange, openWire, signAsk } from '../support/wire-client.ts'
+import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
 import { RecoverWorld, schemes } from './recover-world.ts'
 
 const style = { prefix: 'x-amz-', hosting: 'path' } as const
-const childScript = fileURLToPath(new URL('../../dist/test/identities/child.js', import.meta.url))
+const script = (name: string): string =>
+  fileURLToPath(new URL(`../../dist/test/identities/${name}.js`, import.meta.url))
 
 let data: string
 const ends: (() => unknown)[] = []
@@ -76,8 +79,9 @@ async function openBeside(path = data): Promise<ServedIdentities> {
 }
 
 test('a key that a verb has answered survives that the process is killed', async () => {
-  const child = fork(childScript, [data])
-  const [key] = (await once(child, 'message')) as [SigningKey]
+  const child = fork(script('child'), [data])
+  const [key]: MadeKey[] = await once(child, 'message')
+  if (key === undefined) throw new Error('the server made no key')
   child.kill('SIGKILL')
   await once(child, 'exit')
   const server = await start('--workers', '2')
@@ -138,15 +142,8 @@ test('workers that were stopped meanwhile decide nothing by what they knew befor
   await makeBucket(server.ready.endpoint)
   const beside = await openBeside()
   const key = await beside.verbs.keys.add({ accountId: 'main' })
-  // One connection for each worker, which has answered on it.
-  const agents = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })]
-  ends.push(() => agents.map((agent) => agent.destroy()))
-  const port = portOf(server.ready.endpoint)
-  const ask = (): Promise<Reply>[] =>
-    agents.map((agent) =>
-      exchange(agent, port, signAsk({ method: 'GET', bucket: 'photos', signedBy: key }, port, style)),
-    )
-  expect((await Promise.all(ask())).map(({ status }) => status)).toEqual([200, 200])
+  const connections = connectionsTo(server.ready.endpoint, 2)
+  expect(await Promise.all(connections.ask(key))).toEqual([200, 200])
 
   const workers = await childrenOf(server.ready.pid)
   expect(workers).toHaveLength(2)
@@ -155,11 +152,72 @@ test('workers that were stopped meanwhile decide nothing by what they knew befor
   await beside.verbs.keys.setDisabled(key.accessKeyId, true)
   expect(performance.now() - beganMs).toBeGreaterThanOrEqual(limits.identityLeaseMs)
   // They lie in the sockets when the workers go on.
-  const asked = Promise.all(ask())
+  const asked = Promise.all(connections.ask(key))
   for (let turns = 0; turns < 10; turns++) await nextTurn()
   for (const pid of workers) process.kill(pid, 'SIGCONT')
-  expect((await asked).map(({ status }) => status)).toEqual([403, 403])
+  expect(await asked).toEqual([403, 403])
   await stop(server)
+})
+
+/** A connection for each worker, which it has taken: the primary gives them to one after the other. */
+function connectionsTo(url: string, count: number) {
+  const agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  ends.push(() => agents.map((agent) => agent.destroy()))
+  const port = portOf(url)
+  return {
+    ask: (signedBy: SigningKey): Promise<number>[] =>
+      agents.map(async (agent) => {
+        const asked = signAsk({ method: 'GET', bucket: 'photos', signedBy }, port, style)
+        return (await exchange(agent, port, asked)).status
+      }),
+  }
+}
+
+test('the primary answers a change once all workers know it; one that is stopped makes it wait for the lease, one that ends does not', async () => {
+  const environment = { PATH: process.env.PATH ?? '', ...keyVariables }
+  const child = fork(script('primary'), [data], { env: environment })
+  ends.push(() => child.kill('SIGKILL'))
+  const reported = async (): Promise<Report> => {
+    const [report] = await once(child, 'message')
+    return report
+  }
+  const ready = await reported()
+  const url = ready.said === 'ready' ? ready.url : expect.fail('it is not ready')
+  await makeBucket(url)
+  const order = async (request: Request): Promise<Extract<Report, { said: 'done' }>> => {
+    child.send(request)
+    const report = await reported()
+    return report.said === 'done' ? report : expect.fail('it is ready again')
+  }
+  const added = await order({ do: 'add' })
+  const key = added.key ?? expect.fail('there is no key')
+  expect(added.tookMs).toBeLessThan(limits.identityLeaseMs)
+  const connections = connectionsTo(url, 2)
+  expect(await Promise.all(connections.ask(key))).toEqual([200, 200])
+  const disable = { do: 'setDisabled', accessKeyId: key.accessKeyId, disabled: true } as const
+  const enable = { ...disable, disabled: false }
+  for (const [change, status] of [
+    [disable, 403],
+    [enable, 200],
+    [disable, 403],
+    [enable, 200],
+  ] as const) {
+    expect((await order(change)).tookMs).toBeLessThan(limits.identityLeaseMs)
+    expect(await Promise.all(connections.ask(key))).toEqual([status, status])
+  }
+
+  const [stopped = 0] = await childrenOf(child.pid ?? 0)
+  process.kill(stopped, 'SIGSTOP')
+  expect((await order(disable)).tookMs).toBeGreaterThanOrEqual(limits.identityLeaseMs)
+  const asked = connections.ask(key)
+  expect(await Promise.race(asked)).toBe(403)
+  process.kill(stopped, 'SIGCONT')
+  expect(await Promise.all(asked)).toEqual([403, 403])
+
+  process.kill(stopped, 'SIGSTOP')
+  const change = order(enable)
+  process.kill(stopped, 'SIGKILL')
+  expect((await change).tookMs).toBeLessThan(limits.identityLeaseMs)
 })
 
 async function childrenOf(pid: number): Promise<number[]> {

@@ -5,7 +5,7 @@ import { keyRing, ringKey } from '../../src/encryption/key-ring.ts'
 import { KvUnavailable } from '../../src/kv/kv.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { limits } from '../../src/limits.ts'
-import { accessKeyKey, identityKey } from '../../src/records/keyspace.ts'
+import { accessKeyKey, identityGenerationKey, identityKey } from '../../src/records/keyspace.ts'
 import { outcome, WatchedKv } from '../objects/fixture.ts'
 import { allowing, declared, ManualTime, openProcess, type Process } from './fixture.ts'
 
@@ -204,6 +204,26 @@ describe('what is stored and what is configured', () => {
     expect(later.credentials.find('AKEY')).toBeDefined()
     expect(later.credentials.find('AKOTHER')).toBeUndefined()
     for (const process of [first, later]) await process.close()
+  })
+
+  it('a damaged number of the last change keeps nobody out, and the next change writes it anew', async () => {
+    const kv = memoryKv()
+    const time = new ManualTime()
+    const first = await openProcess(kv, { time })
+    await first.verbs.keys.add(key)
+    await kv.commit({ puts: [{ key: identityGenerationKey, value: Buffer.from('damaged') }] })
+    const second = await openProcess(kv, { time })
+    expect(second.credentials.find('AKEY')).toBeDefined()
+    // It reads the damaged record at a later time.
+    second.clock.advance(1000)
+    time.pass(lease + 1)
+    await second.credentials.renewal()
+    first.tellOthers((generation) => second.learn(generation))
+    await first.verbs.keys.setDisabled('AKEY', true)
+    for (const process of [first, second, await openProcess(kv, { time })]) {
+      expect(process.credentials.find('AKEY')).toBeUndefined()
+      await process.close()
+    }
   })
 
   it('a record that is damaged lets nobody in and lifts no block, and the rest goes on', async () => {
