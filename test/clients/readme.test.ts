@@ -163,6 +163,7 @@ describeClient('the snippets of Node', ['node', '--version'], (place) => {
   test('a test starts a server and writes to it; with TLS, it takes an agent', async () => {
     const embedded = snippet('ts', 'await using s = await startServer').code
     await run('embedded', embedded)
+    await run('users', `${embedded}\n${snippet('ts', 's.identities.users.create').code}`)
     const { cert, key } = makeAuthority(place.directory).issue('server')
     const secure = [
       `const cert = ${JSON.stringify(cert)}, key = ${JSON.stringify(key)}`,
