@@ -29,7 +29,7 @@ export function scopedPolicy({ bucket, prefix, access }: KeyScope): string {
     ...(reads && writes ? ['s3:DeleteObject'] : []),
   ]
   const onBucket = [...findsBucket, ...(writes && prefix === '' ? ['s3:ListBucketMultipartUploads'] : [])]
-  const bucketArn = `arn:aws:s3:::${bucket}`
+  const bucketArn = `arn:aws:s3:::${escaped(bucket)}`
   const ofPrefix = prefix === '' ? {} : { Condition: { StringLike: { 's3:prefix': `${escaped(prefix)}*` } } }
   const lists = { Sid: 'Lists', Effect: 'Allow', Action: listsKeys, Resource: bucketArn, ...ofPrefix }
   return JSON.stringify({
