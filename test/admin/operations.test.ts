@@ -105,6 +105,10 @@ beforeAll(async () => {
     ['the main account’s key', rootKey],
     ['another account’s key', await keys.add({ accountId: 'other' })],
     ['an administrator in main', await userKey('main', 'chief', 'consoleAdmin')],
+    [
+      'a key of an administrator that a policy of its own narrows',
+      await keys.add({ accountId: 'main', user: 'chief', policy: JSON.stringify(everything) }),
+    ],
     ['an administrator in the other account', await userKey('other', 'chief', 'consoleAdmin')],
     ['a user of main without admin permission', await userKey('main', 'worker', 'readwrite')],
     ['a user of the other account without a policy', await userKey('other', 'worker')],

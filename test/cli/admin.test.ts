@@ -351,6 +351,32 @@ test('secrets are shown once, and logged nowhere', async () => {
   }
 })
 
+test('the keys of the configuration count as it says now', async () => {
+  const config = place.path('holdfast.toml')
+  const configure = (key: string) =>
+    writeFile(
+      config,
+      `[[accounts]]\nid = "main"\nkeys = [{ accessKeyId = "${key}", secretAccessKey = "secret-of-${key}" }]\n`,
+    )
+  const ask = async (key: string) => {
+    const outcome = await command(
+      ['users', 'list'],
+      variablesOf({ accessKeyId: key, secretAccessKey: `secret-of-${key}` }),
+    )
+    return outcome.code === 0 ? 'answered' : /\w+(?=: )/.exec(outcome.stderr.replace('holdfast: ', ''))?.[0]
+  }
+  await configure('first-key')
+  const words = ['serve', '--config', config, '--data', place.path('data'), '--listen', '127.0.0.1:0']
+  const server = await serve([...words, '--admin-listen', '127.0.0.1:0', '--workers', '2', '--log-level', 'info'], {})
+  started.server = server
+  expect(await ask('first-key')).toBe('answered')
+  await configure('second-key')
+  server.child.kill('SIGHUP')
+  await server.logged((line) => line.includes('the configuration was read again'))
+  expect(await ask('first-key')).toBe('InvalidAccessKeyId')
+  expect(await ask('second-key')).toBe('answered')
+})
+
 describe('a command', () => {
   test('finds the server and a key by the configuration that started it', async () => {
     const config = place.path('holdfast.toml')
