@@ -77,6 +77,10 @@ export const limits = {
   completeBodyBytesMax: 4 * MiB,
   corsDocumentBytesMax: 64 * KiB,
   headerSectionBytesMax: 32 * KiB,
+  adminBodyBytesMax: 1 * MiB,
+  adminConnectionsMax: 64,
+  /** How long a command waits for the admin port: longer than a change takes to be known to every process. */
+  adminAnswerMs: 60_000,
 
   // Form posts.
   /** Everything before the file's bytes, as S3 bounds it: fields, their headers, boundaries. The policy is one of the fields. */

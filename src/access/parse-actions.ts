@@ -1,4 +1,5 @@
 /** Action, NotAction, Resource and NotResource of a policy's statement, and whether they belong together. */
+import { adminActions } from './admin-actions.ts'
 import { type ActionTarget, findConditionKey, s3Actions } from './condition-keys.ts'
 import { canStartWith, compileGlob, PatternError, type PatternToken, parsePattern } from './glob.ts'
 import type { Patterns, PolicyTarget } from './policy-document.ts'
@@ -6,8 +7,9 @@ import type { Json, JsonObject } from './policy-json.ts'
 import { policyPattern } from './policy-pattern.ts'
 import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
 
-/** Other services' actions in identity policies: of the admin API, and of temporary keys. MinIO's own policies name them. */
-const otherAction = /^(?:admin|sts|kms):[A-Za-z*?]{1,128}$/i
+/** Other services' actions in identity policies: of keys that encrypt, and of temporary ones. MinIO's own policies name them. */
+const otherAction = /^(?:sts|kms):[A-Za-z*?]{1,128}$/i
+const adminAction = /^admin:[A-Za-z*?]{1,128}$/i
 const s3Action = /^s3:[A-Za-z*?]{1,128}$/i
 const bucketArnPrefix = 'arn:aws:s3:::'
 
@@ -35,11 +37,18 @@ export function parseActions(statement: JsonObject, name: string, target: Policy
   const patterns = stringsOf(value, place)
   for (const pattern of patterns) {
     if (pattern === '*') continue
-    if (target.kind !== 'bucket' && otherAction.test(pattern)) continue
+    if (target.kind !== 'bucket' && (otherAction.test(pattern) || isAdminAction(pattern))) continue
     if (!s3Action.test(pattern) || actionsMatching(pattern).length === 0)
       throw malformed('Policy has invalid action', place, pattern)
   }
   return { negated, patterns }
+}
+
+/** Whether it stands for something that the admin port does. */
+function isAdminAction(pattern: string): boolean {
+  if (!adminAction.test(pattern)) return false
+  const matches = compileGlob(parsePattern(pattern.toLowerCase(), { variables: false, wildcards: true }))
+  return adminActions.some((action) => matches(action.toLowerCase(), noLookup))
 }
 
 function oneOf(

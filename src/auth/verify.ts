@@ -188,7 +188,8 @@ const withHost = (headers: HeaderIndex, host: string): HeaderIndex => ({
   values: new Map(headers.values).set('host', host),
 })
 
-const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
+/** Signatures of version 2 are taken nowhere. */
+export const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
 /**
  * Version 2 signs no body, and neither does a client without a signature. It may still send its SHA-256, or send it in unsigned chunks. Looked up by AWS's name whatever dialect the

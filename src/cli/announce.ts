@@ -4,20 +4,27 @@ import { version } from '../version.ts'
 import type { Invocation } from './command.ts'
 import type { Instance } from './instance.ts'
 
+interface Endpoints {
+  /** URL of the S3 port. */
+  endpoint: string
+  /** Absent: there is no admin port. */
+  adminEndpoint: string | undefined
+}
+
 /** Call once, when every serving process is listening. */
 export function announce(
   { configuration, extra, json, print }: Invocation,
   instance: Instance,
-  endpoint: string,
+  { endpoint, adminEndpoint }: Endpoints,
 ): void {
   const isAnonymous = extra.anonymous === true
   if (json) {
     const about = isAnonymous ? {} : privateFields(instance)
-    print(JSON.stringify({ ...readyEvent(configuration, endpoint), ...about }))
+    print(JSON.stringify({ ...readyEvent(configuration, endpoint), adminEndpoint, ...about }))
     return
   }
   if (extra.quiet !== true && !isAnonymous)
-    for (const line of aboutLines(configuration, instance, endpoint)) print(line)
+    for (const line of aboutLines(configuration, instance, { endpoint, adminEndpoint })) print(line)
   const key = isAnonymous ? '' : ` accessKeyId=${instance.shownKey.accessKeyId}`
   print(`ready ${endpoint}${key} workers=${configuration.workers} pid=${process.pid}`)
 }
@@ -38,7 +45,11 @@ function privateFields({ shownKey, dataPath }: Instance): object {
   return { accessKeyId, secretAccessKey, secretKeptIn: keptIn, data: dataPath }
 }
 
-function aboutLines(configuration: Configuration, { shownKey, dataPath }: Instance, endpoint: string): string[] {
+function aboutLines(
+  configuration: Configuration,
+  { shownKey, dataPath }: Instance,
+  { endpoint, adminEndpoint }: Endpoints,
+): string[] {
   const { accessKeyId, secretAccessKey, keptIn } = shownKey
   const secret =
     secretAccessKey === undefined
@@ -47,6 +58,7 @@ function aboutLines(configuration: Configuration, { shownKey, dataPath }: Instan
   return [
     `Holdfast ${version}`,
     `  endpoint    ${endpoint}`,
+    ...(adminEndpoint === undefined ? [] : [`  admin port  ${adminEndpoint}`]),
     `  access key  ${accessKeyId}`,
     `  secret key  ${secret}`,
     `  region      ${configuration.region}`,

@@ -3,24 +3,29 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OptionName } from '../config/options.ts'
 import { access } from './access.ts'
+import { keys } from './access-keys.ts'
+import { accounts } from './accounts.ts'
 import { rateFlag } from './asked-rate.ts'
 import { backup } from './backup.ts'
 import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
-import { keys } from './keys.ts'
+import { keyRing, keyRingFlags } from './key-ring.ts'
 import { locations } from './locations.ts'
 import { orphans } from './orphans.ts'
+import { policies } from './policies.ts'
 import { reclaim } from './reclaim.ts'
 import { recover } from './recover.ts'
 import { repair } from './repair.ts'
 import { restore } from './restore.ts'
 import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
+import { users } from './users.ts'
 
 const serveOptions: readonly OptionName[] = [
   'config',
   'data',
   'listen',
+  'adminListen',
   'domains',
   'region',
   'corsAllowOrigin',
@@ -75,7 +80,7 @@ export const commands: readonly CommandDeclaration[] = [
     options: serveOptions.filter((name) => name !== 'listen' && name !== 'data'),
     extraFlags: [
       { flags: '--address <HOST:PORT>', summary: 'Address of the S3 port.', option: 'listen' },
-      { flags: '--console-address <HOST:PORT>', summary: 'Accepted; this version has no console.' },
+      { flags: '--console-address <HOST:PORT>', summary: 'Address of the admin port.', option: 'adminListen' },
       { flags: '-S, --certs-dir <DIR>', summary: 'Speak TLS with `public.crt` and `private.key` of this directory.' },
       { flags: '--quiet', summary: 'Print only the line that scripts wait for.' },
       { flags: '--anonymous', summary: 'Print no access key and no path.' },
@@ -87,9 +92,6 @@ export const commands: readonly CommandDeclaration[] = [
     run: async (invocation) => {
       if (invocation.extra.certsDir !== undefined && invocation.configuration.tls === undefined) {
         invocation.notice('--certs-dir: it holds no public.crt and private.key; the port speaks plain HTTP')
-      }
-      if (invocation.extra.consoleAddress !== undefined) {
-        invocation.notice('--console-address: this version has no console yet; only the S3 port is served')
       }
       return serve(invocation)
     },
@@ -122,19 +124,16 @@ export const commands: readonly CommandDeclaration[] = [
     ],
     run: clock,
   },
+  accounts,
+  users,
+  policies,
+  keys,
   {
-    name: 'keys',
+    name: 'key-ring',
     summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
-    extraFlags: [
-      { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
-      { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
-      {
-        flags: '--retire',
-        summary: 'The same, then remove the older keys: whoever has one of them can no longer open anything.',
-      },
-    ],
-    run: keys,
+    extraFlags: keyRingFlags,
+    run: keyRing,
   },
   {
     name: 'access',

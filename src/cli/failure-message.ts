@@ -11,9 +11,11 @@ import { PlacementRefused } from '../instance/known-placement.ts'
 import { MetadataDamaged } from '../kv/integrity/metadata-damaged.ts'
 import { ListenFailed } from '../opening/endpoint.ts'
 import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
+import { AdminRefused } from './admin-client.ts'
 import { WorkerFailed } from './crew.ts'
 
 const expected = [
+  AdminRefused,
   ConfigurationError,
   DataDirectoryRefused,
   InstanceInUse,

@@ -22,7 +22,7 @@ export class KeyPairFiles {
   readonly #files: TlsFiles
   readonly #log: Log
   #current: KeyPair
-  #renewed: (pair: KeyPair) => void = () => {}
+  readonly #renewed: ((pair: KeyPair) => void)[] = []
   #timer: NodeJS.Timeout | undefined
   #closed = false
   /** What was wrong at the last look, so that it is said only once. */
@@ -39,9 +39,9 @@ export class KeyPairFiles {
     return this.#current
   }
 
-  /** From now on, calls `renewed` with each new pair that can be served. Call it once. */
+  /** From now on, calls `renewed` with each new pair that can be served, beside those who watch already. */
   watch(renewed: (pair: KeyPair) => void): void {
-    this.#renewed = renewed
+    this.#renewed.push(renewed)
     this.#lookLater()
   }
 
@@ -71,7 +71,7 @@ export class KeyPairFiles {
   #renew(pair: KeyPair): void {
     checkKeyPair(pair, this.#files)
     this.#current = pair
-    this.#renewed(pair)
+    for (const renewed of this.#renewed) renewed(pair)
     this.#log.info({ certificate: this.#files.cert }, 'the new TLS certificate is in use')
   }
 

@@ -1,11 +1,14 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import { setDefaultHighWaterMark } from 'node:stream'
+import { systemClock } from '../clock.ts'
+import { opening } from '../closing-stack.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { unfollowedMinioVariables } from '../config/minio-variables.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import { isFirstStart } from '../instance/data-directory.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openEndpoint, refuseTakenAddress } from '../opening/endpoint.ts'
+import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import type { Invocation } from './command.ts'
@@ -28,25 +31,60 @@ export async function serve(invocation: Invocation): Promise<number> {
   const log = openLog(configuration)
   // Before anything is created: the operator corrects a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
-  if (await isFirstStart(configuration.data)) await refuseTakenAddress(configuration.listen)
+  if (await isFirstStart(configuration.data)) await refuseTakenAddresses(configuration)
   const instance = await openInstance(configuration, log)
   try {
-    const serving = await startServing(configuration, instance, keyPairFiles, log)
+    const { serving, adminUrl, close } = await openPorts(invocation, instance, keyPairFiles, log)
     try {
-      announce(invocation, instance, serving.url)
+      announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl })
       const { credentialsFile } = instance
       const { load } = invocation
       hangups.handle(() => reload({ configuration, load, credentialsFile, keyPairFiles, renew: serving.renew, log }))
       const signal = await Promise.race([signals.requested, serving.failed])
       log.info({ signal }, 'finishing the requests under way')
     } finally {
-      await serving.close()
+      await close()
     }
   } finally {
     keyPairFiles?.close()
     await instance.close()
   }
   return 0
+}
+
+async function refuseTakenAddresses({ listen, adminListen }: Configuration): Promise<void> {
+  await refuseTakenAddress(listen)
+  if (adminListen?.isDefault === false) await refuseTakenAddress(adminListen)
+}
+
+interface Ports {
+  serving: Serving
+  adminUrl: string | undefined
+  close(): Promise<void>
+}
+
+function openPorts(
+  { configuration, notice }: Invocation,
+  instance: Instance,
+  keyPairFiles: KeyPairFiles | undefined,
+  log: Log,
+): Promise<Ports> {
+  return opening(async (opened) => {
+    let serving: Serving | undefined
+    const startedMs = systemClock.now()
+    const endpoint = (): string | undefined => serving?.url
+    const openAdmin = async (): Promise<string | undefined> => {
+      const port = await openAdminPort({ configuration, instance, keyPairFiles, startedMs, endpoint, log, notice })
+      if (port !== undefined) opened.add(port.close)
+      return port?.url
+    }
+    // The default address may be the one that the S3 port was given.
+    const isNamed = configuration.adminListen?.isDefault === false
+    const named = isNamed ? await openAdmin() : undefined
+    serving = await startServing(configuration, instance, keyPairFiles, log)
+    opened.add(serving.close)
+    return { serving, adminUrl: isNamed ? named : await openAdmin(), close: opened.close }
+  })
 }
 
 function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: Invocation): void {

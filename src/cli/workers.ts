@@ -34,7 +34,7 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
     opened.add(stop)
     await crew.start()
     return {
-      url: urlOf(listen.host, port, keyPairFiles?.current),
+      url: urlOf(listen.host, port, { secure: keyPairFiles !== undefined }),
       failed: crew.failed,
       renew: (renewal) => crew.renew(renewal),
       teach: (generation) => crew.teach(generation),

@@ -5,6 +5,7 @@ import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { checkHostNames } from './host-names.ts'
 import { keyRingOf } from './key-ring.ts'
+import type { AdminAddress } from './kinds.ts'
 import { type Placement, refuseStoresAround } from './locations.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
@@ -63,6 +64,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
   return {
     data: value('data'),
     listen: value('listen'),
+    adminListen: adminAddressOf(sources, toml),
     domains: value('domains'),
     region: value('region'),
     corsAllowOrigin: value('corsAllowOrigin'),
@@ -93,6 +95,12 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
   }
 }
 
+function adminAddressOf(sources: Sources, toml: TomlFile | undefined): AdminAddress | undefined {
+  const found = required('adminListen', sources, toml)
+  const address = parse(options.adminListen, found)
+  return address && { ...address, isDefault: found.isInitial === true }
+}
+
 function logFileOf(sources: Sources, toml: TomlFile | undefined): string | undefined {
   const file = given('logFile', sources, toml)
   return file === undefined ? undefined : parse(options.logFile, file)
@@ -117,6 +125,8 @@ interface Given {
   directory: string
   /** Names the source in messages. */
   source: string
+  /** Nobody has given it. */
+  isInitial?: boolean
 }
 
 function required(name: OptionName, sources: Sources, toml: TomlFile | undefined): Given {
@@ -142,7 +152,7 @@ function given(name: OptionName, sources: Sources, toml: TomlFile | undefined): 
   if (toml !== undefined && fromFile !== undefined) return { ...fromFile, directory: toml.directory }
 
   const texts = sources.initial?.[name] ?? initial
-  return texts === undefined ? undefined : { texts, directory, source: `initial value of ${name}` }
+  return texts === undefined ? undefined : { texts, directory, source: `initial value of ${name}`, isInitial: true }
 }
 
 function parse<T>({ kind }: Option<T>, { texts, directory, source }: Given): T {

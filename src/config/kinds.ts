@@ -23,6 +23,11 @@ export interface ListenAddress {
   port: number
 }
 
+export interface AdminAddress extends ListenAddress {
+  /** Nobody asked for it: when another process has it, the server does without. */
+  isDefault: boolean
+}
+
 /** A switch's flag alone says this. */
 export const switchedOn = 'true'
 
@@ -57,6 +62,11 @@ export const address: Kind<ListenAddress> = one('HOST:PORT', (text) => {
   }
   return { host: groups.ipv6 ?? groups.host ?? '', port }
 })
+
+/** The same, or `off`: `undefined`. */
+export const addressOrOff: Kind<ListenAddress | undefined> = one('HOST:PORT|off', (text) =>
+  text === 'off' ? undefined : address.parse([text], ''),
+)
 
 export function count(least: number, most: number): Kind<number> {
   return one('N', (text) => {

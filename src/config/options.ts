@@ -2,7 +2,9 @@
 import { limits } from '../limits.ts'
 import { type FrontSettings, frontOptions } from './front-options.ts'
 import {
+  type AdminAddress,
   address,
+  addressOrOff,
   choice,
   count,
   dataPath,
@@ -47,6 +49,8 @@ export interface TlsFiles {
 export interface Settings extends FrontSettings {
   data: string
   listen: ListenAddress
+  /** Absent: no admin port. */
+  adminListen: AdminAddress | undefined
   domains: string[]
   region: string
   corsAllowOrigin: string[]
@@ -80,8 +84,9 @@ export interface Settings extends FrontSettings {
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls' | 'logFile'> {
+export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen'> {
   config: string
+  adminListen: ListenAddress | undefined
   tlsCert: string
   tlsKey: string
   logFile: string
@@ -112,6 +117,15 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     kind: address,
     initial: ['127.0.0.1:9000'],
     summary: 'Address of the S3 port. `:9000` listens on every interface; port 0 lets the system pick one.',
+  },
+  adminListen: {
+    flag: 'admin-listen',
+    environment: ['HOLDFAST_ADMIN_LISTEN', 'MINIO_CONSOLE_ADDRESS'],
+    toml: 'adminListen',
+    kind: addressOrOff,
+    initial: ['127.0.0.1:9001'],
+    summary:
+      'Address of the admin port, over which `holdfast accounts`, `users`, `policies` and `keys` speak to the server; with TLS, if the S3 port has it. Without this option, the server does without the port when the address is taken.',
   },
   domains: {
     flag: 'domain',

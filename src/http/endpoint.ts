@@ -25,6 +25,13 @@ export function compileEndpoint(operation: Operation<OperationContext>): Endpoin
   }
 }
 
+/** Every parameter that means something to one operation at least. */
+export function parametersOf(operations: readonly Operation<OperationContext>[]): ReadonlySet<string> {
+  const routing = operations.flatMap(({ query }) => query.map((text) => text.split('=')[0] ?? ''))
+  const inputs = operations.flatMap(({ input }) => Object.values(input)).filter((field) => field.in === 'query')
+  return new Set([...routing, ...inputs.map(({ name }) => name)])
+}
+
 /** Gives a promise when it takes time. */
 export function send(
   exchange: Exchange,

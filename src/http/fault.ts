@@ -32,6 +32,14 @@ export function faultDocument(fault: S3Error, place: FaultPlace): Buffer {
   return Buffer.from(xmlDeclaration + faultElement(fault, place))
 }
 
+/** How a port writes its errors. */
+export interface FaultFormat {
+  contentType: string
+  document(fault: S3Error, place: FaultPlace): Buffer
+}
+
+export const faultsInXml: FaultFormat = { contentType: 'application/xml', document: faultDocument }
+
 /** Plain headers of the error, and Retry-After where a retry may help. */
 export function faultHeaders(fault: S3Error): string[] {
   const headers = Object.entries(fault.headers).flat()

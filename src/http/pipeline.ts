@@ -24,7 +24,7 @@ import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admi
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import type { Input } from './decode.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
-import { compileEndpoint, type Endpoint, send } from './endpoint.ts'
+import { compileEndpoint, type Endpoint, parametersOf, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { claimedKey, fail, note } from './failure.ts'
 import { faultElement, faultOf } from './fault.ts'
@@ -180,7 +180,7 @@ export class Pipeline {
       if (operation.slow) return await answerSlowly(exchange, head, endpoint, { request, input })
       answer = await run(operation, request, input)
     } catch (error) {
-      input.versionId ??= versionIdOf(parsed)
+      input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
       answer = await instead(exchange, () => runAfter(error, operation, request, input))
     }
     const sent = send(exchange, head, endpoint, answer)
@@ -310,13 +310,6 @@ async function instead(exchange: Exchange, answer: () => Promise<Answer>): Promi
   }
 }
 
-/** Every parameter that means something to one operation at least. */
-function parametersOf(operations: readonly Operation<OperationContext>[]): ReadonlySet<string> {
-  const routing = operations.flatMap(({ query }) => query.map((text) => text.split('=')[0] ?? ''))
-  const inputs = operations.flatMap(({ input }) => Object.values(input)).filter((field) => field.in === 'query')
-  return new Set([...routing, ...inputs.map(({ name }) => name)])
-}
-
 function resourceOf({ bucket, key }: Address): string {
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
 }
@@ -329,10 +322,6 @@ function decodeFields(
   { query, vendorValues }: Parsed,
 ): Input {
   return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
-}
-
-function versionIdOf({ query }: Parsed): string | undefined {
-  return query.find(({ name }) => name === 'versionId')?.value
 }
 
 async function answerSlowly(

@@ -2,14 +2,19 @@
 import type { Socket } from 'node:net'
 import type { S3Error } from '../errors.ts'
 import { storeDialect } from './dialect.ts'
-import { type FaultPlace, faultDocument } from './fault.ts'
+import type { FaultFormat, FaultPlace } from './fault.ts'
 
 /** Sends the error and ends the connection. Keeps reading for `lingerMs`, so that the client gets to see it. */
-export function refuseSocket(socket: Socket, fault: S3Error, place: FaultPlace, lingerMs: number): void {
-  const document = faultDocument(fault, place)
+export function refuseSocket(
+  socket: Socket,
+  fault: S3Error,
+  place: FaultPlace,
+  { format, lingerMs }: { format: FaultFormat; lingerMs: number },
+): void {
+  const document = format.document(fault, place)
   const head = [
     `HTTP/1.1 ${fault.status} ${fault.code}`,
-    'Content-Type: application/xml',
+    `Content-Type: ${format.contentType}`,
     `Content-Length: ${document.length}`,
     `Date: ${new Date().toUTCString()}`,
     'Server: Holdfast',

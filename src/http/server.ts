@@ -1,4 +1,4 @@
-/** The S3 port: node:http with every bound, in front of the pipeline. Knows connections and requests, nothing of S3. */
+/** A port: node:http with every bound, in front of what answers requests. Knows connections and requests, nothing of S3. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
@@ -7,6 +7,7 @@ import { limits } from '../limits.ts'
 import { defaultBounds, type HttpBounds } from './bounds.ts'
 import { type Connection, Connections, errorOfParser } from './connections.ts'
 import { Exchange } from './exchange.ts'
+import { type FaultFormat, faultsInXml } from './fault.ts'
 import { bothEndsLoopback } from './loopback.ts'
 import { Pipeline, type PipelineOptions } from './pipeline.ts'
 import { refuseSocket } from './refuse.ts'
@@ -15,7 +16,10 @@ import { RequestShare } from './request-share.ts'
 import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
 
-export interface HttpServerOptions extends PipelineOptions {
+export interface HttpServerOptions extends PipelineOptions, Omit<PortOptions, 'clock'> {}
+
+export interface PortOptions {
+  clock: Clock
   /** Called once per request, when its answer has been handed to the connection or the client has gone. */
   log(line: RequestLog): void
   /** Absent: plain HTTP. */
@@ -23,6 +27,8 @@ export interface HttpServerOptions extends PipelineOptions {
   /** Customers' keys may also come over plain HTTP from elsewhere: a proxy in front ends TLS. */
   allowCustomerKeysOverHttp?: boolean
   bounds?: Partial<HttpBounds>
+  /** How bytes that are no request are refused. Default: as S3 does. */
+  faults?: FaultFormat
 }
 
 export interface HttpServer {
@@ -39,8 +45,15 @@ export interface HttpServer {
 /** Reads and writes larger than Node's 64 KiB: fewer turns for each gigabyte. */
 export const socketBufferBytes = 1024 * 1024
 
+/** The S3 port. Throws when the operations contradict each other. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const port = new S3Port(options)
+  const pipeline = new Pipeline(options, options.tls === undefined ? 'http' : 'https')
+  return createPort(options, (exchange) => pipeline.answer(exchange))
+}
+
+/** `answer` serves one request to its end, and never rejects. */
+export function createPort(options: PortOptions, answer: (exchange: Exchange) => Promise<void>): HttpServer {
+  const port = new Port(options, answer)
   // Made of functions only, so that callers may take it apart and build on it.
   return {
     listen: (host, number) => listen(port.listener, host, number),
@@ -50,10 +63,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-class S3Port {
-  readonly #options: HttpServerOptions
+class Port {
+  readonly #options: PortOptions
   readonly #bounds: HttpBounds
-  readonly #pipeline: Pipeline
+  readonly #answer: (exchange: Exchange) => Promise<void>
   readonly #shares: Shares
   readonly #connections: Connections
   readonly #server: Server
@@ -62,11 +75,11 @@ class S3Port {
   readonly #hostId: string
   readonly #newRequestId: () => string
 
-  constructor(options: HttpServerOptions) {
+  constructor(options: PortOptions, answer: (exchange: Exchange) => Promise<void>) {
     const { clock, tls } = options
     this.#options = options
     this.#bounds = { ...defaultBounds, ...options.bounds }
-    this.#pipeline = new Pipeline(options, tls === undefined ? 'http' : 'https')
+    this.#answer = answer
     this.#shares = new Shares(shareLimits(this.#bounds))
     this.#connections = new Connections(this.#bounds, (exchange) => this.#begin(exchange))
     this.#hostId = clock.random(24).toString('base64')
@@ -153,7 +166,7 @@ class S3Port {
 
   #begin(exchange: Exchange): void {
     const startedMs = performance.now()
-    void this.#pipeline.answer(exchange).then(() => {
+    void this.#answer(exchange).then(() => {
       exchange.share.ended()
       this.#options.log(logLine(exchange, performance.now() - startedMs))
     })
@@ -161,7 +174,7 @@ class S3Port {
 
   #refuse(socket: Socket, fault: S3Error): void {
     const place = { resource: '', requestId: this.#newRequestId(), hostId: this.#hostId }
-    refuseSocket(socket, fault, place, this.#bounds.lingerMs)
+    refuseSocket(socket, fault, place, { format: this.#options.faults ?? faultsInXml, lingerMs: this.#bounds.lingerMs })
   }
 
   /** A connection without a free seat is closed without a word: there may be thousands. */

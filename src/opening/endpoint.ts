@@ -121,7 +121,7 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
   try {
     const { port } = await server.listen(listen.host, listen.port)
     const { renewTls, close } = server
-    return { url: urlOf(listen.host, port, keyPair), port, renewTls, close }
+    return { url: urlOf(listen.host, port, { secure: keyPair !== undefined }), port, renewTls, close }
   } catch (error) {
     throw error instanceof Error ? new ListenFailed(listen, error) : error
   }
@@ -140,9 +140,9 @@ export async function refuseTakenAddress(address: ListenAddress): Promise<void> 
   }
 }
 
-export function urlOf(host: string, port: number, keyPair: KeyPair | undefined): string {
+export function urlOf(host: string, port: number, { secure }: { secure: boolean }): string {
   const isWildcard = ['', '0.0.0.0', '::'].includes(host)
-  return `${keyPair === undefined ? 'http' : 'https'}://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
+  return `${secure ? 'https' : 'http'}://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -122,7 +122,7 @@ function objectAccess(asker: Asker, bucket: BucketRecord, written: boolean): Obj
 }
 
 /** `reason` is for the log alone: it would tell a stranger what the policy says. */
-function accessDenied(permission: string, reason: string): S3Error {
+export function accessDenied(permission: string, reason: string): S3Error {
   return new S3Error('AccessDenied', {
     message: `This access key is not permitted to perform ${permission} on this resource.`,
     reason,
@@ -137,7 +137,7 @@ function resourceName(bucket: string, key: string): string {
   return key === '' ? arnPrefix + bucket : `${arnPrefix}${bucket}/${key}`
 }
 
-function accessPrincipal(principal: Principal): AccessPrincipal {
+export function accessPrincipal(principal: Principal): AccessPrincipal {
   if (principal === nobody) return { kind: 'anonymous' }
   const { accountId, user, session } = principal
   return user === undefined ? { kind: 'account', accountId, session } : { kind: 'user', accountId, ...user, session }

@@ -22,6 +22,8 @@ export interface Outcome {
 
 export interface ReadyEvent {
   endpoint: string
+  /** Absent: there is no admin port. */
+  adminEndpoint?: string
   accessKeyId: string
   secretAccessKey?: string
   secretKeptIn: string
@@ -70,7 +72,8 @@ export function run(
   const [command = process.execPath, ...rest] = [...through, process.execPath, main, ...words]
   const child = spawn(command, rest, {
     ...(uid === undefined ? {} : { uid }),
-    env: { PATH: process.env.PATH, ...environment },
+    // Servers of tests run side by side: the default port is for one.
+    env: { PATH: process.env.PATH, HOLDFAST_ADMIN_LISTEN: 'off', ...environment },
     stdio: ['ignore', 'pipe', typeof errors === 'number' ? errors : 'pipe'],
   })
   children.add(child)

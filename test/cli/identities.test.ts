@@ -98,7 +98,7 @@ test('keys work on after the key ring was rotated and retired beside the server,
     beside.verbs.keys.add({ accountId: 'main' }),
   ])
   const keys = async (...words: string[]) => {
-    const outcome = await run(['keys', '--data', data, '--json', ...words]).ended
+    const outcome = await run(['key-ring', '--data', data, '--json', ...words]).ended
     expect(outcome.stderr).toBe('')
     return JSON.parse(outcome.stdout)
   }

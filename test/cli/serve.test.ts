@@ -71,13 +71,14 @@ describe('starting', () => {
   })
 
   test("MinIO's command line and environment start it", async () => {
-    const running = await serve(['server', '--address', '127.0.0.1:0', '--console-address', ':9001', data], {
+    const running = await serve(['server', '--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0', data], {
       MINIO_ROOT_USER: 'minio-user',
       MINIO_ROOT_PASSWORD: 'minio-password',
     })
     expect(running.ready).toMatchObject({ accessKeyId: 'minio-user', data })
     expect((await fetch(`${running.ready.endpoint}/minio/health/live`)).status).toBe(200)
-    expect(running.output.stderr).toContain('--console-address')
+    expect((await fetch(`${running.ready.adminEndpoint}/readyz`)).status).toBe(200)
+    expect(running.output.stderr).toBe('')
     running.child.kill('SIGTERM')
     expect((await running.ended).code).toBe(0)
   })

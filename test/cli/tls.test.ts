@@ -93,6 +93,31 @@ describeInstalled('a server with a certificate', [opensslProbe], () => {
     expect(stderr).not.toContain(second.key.split('\n')[1])
   })
 
+  test.each([1, 2])(
+    'the admin port speaks TLS with the same certificate, renewed too, workers: %i',
+    async (workers) => {
+      await put(authority.issue('first'))
+      const { ready } = await serve(words('--workers', String(workers), '--admin-listen', '127.0.0.1:0'))
+      const { adminEndpoint = '' } = ready
+      expect(adminEndpoint).toMatch(/^https:/)
+      // As the server was started: the command trusts the certificate of its configuration, whatever name is in it.
+      const ofServer = { HOLDFAST_ADMIN_LISTEN: new URL(adminEndpoint).host, HOLDFAST_TLS_KEY: files.key }
+      const asked = { ...keyVariables, ...ofServer, HOLDFAST_TLS_CERT: files.cert }
+      expect((await run(['users', 'add', 'alice'], asked).ended).code).toBe(0)
+      await put(authority.issue('second'))
+      await serves(adminEndpoint, 'second', 1)
+      expect((await run(['users', 'list'], asked).ended).stdout).toContain('alice')
+
+      const other = join(root, 'other.pem')
+      await writeFile(other, authority.issue('second').cert)
+      const refused = await run(['users', 'list'], { ...asked, HOLDFAST_TLS_CERT: other }).ended
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has another certificate') })
+      const named = ['users', 'list', '--admin-endpoint', adminEndpoint]
+      expect((await run(named, { ...keyVariables, NODE_EXTRA_CA_CERTS: authority.certFile }).ended).code).toBe(0)
+      expect((await run(named, keyVariables).ended).stderr).toContain('UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+    },
+  )
+
   test('follows a link that is turned to another directory, as Kubernetes renews what it mounts', async () => {
     for (const name of ['first', 'second']) {
       const pair = authority.issue(name)

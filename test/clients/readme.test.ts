@@ -164,6 +164,7 @@ describeClient('the snippets of Node', ['node', '--version'], (place) => {
   test('a test starts a server and writes to it; with TLS, it takes an agent', async () => {
     const embedded = snippet('ts', 'await using s = await startServer').code
     await run('embedded', embedded)
+    await run('users', `${embedded}\n${snippet('ts', 's.identities.users.create').code}`)
     const { cert, key } = makeAuthority(place.directory).issue('server')
     const secure = [
       `const cert = ${JSON.stringify(cert)}, key = ${JSON.stringify(key)}`,
@@ -202,6 +203,7 @@ describe('the snippets of configuration', () => {
     ['npm ci && npm start', 'package.json knows them'],
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
+    ['holdfast users add alice', 'test/cli/admin.test.ts does the same'],
     ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { adminPage } from '../../src/admin/page.ts'
+import { adminOperations } from '../../src/admin/table.ts'
 import { configurationPage } from '../../src/config/page.ts'
 import { apiPage, limitsSummary, supportSummary } from '../../src/contract/api-page.ts'
 import { errorsPage } from '../../src/contract/errors-page.ts'
@@ -25,6 +27,10 @@ describe('the generated documentation', () => {
 
   it('lists the errors as they are', () => {
     expect(read('docs/errors.md')).toBe(errorsPage(operations))
+  })
+
+  it('lists the operations of the admin port as they are', () => {
+    expect(read('docs/admin.md')).toBe(adminPage(adminOperations))
   })
 
   it('lists the options as they are', () => {

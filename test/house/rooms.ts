@@ -117,6 +117,25 @@ const rooms: readonly Room[] = [
     ],
   },
   {
+    holds: ['admin/'],
+    mayImport: [
+      ...leaves,
+      'access/',
+      'auth/',
+      'commits/backend.ts',
+      'contract/markdown.ts',
+      'http/',
+      'identities/identities.ts',
+      'identities/refusal.ts',
+      'operations/account-blocks.ts',
+      'operations/authorize.ts',
+      'operations/authorize-account.ts',
+      'operations/bucket-name.ts',
+      'operations/context.ts',
+      'operations/explain-access.ts',
+    ],
+  },
+  {
     holds: ['config/'],
     mayImport: [
       ...leaves,
@@ -144,6 +163,7 @@ const rooms: readonly Room[] = [
     holds: ['opening/'],
     mayImport: [
       ...leaves,
+      'admin/',
       'auth/',
       'blobs/',
       'commits/',
@@ -183,7 +203,7 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
   'hash-wasm': ['checksums/xxhash.ts'],
   '@aws-sdk/client-s3': ['stores/s3/'],
   jose: ['sts/oidc/'],
-  zod: ['config/', 'instance/', 'jobs/', 'cli/'],
+  zod: ['admin/', 'config/', 'instance/', 'jobs/', 'cli/'],
 }
 
 /** Started or imported from outside src/. */

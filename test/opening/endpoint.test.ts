@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readinessOf } from '../../src/opening/admin-endpoint.ts'
 import { isReady } from '../../src/opening/endpoint.ts'
 
 const stores = (...states: ('up' | 'out' | 'full')[]) => states.map((state) => ({ state }))
@@ -12,4 +13,20 @@ test.each([
 ])('a location of two copies, written with two: %s', (_, of, reads, writes) => {
   const location = { stores: of, copies: 2, writeAck: 2 }
   expect([isReady(location, 'reads'), isReady(location, 'writes')]).toEqual([reads, writes])
+})
+
+const location = (name: string, ...states: ('up' | 'out')[]) => ({
+  name,
+  stores: stores(...states),
+  copies: 1,
+  writeAck: 1,
+})
+
+test.each([
+  ['everything is well', true, [location('default', 'up'), location('far', 'up')], 'ready'],
+  ['another location is lost', true, [location('default', 'up'), location('far', 'out')], 'degraded'],
+  ['the default location is lost', true, [location('default', 'out'), location('far', 'up')], 'unavailable'],
+  ['nothing is served yet', false, [location('default', 'up')], 'unavailable'],
+] as const)('the admin port says how a server is: %s', (_, serving, locations, status) => {
+  expect(readinessOf(locations, serving)).toEqual({ status })
 })

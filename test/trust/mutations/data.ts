@@ -7,7 +7,7 @@ export const dataMutations: readonly Mutation[] = [
     file: 'commits/newest-wrapping.ts',
     find: 'checks = backend.keys.checks',
     replace: 'checks = []',
-    suite: 'cli/keys-beside.test.ts',
+    suite: 'cli/key-ring-beside.test.ts',
   },
   {
     name: 'a version that moves keeps the wrapping of a key that was replaced',

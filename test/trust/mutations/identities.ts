@@ -77,14 +77,14 @@ export const identityMutations: readonly Mutation[] = [
     file: 'identities/key-verbs.ts',
     find: '    checks: backend.keys.checks,\n',
     replace: '',
-    suite: 'cli/keys-beside.test.ts',
+    suite: 'cli/key-ring-beside.test.ts',
   },
   {
     name: 'secrets stay sealed by the key of the ring that is to be retired',
     file: 'jobs/rewrap.ts',
     find: '  await change(backend, accessKeys, changeSecret(backend), secrets)\n',
     replace: '',
-    suite: 'cli/keys-beside.test.ts',
+    suite: 'cli/key-ring-beside.test.ts',
   },
   {
     name: 'a sealed secret opens for another access key',

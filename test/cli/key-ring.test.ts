@@ -62,7 +62,7 @@ async function serving(
   return stdout + stderr
 }
 
-const keys = (...more: string[]): Promise<Outcome> => run(['keys', '--data', data, ...more], keyVariables).ended
+const keys = (...more: string[]): Promise<Outcome> => run(['key-ring', '--data', data, ...more], keyVariables).ended
 
 const encryptions = {
   store: { ServerSideEncryption: 'AES256' },
@@ -215,7 +215,7 @@ describe('a key ring in the data directory', () => {
   test('whose rotation is killed as soon as the new key is kept reads everything, and is rotated to the end', async () => {
     await serving(write)
     const before = await readFile(ringFile(), 'utf8')
-    const rotation = run(['keys', '--data', data, '--rotate', 'sse-s3'], keyVariables)
+    const rotation = run(['key-ring', '--data', data, '--rotate', 'sse-s3'], keyVariables)
     let running = true
     void rotation.ended.then(() => {
       running = false
@@ -272,14 +272,14 @@ describe('a key ring in the environment', () => {
   const secret = (seed: number): string => Buffer.alloc(32, seed).toString('base64')
   const ring = ['sse-s3', 'aws/s3', 'invoices'].map((name, i) => `${name}:${secret(i + 1)}`).join(',')
   const withRing = (text: string, ...more: string[]): Promise<Outcome> =>
-    run(['keys', '--data', data, ...more], { ...keyVariables, HOLDFAST_KEY_RING: text }).ended
+    run(['key-ring', '--data', data, ...more], { ...keyVariables, HOLDFAST_KEY_RING: text }).ended
 
   test('is used, kept in no file, and rotated by a new key before the others', async () => {
     const printed = await serving(write, { HOLDFAST_KEY_RING: ring }, '--log-level', 'debug')
     await expect(stat(ringFile())).rejects.toMatchObject({ code: 'ENOENT' })
     const refused = await withRing(ring, '--rotate', 'sse-s3')
     expect(refused.code).toBe(2)
-    expect(refused.stderr).toMatch(/put a new key before the others there, .* then run holdfast keys --rewrap/)
+    expect(refused.stderr).toMatch(/put a new key before the others there, .* then run holdfast key-ring --rewrap/)
 
     const rotated = `sse-s3:${secret(9)},${ring}`
     await serving(

@@ -1,4 +1,4 @@
-/** `holdfast keys`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server may run meanwhile. */
+/** `holdfast key-ring`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server may run meanwhile. */
 
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -8,15 +8,24 @@ import { changingKeyRing } from '../instance/key-ring-change.ts'
 import { isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
 import type { OpenMetadata } from '../opening/open-data.ts'
-import type { Invocation } from './command.ts'
+import type { ExtraFlag, Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
+
+export const keyRingFlags: readonly ExtraFlag[] = [
+  { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
+  { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
+  {
+    flags: '--retire',
+    summary: 'The same, then remove the older keys: whoever has one of them can no longer open anything.',
+  },
+]
 
 interface Result {
   ring: KeyRing
   report?: RewrapReport
 }
 
-export async function keys(invocation: Invocation): Promise<number> {
+export async function keyRing(invocation: Invocation): Promise<number> {
   const { configuration, extra, json, print } = invocation
   const asked: KeyChange = {
     rotate: typeof extra.rotate === 'string' ? extra.rotate : undefined,
@@ -83,7 +92,7 @@ class ChangedRing {
   async rotate(name: string): Promise<Result> {
     if (this.#file === undefined) {
       throw new ConfigurationError(
-        'the key ring is in HOLDFAST_KEY_RING: put a new key before the others there, start the server with it, then run holdfast keys --rewrap',
+        'the key ring is in HOLDFAST_KEY_RING: put a new key before the others there, start the server with it, then run holdfast key-ring --rewrap',
       )
     }
     if (!isKeyName(name) || this.#ring.newest(name) === undefined) {
@@ -111,7 +120,7 @@ class ChangedRing {
     const { kv, clock, isServed } = this.#metadata
     if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {
       throw new ConfigurationError(
-        'the server that runs has another HOLDFAST_KEY_RING: start it again with this one, then run holdfast keys --rewrap',
+        'the server that runs has another HOLDFAST_KEY_RING: start it again with this one, then run holdfast key-ring --rewrap',
       )
     }
     await this.#ring.refresh()

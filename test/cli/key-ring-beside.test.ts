@@ -1,7 +1,7 @@
 /** The key ring is changed while clients write: what they place is never left behind under a key that is retired. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { changeKeyRing, type KeyChange } from '../../src/cli/keys.ts'
+import { changeKeyRing, type KeyChange } from '../../src/cli/key-ring.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import { bindingOf, objectKeyOf } from '../../src/commits/encryption.ts'
 import { openSecret } from '../../src/commits/sealed-secrets.ts'

@@ -1,0 +1,36 @@
+/** The actions of the admin port: every permission that its operations ask for. A policy that names another is refused. */
+
+export const adminActions = [
+  'admin:AttachUserPolicy',
+  'admin:CreateAccount',
+  'admin:CreateKey',
+  'admin:CreateUser',
+  'admin:DeleteAccount',
+  'admin:DeleteKey',
+  'admin:DeletePolicy',
+  'admin:DeleteUser',
+  'admin:DeleteUserPolicy',
+  'admin:DetachUserPolicy',
+  'admin:ExplainAccess',
+  'admin:GetAccount',
+  'admin:GetKey',
+  'admin:GetPolicy',
+  'admin:GetUser',
+  'admin:ListAccounts',
+  'admin:ListKeys',
+  'admin:ListPolicies',
+  'admin:ListUsers',
+  'admin:ManageAccountKeys',
+  'admin:PutAccountPublicAccessBlock',
+  'admin:PutPolicy',
+  'admin:PutUserPolicy',
+  'admin:RotateKey',
+  'admin:ServerInfo',
+  'admin:SetAccountEnabled',
+  'admin:SetKeyEnabled',
+  'admin:SetKeyExpiry',
+  'admin:SetUserEnabled',
+  'admin:SetUserTags',
+] as const
+
+export type AdminAction = (typeof adminActions)[number]

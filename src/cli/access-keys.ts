@@ -1,0 +1,182 @@
+/** `holdfast keys`: the access keys of an account of a running server and of its users, over its admin port. */
+import { z } from 'zod'
+import { scopedPolicy } from '../access/scoped-policy.ts'
+import { issuedKeyView, keyView } from '../admin/views.ts'
+import { systemClock } from '../clock.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import { duration } from '../config/kinds.ts'
+import { isoTime } from '../time-text.ts'
+import {
+  type Action,
+  type Actions,
+  type Asking,
+  accountFlag,
+  actionsSummary,
+  columns,
+  runAction,
+  type Shown,
+} from './admin-actions.ts'
+import { adminFlags, adminOptions } from './admin-target.ts'
+import type { CommandDeclaration, Invocation } from './command.ts'
+import { keyRing, keyRingFlags } from './key-ring.ts'
+import { readDocument } from './policies.ts'
+
+type Key = z.output<typeof keyView>
+type IssuedKey = z.output<typeof issuedKeyView>
+
+const actions: Actions = {
+  list: {
+    takes: [],
+    run: async ({ ask, account, flag }) => {
+      const path = ['v1', 'accounts', account, 'keys']
+      const query = { user: flag('user') }
+      const { keys: found } = await ask({ method: 'GET', path, query }, z.object({ keys: z.array(keyView) }))
+      return { event: { event: 'access-keys', keys: found }, lines: columns(found.map(rowOf)) }
+    },
+  },
+  add: { takes: [], run: add },
+  show: {
+    takes: ['KEY'],
+    run: async (asking, [key = '']) => shown(await asking.ask({ method: 'GET', path: pathOf(asking, key) }, keyView)),
+  },
+  disable: setEnabled(false),
+  enable: setEnabled(true),
+  rotate: {
+    takes: ['KEY'],
+    run: async (asking, [key = '']) =>
+      issued(await asking.ask({ method: 'POST', path: pathOf(asking, key, 'rotate'), input: {} }, issuedKeyView)),
+  },
+  expire: {
+    takes: ['KEY', 'WHEN'],
+    run: async (asking, [key = '', when = '']) => {
+      const input = { expires: when === 'never' ? null : readTime(when, 'WHEN') }
+      return shown(await asking.ask({ method: 'PUT', path: pathOf(asking, key, 'expiry'), input }, keyView))
+    },
+  },
+  remove: {
+    takes: ['KEY'],
+    run: async (asking, [key = '']) => {
+      await asking.ask({ method: 'DELETE', path: pathOf(asking, key) }, z.undefined())
+      return { event: { event: 'removed', accessKeyId: key }, lines: [`${key} is removed`] }
+    },
+  },
+}
+
+async function add(asking: Asking): Promise<Shown> {
+  const { account, flag, ask } = asking
+  const expires = flag('expires')
+  const input = {
+    user: flag('user'),
+    accessKeyId: flag('accessKey'),
+    description: flag('description'),
+    expires: expires === undefined || expires === 'never' ? undefined : readTime(expires, '--expires'),
+    policy: await policyIn(asking),
+  }
+  return issued(await ask({ method: 'POST', path: ['v1', 'accounts', account, 'keys'], input }, issuedKeyView))
+}
+
+/** What narrows the key, as the flags say it. */
+async function policyIn({ flag, extra }: Asking): Promise<string | undefined> {
+  const [bucket, file, prefix] = [flag('bucket'), flag('policyFile'), flag('prefix')]
+  const { readOnly = false, writeOnly = false } = extra
+  if (readOnly === true && writeOnly === true) {
+    throw new ConfigurationError('--read-only and --write-only exclude each other')
+  }
+  if (bucket === undefined) {
+    if (prefix !== undefined || readOnly === true || writeOnly === true) {
+      throw new ConfigurationError('--prefix, --read-only and --write-only need a --bucket')
+    }
+    return file === undefined ? undefined : readDocument(file)
+  }
+  if (file !== undefined) throw new ConfigurationError('--bucket and --policy-file exclude each other')
+  const access = readOnly === true ? 'read-only' : writeOnly === true ? 'write-only' : 'read-write'
+  return scopedPolicy({ bucket, prefix: prefix ?? '', access })
+}
+
+const wholeTime = z.iso.datetime({ offset: true })
+
+/** A duration from now on, or a time. */
+function readTime(text: string, where: string): string {
+  if (wholeTime.safeParse(text).success) return text
+  try {
+    return isoTime(systemClock.now() + duration(1000).parse([text], ''))
+  } catch {
+    throw new ConfigurationError(
+      `${where}: expects a duration such as 12h or 30d, a time such as 2027-01-31T00:00:00Z, or never, not '${text}'`,
+    )
+  }
+}
+
+function setEnabled(enabled: boolean): Action {
+  return {
+    takes: ['KEY'],
+    run: async (asking, [key = '']) =>
+      shown(await asking.ask({ method: 'PUT', path: pathOf(asking, key, 'enabled'), input: { enabled } }, keyView)),
+  }
+}
+
+const pathOf = ({ account }: Asking, key: string, ...more: readonly string[]): string[] => [
+  'v1',
+  'accounts',
+  account,
+  'keys',
+  key,
+  ...more,
+]
+
+const shown = (key: Key): Shown => ({ event: { event: 'access-key', key }, lines: columns([rowOf(key)]) })
+
+const issued = (key: IssuedKey): Shown => ({
+  event: { event: 'access-key', key },
+  lines: [`access key  ${key.accessKeyId}`, `secret key  ${key.secretAccessKey}   (shown once)`],
+})
+
+function rowOf({ accessKeyId, user, enabled, expires, policy, permissions, description, source }: Key): string[] {
+  const notes = [
+    enabled ? 'enabled' : 'disabled',
+    ...(expires === undefined ? [] : [`until ${expires}`]),
+    ...(policy === undefined && permissions === undefined ? [] : ['narrowed']),
+    ...(source === 'configuration' ? ['from the configuration'] : []),
+  ]
+  return [accessKeyId, user === undefined ? 'of the account' : `of ${user}`, notes.join(', '), description ?? '']
+}
+
+const formerFlags = ['rotate', 'rewrap', 'retire']
+
+/** `keys` was the command of the key ring: without an action, it still is in this version. */
+async function run(invocation: Invocation): Promise<number> {
+  const isFormer = invocation.words.length === 0 || formerFlags.some((flag) => invocation.extra[flag] !== undefined)
+  if (!isFormer) return runAction('keys', actions, invocation)
+  if (invocation.words.length > 0) {
+    throw new ConfigurationError('--rotate, --rewrap and --retire belong to `holdfast key-ring`')
+  }
+  invocation.notice(
+    'the key ring is now `holdfast key-ring`; `holdfast keys` shows it in this version for the last time',
+  )
+  return keyRing(invocation)
+}
+
+export const keys: CommandDeclaration = {
+  name: 'keys',
+  summary: 'List, make, rotate, disable and remove the access keys of an account and its users.',
+  options: adminOptions,
+  extraFlags: [
+    ...adminFlags,
+    accountFlag,
+    { flags: '--user <NAME>', summary: 'add, list: the user. Without one, `add` makes a key of the account itself.' },
+    { flags: '--bucket <NAME>', summary: 'add: the key may use this bucket alone.' },
+    { flags: '--prefix <TEXT>', summary: 'add: and in it only what begins so.' },
+    { flags: '--read-only', summary: 'add: and only to read.' },
+    { flags: '--write-only', summary: 'add: and only to write.' },
+    { flags: '--policy-file <FILE>', summary: 'add: the key may do what this policy allows.' },
+    { flags: '--expires <WHEN>', summary: 'add: a duration such as 30d, or a time.' },
+    { flags: '--description <TEXT>', summary: 'add: what lists show of it.' },
+    { flags: '--access-key <ID>', summary: 'add: the id of the key. Initially a random one.' },
+    ...keyRingFlags.map(({ flags }) => ({ flags, summary: 'Now of `holdfast key-ring`.' })),
+  ],
+  words: {
+    placeholder: 'ACTION',
+    summary: `${actionsSummary(actions)}. WHEN is a duration, a time or 'never'.`,
+  },
+  run,
+}

@@ -1,0 +1,49 @@
+/** The admin port of a server: beside its S3 port, and left out where nobody named its address and that is taken. */
+import type { Configuration } from '../config/configuration.ts'
+import { type AdminEndpoint, openAdminEndpoint } from '../opening/admin-endpoint.ts'
+import { ListenFailed } from '../opening/endpoint.ts'
+import { version } from '../version.ts'
+import type { Instance } from './instance.ts'
+import type { KeyPairFiles } from './key-pair-files.ts'
+import type { Log } from './log.ts'
+
+export interface AdminPortOptions {
+  configuration: Configuration
+  instance: Instance
+  /** Absent: plain HTTP. */
+  keyPairFiles: KeyPairFiles | undefined
+  startedMs: number
+  /** URL of the S3 port, once it is served. */
+  endpoint(): string | undefined
+  log: Log
+  notice(line: string): void
+}
+
+/** `undefined`: the server has none. Throws `ListenFailed` when an address that somebody named can't be had. */
+export async function openAdminPort(options: AdminPortOptions): Promise<AdminEndpoint | undefined> {
+  const { configuration, instance, keyPairFiles, startedMs, endpoint, log, notice } = options
+  const { adminListen, region, workers, blockPublic, oidc } = configuration
+  if (adminListen === undefined) return undefined
+  try {
+    const port = await openAdminEndpoint({
+      listen: adminListen,
+      backend: instance.backend,
+      identities: instance.identities,
+      blockPublic,
+      oidc,
+      region,
+      keyPair: keyPairFiles?.current,
+      serving: () => {
+        const url = endpoint()
+        return url === undefined ? undefined : { version, workers, startedMs, endpoint: url }
+      },
+      log,
+    })
+    keyPairFiles?.watch(port.renewTls)
+    return port
+  } catch (error) {
+    if (!adminListen.isDefault || !(error instanceof ListenFailed)) throw error
+    notice(`there is no admin port: ${error.message}. Name another address with --admin-listen, or off`)
+    return undefined
+  }
+}
