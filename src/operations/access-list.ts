@@ -117,11 +117,7 @@ function resolved(asked: AskedList, { owner, bucketOwner }: ListOwner, accounts:
 
 /** Owner and list of what a request writes, once its bucket is known. Throws InvalidRequest at once, and later what `listIn` throws. */
 export function accessOfWrite(
-<<<<<<< HEAD
-  { principal: { accountId }, isAccount, accountBlocks }: Pick<OperationContext, 'principal'> & KnownAccounts,
-=======
-  context: Pick<OperationContext, 'principal' | 'isAccount'>,
->>>>>>> acl
+  context: Pick<OperationContext, 'principal'> & KnownAccounts,
   input: AclInputs,
 ): (bucket: BucketRecord) => AccessAttributes | undefined {
   const asked = askedByHeaders(input)
@@ -130,11 +126,7 @@ export function accessOfWrite(
     if (asked === undefined && (bucket.ownership === undefined || bucket.owner === accountId)) return undefined
     const owner = newOwner(bucket, accountId, input.acl)
     const of = { owner: owner ?? bucket.owner, bucketOwner: bucket.owner }
-<<<<<<< HEAD
-    return { owner, grants: asked && listIn(bucket, asked, of, { isAccount, accountBlocks }) }
-=======
     return { owner, grants: asked && listIn(bucket, asked, of, context) }
->>>>>>> acl
   }
 }
 

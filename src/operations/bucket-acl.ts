@@ -18,17 +18,10 @@ export const putBucketAclOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', ...policyErrors],
 
-<<<<<<< HEAD
-  async handle({ backend, scope, isAccount, accountBlocks }, { body, ...headers }) {
-    const asked = askedList(headers, body)
-    await changeBucket(backend, scope, (bucket) => {
-      const grants = listIn(bucket, asked, { owner: bucket.owner }, { isAccount, accountBlocks })
-=======
   async handle(context, { body, ...headers }) {
     const asked = askedList(headers, body)
     await changeBucket(context.backend, context.scope, (bucket) => {
       const grants = listIn(bucket, asked, { owner: bucket.owner }, context)
->>>>>>> acl
       return bucket.ownership === undefined ? bucket : { ...bucket, grants }
     })
     return {}

@@ -67,12 +67,8 @@ export const createBucketOperation = defineOperation({
 
   conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
 
-<<<<<<< HEAD
-  async handle({ backend, scope, principal, bucket, region, isAccount, accountBlocks }, input) {
-=======
   async handle(context, input) {
     const { backend, scope, principal, bucket, region } = context
->>>>>>> acl
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -92,11 +88,7 @@ export const createBucketOperation = defineOperation({
       name: bucket,
       owner,
       ownership,
-<<<<<<< HEAD
-      grants: listOfNewBucket({ owner, ownership }, input, { isAccount, accountBlocks }),
-=======
       grants: listOfNewBucket({ owner, ownership }, input, context),
->>>>>>> acl
       locationConstraint,
       location,
       tags,
