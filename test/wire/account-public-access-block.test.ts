@@ -160,6 +160,28 @@ describe('what an account blocks', () => {
     await wire.must({ method: 'PUT', query: { policy: '' }, body })
   })
 
+  it('lets no public list in, and takes none as said that is there', async () => {
+    const lists = { vendor: { 'object-ownership': 'ObjectWriter' } }
+    await wire.must({ method: 'PUT', ...lists })
+    await wire.must({ method: 'PUT', key: 'a', body: 'public', vendor: { acl: 'public-read' } })
+    expect(await anonymousGet()).toBe(200)
+    await wire.must(put('BlockPublicAcls'))
+    const acl = 'public-read'
+    const asks: Ask[] = [
+      { method: 'PUT', key: 'b', body: 'b', vendor: { acl } },
+      { method: 'PUT', key: 'a', query: { acl: '' }, vendor: { acl } },
+      { method: 'PUT', query: { acl: '' }, vendor: { acl } },
+      { method: 'PUT', bucket: 'made', vendor: { ...lists.vendor, acl } },
+    ]
+    for (const ask of asks) expect(await wire.ask(ask)).toMatchObject({ status: 403 })
+    expect((await wire.ask({ method: 'HEAD', bucket: 'made' })).status).toBe(404)
+    await wire.must({ method: 'PUT', key: 'b', body: 'b', vendor: { acl: 'private' } })
+    // What was there counts as before, until it is ignored.
+    expect(await anonymousGet()).toBe(200)
+    await wire.must(put('IgnorePublicAcls'))
+    expect(await anonymousGet()).toBe(403)
+  })
+
   it('does not reach the buckets of others', async () => {
     const theirs = { bucket: 'theirs', signedBy: otherKey }
     await wire.must({ method: 'PUT', ...theirs })
