@@ -34,6 +34,11 @@ export interface Expected {
 
 export interface Row extends Expected {
   it: string
+  /**
+   * What this row shows to work, beside all that it expects of the answer: parameters as the support table names them (`query:prefix`),
+   * what `afterwards` finds in the answer (`answer header:ETag`), and sentences of the interface document.
+   */
+  proves?: readonly string[]
   /** Finds nothing there, not even the bucket. */
   withoutBucket?: boolean
   given?: Given
@@ -52,13 +57,33 @@ interface Stage {
   operation: string
 }
 
-/** Every row of an operation. The file that calls it is the wire test of `operation`. */
+export interface OperationRows {
+  operation: string
+  rows: readonly Row[]
+}
+
+let collected: OperationRows[] | undefined
+
+/** What the files that `load` imports test by rows. None of it runs. */
+export async function collectWireTests(load: () => Promise<unknown>): Promise<readonly OperationRows[]> {
+  const found: OperationRows[] = []
+  collected = found
+  await load()
+  collected = undefined
+  return found
+}
+
+/** Every row of an operation. The file that calls it is the wire test of `operation`, and has no other tests. */
 export function wireTests(
   operation: string,
   rows: readonly Row[],
   { hostings = ['path', 'virtual-host'], ...options }: WireServerOptions & { hostings?: Style['hosting'][] } = {},
 ): void {
   if (rows.every(({ takenFor }) => takenFor !== undefined)) throw new Error(`no row is taken for ${operation}`)
+  if (collected !== undefined) {
+    collected.push({ operation, rows })
+    return
+  }
   describe(operation, () => {
     let server: WireServer
     beforeAll(async () => {
