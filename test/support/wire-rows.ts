@@ -7,9 +7,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { errorTable } from '../../src/errors.ts'
-import { type Ask, openWire, type Reply, type Style, styleName, styles, type Wire, wireBucket } from './wire-client.ts'
+import { type Ask, type Reply, type Style, styleName, styles, type Wire, wireBucket } from './wire-client.ts'
+import { wireServer, wireTo } from './wire-fixture.ts'
 import { openSdk, type SdkCall } from './wire-sdk.ts'
-import { startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
+import type { WireServer, WireServerOptions } from './wire-server.ts'
 import { readXml, type XmlDocument, type XmlValue } from './wire-xml.ts'
 
 export type Facts = Record<string, string>
@@ -53,7 +54,7 @@ export interface Row extends Expected {
 }
 
 interface Stage {
-  server: WireServer
+  server: Omit<WireServer, 'close'>
   operation: string
 }
 
@@ -85,54 +86,39 @@ export function wireTests(
     return
   }
   describe(operation, () => {
-    let server: WireServer
-    beforeAll(async () => {
-      server = await startWireServer(options)
-    })
+    const server = wireServer(options)
     afterEach(() => server.empty())
-    afterAll(async () => {
-      await server.close()
-      expect(server.unexpected).toEqual([])
-    })
-    const stage = (): Stage => ({ server, operation })
+    const stage = { server, operation }
     for (const style of styles) if (hostings.includes(style.hosting)) rawTests(style, rows, stage)
     for (const hosting of hostings) sdkTests(hosting, rows, stage)
   })
 }
 
-function rawTests(style: Style, rows: readonly Row[], stage: () => Stage): void {
+function rawTests(style: Style, rows: readonly Row[], stage: Stage): void {
   describe(styleName(style), () => {
-    let wire: Wire
-    beforeAll(() => {
-      wire = openWire(stage().server.port, style)
-    })
-    afterAll(() => wire.close())
+    const wire = wireTo(stage.server, style)
     const rowsHere = rows.map((row): Row => ({ ...row, ...row.answerIn?.[style.prefix] }))
     it.each(rowsHere.map((row) => [row.it, row] as const))('%s', async (_, row) => {
       const facts = await prepare(row, wire)
       const fill = filler(facts)
       const reply = await wire.ask(fill(row.ask))
-      await expectReply(reply, fill(expectedOf(row)), style, stage(), row.takenFor)
+      await expectReply(reply, fill(expectedOf(row)), style, stage, row.takenFor)
       expectResource(reply, fill(row.ask))
       await row.afterwards?.(wire, reply, facts)
     })
   })
 }
 
-function sdkTests(hosting: Style['hosting'], rows: readonly Row[], stage: () => Stage): void {
+function sdkTests(hosting: Style['hosting'], rows: readonly Row[], { server }: Stage): void {
   const called = rows.flatMap((row) => (row.sdk === undefined ? [] : [{ ...row, sdk: row.sdk }]))
   if (called.length === 0) return
   describe(`the AWS SDK in ${hosting} style`, () => {
-    let wire: Wire
+    const wire = wireTo(server, { prefix: 'x-amz-', hosting })
     let client: ReturnType<typeof openSdk>
     beforeAll(() => {
-      wire = openWire(stage().server.port, { prefix: 'x-amz-', hosting })
-      client = openSdk(stage().server.port, hosting)
+      client = openSdk(server.port, hosting)
     })
-    afterAll(() => {
-      wire.close()
-      client.destroy()
-    })
+    afterAll(() => client.destroy())
     it.each(called.map((row) => [row.it, row] as const))('%s', async (_, row) => {
       const fill = filler(await prepare(row, wire))
       const answered = await settle(row.sdk.send(client, fill))

@@ -1,19 +1,11 @@
 /** DeleteObject under a condition, while another client writes the object. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWire, type Wire } from '../support/wire-client.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { describe, expect, it } from 'vitest'
+import { plainStyle, wireServer, wireTo } from '../support/wire-fixture.ts'
 
 describe('a delete that knows the size', () => {
-  let server: WireServer
-  let wire: Wire
-  beforeAll(async () => {
-    server = await startWireServer()
-    wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+  const server = wireServer()
+  const wire = wireTo(server, plainStyle, async (wire) => {
     await wire.must({ method: 'PUT' })
-  })
-  afterAll(async () => {
-    wire.close()
-    await server.close()
   })
 
   it('never removes what is written beside it', async () => {

@@ -3,15 +3,15 @@
  * it proves, or one of the proofs that run here, most of them of what many operations have.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { documentedRules } from '../../src/contract/interface-document/rules.ts'
 import { provenBy, unsent } from '../support/row-proofs.ts'
 import { interruptedRules } from '../support/table-proofs/interrupted-rules.ts'
 import { proofs } from '../support/table-proofs/proofs.ts'
 import { operationsWith, ownersRows, workingRows } from '../support/table-rows.ts'
-import { openWire, type Style, styleName, type Wire } from '../support/wire-client.ts'
+import { type Style, styleName } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { collectWireTests } from '../support/wire-rows.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
 
 const folder = new URL('./', import.meta.url)
 const ofRows = readdirSync(folder)
@@ -53,14 +53,7 @@ describe(`the interface document: ${sentences.length} rules, errors, limits and 
   })
 })
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 beforeEach(() => server.empty())
 
 const dialects: readonly Style[] = [
@@ -69,11 +62,7 @@ const dialects: readonly Style[] = [
 ]
 
 describe.each(dialects.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
+  const wire = wireTo(server, style)
 
   it.each(proofs.map((proof) => [proof.it, proof] as const))('%s', (_, proof) => proof.run(wire))
 
