@@ -11,19 +11,11 @@ import {
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  environmentKey,
-  keyVariables,
-  killLeftovers,
-  killOnTheWay,
-  type Outcome,
-  program,
-  run,
-  serve,
-} from './holdfast-process.ts'
+import { keyVariables, killLeftovers, killOnTheWay, type Outcome, program, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let data: string
@@ -43,12 +35,7 @@ const command = (...words: string[]): Promise<Outcome> => run([...words, '--data
 
 async function serving<T>(use: (s3: S3Client) => Promise<T>): Promise<T> {
   const server = await serve(['serve', '--data', data, '--listen', '127.0.0.1:0'])
-  const s3 = new S3Client({
-    endpoint: server.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-  })
+  const s3 = testClient(server.ready.endpoint)
   try {
     return await use(s3)
   } finally {

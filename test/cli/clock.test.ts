@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
@@ -39,7 +40,7 @@ async function clock(environment: Record<string, string>, ...words: string[]) {
 async function serving<T>(environment: Record<string, string>, use: (client: S3Client) => Promise<T>): Promise<T> {
   const server = await serve(['serve', '--data', data, '--listen', '127.0.0.1:0'], environment)
   const { endpoint } = server.ready
-  const client = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+  const client = testClient(endpoint)
   try {
     return await use(client)
   } finally {

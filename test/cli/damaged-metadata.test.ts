@@ -7,11 +7,12 @@ import {
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let data: string
@@ -26,14 +27,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    maxAttempts: 1,
-  })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 
 const start = (...words: string[]) => serve(['serve', '--data', data, '--listen', '127.0.0.1:0', ...words])
 const command = (...words: string[]) => run([...words, '--data', data], keyVariables).ended

@@ -10,12 +10,13 @@ import {
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseKeyRing } from '../../src/encryption/key-ring.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let data: string
 let root: string
@@ -48,13 +49,7 @@ async function serving(
   ...more: string[]
 ): Promise<string> {
   const running = await serve(words(...more), { ...keyVariables, ...environment })
-  const client = new S3Client({
-    endpoint: running.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    maxAttempts: 1,
-  })
+  const client = testClient(running.ready.endpoint, { maxAttempts: 1 })
   await work(client)
   client.destroy()
   running.child.kill('SIGTERM')

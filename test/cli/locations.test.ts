@@ -9,11 +9,12 @@ import {
   GetBucketLocationCommand,
   GetObjectCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let config: string
@@ -39,7 +40,7 @@ const large = (i: number): Buffer => patternBytes(i, 400_000)
 class Client {
   readonly #s3: S3Client
   constructor(endpoint: string) {
-    this.#s3 = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+    this.#s3 = testClient(endpoint)
   }
   makeBucket = (location: string) =>
     this.#s3.send(

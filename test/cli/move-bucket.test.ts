@@ -9,12 +9,13 @@ import {
   GetObjectCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes, seededRandom } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let config: string
@@ -43,13 +44,7 @@ class Client {
   readonly s3: S3Client
   constructor(endpoint: string) {
     const maxAttempts = 1
-    this.s3 = new S3Client({
-      endpoint,
-      region: 'us-east-1',
-      credentials: environmentKey,
-      forcePathStyle: true,
-      maxAttempts,
-    })
+    this.s3 = testClient(endpoint, { maxAttempts })
   }
   makeBucket = () => this.s3.send(new CreateBucketCommand({ Bucket: 'bucket' }))
   location = async () =>

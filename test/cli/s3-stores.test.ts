@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
 import {
@@ -15,6 +15,7 @@ import {
   run,
   serve,
 } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 const names = ['far1', 'far2', 'far3']
 /** The server's own key, and the one that it shows the others. */
@@ -61,7 +62,7 @@ async function killFar(name: string): Promise<void> {
 }
 
 function clientOf(endpoint: string, maxAttempts = 5): S3Client {
-  return new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts })
+  return testClient(endpoint, { maxAttempts })
 }
 
 const storeOf = (name: string): string =>

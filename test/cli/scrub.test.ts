@@ -4,10 +4,11 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let config: string
@@ -32,12 +33,7 @@ const body = (i: number): Buffer => patternBytes(i, bytes)
 
 async function serving(use: (s3: S3Client, server: Awaited<ReturnType<typeof serve>>) => Promise<void>): Promise<void> {
   const server = await serve(['serve', '--config', config])
-  const s3 = new S3Client({
-    endpoint: server.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-  })
+  const s3 = testClient(server.ready.endpoint)
   try {
     await use(s3, server)
   } finally {

@@ -4,10 +4,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeAuthority } from '../support/authority.ts'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 let data: string
@@ -140,12 +141,7 @@ describe('metadata that is lost', () => {
       'data = "data"\nlisten = "127.0.0.1:0"\n[stores.d]\ntype = "directory"\npath = "d"\n[locations.one]\nscheme = "replica"\ncopies = 1\nstores = ["d"]\n',
     )
     const running = await serve(['serve', '--config', config])
-    const s3 = new S3Client({
-      endpoint: running.ready.endpoint,
-      region: 'us-east-1',
-      credentials: environmentKey,
-      forcePathStyle: true,
-    })
+    const s3 = testClient(running.ready.endpoint)
     const CreateBucketConfiguration = { LocationConstraint: 'one' as 'eu-west-1' }
     await s3.send(new CreateBucketCommand({ Bucket: 'bucket', CreateBucketConfiguration }))
     await s3.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'key', Body: 'body' }))

@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { MalformedRequests } from './malformed-requests.ts'
 
@@ -77,7 +78,7 @@ test.runIf(process.platform === 'linux')(
     const server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0'])
     const { endpoint, pid } = server.ready
     const port = Number(new URL(endpoint).port)
-    const client = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+    const client = testClient(endpoint)
     await client.send(new CreateBucketCommand({ Bucket }))
     await client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'a' }))
     // No request names it, so that none of them, some of which are good, can remove the bucket.

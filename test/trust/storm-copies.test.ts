@@ -3,17 +3,10 @@ import { renameSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  environmentKey,
-  keyVariables,
-  killLeftovers,
-  lastEvent,
-  type Running,
-  run,
-  serve,
-} from '../cli/holdfast-process.ts'
+import { keyVariables, killLeftovers, lastEvent, type Running, run, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -44,8 +37,7 @@ async function configure(scheme: string): Promise<void> {
 }
 
 const start = () => serve(['serve', '--config', config])
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 
 /** When the disk of a cycle goes: before the start, under the running server, or under it and back again before the kill. */
 type Absence = 'from the start' | 'meanwhile' | 'for a while'

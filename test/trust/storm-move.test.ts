@@ -2,9 +2,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from '../cli/holdfast-process.ts'
+import { keyVariables, killLeftovers, type Outcome, run, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -35,8 +36,7 @@ afterEach(async () => {
 })
 
 const start = () => serve(['serve', '--config', config])
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 const asking = (to: string) => run(['locations', 'move', bucket, to, '--config', config, '--json'], keyVariables)
 const command = (...words: string[]): Promise<Outcome> => run([...words, '--config', config], keyVariables).ended
 

@@ -11,10 +11,11 @@ import {
   ListObjectVersionsCommand,
   PutObjectCommand,
   PutObjectLegalHoldCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, killLeftovers, run, serve } from '../cli/holdfast-process.ts'
+import { killLeftovers, run, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -42,14 +43,8 @@ afterEach(async () => {
 })
 
 function clientOf(endpoint: string): S3Client {
-  return new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    // A retry would hide which attempt it was that the server acknowledged.
-    maxAttempts: 1,
-  })
+  // A retry would hide which attempt it was that the server acknowledged.
+  return testClient(endpoint, { maxAttempts: 1 })
 }
 
 const start = () => serve(['serve', '--data', data, '--listen', '127.0.0.1:0'])
