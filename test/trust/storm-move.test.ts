@@ -1,11 +1,9 @@
 /** Killed again and again while a bucket is moved to and fro under writers: nothing that was acknowledged is lost, and nothing is left behind. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keyVariables, killLeftovers, type Outcome, run, serve } from '../cli/holdfast-process.ts'
-import { testClient } from '../cli/workplace.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { keyVariables, type Outcome, run, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -17,22 +15,17 @@ const bucket = 'storm'
 const disks = ['disk1', 'disk2', 'disk3', 'disk4']
 const targets = ['pair', 'striped', 'default']
 
-let root: string
+const place = openWorkplace('storm-move')
 let config: string
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-move-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
   const pair = `[locations.pair]\nscheme = "replica"\ncopies = 2\nstores = ${JSON.stringify(disks.slice(0, 3))}\n`
   const striped = `[locations.striped]\nscheme = "erasure"\ndata = 2\nparity = 1\nstores = ${JSON.stringify(disks)}\n`
   // Snapshots of the metadata would be left on the disks when everything is gone.
   const snapshots = '[snapshots]\ninterval = "never"\n'
   await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${snapshots}${stores}${pair}${striped}`)
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const start = () => serve(['serve', '--config', config])
@@ -86,7 +79,7 @@ test(
     await server.ended
     for (let i = 0; i < 2; i++)
       expect(await command('reclaim', '--grace', '0', '--quarantine', '0')).toMatchObject({ code: 0 })
-    expect(await leftovers([...disks.map((disk) => join(root, disk)), join(root, 'data', 'store')])).toEqual([])
+    expect(await leftovers([...disks.map((disk) => place.path(disk)), place.path('data', 'store')])).toEqual([])
   },
   5 * 60_000 * scale,
 )

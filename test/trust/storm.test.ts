@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   AbortMultipartUploadCommand,
@@ -13,9 +11,9 @@ import {
   PutObjectLegalHoldCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { killLeftovers, run, serve } from '../cli/holdfast-process.ts'
-import { testClient } from '../cli/workplace.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { run, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -30,16 +28,11 @@ const keysEach = 6
 const bucket = 'storm'
 const vault = 'storm-vault'
 
-let root: string
+const place = openWorkplace('storm')
 let data: string
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-'))
-  data = join(root, 'data')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  data = place.path('data')
 })
 
 function clientOf(endpoint: string): S3Client {
