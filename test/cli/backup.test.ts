@@ -2,8 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, createReadStream, existsSync } from 'node:fs'
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import {
@@ -11,44 +10,26 @@ import {
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  environmentKey,
-  keyVariables,
-  killLeftovers,
-  killOnTheWay,
-  type Outcome,
-  program,
-  run,
-  serve,
-} from './holdfast-process.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { keyVariables, killOnTheWay, type Outcome, program, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('backup')
 let data: string
 let file: string
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-backup-'))
-  data = join(root, 'data')
-  file = join(root, 'file.backup')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  data = place.path('data')
+  file = place.path('file.backup')
 })
 
 const command = (...words: string[]): Promise<Outcome> => run([...words, '--data', data], keyVariables).ended
 
 async function serving<T>(use: (s3: S3Client) => Promise<T>): Promise<T> {
   const server = await serve(['serve', '--data', data, '--listen', '127.0.0.1:0'])
-  const s3 = new S3Client({
-    endpoint: server.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-  })
+  const s3 = testClient(server.ready.endpoint)
   try {
     return await use(s3)
   } finally {
@@ -77,18 +58,18 @@ test.skipIf(process.platform === 'win32')(
   'what is printed waits for a slow reader, in one line whatever it names',
   async () => {
     await serving(fill)
-    execFileSync('mkfifo', [join(root, 'pipe')])
-    const output = await open(join(root, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK)
+    execFileSync('mkfifo', [place.path('pipe')])
+    const output = await open(place.path('pipe'), constants.O_RDWR | constants.O_NONBLOCK)
     // Nothing more fits in.
     const filler = Buffer.alloc(4096, '-')
     while ((await output.write(filler).catch(() => undefined)) !== undefined);
-    const named = join(root, 'a\n\x1b[2Jb')
+    const named = place.path('a\n\x1b[2Jb')
     const child = spawn(process.execPath, [program('cli/main.js'), 'backup', named, '--data', data], {
       stdio: ['ignore', output.fd, 'pipe'],
     })
     // It says this after what it prints.
     await new Promise((resolve) => child.stderr?.once('data', resolve))
-    const printed = createInterface({ input: createReadStream(join(root, 'pipe')) })
+    const printed = createInterface({ input: createReadStream(place.path('pipe')) })
     const [line] = await once(printed, 'line')
     printed.close()
     expect(line.replaceAll('-', '')).toContain('a\\u000a\\u001b[2Jb: ')
@@ -141,7 +122,7 @@ test('a backup beside a server that writes gives back what had been acknowledged
 
 test('a backup with keys restores onto an empty directory what encrypted objects need; their data is not in it', async () => {
   await serving(fill)
-  const directory = join(root, 'backups')
+  const directory = place.path('backups')
   await mkdir(directory)
   for (let i = 0; i < 2; i++)
     expect(await command('backup', directory, '--with-keys')).toMatchObject({ code: 0, stderr: '' })
@@ -171,8 +152,8 @@ test('restoring is refused over metadata, beside a server, and from what is not 
   await rm(join(data, 'meta'), { recursive: true })
   const whole = await readFile(file)
   const wrong = async (bytes: Buffer, why: string): Promise<void> => {
-    await writeFile(join(root, 'wrong'), bytes)
-    const outcome = await command('restore', join(root, 'wrong'))
+    await writeFile(place.path('wrong'), bytes)
+    const outcome = await command('restore', place.path('wrong'))
     expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining(why)])
   }
   await wrong(whole.subarray(0, whole.length - 40), 'cut off')

@@ -1,30 +1,25 @@
 /** `holdfast clock`, and what a step of the machine's clock does to locks until it is confirmed. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { beforeEach, expect, test } from 'vitest'
+import { keyVariables, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-let root: string
+const place = openWorkplace('clock')
 let data: string
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-clock-'))
-  data = join(root, 'data')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  data = place.path('data')
 })
 
 /** The environment of a process whose machine's clock is ahead. */
 async function ahead(byMs: number): Promise<Record<string, string>> {
-  const file = join(root, `ahead-${byMs}.mjs`)
+  const file = place.path(`ahead-${byMs}.mjs`)
   await writeFile(file, `const now = Date.now\nDate.now = () => now() + ${byMs}\n`)
   return { ...keyVariables, NODE_OPTIONS: `--import=${pathToFileURL(file)}` }
 }
@@ -39,7 +34,7 @@ async function clock(environment: Record<string, string>, ...words: string[]) {
 async function serving<T>(environment: Record<string, string>, use: (client: S3Client) => Promise<T>): Promise<T> {
   const server = await serve(['serve', '--data', data, '--listen', '127.0.0.1:0'], environment)
   const { endpoint } = server.ready
-  const client = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+  const client = testClient(endpoint)
   try {
     return await use(client)
   } finally {
@@ -111,13 +106,13 @@ test('a clock is confirmed beside a running server, which goes by it', async () 
 })
 
 test('a clock is confirmed without the stores of the data, and without its keys', async () => {
-  const config = join(root, 'holdfast.toml')
+  const config = place.path('holdfast.toml')
   await writeFile(config, 'data = "data"\nlisten = "127.0.0.1:0"\n[stores.disk]\ntype = "directory"\npath = "disk"\n')
   const server = await serve(['serve', '--config', config])
   server.child.kill('SIGTERM')
   await server.ended
   await clock(keyVariables)
-  await rm(join(root, 'disk'), { recursive: true })
+  await rm(place.path('disk'), { recursive: true })
   await rm(join(data, 'keys'))
   const later = await ahead(30 * dayMs)
   expect(await clock(later)).toMatchObject({ awaitsConfirmation: true })

@@ -1,39 +1,27 @@
 /** What an operator sees of damaged metadata, and of data that nothing references, by the command line. */
-import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CreateBucketCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { keyVariables, lastEvent, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('damaged')
 let data: string
 let file: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-damaged-'))
-  data = join(root, 'data')
+beforeEach(() => {
+  data = place.path('data')
   file = join(data, 'meta', 'data.mdb')
 })
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
-})
 
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    maxAttempts: 1,
-  })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 
 const start = (...words: string[]) => serve(['serve', '--data', data, '--listen', '127.0.0.1:0', ...words])
 const command = (...words: string[]) => run([...words, '--data', data], keyVariables).ended
@@ -140,7 +128,7 @@ test('a worker that ends as one does on damaged metadata has it checked before a
 
 test('data that nothing references waits in quarantine, is listed, and leaves it after its time and a check', async () => {
   await fill()
-  const backup = join(root, 'early.backup')
+  const backup = place.path('early.backup')
   expect(await command('backup', backup)).toMatchObject({ code: 0 })
   const server = await start()
   const client = clientOf(server.ready.endpoint)
@@ -148,7 +136,7 @@ test('data that nothing references waits in quarantine, is listed, and leaves it
     new PutObjectCommand({ Bucket: 'bucket', Key: 'forgotten', Body: 'of which the backup knows nothing' }),
   )
   await stop(server)
-  await rename(join(data, 'meta'), join(root, 'meta'))
+  await rename(join(data, 'meta'), place.path('meta'))
   expect(await command('restore', backup)).toMatchObject({ code: 0 })
 
   const first = await command('reclaim', '--grace', '0', '--json')

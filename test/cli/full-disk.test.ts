@@ -14,12 +14,13 @@ import {
   PutObjectLegalHoldCommand,
   PutObjectRetentionCommand,
   PutObjectTaggingCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { mayMount, mayMountExt4, mountExt4, mountMemory, unmountLazily } from '../support/mounts.ts'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Running, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, type Running, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 const MiB = 1024 * 1024
 const hourMs = 60 * 60 * 1000
@@ -63,7 +64,7 @@ const serving = (): Promise<Running & { ready: { endpoint: string } }> =>
   serve(['serve', '--data', join(disk, 'data'), '--listen', '127.0.0.1:0'])
 
 const clientOf = ({ ready: { endpoint } }: { ready: { endpoint: string } }): S3Client =>
-  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
+  testClient(endpoint, { maxAttempts: 1 })
 
 const refused = { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } }
 const Bucket = 'bucket'

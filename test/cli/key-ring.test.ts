@@ -1,6 +1,5 @@
 /** The key ring of a server: made once, rotated, given by the environment, and missed when it is gone. Secrets are never shown. */
-import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CompleteMultipartUploadCommand,
@@ -10,22 +9,18 @@ import {
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseKeyRing } from '../../src/encryption/key-ring.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
 let data: string
-let root: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-keys-'))
-  data = join(root, 'data')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+const place = openWorkplace('keys')
+beforeEach(() => {
+  data = place.path('data')
 })
 afterAll(() => killLeftovers())
 
@@ -48,13 +43,7 @@ async function serving(
   ...more: string[]
 ): Promise<string> {
   const running = await serve(words(...more), { ...keyVariables, ...environment })
-  const client = new S3Client({
-    endpoint: running.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    maxAttempts: 1,
-  })
+  const client = testClient(running.ready.endpoint, { maxAttempts: 1 })
   await work(client)
   client.destroy()
   running.child.kill('SIGTERM')
@@ -256,14 +245,14 @@ describe('a key ring in the data directory', () => {
     ['is damaged', () => writeFile(ringFile(), 'sse-s3 abc\n'), /keys: the secret of key 1 is not 32 bytes/],
   ])('that %s stops the server from starting, and is found again', async (_what, change, message) => {
     await serving(write)
-    await copyFile(ringFile(), join(root, 'copy'))
+    await copyFile(ringFile(), place.path('copy'))
     await change()
     const outcome = await run(words(), keyVariables).ended
     expect(outcome).toMatchObject({ stdout: '' })
     expect(outcome.code).not.toBe(0)
     expect(outcome.stderr).toMatch(message)
     expect(outcome.stderr).not.toContain('    at ')
-    await copyFile(join(root, 'copy'), ringFile())
+    await copyFile(place.path('copy'), ringFile())
     await serving(expectAll)
   })
 })

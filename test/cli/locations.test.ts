@@ -1,7 +1,5 @@
 /** Locations as an operator meets them: a server over three directories, one of which goes away and is replaced; and what a configuration may not take away. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
   DeleteBucketCommand,
@@ -9,23 +7,19 @@ import {
   GetBucketLocationCommand,
   GetObjectCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('locations')
 let config: string
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-locations-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   await configure(three + safe)
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const disk = (name: string): string => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`
@@ -39,7 +33,7 @@ const large = (i: number): Buffer => patternBytes(i, 400_000)
 class Client {
   readonly #s3: S3Client
   constructor(endpoint: string) {
-    this.#s3 = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+    this.#s3 = testClient(endpoint)
   }
   makeBucket = (location: string) =>
     this.#s3.send(
@@ -105,7 +99,7 @@ describe('a location of two copies over three disks', () => {
           for (let i = 0; i < 3; i++) await client.put(`large-${i}`, large(i))
           expect(await status()).toMatchObject({ degradedBlobs: 0, failuresSurvived: { now: 1, whole: 1 } })
           // The disk goes away under the running server.
-          await rename(join(root, 'disk2'), join(root, 'lost'))
+          await rename(place.path('disk2'), place.path('lost'))
           for (let i = 0; i < 3; i++) await client.holds(`large-${i}`, large(i))
           for (let i = 0; i < 6; i++) await client.put(`after-${i}`, small(10 + i))
           for (let i = 0; i < 3; i++) await client.put(`after-large-${i}`, large(10 + i))
@@ -117,7 +111,7 @@ describe('a location of two copies over three disks', () => {
       expect(await status()).toMatchObject({ health: 'AT RISK', failuresSurvived: { now: 0 }, stores: [{}, away, {}] })
       expect((await command('locations', 'status')).stdout).toMatch(/^AT RISK: /)
       // What is empty in its place is not taken for it.
-      await mkdir(join(root, 'disk2'))
+      await mkdir(place.path('disk2'))
       await serving(
         async (client) => {
           for (let i = 0; i < 6; i++) await client.holds(`small-${i}`, small(i))
@@ -142,7 +136,7 @@ describe('a location of two copies over three disks', () => {
       expect(await command('locations', 'status')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK: /) })
 
       // Whole: any one of the others may now go.
-      await rename(join(root, 'disk1'), join(root, 'lost-too'))
+      await rename(place.path('disk1'), place.path('lost-too'))
       await serving(
         async (client) => {
           for (let i = 0; i < 6; i++) await client.holds(`small-${i}`, small(i))
@@ -158,7 +152,7 @@ describe('a location of two copies over three disks', () => {
 
   test('does not start with as many disks away as there are copies', async () => {
     await serving((client) => client.makeBucket('safe'))
-    for (const name of ['disk1', 'disk3']) await rename(join(root, name), join(root, `${name}-away`))
+    for (const name of ['disk1', 'disk3']) await rename(place.path(name), place.path(`${name}-away`))
     const said = await refusal()
     expect(said).toContain("location safe keeps 2 copies, and 2 of its stores can't be used")
     expect(said).toContain('disk1: ')
@@ -202,10 +196,10 @@ describe('a changed configuration', () => {
   })
 
   test('may not bring a directory that holds something else, nor one store twice', async () => {
-    await mkdir(join(root, 'disk1'))
-    await writeFile(join(root, 'disk1', 'photo.jpg'), 'x')
+    await mkdir(place.path('disk1'))
+    await writeFile(place.path('disk1', 'photo.jpg'), 'x')
     expect(await refusal()).toContain('stores.disk1: ')
-    await rm(join(root, 'disk1', 'photo.jpg'))
+    await rm(place.path('disk1', 'photo.jpg'))
     await serving(async () => {})
     // Another server's store, with data.
     await configure(
@@ -215,13 +209,13 @@ describe('a changed configuration', () => {
       await client.makeBucket('safe')
       await client.put('key', small(1))
     })
-    await rm(join(root, 'data'), { recursive: true })
+    await rm(place.path('data'), { recursive: true })
     expect(await refusal()).toContain('belongs to other metadata')
   })
 
   test('that is left out is asked for by the commands for a stopped server', async () => {
     await serving((client) => client.makeBucket('safe'))
-    const { code, stderr } = await run(['reclaim', '--data', join(root, 'data')], keyVariables).ended
+    const { code, stderr } = await run(['reclaim', '--data', place.path('data')], keyVariables).ended
     expect([code, stderr]).toEqual([1, expect.stringContaining('[stores.disk1], which the configuration lacks')])
   })
 })
@@ -246,7 +240,7 @@ describe('a location of 4 + 2 shards over six disks', () => {
     }
   }
   const away = (...lost: string[]) =>
-    Promise.all(lost.map((name) => rename(join(root, name), join(root, `${name}-away`))))
+    Promise.all(lost.map((name) => rename(place.path(name), place.path(`${name}-away`))))
 
   test('goes on without two of them, and is whole again on new ones', async () => {
     await configure(names.map(disk).join('') + striped)
@@ -268,7 +262,7 @@ describe('a location of 4 + 2 shards over six disks', () => {
     for (const name of ['disk2', 'disk5']) {
       const missing = await command('locations', 'replace', name)
       expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining(`${name} does not exist`)])
-      await mkdir(join(root, name))
+      await mkdir(place.path(name))
       expect(await command('locations', 'replace', name, '--json')).toMatchObject({ code: 0 })
     }
     const repaired = await command('reclaim', '--json')

@@ -2,27 +2,19 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, createReadStream } from 'node:fs'
-import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { keyVariables, killLeftovers, program, run, serve } from './holdfast-process.ts'
+import { describe, expect, test } from 'vitest'
+import { keyVariables, program, run, serve } from './holdfast-process.ts'
+import { openWorkplace } from './workplace.ts'
 
-let root: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-log-'))
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
-})
+const place = openWorkplace('log')
 
 const words = (...more: string[]): string[] => [
   'serve',
   '--data',
-  join(root, 'data'),
+  place.path('data'),
   '--listen',
   '127.0.0.1:0',
   '--log-level',
@@ -39,7 +31,7 @@ async function refusedRequests(endpoint: string, count: number): Promise<void> {
 }
 
 async function pipe(): Promise<{ path: string; unread: number; close(): Promise<void> }> {
-  const path = join(root, 'pipe')
+  const path = place.path('pipe')
   execFileSync('mkfifo', [path])
   const both = await open(path, constants.O_RDWR)
   return { path, unread: both.fd, close: () => both.close() }
@@ -120,7 +112,7 @@ async function firstLines(path: string, count: number): Promise<string[]> {
 
 describe('--log-file', () => {
   test('takes the lines, of a server and its workers, and is opened anew on SIGHUP', async () => {
-    const file = join(root, 'holdfast.log')
+    const file = place.path('holdfast.log')
     const running = await serve(words('--workers', '2', '--log-file', file))
     await refusedRequests(running.ready.endpoint, 4)
     await rename(file, `${file}.1`)
@@ -135,7 +127,7 @@ describe('--log-file', () => {
   })
 
   test('that a changed configuration no longer names gives its lines back to stderr', async () => {
-    const [file, config] = [join(root, 'holdfast.log'), join(root, 'holdfast.toml')]
+    const [file, config] = [place.path('holdfast.log'), place.path('holdfast.toml')]
     const settings = 'data = "data"\nlisten = "127.0.0.1:0"\nlogLevel = "info"\n'
     await writeFile(config, `${settings}logFile = "holdfast.log"\n`)
     const running = await serve(['serve', '--config', config])
@@ -148,7 +140,7 @@ describe('--log-file', () => {
   })
 
   test('that can not be opened is refused by name', async () => {
-    const outcome = await run(words('--log-file', join(root, 'none', 'x.log')), keyVariables).ended
+    const outcome = await run(words('--log-file', place.path('none', 'x.log')), keyVariables).ended
     expect(outcome).toMatchObject({ code: 2, stdout: '' })
     expect(outcome.stderr).toMatch(
       /^holdfast: --log-file: cannot open .*x\.log: there is no such file or directory.*\n$/,

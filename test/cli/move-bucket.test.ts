@@ -1,7 +1,5 @@
 /** Buckets moved as an operator moves them: beside a server that is used, through kills, and what a plan says before. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
@@ -9,14 +7,15 @@ import {
   GetObjectCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes, seededRandom } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('move')
 let config: string
 
 const disk = (name: string): string => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`
@@ -27,13 +26,8 @@ const striped = (name: string): string =>
 const configure = (toml: string): Promise<void> => writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${toml}`)
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-move-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   await configure(disks.map(disk).join('') + pair + striped('striped'))
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const bodies = [patternBytes(1, 3_000), patternBytes(2, 90_000), patternBytes(3, 700_000)]
@@ -43,13 +37,7 @@ class Client {
   readonly s3: S3Client
   constructor(endpoint: string) {
     const maxAttempts = 1
-    this.s3 = new S3Client({
-      endpoint,
-      region: 'us-east-1',
-      credentials: environmentKey,
-      forcePathStyle: true,
-      maxAttempts,
-    })
+    this.s3 = testClient(endpoint, { maxAttempts })
   }
   makeBucket = () => this.s3.send(new CreateBucketCommand({ Bucket: 'bucket' }))
   location = async () =>
@@ -247,8 +235,8 @@ describe('a plan', () => {
     expect(await command('locations', 'move', 'bucket', 'striped')).toMatchObject({ code: 0 })
 
     // The same name, another code over one disk more, which is not there yet; and a store that is somebody else's.
-    await mkdir(join(root, 'disk6'))
-    await writeFile(join(root, 'disk6', 'photo.jpg'), 'x')
+    await mkdir(place.path('disk6'))
+    await writeFile(place.path('disk6', 'photo.jpg'), 'x')
     const three = striped('striped').replace('data = 2', 'data = 3').replace('"disk4"', '"disk4", "disk5"')
     await configure([...disks, 'disk5', 'disk6'].map(disk).join('') + pair + three)
     const changed = await command('locations', 'plan')
@@ -314,7 +302,7 @@ describe('a plan', () => {
       msg: 'move of nowhere was refused: there is no bucket nowhere',
     })
     expect(await command('locations', 'move', 'bucket')).toMatchObject({ code: 2 })
-    for (const name of ['disk1', 'disk2']) await rename(join(root, name), join(root, `${name}-away`))
+    for (const name of ['disk1', 'disk2']) await rename(place.path(name), place.path(`${name}-away`))
     const refused = await command('locations', 'plan', 'bucket', 'pair')
     expect([refused.code, refused.stdout]).toEqual([
       1,

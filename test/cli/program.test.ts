@@ -1,9 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
+import { keyVariables, killLeftovers, lastEvent, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 let root: string
 beforeAll(async () => {
@@ -55,12 +56,7 @@ describe('usage', () => {
 test('reclaim removes what nothing references from a stopped server, and says so', async () => {
   const data = join(root, 'data')
   const running = await serve(['--data', data, '--listen', '127.0.0.1:0'])
-  const client = new S3Client({
-    endpoint: running.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-  })
+  const client = testClient(running.ready.endpoint)
   await client.send(new CreateBucketCommand({ Bucket: 'bucket' }))
   await client.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'key', Body: 'body' }))
   await client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: 'key' }))

@@ -18,10 +18,11 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
   type PutObjectCommandInput,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { testClient } from './workplace.ts'
 
 export const schemes = {
   'two copies': 'scheme = "replica"\ncopies = 2\n',
@@ -75,13 +76,7 @@ export class RecoverWorld {
   /** `end`: the signal that ends the server. */
   async serving<T>(use: (s3: S3Client) => Promise<T>, end: NodeJS.Signals = 'SIGTERM'): Promise<T> {
     const server = await serve(['serve', '--config', this.#config], variables)
-    const s3 = new S3Client({
-      endpoint: server.ready.endpoint,
-      region: 'us-east-1',
-      credentials: environmentKey,
-      forcePathStyle: true,
-      maxAttempts: 1,
-    })
+    const s3 = testClient(server.ready.endpoint, { maxAttempts: 1 })
     try {
       return await use(s3)
     } finally {

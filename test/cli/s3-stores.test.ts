@@ -1,20 +1,10 @@
 /** Locations over buckets of three other servers, as an operator meets them: one is killed under load and comes back, is replaced, or is another's. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { rm, writeFile } from 'node:fs/promises'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import {
-  environmentKey,
-  keyVariables,
-  killLeftovers,
-  lastEvent,
-  type Outcome,
-  type Running,
-  run,
-  serve,
-} from './holdfast-process.ts'
+import { environmentKey, keyVariables, lastEvent, type Outcome, type Running, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
 const names = ['far1', 'far2', 'far3']
 /** The server's own key, and the one that it shows the others. */
@@ -24,26 +14,21 @@ const variables = {
   AWS_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
 }
 
-let root: string
+const place = openWorkplace('s3-stores')
 let config: string
 let far: Map<string, { endpoint: string; running: Running }>
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-s3-stores-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   far = new Map()
   await Promise.all(names.map((name) => startNewFar(name)))
   await configure(locations)
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
 /** At the port that it had before. */
 async function startFar(name: string, data = name): Promise<void> {
   const { port } = new URL(far.get(name)?.endpoint ?? 'http://localhost:0')
-  const running = await serve(['serve', '--data', join(root, data), '--listen', `127.0.0.1:${port || 0}`])
+  const running = await serve(['serve', '--data', place.path(data), '--listen', `127.0.0.1:${port || 0}`])
   far.set(name, { endpoint: running.ready.endpoint, running })
 }
 
@@ -61,7 +46,7 @@ async function killFar(name: string): Promise<void> {
 }
 
 function clientOf(endpoint: string, maxAttempts = 5): S3Client {
-  return new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts })
+  return testClient(endpoint, { maxAttempts })
 }
 
 const storeOf = (name: string): string =>
@@ -276,7 +261,7 @@ describe('locations over three servers', () => {
     const first = await start()
     first.child.kill('SIGTERM')
     await first.ended
-    await rm(join(root, 'data'), { recursive: true })
+    await rm(place.path('data'), { recursive: true })
     const { code, stderr } = await command('serve')
     expect([code, stderr]).toEqual([1, expect.stringContaining('belongs to other metadata')])
     await writeFile(config, `data = "data"\n${storeOf('far1').replace('"shards"', '"nowhere"')}`)

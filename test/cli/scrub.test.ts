@@ -1,29 +1,24 @@
 /** `holdfast scrub` and `holdfast repair` as an operator meets them: beside a server and without one, cut off in the middle, at a terminal. */
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('scrub')
 let config: string
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-scrub-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   const disks = ['disk1', 'disk2', 'disk3'].map((name) => `[stores.${name}]\ntype = "directory"\npath = "${name}"\n`)
   await writeFile(
     config,
     `data = "data"\nlisten = "127.0.0.1:0"\n${disks.join('')}[locations.safe]\nscheme = "replica"\ncopies = 2\nstores = ["disk1", "disk2", "disk3"]\n[snapshots]\ninterval = "never"\n`,
   )
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const bytes = 300 * 1024
@@ -32,12 +27,7 @@ const body = (i: number): Buffer => patternBytes(i, bytes)
 
 async function serving(use: (s3: S3Client, server: Awaited<ReturnType<typeof serve>>) => Promise<void>): Promise<void> {
   const server = await serve(['serve', '--config', config])
-  const s3 = new S3Client({
-    endpoint: server.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-  })
+  const s3 = testClient(server.ready.endpoint)
   try {
     await use(s3, server)
   } finally {
@@ -68,7 +58,7 @@ async function holdAll(s3: S3Client): Promise<void> {
 
 /** A bit of every large shard of a store. Resolves with how many there are. */
 async function flipAll(store: string): Promise<number> {
-  const found = await readdir(join(root, store, 'files'), { recursive: true, withFileTypes: true })
+  const found = await readdir(place.path(store, 'files'), { recursive: true, withFileTypes: true })
   const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   for (const file of files) {
     const content = await readFile(file)
@@ -129,7 +119,7 @@ describe('a scrub', () => {
     const withPieces = { ...clean, checked: objects + 2, snapshotPieces: 2 }
     expect(await command('scrub')).toMatchObject({ code: 0, last: withPieces })
     for (const name of ['disk1', 'disk2', 'disk3']) {
-      const segments = join(root, name, 'segments')
+      const segments = place.path(name, 'segments')
       for (const segment of await readdir(segments)) await rm(join(segments, segment))
     }
     const { code, last, events } = await command('scrub')
@@ -156,7 +146,7 @@ describe('a scrub', () => {
 
   test('says by its exit code that a store could not be asked, and that it is whole once it could', async () => {
     await serving((s3) => fill(s3))
-    const away = async (): Promise<void> => rename(join(root, 'disk1'), join(root, 'disk1.away'))
+    const away = async (): Promise<void> => rename(place.path('disk1'), place.path('disk1.away'))
     await away()
     const withoutServer = await command('scrub')
     expect(withoutServer).toMatchObject({ code: 1, last: { ...clean, unreachable: expect.any(Number) } })
@@ -167,7 +157,7 @@ describe('a scrub', () => {
     await serving(async () => {
       expect(await command('scrub')).toMatchObject({ code: 1, last: { state: 'done', unreachable } })
     })
-    await rename(join(root, 'disk1.away'), join(root, 'disk1'))
+    await rename(place.path('disk1.away'), place.path('disk1'))
     expect(await command('scrub')).toMatchObject({ code: 0, last: { ...clean, unreachable: 0 } })
   })
 
@@ -261,12 +251,12 @@ test('a repair says by its exit code that blobs still lack shards, and that some
   // Three copies, of which two acknowledge: one disk may be away.
   await writeFile(config, (await readFile(config, 'utf8')).replace('copies = 2', 'copies = 3'))
   await serving(async () => {})
-  await rename(join(root, 'disk3'), join(root, 'disk3.away'))
+  await rename(place.path('disk3'), place.path('disk3.away'))
   await serving((s3) => fill(s3))
   expect(await command('repair')).toMatchObject({ code: 1, last: { state: 'done', degraded: objects, repaired: 0 } })
   const { code, stdout } = await run(['repair', '--config', config], keyVariables).ended
   expect([code, stdout]).toEqual([1, expect.stringContaining(`0 repaired, ${objects} still lack shards, 0 lost`)])
-  await rename(join(root, 'disk3.away'), join(root, 'disk3'))
+  await rename(place.path('disk3.away'), place.path('disk3'))
   expect(await command('repair')).toMatchObject({ code: 0, last: { degraded: 0, repaired: objects } })
 
   for (const name of ['disk1', 'disk2', 'disk3']) await flipAll(name)

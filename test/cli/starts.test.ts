@@ -1,23 +1,18 @@
 /** Starts that fail, and what they say and leave; and what MinIO's command line means here. */
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeAuthority } from '../support/authority.ts'
-import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
+import { keyVariables, run, serve } from './holdfast-process.ts'
+import { openWorkplace, testClient } from './workplace.ts'
 
-let root: string
+const place = openWorkplace('starts')
 let data: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-starts-'))
-  data = join(root, 'data')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  data = place.path('data')
 })
 
 const aws = { AWS_ACCESS_KEY_ID: 'production', AWS_SECRET_ACCESS_KEY: 'secret-of-production' }
@@ -29,7 +24,7 @@ describe('a first start', () => {
     const { port } = taken.address() as AddressInfo
     const outcome = await run(['--data', data, '--listen', `127.0.0.1:${port}`, '--workers', workers], {}).ended
     expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('another process listens') })
-    expect(await readdir(root)).toEqual([])
+    expect(await readdir(place.path())).toEqual([])
     taken.close()
   })
 
@@ -93,14 +88,14 @@ describe('what is wrong with a file is said with its cause and cure, in one line
     ],
     [
       'a store in a directory that takes no entries',
-      async () => writeFile(join(root, 'stores.toml'), '[stores.d]\ntype = "directory"\npath = "/proc/holdfast"\n'),
+      async () => writeFile(place.path('stores.toml'), '[stores.d]\ntype = "directory"\npath = "/proc/holdfast"\n'),
       ['--config', 'stores.toml'],
       /stores\.d: cannot make the directory \/proc\/holdfast: /,
       1,
     ],
   ])('%s', async (_, prepare, words, message, code) => {
     await prepare()
-    const absolute = words.map((word) => (word.startsWith('-') || word.startsWith('/') ? word : join(root, word)))
+    const absolute = words.map((word) => (word.startsWith('-') || word.startsWith('/') ? word : place.path(word)))
     const outcome = await run(['serve', '--listen', '127.0.0.1:0', '--data', data, ...absolute], keyVariables).ended
     expect(outcome).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })
     expect(outcome.stderr.trim().split('\n')).toHaveLength(1)
@@ -111,7 +106,7 @@ describe('what is wrong with a file is said with its cause and cure, in one line
     const first = await serve(words)
     first.child.kill('SIGTERM')
     await first.ended
-    for (const open of [root, data, join(data, 'holdfast.json')]) await chmod(open, 0o755)
+    for (const open of [place.path(), data, join(data, 'holdfast.json')]) await chmod(open, 0o755)
     const { code, stderr } = await run(words, keyVariables, { uid: 65_534 }).ended
     expect([code, stderr]).toEqual([
       1,
@@ -134,18 +129,13 @@ describe('what is wrong with a file is said with its cause and cure, in one line
 
 describe('metadata that is lost', () => {
   test('is told to be recovered, also when only stores of locations hold data', async () => {
-    const config = join(root, 'holdfast.toml')
+    const config = place.path('holdfast.toml')
     await writeFile(
       config,
       'data = "data"\nlisten = "127.0.0.1:0"\n[stores.d]\ntype = "directory"\npath = "d"\n[locations.one]\nscheme = "replica"\ncopies = 1\nstores = ["d"]\n',
     )
     const running = await serve(['serve', '--config', config])
-    const s3 = new S3Client({
-      endpoint: running.ready.endpoint,
-      region: 'us-east-1',
-      credentials: environmentKey,
-      forcePathStyle: true,
-    })
+    const s3 = testClient(running.ready.endpoint)
     const CreateBucketConfiguration = { LocationConstraint: 'one' as 'eu-west-1' }
     await s3.send(new CreateBucketCommand({ Bucket: 'bucket', CreateBucketConfiguration }))
     await s3.send(new PutObjectCommand({ Bucket: 'bucket', Key: 'key', Body: 'body' }))
@@ -162,9 +152,9 @@ describe('metadata that is lost', () => {
 
 describe("MinIO's command line", () => {
   test('its directory of certificates makes the port speak TLS; one without any is said', async () => {
-    const authority = makeAuthority(root)
+    const authority = makeAuthority(place.path())
     const { cert, key } = authority.issue('server')
-    const certs = join(root, 'certs')
+    const certs = place.path('certs')
     await mkdir(certs)
     const words = ['server', '-S', certs, '--quiet', '--anonymous', '--address', '127.0.0.1:0', data]
     const plain = run(words, keyVariables)

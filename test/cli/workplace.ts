@@ -13,6 +13,10 @@ export interface Workplace {
   clientOf(endpoint: string, settings?: S3ClientConfig): S3Client
 }
 
+/** With the key of the tests. Whoever makes one destroys it. */
+export const testClient = (endpoint: string, settings: S3ClientConfig = {}): S3Client =>
+  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, ...settings })
+
 /** Call it once, before the file's own hooks: those after each test then run first. */
 export function openWorkplace(name: string): Workplace {
   let root = ''
@@ -28,15 +32,7 @@ export function openWorkplace(name: string): Workplace {
   return {
     path: (...names) => join(root, ...names),
     clientOf: (endpoint, settings = {}) => {
-      const credentials = environmentKey
-      const client = new S3Client({
-        endpoint,
-        region: 'us-east-1',
-        credentials,
-        forcePathStyle: true,
-        maxAttempts: 1,
-        ...settings,
-      })
+      const client = testClient(endpoint, { maxAttempts: 1, ...settings })
       clients.push(client)
       return client
     },

@@ -21,6 +21,7 @@ describe('a suite', () => {
     ["process.on('warning', note)", 'uses what a process has one of'],
     ['process.chdir(directory)', 'uses what a process has one of'],
     ['const before = process.cpuUsage()', 'measures its process'],
+    ["await import('./get-object.test.ts')", 'imports other suites'],
     ["import { main } from '../../src/cli/main.ts'", 'imports the command, which sets up its process'],
   ])('with `%s` has a process of its own', (line, says) => {
     expect(tie({ [suite]: line })).toBe(`${suite} ${says}`)

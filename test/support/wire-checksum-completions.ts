@@ -74,6 +74,11 @@ function completes(upload: Upload, it: string, sent: Partial<Ask>): Row {
   const whole = wholeOf(upload)
   return {
     it: `completes ${parts.length} parts as ${type} ${algorithm} ${it}`,
+    proves: [
+      'CreateMultipartUpload request vendor:checksum-algorithm',
+      'CreateMultipartUpload request vendor:checksum-type',
+      ...Object.keys(sent.vendor ?? {}).map((name) => `vendor:${name}`),
+    ],
     given: given(upload),
     ask: asking(sent),
     ...done(multipartEtag(parts), { [elementOf(algorithm)]: whole, ChecksumType: type }),
@@ -87,6 +92,7 @@ function completes(upload: Upload, it: string, sent: Partial<Ask>): Row {
 function refuses(upload: Upload, what: string, answer: ReturnType<typeof refusal>, sent: Partial<Ask>): Row {
   return {
     it: `refuses ${what} of an upload for ${upload.type} ${upload.algorithm}`,
+    proves: Object.keys(sent.vendor ?? {}).map((name) => `vendor:${name}`),
     ...answer,
     given: given(upload),
     ask: asking(sent),
@@ -162,12 +168,15 @@ function partRows(upload: Upload): Row[] {
     type === 'COMPOSITE'
       ? refuses(upload, 'a part without its checksum', refusal('InvalidRequest', {}), listing(''))
       : completes(upload, 'without checksums of the parts', listing('')),
-    refuses(
-      upload,
-      'a wrong checksum of a part',
-      refusal('InvalidPart'),
-      listing(sumElement(algorithm, referenceChecksum(algorithm, 'x'))),
-    ),
+    {
+      ...refuses(
+        upload,
+        'a wrong checksum of a part',
+        refusal('InvalidPart'),
+        listing(sumElement(algorithm, referenceChecksum(algorithm, 'x'))),
+      ),
+      proves: [`element:CompleteMultipartUpload/Part/${elementOf(algorithm)}`],
+    },
     refuses(upload, `${other} of a part`, refusal('BadDigest', {}), listing(sumElement(other, otherRight))),
     refuses(
       upload,

@@ -48,6 +48,7 @@ function copies(it: string, data: Buffer, algorithm: Algorithm | undefined, aske
   const sums = algorithm === undefined ? {} : { [elementOf(algorithm)]: value, ChecksumType: 'FULL_OBJECT' }
   return {
     it,
+    proves: asked.ask.vendor?.['checksum-algorithm'] === undefined ? [] : ['vendor:checksum-algorithm'],
     status: 200,
     ...asked,
     xml: { CopyObjectResult: { LastModified: anInstant, ETag: `"${md5Hex(data)}"`, ...sums } },

@@ -61,8 +61,10 @@ function conditionRow(
     value === undefined ? [] : [[name, value] as const],
   )
   const what = sent.length === 0 ? 'no condition' : sent.map(([name, value]) => `${name}: ${nameOf(value)}`).join(', ')
+  const [only, another] = sent.map(([name]) => name)
   const row = {
     it: `answers ${status} for ${what}`,
+    proves: only === undefined || another !== undefined ? [] : [`header:${only}`, ...sentence(status, only)],
     given: fox,
     ask: { method, key: 'fox', headers: Object.fromEntries(sent) },
   }
@@ -74,6 +76,13 @@ function conditionRow(
     headers: { ETag: foxEtag, 'Last-Modified': '{{lastModified}}', 'Content-Length': undefined },
     body: '',
   }
+}
+
+/** What the interface document says of a condition that fails. */
+function sentence(status: 200 | 304 | 412, name: string): string[] {
+  if (status === 200) return []
+  const failed = { 'If-Match': 'not matching', 'If-None-Match': 'matching', 'If-Modified-Since': 'unmodified' }
+  return [`${status}: GetObject or HeadObject with ${name}, ${failed[name as keyof typeof failed] ?? 'modified'}`]
 }
 
 const nameOf = (value: string): string =>

@@ -66,20 +66,31 @@ function page(
 }
 
 export function listingRows(listing: Listing): Row[] {
-  const rows: readonly (Page & { it: string })[] = [
-    { it: 'lists keys in order of their bytes', shown: ordered },
-    { it: 'lists those that start with a prefix', query: { prefix: 'a/' }, shown: ['a/1', 'a/2', 'a/sub/3'] },
+  const rows: readonly (Page & Pick<Row, 'it' | 'proves'>)[] = [
+    {
+      it: 'lists keys in order of their bytes',
+      proves: ['keys are listed in alphabetical order', 'a storage class that is not given is STANDARD'],
+      shown: ordered,
+    },
+    {
+      it: 'lists those that start with a prefix',
+      proves: ['query:prefix'],
+      query: { prefix: 'a/' },
+      shown: ['a/1', 'a/2', 'a/sub/3'],
+    },
     { it: 'takes a prefix that is a whole key', query: { prefix: 'a' }, shown: ordered.slice(2, 7) },
     { it: 'lists nothing for a prefix that nothing has', query: { prefix: 'nothing' }, shown: [] },
     { it: 'takes an empty prefix for none', query: { prefix: '', delimiter: '' }, shown: ordered },
     {
       it: 'folds keys by delimiter: a key that is also a prefix is shown as both',
+      proves: ['query:delimiter'],
       query: { delimiter: '/' },
       shown: ['Z', 'a', 'a-b', 'z'],
       prefixes: ['/', 'a/', 'b/'],
     },
     {
       it: 'folds behind the prefix only',
+      proves: ['keys with a common string between prefix and delimiter become one CommonPrefixes element'],
       query: { prefix: 'a/', delimiter: '/' },
       shown: ['a/1', 'a/2'],
       prefixes: ['a/sub/'],
@@ -102,7 +113,7 @@ export function listingRows(listing: Listing): Row[] {
     { it: 'takes exactly as many as there are without promising more', query: { 'max-keys': '10' }, shown: ordered },
   ]
   return [
-    ...rows.map(({ it, ...shown }): Row => ({ it, given: putKeys, ...page(listing, shown) })),
+    ...rows.map(({ it, proves = [], ...shown }): Row => ({ it, proves, given: putKeys, ...page(listing, shown) })),
     { it: 'lists an empty bucket', ...page(listing, { shown: [] }) },
     ...orderRows(listing),
     ...encodingRows(listing),
@@ -139,6 +150,7 @@ function encodingRows(listing: Listing): Row[] {
     },
     {
       it: 'encodes keys when asked to',
+      proves: ['query:encoding-type'],
       given,
       ...page(listing, { query: url, shown: [awkward], elements: { Contents: encodedEntry as never } }),
     },

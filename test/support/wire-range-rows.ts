@@ -46,6 +46,7 @@ export function rangeRows(method: ReadMethod): Row[] {
     ...satisfied.map(
       ([range, first, last]): Row => ({
         it: `answers range ${range}`,
+        proves: ['header:Range', 'a satisfiable Range of HeadObject changes Content-Length'],
         status: 206,
         given: fox,
         ask: { ...ask, headers: { Range: range } },
@@ -71,6 +72,7 @@ export function rangeRows(method: ReadMethod): Row[] {
     ...['bytes=19-', 'bytes=19-20', 'bytes=1000-2000', 'bytes=-0'].map(
       (range): Row => ({
         it: `refuses range ${range} of 19 bytes`,
+        proves: ['416: HeadObject with an unsatisfiable Range'],
         ...refusal('InvalidRange', { RangeRequested: range, ActualObjectSize: '19' }),
         given: fox,
         ask: { ...ask, headers: { Range: range } },
@@ -118,15 +120,18 @@ function partNumberRows(method: ReadMethod): Row[] {
       ask: { ...ask, query: { partNumber: '1' } },
       headers: { 'Content-Range': undefined, 'Content-Length': '0' },
     },
-    {
-      it: 'refuses part 2 of a simple object',
-      ...refusal('InvalidPartNumber', { PartNumberRequested: '2' }),
-      given: fox,
-      ask: { ...ask, query: { partNumber: '2' } },
-    },
+    ...['2', '10000'].map(
+      (partNumber): Row => ({
+        it: `refuses part ${partNumber} of a simple object`,
+        ...refusal('InvalidPartNumber', { PartNumberRequested: partNumber }),
+        given: fox,
+        ask: { ...ask, query: { partNumber } },
+      }),
+    ),
     ...['0', '10001', '-1', 'one', ''].map(
       (partNumber): Row => ({
         it: `refuses part number "${partNumber}"`,
+        proves: ['part numbers 1 to 10,000 of HeadObject'],
         ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: partNumber }),
         given: fox,
         ask: { ...ask, query: { partNumber } },
@@ -200,6 +205,7 @@ export function multipartReadRows(method: ReadMethod, first: Buffer, last: Buffe
   const size = first.length + last.length
   const part = (it: string, partNumber: string, range: string, bytes: Buffer): Row => ({
     it,
+    proves: ['query:partNumber', 'partNumber of HeadObject answers the size of the part and the number of parts'],
     status: 206,
     given: (wire) => multipartObject(wire, [first, last]),
     ask: { ...ask, query: { partNumber } },

@@ -1,5 +1,5 @@
 /** Rows that GetObject and HeadObject share: what HEAD answers is what GET answers, without the bytes. */
-import { md5Hex, referenceChecksum } from './wire-checksums.ts'
+import { algorithms, md5Hex, referenceChecksum } from './wire-checksums.ts'
 import type { Wire } from './wire-client.ts'
 import { conditionRows } from './wire-condition-rows.ts'
 import { thirdsOfCustomerKey } from './wire-encryption.ts'
@@ -160,13 +160,17 @@ function wholeRows(method: ReadMethod): Row[] {
       headers: { 'Content-Length': '0', ETag: `"${md5Hex('')}"` },
       body: '',
     },
-    {
-      it: 'answers the checksum when the client asks for it',
-      status: 200,
-      given: withChecksum,
-      ask: { ...ask, vendor: { 'checksum-mode': 'ENABLED' } },
-      vendor: { 'checksum-sha1': referenceChecksum('SHA1', foxText), 'checksum-type': 'FULL_OBJECT' },
-    },
+    ...algorithms.map((algorithm): Row => {
+      const vendor = { [`checksum-${algorithm.toLowerCase()}`]: referenceChecksum(algorithm, foxText) }
+      return {
+        it: `answers ${algorithm} when the client asks for the checksum`,
+        proves: ['vendor:checksum-mode'],
+        status: 200,
+        given: async (wire) => void (await wire.must({ method: 'PUT', key: 'fox', body: foxText, vendor })),
+        ask: { ...ask, vendor: { 'checksum-mode': 'ENABLED' } },
+        vendor: { ...vendor, 'checksum-type': 'FULL_OBJECT' },
+      }
+    }),
     { it: 'answers no checksum unasked', status: 200, given: withChecksum, ask, vendor: {} },
     {
       it: 'answers no checksum beside a part of the object, for which clients would take it',
@@ -199,6 +203,7 @@ function overrideRows(method: ReadMethod): Row[] {
     ...overrides.map(
       ([parameter, header, value]): Row => ({
         it: `answers ${header} as ${parameter} says`,
+        proves: [`query:${parameter}`],
         status: 200,
         given: fox,
         ask: { ...ask, query: { [parameter]: value } },

@@ -10,7 +10,6 @@ import { errorTable } from '../../src/errors.ts'
 import {
   type Ask,
   accountPath,
-  openWire,
   type Reply,
   type Style,
   styleName,
@@ -18,8 +17,9 @@ import {
   type Wire,
   wireBucket,
 } from './wire-client.ts'
+import { wireServer, wireTo } from './wire-fixture.ts'
 import { openSdk, type SdkCall } from './wire-sdk.ts'
-import { startWireServer, type WireServer, type WireServerOptions } from './wire-server.ts'
+import type { WireServer, WireServerOptions } from './wire-server.ts'
 import { readXml, type XmlDocument, type XmlValue } from './wire-xml.ts'
 
 export type Facts = Record<string, string>
@@ -44,6 +44,11 @@ export interface Expected {
 
 export interface Row extends Expected {
   it: string
+  /**
+   * What this row shows to work, beside all that it expects of the answer: parameters as the support table names them (`query:prefix`),
+   * what `afterwards` finds in the answer (`answer header:ETag`), and sentences of the interface document.
+   */
+  proves?: readonly string[]
   /** Finds nothing there, not even the bucket. */
   withoutBucket?: boolean
   given?: Given
@@ -58,66 +63,71 @@ export interface Row extends Expected {
 }
 
 interface Stage {
-  server: WireServer
+  server: Omit<WireServer, 'close'>
   operation: string
 }
 
-/** Every row of an operation. The file that calls it is the wire test of `operation`. */
+export interface OperationRows {
+  operation: string
+  rows: readonly Row[]
+}
+
+let collected: OperationRows[] | undefined
+
+/** What the files that `load` imports test by rows. None of it runs. */
+export async function collectWireTests(load: () => Promise<unknown>): Promise<readonly OperationRows[]> {
+  const found: OperationRows[] = []
+  collected = found
+  await load()
+  collected = undefined
+  return found
+}
+
+/** Every row of an operation. The file that calls it is the wire test of `operation`, and has no other tests. */
 export function wireTests(
   operation: string,
   rows: readonly Row[],
   { hostings = ['path', 'virtual-host'], ...options }: WireServerOptions & { hostings?: Style['hosting'][] } = {},
 ): void {
   if (rows.every(({ takenFor }) => takenFor !== undefined)) throw new Error(`no row is taken for ${operation}`)
+  if (collected !== undefined) {
+    collected.push({ operation, rows })
+    return
+  }
   describe(operation, () => {
-    let server: WireServer
-    beforeAll(async () => {
-      server = await startWireServer(options)
-    })
+    const server = wireServer(options)
     afterEach(() => server.empty())
-    afterAll(async () => {
-      await server.close()
-      expect(server.unexpected).toEqual([])
-    })
-    const stage = (): Stage => ({ server, operation })
+    const stage = { server, operation }
     for (const style of styles) if (hostings.includes(style.hosting)) rawTests(style, rows, stage)
     for (const hosting of hostings) sdkTests(hosting, rows, stage)
   })
 }
 
-function rawTests(style: Style, rows: readonly Row[], stage: () => Stage): void {
+function rawTests(style: Style, rows: readonly Row[], stage: Stage): void {
   describe(styleName(style), () => {
-    let wire: Wire
-    beforeAll(() => {
-      wire = openWire(stage().server.port, style)
-    })
-    afterAll(() => wire.close())
+    const wire = wireTo(stage.server, style)
     const rowsHere = rows.map((row): Row => ({ ...row, ...row.answerIn?.[style.prefix] }))
     it.each(rowsHere.map((row) => [row.it, row] as const))('%s', async (_, row) => {
       const facts = await prepare(row, wire)
       const fill = filler(facts)
       const reply = await wire.ask(fill(row.ask))
-      await expectReply(reply, fill(expectedOf(row)), style, stage(), row.takenFor)
+      await expectReply(reply, fill(expectedOf(row)), style, stage, row.takenFor)
       expectResource(reply, fill(row.ask))
       await row.afterwards?.(wire, reply, facts)
     })
   })
 }
 
-function sdkTests(hosting: Style['hosting'], rows: readonly Row[], stage: () => Stage): void {
+function sdkTests(hosting: Style['hosting'], rows: readonly Row[], { server }: Stage): void {
   const called = rows.flatMap((row) => (row.sdk === undefined ? [] : [{ ...row, sdk: row.sdk }]))
   if (called.length === 0) return
   describe(`the AWS SDK in ${hosting} style`, () => {
-    let wire: Wire
+    const wire = wireTo(server, { prefix: 'x-amz-', hosting })
     let client: ReturnType<typeof openSdk>
     beforeAll(() => {
-      wire = openWire(stage().server.port, { prefix: 'x-amz-', hosting })
-      client = openSdk(stage().server.port, hosting)
+      client = openSdk(server.port, hosting)
     })
-    afterAll(() => {
-      wire.close()
-      client.destroy()
-    })
+    afterAll(() => client.destroy())
     it.each(called.map((row) => [row.it, row] as const))('%s', async (_, row) => {
       const fill = filler(await prepare(row, wire))
       const answered = await settle(row.sdk.send(client, fill))

@@ -17,11 +17,12 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
   PutObjectTaggingCommand,
-  S3Client,
+  type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { keyVariables, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { patternBytes } from '../support/seeded.ts'
 import { answersOf, type Call, isSync, parseTrace, type TracedAnswer, tracedCalls } from './system-trace.ts'
@@ -55,13 +56,7 @@ async function traced(config: string, trace: string, use: (s3: S3Client) => Prom
   const through = ['strace', '-f', '-y', '-s', '16', '-e', `trace=${tracedCalls}`, '-e', 'signal=none', '-o', trace]
   // strace sees no file that io_uring writes.
   const server = await serve(['serve', '--config', config], { ...keyVariables, UV_USE_IO_URING: '0' }, { through })
-  const s3 = new S3Client({
-    endpoint: server.ready.endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    maxAttempts: 1,
-  })
+  const s3 = testClient(server.ready.endpoint, { maxAttempts: 1 })
   try {
     await use(s3)
   } finally {

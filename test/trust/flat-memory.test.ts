@@ -10,10 +10,11 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   HeadObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { testClient } from '../cli/workplace.ts'
 import { type HeaderPair, sign } from '../support/signer.ts'
 
 const MiB = 1024 * 1024
@@ -35,7 +36,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'holdfast-memory-'))
   server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0'])
   const { endpoint } = server.ready
-  client = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+  client = testClient(endpoint)
   await client.send(new CreateBucketCommand({ Bucket: 'big' }))
 })
 afterEach(async () => {

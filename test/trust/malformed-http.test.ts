@@ -1,12 +1,10 @@
 /** Malformed requests over raw sockets, by the thousand: no crash, no 5xx but what is refused by name or for overload, and everything is given back. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, killLeftovers, serve } from '../cli/holdfast-process.ts'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { expect, test } from 'vitest'
+import { environmentKey, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { MalformedRequests } from './malformed-requests.ts'
 
@@ -19,14 +17,7 @@ const hangsMs = 60_000
 const growthMiBMax = 200
 const Bucket = 'malformed'
 
-let root: string
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-malformed-'))
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
-})
+const place = openWorkplace('malformed')
 
 /** All that comes back until the server ends the connection; the sending side is closed behind the bytes. */
 function answerTo(port: number, bytes: Buffer): Promise<{ text: string; hangs: boolean }> {
@@ -74,10 +65,10 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const seed = Number(process.env.HOLDFAST_MALFORMED_SEED ?? Math.floor(Math.random() * 2 ** 31))
     console.info(`malformed seed: HOLDFAST_MALFORMED_SEED=${seed}`)
-    const server = await serve(['serve', '--data', join(root, 'data'), '--listen', '127.0.0.1:0'])
+    const server = await serve(['serve', '--data', place.path('data'), '--listen', '127.0.0.1:0'])
     const { endpoint, pid } = server.ready
     const port = Number(new URL(endpoint).port)
-    const client = new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true })
+    const client = testClient(endpoint)
     await client.send(new CreateBucketCommand({ Bucket }))
     await client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'a' }))
     // No request names it, so that none of them, some of which are good, can remove the bucket.

@@ -1,19 +1,10 @@
 /** Killed again and again while one disk after another goes away and comes back: copies and stripes on several disks lose nothing and leave nothing behind. */
 import { renameSync } from 'node:fs'
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  environmentKey,
-  keyVariables,
-  killLeftovers,
-  lastEvent,
-  type Running,
-  run,
-  serve,
-} from '../cli/holdfast-process.ts'
+import { rename, writeFile } from 'node:fs/promises'
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
+import { beforeEach, expect, test } from 'vitest'
+import { keyVariables, lastEvent, type Running, run, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -23,16 +14,11 @@ const writers = 8
 const bucket = 'storm'
 const disks = ['disk1', 'disk2', 'disk3']
 
-let root: string
+const place = openWorkplace('storm-copies')
 let config: string
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-copies-'))
-  config = join(root, 'holdfast.toml')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  config = place.path('holdfast.toml')
 })
 
 async function configure(scheme: string): Promise<void> {
@@ -44,8 +30,7 @@ async function configure(scheme: string): Promise<void> {
 }
 
 const start = () => serve(['serve', '--config', config])
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 
 /** When the disk of a cycle goes: before the start, under the running server, or under it and back again before the kill. */
 type Absence = 'from the start' | 'meanwhile' | 'for a while'
@@ -88,7 +73,7 @@ test.each(schemes)(
       // At the first start the stores are made.
       const chosen = number === 0 ? absences[0] : absences[Math.floor(random() * absences.length)]
       const cycle: Cycle = {
-        disk: join(root, disks[Math.floor(random() * disks.length)] ?? ''),
+        disk: place.path(disks[Math.floor(random() * disks.length)] ?? ''),
         absence: chosen ?? absences[0],
         acknowledgedMax: 20 + Math.floor(random() * 100),
       }
@@ -106,7 +91,7 @@ test.each(schemes)(
     await server.ended
     await reclaim()
     await reclaim()
-    expect(await leftovers(disks.map((disk) => join(root, disk)))).toEqual([])
+    expect(await leftovers(disks.map((disk) => place.path(disk)))).toEqual([])
   },
   5 * 60_000 * scale,
 )

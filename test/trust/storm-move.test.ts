@@ -1,10 +1,9 @@
 /** Killed again and again while a bucket is moved to and fro under writers: nothing that was acknowledged is lost, and nothing is left behind. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, keyVariables, killLeftovers, type Outcome, run, serve } from '../cli/holdfast-process.ts'
+import { writeFile } from 'node:fs/promises'
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
+import { beforeEach, expect, test } from 'vitest'
+import { keyVariables, type Outcome, run, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers, removeEverything } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -16,12 +15,11 @@ const bucket = 'storm'
 const disks = ['disk1', 'disk2', 'disk3', 'disk4']
 const targets = ['pair', 'striped', 'default']
 
-let root: string
+const place = openWorkplace('storm-move')
 let config: string
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-move-'))
-  config = join(root, 'holdfast.toml')
+  config = place.path('holdfast.toml')
   const stores = disks.map((disk) => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`).join('')
   const pair = `[locations.pair]\nscheme = "replica"\ncopies = 2\nstores = ${JSON.stringify(disks.slice(0, 3))}\n`
   const striped = `[locations.striped]\nscheme = "erasure"\ndata = 2\nparity = 1\nstores = ${JSON.stringify(disks)}\n`
@@ -29,14 +27,9 @@ beforeEach(async () => {
   const snapshots = '[snapshots]\ninterval = "never"\n'
   await writeFile(config, `data = "data"\nlisten = "127.0.0.1:0"\n${snapshots}${stores}${pair}${striped}`)
 })
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
-})
 
 const start = () => serve(['serve', '--config', config])
-const clientOf = (endpoint: string): S3Client =>
-  new S3Client({ endpoint, region: 'us-east-1', credentials: environmentKey, forcePathStyle: true, maxAttempts: 1 })
+const clientOf = (endpoint: string): S3Client => testClient(endpoint, { maxAttempts: 1 })
 const asking = (to: string) => run(['locations', 'move', bucket, to, '--config', config, '--json'], keyVariables)
 const command = (...words: string[]): Promise<Outcome> => run([...words, '--config', config], keyVariables).ended
 
@@ -86,7 +79,7 @@ test(
     await server.ended
     for (let i = 0; i < 2; i++)
       expect(await command('reclaim', '--grace', '0', '--quarantine', '0')).toMatchObject({ code: 0 })
-    expect(await leftovers([...disks.map((disk) => join(root, disk)), join(root, 'data', 'store')])).toEqual([])
+    expect(await leftovers([...disks.map((disk) => place.path(disk)), place.path('data', 'store')])).toEqual([])
   },
   5 * 60_000 * scale,
 )

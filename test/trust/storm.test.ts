@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   AbortMultipartUploadCommand,
@@ -11,10 +9,11 @@ import {
   ListObjectVersionsCommand,
   PutObjectCommand,
   PutObjectLegalHoldCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environmentKey, killLeftovers, run, serve } from '../cli/holdfast-process.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { run, serve } from '../cli/holdfast-process.ts'
+import { openWorkplace, testClient } from '../cli/workplace.ts'
 import { seededRandom } from '../support/seeded.ts'
 import { leftovers } from './storm-end.ts'
 import { Expectations, StormWriter, violations } from './storm-writer.ts'
@@ -29,27 +28,16 @@ const keysEach = 6
 const bucket = 'storm'
 const vault = 'storm-vault'
 
-let root: string
+const place = openWorkplace('storm')
 let data: string
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'holdfast-storm-'))
-  data = join(root, 'data')
-})
-afterEach(async () => {
-  killLeftovers()
-  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+beforeEach(() => {
+  data = place.path('data')
 })
 
 function clientOf(endpoint: string): S3Client {
-  return new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    credentials: environmentKey,
-    forcePathStyle: true,
-    // A retry would hide which attempt it was that the server acknowledged.
-    maxAttempts: 1,
-  })
+  // A retry would hide which attempt it was that the server acknowledged.
+  return testClient(endpoint, { maxAttempts: 1 })
 }
 
 const start = () => serve(['serve', '--data', data, '--listen', '127.0.0.1:0'])

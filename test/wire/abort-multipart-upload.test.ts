@@ -22,6 +22,7 @@ const isGone = parts(404)
 const rows: Row[] = [
   {
     it: 'ends an upload, which can be neither listed nor completed any more',
+    proves: ['query:uploadId'],
     status: 204,
     given,
     ask,

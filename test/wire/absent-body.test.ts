@@ -1,11 +1,11 @@
 /** A document that an operation must be sent and that does not come: MissingRequestBodyError, however the request says that there is none. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
 import { md5Base64, referenceChecksum } from '../support/wire-checksums.ts'
-import { type Ask, openWire, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { type Ask, signAsk, styleName, styles } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { requestBytes, sendRaw } from '../support/wire-raw.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
 
 const names = operations.flatMap(({ name, inputBody }) =>
   inputBody.kind === 'xml' && inputBody.required ? [name] : [],
@@ -20,14 +20,7 @@ const absences: [how: string, ask: Partial<Ask>][] = [
   ['unsigned chunks', { payload: { mode: 'unsigned-trailer', chunks: [], decodedLength: '0' } }],
 ]
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 it('asks for a document wherever S3 does', () => {
   const optional = operations.filter(({ inputBody }) => inputBody.kind === 'xml' && !inputBody.required)
@@ -35,17 +28,12 @@ it('asks for a document wherever S3 does', () => {
 })
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
   let open: OpenUpload
-  beforeAll(async () => {
-    wire = openWire(server.port, style)
+  const wire = wireTo(server, style, async (wire) => {
     await server.empty()
     open = await prepareAsks(wire)
   })
-  afterAll(async () => {
-    await nothingChanged(wire, open)
-    wire.close()
-  })
+  afterAll(() => nothingChanged(wire, open))
 
   it.each(names)('%s', async (name) => {
     const ask = asks(open)[name]

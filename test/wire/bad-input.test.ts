@@ -1,9 +1,9 @@
 /** Malformed requests, each with its exact code. Whatever is sent: no 5xx but what is refused by name, nothing changes, and the server goes on. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
-import { openWire, styleName, type Wire } from '../support/wire-client.ts'
+import { styleName } from '../support/wire-client.ts'
+import { plainStyle, wireServer, wireTo } from '../support/wire-fixture.ts'
 import { sendRaw } from '../support/wire-raw.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
 import { badAddresses } from './bad-input/addresses.ts'
 import { badBodies } from './bad-input/bodies.ts'
 import { badChunks } from './bad-input/chunks.ts'
@@ -26,17 +26,10 @@ const all = [
   ...badHttp,
 ]
 
-let server: WireServer
-let wire: Wire
-beforeAll(async () => {
-  server = await startWireServer()
-  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+const server = wireServer()
+const wire = wireTo(server, plainStyle, async (wire) => {
   await wire.must({ method: 'PUT' })
   await wire.must({ method: 'PUT', key: 'a', body: 'old' })
-})
-afterAll(async () => {
-  wire.close()
-  await server.close()
 })
 
 it('is a table of at least 150 requests, all different', () => {

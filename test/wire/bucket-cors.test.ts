@@ -2,7 +2,7 @@
 import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Wire } from '../support/wire-client.ts'
-import { corsDocument, putCors, type RuleElements } from '../support/wire-cors.ts'
+import { corsDocument, type PreflightAsk, preflight, putCors, type RuleElements } from '../support/wire-cors.ts'
 import { documentRows, putDocument } from '../support/wire-documents.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -56,8 +56,19 @@ const wrong: readonly [what: string, code: 'MalformedXML' | 'InvalidRequest', bo
   ['two IDs of a rule', 'MalformedXML', corsDocument([...small, ['ID', 'a'], ['ID', 'b']])],
   ['a time that is no number', 'MalformedXML', corsDocument([...small, ['MaxAgeSeconds', 'long']])],
   ['a method of none', 'InvalidRequest', corsDocument([...small, ['AllowedMethod', 'PATCH']])],
+  ['two rules of one ID', 'InvalidRequest', corsDocument(full, full)],
   ['two wildcards', 'InvalidRequest', corsDocument([...small, ['AllowedOrigin', '*.*']])],
   ['more than 100 rules', 'InvalidRequest', corsDocument(...Array.from({ length: 101 }, () => small))],
+]
+
+const asked: PreflightAsk = { origin: 'https://app.test', method: 'PUT', headers: 'x-amz-date' }
+/** What of a rule decides over a preflight: how that differs from one that is allowed, if it does. */
+const decisions: readonly [name: string, changed: Partial<PreflightAsk>, allowed: boolean][] = [
+  ['AllowedOrigin', { origin: 'https://other.test' }, false],
+  ['AllowedMethod', { method: 'GET' }, false],
+  ['AllowedHeader', { headers: 'x-two' }, false],
+  ['ExposeHeader', {}, true],
+  ['MaxAgeSeconds', {}, true],
 ]
 
 wireTests('PutBucketCors', [
@@ -70,6 +81,21 @@ wireTests('PutBucketCors', [
     afterwards: methodsAre('PUT', 'POST', 'GET'),
     sdk: sdk(PutBucketCorsCommand, { Bucket, CORSConfiguration: { CORSRules: [fullOfSdk, smallOfSdk] } }),
   },
+  ...decisions.map(
+    ([name, changed, allowed]): Row => ({
+      it: `goes by ${name} of the rule that it sets`,
+      proves: [`element:CORSConfiguration/CORSRule/${name}`],
+      status: 200,
+      ask: putCors(full),
+      afterwards: async (wire) => {
+        const { status, headers } = await preflight(wire, { ...asked, ...changed })
+        const [exposed, age] = ['access-control-expose-headers', 'access-control-max-age'].map((each) =>
+          headers.get(each),
+        )
+        expect([status, exposed, age]).toEqual(allowed ? [200, 'ETag', '3000'] : [403, undefined, undefined])
+      },
+    }),
+  ),
   {
     it: 'replaces all rules',
     status: 200,
@@ -89,6 +115,7 @@ wireTests('PutBucketCors', [
   ...wrong.map(
     ([what, code, body]): Row => ({
       it: `refuses ${what}`,
+      proves: what === 'two rules of one ID' ? ['element:CORSConfiguration/CORSRule/ID'] : [],
       ...refusal(code, code === 'InvalidRequest' ? {} : undefined),
       given: given(small),
       ask: putDocument({ cors: '' }, body),

@@ -5,9 +5,10 @@ import {
   PutBucketEncryptionCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
+import { md5Hex } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
 import { customerHeaders, kmsHeaders, storeHeaders, type VendorHeaders } from '../support/wire-encryption.ts'
-import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
+import { kmsKeyHeader, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
 import { otherKey } from '../support/wire-server.ts'
 import { beginUpload, completeDocument, putPart } from '../support/wire-uploads.ts'
@@ -50,7 +51,26 @@ wireTests('PutBucketEncryption', [
     }),
   },
   { it: 'sets SSE-KMS', status: 200, ask: put(document(rule('aws:kms'))) },
-  { it: 'sets SSE-KMS with a key', status: 200, ask: put(invoices) },
+  {
+    it: 'sets SSE-KMS with a key, under which objects are from then on',
+    proves: [
+      'ApplyServerSideEncryptionByDefault/SSEAlgorithm',
+      'ApplyServerSideEncryptionByDefault/KMSMasterKeyID',
+      'BucketKeyEnabled',
+    ].map((name) => `element:ServerSideEncryptionConfiguration/Rule/${name}`),
+    status: 200,
+    ask: put(invoices),
+    afterwards: async (wire) => {
+      const { headers } = await wire.must({ method: 'PUT', key: 'k', body: 'x' })
+      const names = [
+        'server-side-encryption',
+        kmsKeyHeader(wire.style.prefix),
+        'server-side-encryption-bucket-key-enabled',
+      ]
+      expect(names.map((name) => headers.get(wire.style.prefix + name))).toEqual(['aws:kms', 'invoices', 'true'])
+      expect(headers.get('etag')).not.toBe(`"${md5Hex('x')}"`)
+    },
+  },
   ...(
     [
       ['no rule', 'MalformedXML', document()],

@@ -1,11 +1,12 @@
 /** Where a header or a body is wrong, an operation answers NoSuchBucket if there is no bucket, as S3 does, and AccessDenied if it is not the asker's. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Backend } from '../../src/commits/backend.ts'
 import { operations } from '../../src/operations/table.ts'
 import { CountingKv } from '../support/counting-kv.ts'
 import { asks, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
 import { type Ask, openWire, type Style, styleName, styles, type Wire } from '../support/wire-client.ts'
-import { deletingKey, otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
+import { deletingKey, otherKey } from '../support/wire-server.ts'
 
 /** CreateBucket makes its bucket, and ListBuckets has none. */
 const withBucket = operations.filter(
@@ -23,18 +24,8 @@ const counting = (backend: Backend): Backend => {
   return { ...backend, kv }
 }
 
-let server: WireServer
-let counted: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-  counted = await startWireServer({ over: counting })
-})
-afterAll(async () => {
-  for (const one of [server, counted]) {
-    await one.close()
-    expect(one.unexpected).toEqual([])
-  }
-})
+const server = wireServer()
+const counted = wireServer({ over: counting })
 
 async function codeOf(wire: Wire, ask: Ask, { prefix }: Style): Promise<string> {
   const reply = await wire.ask(ask)
@@ -42,14 +33,11 @@ async function codeOf(wire: Wire, ask: Ask, { prefix }: Style): Promise<string> 
 }
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
   let open: OpenUpload
-  beforeAll(async () => {
-    wire = openWire(server.port, style)
+  const wire = wireTo(server, style, async (wire) => {
     await server.empty()
     open = await prepareAsks(wire)
   })
-  afterAll(() => wire.close())
 
   /** A digest that is none is wrong in any request. */
   const wrong = (name: string, more: Partial<Ask> = {}): Ask => {

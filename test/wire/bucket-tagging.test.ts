@@ -31,6 +31,12 @@ const put = { method: 'PUT', query, body: two } as const
 wireTests('PutBucketTagging', [
   {
     it: 'replaces the whole tag set',
+    proves: [
+      'element:Tagging/TagSet/Tag/Key',
+      'element:Tagging/TagSet/Tag/Value',
+      'PutBucketTagging: the bucket has the tag set',
+      'the body of an answer is empty unless stated',
+    ],
     status: 200,
     given: async (wire) => {
       await wire.must({ method: 'PUT', query, body: tagging([['old', '1']]) })
@@ -170,6 +176,7 @@ wireTests('GetBucketTagging', [
 wireTests('DeleteBucketTagging', [
   {
     it: 'removes all tags',
+    proves: ['DeleteBucketTagging: the bucket has no tags'],
     status: 204,
     given: tagged,
     ask: { method: 'DELETE', query },
@@ -192,6 +199,7 @@ wireTests('DeleteBucketTagging', [
   },
   {
     it: 'answers AccessDenied where another owner is expected, as the spec asks',
+    proves: ['403: expected-bucket-owner is not the owner of the bucket'],
     ...refusal('AccessDenied', {}),
     given: tagged,
     ask: { method: 'DELETE', query, vendor: { 'expected-bucket-owner': 'other' } },

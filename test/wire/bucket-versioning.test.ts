@@ -23,6 +23,7 @@ const is = (status: 'Enabled' | 'Suspended' | undefined) => async (wire: Wire) =
 const turned: Row[] = [
   {
     it: 'turns versioning on',
+    proves: ['element:VersioningConfiguration/Status'],
     status: 200,
     ask: on,
     headers: { 'Content-Length': '0' },
@@ -34,6 +35,7 @@ const turned: Row[] = [
   { it: 'turns it on where it is on', status: 200, given: enabled, ask: on, afterwards: is('Enabled') },
   {
     it: 'suspends it',
+    proves: ['element:VersioningConfiguration/Status'],
     status: 200,
     given: enabled,
     ask: off,
@@ -44,6 +46,7 @@ const turned: Row[] = [
   { it: 'turns it on again', status: 200, given: suspended, ask: on, afterwards: is('Enabled') },
   {
     it: 'keeps all versions when it is suspended',
+    proves: ['element:VersioningConfiguration/Status'],
     status: 200,
     given: history,
     ask: off,
@@ -51,6 +54,7 @@ const turned: Row[] = [
   },
   {
     it: 'accepts that MFA delete is to stay off',
+    proves: ['element:VersioningConfiguration/MfaDelete'],
     status: 200,
     ask: put('<Status>Enabled</Status><MfaDelete>Disabled</MfaDelete>'),
     afterwards: is('Enabled'),
@@ -84,6 +88,7 @@ const refused: Row[] = [
   },
   {
     it: 'refuses MFA delete by name',
+    proves: ['element:VersioningConfiguration/MfaDelete'],
     ...refusal('NotImplemented', { NotImplemented: 'VersioningConfiguration/MfaDelete' }),
     ask: put('<Status>Enabled</Status><MfaDelete>Enabled</MfaDelete>'),
     afterwards: is(undefined),
@@ -127,6 +132,7 @@ wireTests('PutBucketVersioning', [...turned, ...refused])
 
 const answers = (it: string, given: Row['given'], Status: 'Enabled' | 'Suspended' | undefined): Row => ({
   it,
+  proves: ['answer element:VersioningConfiguration/MfaDelete'],
   status: 200,
   ...(given === undefined ? {} : { given }),
   ask: get,

@@ -21,6 +21,7 @@ const isOld = async (wire: Wire, _: unknown, { uploadId = '' }: Facts): Promise<
 const conditions: Row[] = [
   {
     it: 'completes if there is nothing, where there is nothing',
+    proves: ['header:If-None-Match'],
     given: small,
     ask: complete(only, { headers: { 'If-None-Match': '*' } }),
     ...done(smallEtag),
@@ -29,6 +30,7 @@ const conditions: Row[] = [
   },
   {
     it: 'does not complete if there is nothing, where there is something',
+    proves: ['header:If-None-Match'],
     ...refusal('PreconditionFailed', { Condition: 'If-None-Match' }),
     given: over,
     ask: complete(only, { headers: { 'If-None-Match': '*' } }),
@@ -36,7 +38,16 @@ const conditions: Row[] = [
     sdk: sdk(CompleteMultipartUploadCommand, { ...smallInput, IfNoneMatch: '*' }),
   },
   {
+    it: 'refuses If-None-Match with a tag by name',
+    proves: ['CompleteMultipartUpload If-None-Match expects an asterisk'],
+    ...refusal('NotImplemented', { Header: 'If-None-Match' }),
+    given: small,
+    ask: complete(only, { headers: { 'If-None-Match': '"x"' } }),
+    afterwards: isOpen,
+  },
+  {
     it: 'completes over the object that the client knows',
+    proves: ['header:If-Match'],
     given: over,
     ask: complete(only, { headers: { 'If-Match': '{{old}}' } }),
     ...done(smallEtag),
@@ -45,6 +56,7 @@ const conditions: Row[] = [
   },
   {
     it: 'does not complete over another object than the client knows',
+    proves: ['header:If-Match'],
     ...refusal('PreconditionFailed', { Condition: 'If-Match' }),
     given: over,
     ask: complete(only, { headers: { 'If-Match': '"another"' } }),
@@ -60,6 +72,7 @@ const conditions: Row[] = [
   },
   {
     it: 'accepts the size of the whole',
+    proves: ['vendor:mp-object-size'],
     given: small,
     ask: complete(only, { vendor: { 'mp-object-size': '4' } }),
     ...done(smallEtag),
@@ -67,6 +80,7 @@ const conditions: Row[] = [
   },
   {
     it: 'refuses another size of the whole',
+    proves: ['vendor:mp-object-size'],
     ...refusal('InvalidRequest', {}),
     given: small,
     ask: complete(only, { vendor: { 'mp-object-size': '5' } }),
@@ -108,6 +122,7 @@ const checksums: Row[] = algorithms.flatMap((algorithm): Row[] => {
     },
     {
       it: `refuses a wrong ${algorithm} of the whole`,
+      proves: [`vendor:${name}`],
       ...refusal('BadDigest', {}),
       given,
       ask: complete(listed, { vendor: { [name]: referenceChecksum(algorithm, 'x') } }),

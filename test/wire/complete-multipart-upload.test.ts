@@ -27,6 +27,7 @@ import { beginUpload, putPart, uploadOf } from '../support/wire-uploads.ts'
 const rows: Row[] = [
   {
     it: 'makes one object of all parts',
+    proves: ['query:uploadId'],
     given: two,
     ask: complete(listed),
     ...done(etag),
@@ -47,6 +48,10 @@ const rows: Row[] = [
   },
   {
     it: 'orders parts by number, whatever the order in which they came',
+    proves: [
+      'element:CompleteMultipartUpload/Part/PartNumber',
+      'CompleteMultipartUpload: the parts are concatenated in ascending order',
+    ],
     given: async (wire) => {
       const uploadId = await beginUpload(wire)
       const etag7 = await putPart(wire, uploadId, 7, last)
@@ -62,6 +67,7 @@ const rows: Row[] = [
   },
   {
     it: 'takes a part as it was sent last',
+    proves: ['UploadPart: a part with an earlier part number replaces that part'],
     given: async (wire) => {
       const uploadId = await beginUpload(wire)
       await putPart(wire, uploadId, 1, 'the first time')
@@ -129,6 +135,7 @@ const rows: Row[] = [
 const wrong: Row[] = [
   {
     it: 'refuses parts out of order',
+    proves: ['element:CompleteMultipartUpload/Part/PartNumber'],
     ...refusal('InvalidPartOrder', {}),
     given: (wire) => uploadOf(wire, ['a', 'b']),
     ask: complete([
@@ -153,6 +160,7 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses a part that was not sent',
+    proves: ['400: CompleteMultipartUpload without a valid Part'],
     ...refusal('InvalidPart', { PartNumber: '2', ETag: '"x"' }),
     given: two,
     ask: complete([
@@ -163,6 +171,10 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses a part by the tag of another',
+    proves: [
+      'element:CompleteMultipartUpload/Part/ETag',
+      'the listed parts need the entity tags that their uploads answered',
+    ],
     ...refusal('InvalidPart', { PartNumber: '1', ETag: '{{etag2}}' }),
     given: two,
     ask: complete([[1, '{{etag2}}']]),
@@ -221,6 +233,7 @@ const wrong: Row[] = [
   },
   {
     it: 'refuses no parts',
+    proves: ['400: CompleteMultipartUpload without a valid Part'],
     ...refusal('MalformedXML', {}),
     given: small,
     ask: complete([]),

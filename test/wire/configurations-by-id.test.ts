@@ -27,6 +27,7 @@ function listed(subResource: string, root: string, call: SdkCall): Row[] {
     { it: 'answers an empty list', status: 200, ask, vendor: {}, xml: { [root]: { IsTruncated: 'false' } }, sdk: call },
     {
       it: 'refuses a token that it never gave',
+      proves: ['query:continuation-token'],
       ...refusal('InvalidArgument', { ArgumentName: 'continuation-token', ArgumentValue: 'x' }),
       ask: { ...ask, query: { [subResource]: '', 'continuation-token': 'x' } },
     },
@@ -53,6 +54,7 @@ function removed(subResource: string, call: SdkCall): Row[] {
   return [
     {
       it: 'finds none to remove, and leaves the bucket',
+      proves: ['query:id'],
       ...refusal('NoSuchConfiguration', { BucketName: 'wire' }),
       ask,
       vendor: {},

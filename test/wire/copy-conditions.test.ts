@@ -1,5 +1,6 @@
 /** CopyObject under conditions, and what it refuses. */
 import { CopyObjectCommand } from '@aws-sdk/client-s3'
+import { md5Hex } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
 import {
   copied,
@@ -33,6 +34,7 @@ const conditions: Row[] = [
   ).map(
     ([name, value]): Row => ({
       it: `copies if ${name} ${value} holds of the source`,
+      proves: [`vendor:copy-source-${name}`],
       ...copied,
       ask: condition(name, value),
       afterwards: isCopy,
@@ -49,6 +51,7 @@ const conditions: Row[] = [
   ).map(
     ([name, value]): Row => ({
       it: `does not copy if ${name} ${value} fails of the source`,
+      proves: [`vendor:copy-source-${name}`],
       ...refusal('PreconditionFailed'),
       given: copySource,
       ask: condition(name, value),
@@ -77,6 +80,7 @@ const conditions: Row[] = [
   },
   {
     it: 'copies if there is nothing, where there is nothing',
+    proves: ['header:If-None-Match'],
     ...copied,
     ask: copy({}, { headers: { 'If-None-Match': '*' } }),
     afterwards: isCopy,
@@ -84,6 +88,7 @@ const conditions: Row[] = [
   },
   {
     it: 'does not copy if there is nothing, where there is something',
+    proves: ['header:If-None-Match'],
     ...refusal('PreconditionFailed', { Condition: 'If-None-Match' }),
     given: async (wire) => {
       await copySource(wire)
@@ -93,7 +98,19 @@ const conditions: Row[] = [
     sdk: sdk(CopyObjectCommand, { ...input, IfNoneMatch: '*' }),
   },
   {
+    it: 'copies over the object that the client knows, from a source whose owner it knows',
+    proves: ['header:If-Match', 'vendor:source-expected-bucket-owner'],
+    ...copied,
+    given: async (wire) => {
+      await copySource(wire)
+      await wire.must({ method: 'PUT', key: 'to', body: 'old' })
+    },
+    ask: copy({ 'source-expected-bucket-owner': 'main' }, { headers: { 'If-Match': `"${md5Hex('old')}"` } }),
+    afterwards: isCopy,
+  },
+  {
     it: 'does not copy over another object than the client knows',
+    proves: ['header:If-Match'],
     ...refusal('PreconditionFailed', { Condition: 'If-Match' }),
     given: async (wire) => {
       await copySource(wire)
@@ -149,6 +166,7 @@ const refused: Row[] = [
   },
   {
     it: 'answers AccessDenied where another owner of the source is expected',
+    proves: ['vendor:source-expected-bucket-owner'],
     ...refusal('AccessDenied', {}),
     given: copySource,
     ask: copy({ 'source-expected-bucket-owner': 'other' }),

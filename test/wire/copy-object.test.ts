@@ -85,6 +85,7 @@ const replaced = { 'Content-Type': 'image/png' }
 const directives: Row[] = [
   {
     it: 'takes the metadata of the request when told to replace it, and the tags of the source all the same',
+    proves: ['vendor:metadata-directive'],
     ...copied,
     ask: copy({ 'metadata-directive': 'REPLACE', 'meta-size': 'L' }, { headers: replaced }),
     afterwards: answers((reply, prefix) =>
@@ -99,6 +100,7 @@ const directives: Row[] = [
   },
   {
     it: 'takes the metadata of the source when told to copy it, whatever the request says',
+    proves: ['vendor:metadata-directive'],
     ...copied,
     ask: copy({ 'metadata-directive': 'COPY', 'meta-size': 'L' }, { headers: replaced }),
     afterwards: answers((reply, prefix) =>
@@ -108,6 +110,7 @@ const directives: Row[] = [
   },
   {
     it: 'takes the tags of the request when told to replace them',
+    proves: ['vendor:tagging-directive'],
     ...copied,
     ask: copy({ 'tagging-directive': 'REPLACE', tagging: 'c=3' }),
     afterwards: answers((reply, prefix) =>
@@ -117,6 +120,7 @@ const directives: Row[] = [
   },
   {
     it: 'removes the tags when told to replace them by none',
+    proves: ['vendor:tagging-directive'],
     ...copied,
     ask: copy({ 'tagging-directive': 'REPLACE' }),
     afterwards: answers(({ headers }, prefix) => expect(headers.get(`${prefix}tagging-count`)).toBeUndefined()),
@@ -128,9 +132,19 @@ const directives: Row[] = [
     ask: copy({ 'tagging-directive': 'REPLACE', tagging: 'a=1&a=2' }),
     afterwards: isNotThere,
   },
-  ...['metadata-directive', 'tagging-directive'].map(
+  ...['COPY', 'EXCLUDE'].map(
+    (directive): Row => ({
+      it: `takes ${directive} for annotations, which nothing has`,
+      proves: ['vendor:object-annotation-directive'],
+      ...copied,
+      ask: copy({ 'object-annotation-directive': directive }),
+      afterwards: isCopy,
+    }),
+  ),
+  ...['metadata-directive', 'tagging-directive', 'object-annotation-directive'].map(
     (name): Row => ({
       it: `refuses a ${name} that it does not know`,
+      proves: [`vendor:${name}`],
       ...refusal('InvalidArgument', { ArgumentName: `{{prefix}}${name}`, ArgumentValue: 'MERGE' }),
       given: copySource,
       ask: copy({ [name]: 'MERGE' }),

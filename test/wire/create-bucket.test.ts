@@ -42,6 +42,7 @@ const isPlain = async (wire: Wire): Promise<void> => {
 const rows: Row[] = [
   {
     it: 'makes a bucket without a body',
+    proves: ['CreateBucket: the bucket exists, and Location names it', 'the body of an answer is empty unless stated'],
     ...made,
     ask: { method: 'PUT' },
     afterwards: isThere,
@@ -60,6 +61,7 @@ const rows: Row[] = [
   },
   {
     it: 'takes the name of a cloud region for the default location, and answers it as it was given',
+    proves: ['element:CreateBucketConfiguration/LocationConstraint'],
     ...made,
     ask: { method: 'PUT', body: located('eu-west-1') },
     afterwards: answersLocation('eu-west-1'),
@@ -297,6 +299,7 @@ const rows: Row[] = [
   ),
   {
     it: 'tags the bucket',
+    proves: ['element:CreateBucketConfiguration/Tags/Tag/Key', 'element:CreateBucketConfiguration/Tags/Tag/Value'],
     ...made,
     ask: { method: 'PUT', body: configuration(tags(['a', '1'], ['b', ''])) },
     afterwards: async (wire) => {

@@ -31,6 +31,7 @@ async function completed(wire: Wire, reply: Reply): Promise<Reply> {
 const rows: Row[] = [
   {
     it: 'begins an upload, which is listed and no object yet',
+    proves: ['CreateMultipartUpload: the upload is open'],
     ...begun,
     ask,
     headers: { 'Content-Type': 'application/xml' },

@@ -2,22 +2,14 @@
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { HeaderPair } from '../support/signer.ts'
 import { md5Base64 } from '../support/wire-checksums.ts'
-import {
-  type Ask,
-  exchange,
-  openWire,
-  type Reply,
-  signAsk,
-  styleName,
-  styles,
-  type Wire,
-} from '../support/wire-client.ts'
+import { type Ask, exchange, openWire, type Reply, signAsk, styleName, styles } from '../support/wire-client.ts'
 import { type PreflightAsk, preflight, putCors, type RuleElements, saidToPage } from '../support/wire-cors.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { requestBytes } from '../support/wire-raw.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { startWireServer } from '../support/wire-server.ts'
 import { readXml } from '../support/wire-xml.ts'
 
 const origin = 'https://app.test'
@@ -49,24 +41,13 @@ function told({ status, body }: Reply): Record<string, unknown> {
   return { status, ...rest }
 }
 
-let server: WireServer
 const put: PreflightAsk = { origin, method: 'PUT', key: 'a/b' }
 
-beforeAll(async () => {
-  server = await startWireServer()
-})
+const server = wireServer()
 afterEach(() => server.empty())
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_name, style) => {
-  let wire: Wire
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
+  const wire = wireTo(server, style)
   const enable = async (...rules: RuleElements[]): Promise<void> => {
     await wire.must({ method: 'PUT' })
     await wire.must(putCors(...(rules.length === 0 ? [rule] : rules)))
@@ -220,12 +201,8 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
 })
 
 describe('a server that allows origins everywhere', () => {
-  let open: WireServer
-  beforeAll(async () => {
-    open = await startWireServer({ corsAllowOrigin: [origin, 'http://localhost:*'] })
-  })
+  const open = wireServer({ corsAllowOrigin: [origin, 'http://localhost:*'] })
   afterEach(() => open.empty())
-  afterAll(() => open.close())
 
   it.each(styles.map((style) => [styleName(style), style] as const))(
     'lets their pages use buckets without rules: %s',

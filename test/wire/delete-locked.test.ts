@@ -5,6 +5,7 @@ import { md5Base64 } from '../support/wire-checksums.ts'
 import type { Ask } from '../support/wire-client.ts'
 import { type Given, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
+import { deletingKey } from '../support/wire-server.ts'
 import {
   aVersionId,
   compliant,
@@ -45,14 +46,16 @@ wireTests('DeleteObject', [
   ...locked.flatMap(({ what, vendor, goesForBypass }): Row[] => [
     {
       it: `keeps a version under ${what}`,
+      proves: ['vendor:bypass-governance-retention'],
       ...refusal('AccessDenied', {}),
       given: lockedVersion(vendor),
-      ask: named,
+      ask: { ...named, vendor: { 'bypass-governance-retention': 'false' } },
       afterwards: keptVersion,
       sdk: sdk(DeleteObjectCommand, { ...input, VersionId: '{{id}}' }),
     },
     {
       it: `${goesForBypass ? 'removes' : 'keeps'} a version under ${what} when governance is bypassed`,
+      proves: ['vendor:bypass-governance-retention'],
       ...(goesForBypass ? { status: 204, vendor: { 'version-id': '{{id}}' } } : refusal('AccessDenied', {})),
       given: lockedVersion(vendor),
       ask: { ...named, vendor: bypass },
@@ -104,6 +107,14 @@ wireTests('DeleteObject', [
     afterwards: keptVersion,
   },
   {
+    it: 'refuses a bypass to a key that may delete and not bypass',
+    proves: ['bypassing GOVERNANCE takes the permission BypassGovernanceRetention'],
+    ...refusal('AccessDenied', {}),
+    given: lockedVersion(governed),
+    ask: { ...named, vendor: bypass, signedBy: deletingKey },
+    afterwards: keptVersion,
+  },
+  {
     it: 'refuses a bypass that is neither true nor false',
     ...refusal('InvalidArgument', { ArgumentName: '{{prefix}}bypass-governance-retention', ArgumentValue: 'yes' }),
     given: lockedVersion(governed),
@@ -138,6 +149,7 @@ wireTests(
       const Objects = [{ Key: 'a', VersionId: 'null' }, { Key: 'b' }]
       const refused = { Key: 'a', VersionId: 'null', Code: 'AccessDenied', Message: expect.any(String) }
       return {
+        proves: ['vendor:bypass-governance-retention'],
         it: `${goes ? 'removes' : 'keeps'} a version under ${what}${bypassed ? ' when governance is bypassed' : ''}, and answers the others`,
         status: 200,
         given: nullLocked(vendor),
@@ -146,7 +158,7 @@ wireTests(
           query: { delete: '' },
           body: deleteDocument,
           headers: { 'Content-MD5': md5Base64(deleteDocument) },
-          vendor: bypassed ? bypass : {},
+          vendor: { 'bypass-governance-retention': String(bypassed) },
         },
         xml: {
           DeleteResult: goes

@@ -23,6 +23,7 @@ const isThere = answers(200)
 const rows: Row[] = [
   {
     it: 'removes an object',
+    proves: ['DeleteObject: the object is removed', 'the body of an answer is empty unless stated'],
     status: 204,
     given: stored,
     ask,
@@ -53,6 +54,7 @@ const rows: Row[] = [
   },
   {
     it: 'removes the object that the client knows',
+    proves: ['header:If-Match'],
     status: 204,
     given: stored,
     ask: { ...ask, headers: { 'If-Match': etag } },

@@ -35,6 +35,7 @@ const error = (Key: string, Code: string) => ({ Key, Code, Message: expect.any(S
 const answered: Row[] = [
   {
     it: 'removes the objects named, and answers each',
+    proves: ['element:Delete/Object/Key'],
     status: 200,
     given: stored,
     ask: ask(named('a', 'c')),
@@ -60,6 +61,7 @@ const answered: Row[] = [
   },
   {
     it: 'answers nothing that went well in quiet mode',
+    proves: ['element:Delete/Quiet'],
     status: 200,
     given: stored,
     ask: ask(document(['<Key>a</Key>'], '<Quiet>true</Quiet>')),
@@ -69,6 +71,7 @@ const answered: Row[] = [
   },
   {
     it: 'answers each with Quiet false',
+    proves: ['element:Delete/Quiet'],
     status: 200,
     given: stored,
     ask: ask(document(['<Key>a</Key>'], '<Quiet>false</Quiet>')),
@@ -77,6 +80,11 @@ const answered: Row[] = [
   },
   {
     it: 'answers errors for themselves, and removes the others',
+    proves: [
+      'element:Delete/Object/ETag',
+      'DeleteObjects: the failure of one object is an Error in the result',
+      'DeleteObjects: each object is reported in Deleted or in Error',
+    ],
     status: 200,
     given: stored,
     ask: ask(
@@ -130,6 +138,7 @@ const answered: Row[] = [
   },
   {
     it: 'removes the object that the client knows',
+    proves: ['element:Delete/Object/ETag'],
     status: 200,
     given: stored,
     ask: ask(document([`<Key>a</Key><ETag>"${md5Hex('a')}"</ETag>`])),

@@ -207,6 +207,7 @@ const removals: Removal[] = [
 const removed = removals.map(
   ({ it, given, versionId, marker, left }): Row => ({
     it,
+    proves: ['query:versionId'],
     status: 204,
     given,
     ask: named(versionId),
@@ -276,6 +277,7 @@ const many = (
   afterwards: NonNullable<Row['afterwards']>,
 ): Row => ({
   it,
+  proves: objects.some(([, id]) => id !== undefined) ? ['element:Delete/Object/VersionId'] : [],
   status: 200,
   given: async (wire) => {
     const facts: Facts = { ...(await given(wire)) }
@@ -393,8 +395,10 @@ wireTests('DeleteObjects', [
   },
 ])
 
+const emptied = 'DeleteBucket: only without objects, versions and delete markers; then the bucket is absent'
 const notEmpty = (it: string, given: Given): Row => ({
   it,
+  proves: [emptied],
   ...refusal('BucketNotEmpty', { BucketName: 'wire' }),
   given,
   ask: { method: 'DELETE' },
@@ -410,6 +414,7 @@ wireTests('DeleteBucket', [
   }),
   {
     it: 'removes a bucket when its last version and delete marker are gone',
+    proves: [emptied],
     status: 204,
     given: async (wire) => {
       const facts = await deletedHistory(wire)

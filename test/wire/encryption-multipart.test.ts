@@ -1,7 +1,7 @@
 /** Uploads that are encrypted: every part under the upload's key, ranges and parts across it, and copies into and out of it. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { md5Base64, multipartEtag } from '../support/wire-checksums.ts'
-import { openWire, type Reply, type Wire } from '../support/wire-client.ts'
+import type { Reply, Wire } from '../support/wire-client.ts'
 import {
   customerHeaders,
   customerMode,
@@ -13,8 +13,8 @@ import {
   type WireMode,
   wireModes,
 } from '../support/wire-encryption.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { kmsKeyHeader } from '../support/wire-rows.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
 import { beginUpload, completeDocument, partOf, putPart, textIn } from '../support/wire-uploads.ts'
 
 const key = 'big'
@@ -22,21 +22,10 @@ const parts = [partOf(1), partOf(2, 70_000)]
 const whole = Buffer.concat(parts)
 const border = parts[0]?.length ?? 0
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
-  let wire: Wire
-  beforeAll(() => {
-    wire = openWire(server.port, { prefix, hosting: 'path' })
-  })
-  afterAll(() => wire.close())
+  const wire = wireTo(server, { prefix, hosting: 'path' })
   beforeEach(() => wire.must({ method: 'PUT' }))
   afterEach(() => server.empty())
 

@@ -1,17 +1,11 @@
 /** A customer's key that came in a request leaves in no answer and in no line of the log, whatever is wrong with the request. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ask, openWire, type Wire } from '../support/wire-client.ts'
+import { describe, expect, it } from 'vitest'
+import type { Ask } from '../support/wire-client.ts'
 import { customerHeaders, secretOf } from '../support/wire-encryption.ts'
-import { mainKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
+import { mainKey } from '../support/wire-server.ts'
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 const name = 'server-side-encryption-customer-key'
 const secret = secretOf('owner').toString('base64')
@@ -21,14 +15,11 @@ const read = { method: 'GET', key: 'sealed' } as const
 
 describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
   const otherPrefix = prefix === 'x-amz-' ? 'x-store-' : 'x-amz-'
-  let wire: Wire
-  beforeAll(async () => {
-    wire = openWire(server.port, { prefix, hosting: 'path' })
+  const wire = wireTo(server, { prefix, hosting: 'path' }, async (wire) => {
     await server.empty()
     await wire.must({ method: 'PUT' })
     await wire.must({ method: 'PUT', key: 'sealed', body: 'x', vendor })
   })
-  afterAll(() => wire.close())
 
   it.each<[what: string, code: string, ask: Ask]>([
     ['a wrong signature', 'SignatureDoesNotMatch', { ...read, vendor, signedBy: stranger }],

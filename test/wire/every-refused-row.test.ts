@@ -1,11 +1,11 @@
 /** Every row of the support table that is refused, asked of a server in a request that is otherwise valid: it is answered by its error, which names it, and nothing changes. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
 import { operationRows, type TableRow, tableRows } from '../support/table-rows.ts'
 import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
-import { type Ask, openWire, type Style, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { type Ask, type Style, styleName, styles } from '../support/wire-client.ts'
 import { withElement } from '../support/wire-elements.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { readXml } from '../support/wire-xml.ts'
 
 const refusedOperations = operationRows.filter(({ here }) => here === 'refused')
@@ -53,26 +53,16 @@ function spelled({ in: place, name }: TableRow, { prefix }: Style): string {
   return place === 'vendor' ? prefix + name : name
 }
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 describe.each(styles.map((style) => [styleName(style), style] as const))(
   `%s: ${refusedOperations.length} operations, ${refusedRows.length} rows refused, ${partialRows.length} for some values`,
   (_, style) => {
-    let wire: Wire
     let open: OpenUpload
-    beforeAll(async () => {
-      wire = openWire(server.port, style)
+    const wire = wireTo(server, style, async (wire) => {
       await server.empty()
       open = await prepareAsks(wire)
     })
-    afterAll(() => wire.close())
 
     it.each(refusedOperations.map((row) => [row.name, row] as const))('%s', async (name, row) => {
       const ask: Ask = {

@@ -1,44 +1,59 @@
-/** Every row of the support table that works has a proof: a check over the wire of what it does. A row without a proof fails, and a proof without a row. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+/**
+ * Every row of the support table that works, and every sentence of the interface document, has a proof over the wire: rows of wire tests, each of which says what
+ * it proves, or one of the proofs that run here, most of them of what many operations have.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { documentedRules } from '../../src/contract/interface-document/rules.ts'
-import { workingRows } from '../support/table-proofs/proof.ts'
+import { provenBy, unsent } from '../support/row-proofs.ts'
+import { interruptedRules } from '../support/table-proofs/interrupted-rules.ts'
 import { proofs } from '../support/table-proofs/proofs.ts'
-import { ruleProofs } from '../support/table-proofs/rules.ts'
-import { openWire, type Style, styleName, type Wire } from '../support/wire-client.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { operationsWith, ownersRows, workingRows } from '../support/table-rows.ts'
+import { type Style, styleName } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
+import { collectWireTests } from '../support/wire-rows.ts'
 
-const proven = new Set(proofs.flatMap(({ rows }) => rows))
+const folder = new URL('./', import.meta.url)
+const ofRows = readdirSync(folder)
+  .filter((name) => name.endsWith('.test.ts') && /^wireTests\(/m.test(readFileSync(new URL(name, folder), 'utf8')))
+  .map((name) => name.replace('.test.ts', ''))
+const tests = await collectWireTests(() => Promise.all(ofRows.map((name) => import(`./${name}.test.ts`))))
+const rows = tests.flatMap(({ operation, rows }) => rows.map((row) => ({ operation, row })))
+
+const proven = new Set([
+  ...rows.flatMap(({ operation, row }) => provenBy(operation, row)),
+  ...proofs.flatMap((proof) => proof.rows),
+  ...Object.keys(interruptedRules),
+  ...ownersRows.flatMap((what) => operationsWith(what).map((operation) => `${operation} ${what}`)),
+])
 /** An element that holds others is proven by one of them. */
 const isProven = ({ id, container }: { id: string; container: boolean }): boolean =>
   proven.has(id) || (container && [...proven].some((other) => other.startsWith(`${id}/`)))
 const unproven = workingRows.filter((row) => !isProven(row))
+const sentences = documentedRules.map(({ says }) => says)
 
 describe(`the support table: ${workingRows.length} rows work, ${unproven.length} of them without proof`, () => {
   it('has a proof for every row that works', () => {
     expect(unproven.map(({ id }) => id)).toEqual([])
   })
 
-  it('has a row for everything that is proven', () => {
-    const known = new Set(workingRows.map(({ id }) => id))
+  it('has a row, or the interface document a sentence, for everything that is proven', () => {
+    const known = new Set([...workingRows.map(({ id }) => id), ...sentences])
     expect([...proven].filter((id) => !known.has(id))).toEqual([])
   })
-})
 
-describe(`the interface document: ${documentedRules.length} rules, errors, limits and transitions`, () => {
-  it('has a proof for each, and for nothing else', () => {
-    const says = documentedRules.map((rule) => rule.says)
-    expect(Object.keys(ruleProofs).sort()).toEqual([...says].sort())
+  it('has rows that send the parameters that they prove', () => {
+    expect(rows.flatMap(({ row }) => unsent(row).map((name) => `${row.it}: ${name}`))).toEqual([])
   })
 })
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
+describe(`the interface document: ${sentences.length} rules, errors, limits and transitions`, () => {
+  it('has a proof for each', () => {
+    expect(sentences.filter((says) => !proven.has(says))).toEqual([])
+  })
 })
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+
+const server = wireServer()
 beforeEach(() => server.empty())
 
 const dialects: readonly Style[] = [
@@ -47,16 +62,9 @@ const dialects: readonly Style[] = [
 ]
 
 describe.each(dialects.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
+  const wire = wireTo(server, style)
 
   it.each(proofs.map((proof) => [proof.it, proof] as const))('%s', (_, proof) => proof.run(wire))
 
-  it.each(Object.entries(ruleProofs))('%s', async (_, prove) => {
-    await wire.must({ method: 'PUT' })
-    await prove(wire)
-  })
+  it.each(Object.entries(interruptedRules))('%s', (_, prove) => prove(wire))
 })

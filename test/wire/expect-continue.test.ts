@@ -1,30 +1,21 @@
 /** `Expect: 100-continue`: a body is asked for only when it would be taken. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Ask, openWire, signAsk, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { describe, expect, it } from 'vitest'
+import { type Ask, signAsk, styleName, styles } from '../support/wire-client.ts'
 import { kmsHeaders } from '../support/wire-encryption.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { requestBytes, sendRaw } from '../support/wire-raw.ts'
-import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { otherKey } from '../support/wire-server.ts'
 
 const text = 'sent when asked for'
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  beforeAll(async () => {
-    wire = openWire(server.port, style)
+  const wire = wireTo(server, style, async (wire) => {
     await server.empty()
     await wire.must({ method: 'PUT' })
     await wire.must({ method: 'PUT', key: 'there', body: 'old' })
   })
-  afterAll(() => wire.close())
 
   /** The head alone; the body follows when the server asks for it. */
   const ask = (what: Partial<Ask>, change: (head: Buffer) => Buffer = (head) => head) => {

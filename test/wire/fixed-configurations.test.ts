@@ -27,11 +27,13 @@ interface Configuration {
   holds: unknown
 }
 
-function reads({ subResource, root, holds }: Configuration, call: SdkCall): Row[] {
+/** `absent`: an element of the answer that would say otherwise. */
+function reads({ subResource, root, holds }: Configuration, call: SdkCall, ...absent: string[]): Row[] {
   const ask = { method: 'GET', query: { [subResource]: '' } } as const
   return [
     {
       it: 'answers what holds for every bucket',
+      proves: [...absent.map((name) => `answer element:${root}/${name}`)],
       status: 200,
       ask,
       headers: { 'Content-Type': 'application/xml' },
@@ -57,10 +59,20 @@ function writes(
     expect(readXml((await wire.must({ method: 'GET', query })).body).value).toEqual(holds)
   }
   return [
-    { it: 'accepts what holds anyway', status: 200, ask, vendor: {}, body: '', afterwards: unchanged, sdk: call },
+    {
+      it: 'accepts what holds anyway',
+      proves: [...(same === '' ? [`element:${root}`] : [])],
+      status: 200,
+      ask,
+      vendor: {},
+      body: '',
+      afterwards: unchanged,
+      sdk: call,
+    },
     ...refused.map(
       ([document, name, refusedCall]): Row => ({
         it: `refuses ${name} by name: ${document}`,
+        proves: [...(name.includes('=') ? [`element:${root}/${name.split('=')[0]}`] : [])],
         ...refusal('NotImplemented', { NotImplemented: `${root}/${name}` }),
         ask: put(document),
         afterwards: unchanged,
@@ -82,7 +94,7 @@ const malformed = ({ subResource, root }: Configuration, ...documents: string[])
 const acceleration = { subResource: 'accelerate', root: 'AccelerateConfiguration', holds: '' }
 wireTests(
   'GetBucketAccelerateConfiguration',
-  reads(acceleration, sdk(GetBucketAccelerateConfigurationCommand, { Bucket }, { Status: undefined })),
+  reads(acceleration, sdk(GetBucketAccelerateConfigurationCommand, { Bucket }, { Status: undefined }), 'Status'),
 )
 wireTests('PutBucketAccelerateConfiguration', [
   ...writes(
@@ -174,6 +186,7 @@ wireTests('PutBucketNotificationConfiguration', [
   ),
   {
     it: 'accepts that destinations are not validated, as there are none',
+    proves: ['vendor:skip-destination-validation'],
     status: 200,
     ask: {
       ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),
@@ -182,6 +195,7 @@ wireTests('PutBucketNotificationConfiguration', [
   },
   {
     it: 'refuses to validate destinations maybe',
+    proves: ['vendor:skip-destination-validation'],
     ...refusal('InvalidArgument'),
     ask: {
       ...putDocument({ notification: '' }, '<NotificationConfiguration/>'),

@@ -1,7 +1,7 @@
 /** GetObjectAttributes over the wire. */
 import { GetObjectAttributesCommand, type ObjectAttributes } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
+import { algorithms, md5Hex, referenceChecksum, referenceComposite } from '../support/wire-checksums.ts'
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { anHttpDate, type Facts, type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { sdk } from '../support/wire-sdk.ts'
@@ -64,6 +64,7 @@ const one: Row[] = [
   ).map(
     ([name, elements, output]): Row => ({
       it: `answers ${name} alone of an object without checksum and parts`,
+      proves: ['vendor:object-attributes'],
       ...answer(elements),
       given: bare,
       ask: ask(name),
@@ -87,6 +88,7 @@ const one: Row[] = [
   },
   {
     it: 'answers a version by its name',
+    proves: ['query:versionId'],
     ...answer({ ETag: md5Hex('one'), ObjectSize: '3' }),
     vendor: { 'version-id': '{{v1}}' },
     given: history,
@@ -153,6 +155,7 @@ const ofParts: Row[] = [
   },
   {
     it: 'lists a page of the parts',
+    proves: ['vendor:max-parts'],
     ...answer({ ObjectParts: page(0, [1, 2], 2, true) }),
     given: sha256Parts,
     ask: ask('ObjectParts', 'big', { vendor: { 'max-parts': '2' } }),
@@ -165,6 +168,7 @@ const ofParts: Row[] = [
   },
   {
     it: 'lists the page behind a part',
+    proves: ['vendor:part-number-marker'],
     ...answer({ ObjectParts: page(2, [3], 2, false) }),
     given: sha256Parts,
     ask: ask('ObjectParts', 'big', { vendor: { 'max-parts': '2', 'part-number-marker': '2' } }),
@@ -196,6 +200,40 @@ const ofParts: Row[] = [
     }),
   ),
 ]
+
+/** Of an object that was put, and of one that was made of a part. */
+const ofAlgorithms: Row[] = algorithms.flatMap((algorithm): Row[] => {
+  const element = `Checksum${algorithm}`
+  const value = referenceChecksum(algorithm, text)
+  const isComposite = algorithm !== 'CRC64NVME'
+  const [composite = ''] = referenceComposite(algorithm, [Buffer.from(text)]).split('-')
+  const onePart = { PartNumberMarker: '0', NextPartNumberMarker: '1', MaxParts: '1000', IsTruncated: 'false' }
+  const shown = { ...onePart, Part: { PartNumber: '1', Size: String(text.length), [element]: value } }
+  return [
+    {
+      it: `answers the ${algorithm} of an object`,
+      ...answer({ Checksum: { [element]: value, ChecksumType: 'FULL_OBJECT' } }),
+      given: async (wire) => {
+        const vendor = { [`checksum-${algorithm.toLowerCase()}`]: value }
+        await wire.must({ method: 'PUT', key: 'a', body: text, vendor })
+      },
+      ask: ask('Checksum'),
+    },
+    {
+      it: `answers the ${algorithm} of parts where that of the whole is made of them`,
+      proves: isComposite ? [] : [`answer element:GetObjectAttributesResponse/ObjectParts/Part/${element}`],
+      ...answer({
+        Checksum: {
+          [element]: isComposite ? composite : value,
+          ChecksumType: isComposite ? 'COMPOSITE' : 'FULL_OBJECT',
+        },
+        ObjectParts: { PartsCount: '1', ...(isComposite ? shown : {}) },
+      }),
+      given: (wire) => multipartObject(wire, [text], { 'checksum-algorithm': algorithm }),
+      ask: ask('Checksum,ObjectParts', 'big'),
+    },
+  ]
+})
 
 const refused: Row[] = [
   {
@@ -231,6 +269,7 @@ const refused: Row[] = [
 wireTests('GetObjectAttributes', [
   ...one,
   ...ofParts,
+  ...ofAlgorithms,
   ...refused,
   ...missingVersionRows(ask('ETag'), enabled),
   ...ownerRows(ask('ETag'), { given: bare }),

@@ -30,6 +30,7 @@ const rows: Row[] = [
   },
   {
     it: 'answers 404 where there is no bucket, without a body',
+    proves: ['HeadBucket answers only those who may access the bucket'],
     withoutBucket: true,
     ...refusal('NoSuchBucket'),
     ask: { method: 'HEAD' },
@@ -38,6 +39,7 @@ const rows: Row[] = [
   },
   {
     it: "answers 403 for another account's bucket",
+    proves: ['HeadBucket answers only those who may access the bucket'],
     ...refusal('AccessDenied'),
     ask: { method: 'HEAD', signedBy: otherKey },
     body: empty,

@@ -39,6 +39,7 @@ const rows: Row[] = [
   },
   {
     it: "lists the sender's buckets by name, and nobody else's",
+    proves: ['ListBuckets answers the buckets of the sender'],
     ...three,
     status: 200,
     ask,
@@ -73,6 +74,7 @@ const rows: Row[] = [
   },
   {
     it: 'fills a page, and says where the next one starts',
+    proves: ['query:max-buckets'],
     ...three,
     status: 200,
     ask: { ...ask, query: { 'max-buckets': '2' } },
@@ -94,6 +96,7 @@ const rows: Row[] = [
   },
   {
     it: 'continues behind the page before',
+    proves: ['query:continuation-token'],
     withoutBucket: true,
     given: firstPage,
     status: 200,
@@ -109,6 +112,7 @@ const rows: Row[] = [
   },
   {
     it: 'lists those that start with a prefix, and says which',
+    proves: ['query:prefix'],
     ...three,
     status: 200,
     ask: { ...ask, query: { prefix: 'a-' } },
@@ -117,6 +121,7 @@ const rows: Row[] = [
   },
   {
     it: 'lists those of a region',
+    proves: ['query:bucket-region'],
     ...three,
     status: 200,
     ask: { ...ask, query: { 'bucket-region': 'eu-west-1' } },

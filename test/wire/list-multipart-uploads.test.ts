@@ -88,6 +88,7 @@ const rows: Row[] = [
   { it: 'lists no upload that was completed', given: (wire) => multipartObject(wire, ['x']), ask: ask(), ...page({}) },
   {
     it: 'lists those that start with a prefix',
+    proves: ['query:prefix'],
     given: five,
     ask: ask({ prefix: 'b/' }),
     ...page({ Prefix: 'b/', Upload: [b1, b2] }),
@@ -99,6 +100,7 @@ const rows: Row[] = [
   },
   {
     it: 'folds by delimiter',
+    proves: ['query:delimiter'],
     given: five,
     ask: ask({ delimiter: '/' }),
     ...page({ Delimiter: '/', Upload: [a1, a2, c], CommonPrefixes: { Prefix: 'b/' } }),
@@ -110,6 +112,7 @@ const rows: Row[] = [
   },
   {
     it: 'fills a page, and says by which markers to continue',
+    proves: ['query:max-uploads'],
     given: five,
     ask: ask({ 'max-uploads': '1' }),
     ...page({ MaxUploads: '1', IsTruncated: 'true', NextKeyMarker: 'a', NextUploadIdMarker: '{{a1}}', Upload: a1 }),
@@ -121,6 +124,7 @@ const rows: Row[] = [
   },
   {
     it: 'continues within the uploads of one key',
+    proves: ['query:upload-id-marker'],
     given: five,
     ask: ask({ 'max-uploads': '2', 'key-marker': 'a', 'upload-id-marker': '{{a1}}' }),
     ...page({
@@ -140,6 +144,7 @@ const rows: Row[] = [
   },
   {
     it: 'continues behind all uploads of a key',
+    proves: ['query:key-marker'],
     given: five,
     ask: ask({ 'key-marker': 'a' }),
     ...page({ KeyMarker: 'a', Upload: [b1, b2, c] }),
@@ -183,6 +188,7 @@ const rows: Row[] = [
   { it: 'takes more than 1,000 for 1,000', ask: ask({ 'max-uploads': '2000' }), ...page({}) },
   {
     it: 'encodes keys, prefixes and markers when asked to',
+    proves: ['query:encoding-type'],
     given: async (wire) => ({ id: await beginUpload(wire, {}, 'a b/ü') }),
     ask: ask({ 'encoding-type': 'url', prefix: 'a ', 'key-marker': ' ' }),
     ...page({ EncodingType: 'url', Prefix: 'a%20', KeyMarker: '%20', Upload: upload('a%20b/%C3%BC', '{{id}}') }),

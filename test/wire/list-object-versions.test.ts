@@ -196,6 +196,7 @@ const whole: Row[] = [
 const chosen: Row[] = [
   {
     it: 'lists those that start with a prefix',
+    proves: ['query:prefix'],
     given: seven,
     ask: ask({ prefix: 'b/' }),
     ...page({ Prefix: 'b/', Version: b1, DeleteMarker: b2 }),
@@ -204,6 +205,7 @@ const chosen: Row[] = [
   { it: 'lists none that start otherwise', given: seven, ask: ask({ prefix: 'b/3' }), ...page({ Prefix: 'b/3' }) },
   {
     it: 'folds by delimiter, also what is deleted',
+    proves: ['query:delimiter'],
     given: seven,
     ask: ask({ delimiter: '/' }),
     ...page({ Delimiter: '/', Version: [a2, a1, c2, c1], DeleteMarker: a3, CommonPrefixes: { Prefix: 'b/' } }),
@@ -231,6 +233,7 @@ const chosen: Row[] = [
   },
   {
     it: 'encodes keys, prefixes, delimiter and markers when asked to',
+    proves: ['query:encoding-type'],
     given: async (wire) => {
       await putVersion(wire, 'a b/ü', 'x')
       await putVersion(wire, 'a b/+/y', 'y')
@@ -266,6 +269,7 @@ const chosen: Row[] = [
 const continued: Row[] = [
   {
     it: 'fills a page, and says by which markers to continue',
+    proves: ['query:max-keys'],
     given: seven,
     ask: ask({ 'max-keys': '2' }),
     ...page({
@@ -280,6 +284,7 @@ const continued: Row[] = [
   },
   {
     it: 'continues within the versions of one key',
+    proves: ['query:version-id-marker'],
     given: seven,
     ask: ask({ 'max-keys': '2', 'key-marker': 'a', 'version-id-marker': '{{a2}}' }),
     ...page({
@@ -332,6 +337,7 @@ const continued: Row[] = [
   },
   {
     it: 'continues behind all versions of a key',
+    proves: ['query:key-marker'],
     given: seven,
     ask: ask({ 'key-marker': 'a' }),
     ...page({ KeyMarker: 'a', Version: [b1, c2, c1], DeleteMarker: b2 }),

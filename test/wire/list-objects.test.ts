@@ -22,6 +22,7 @@ const tree = (wire: Wire) => putKeys(wire, ['a', 'b/1', 'b/2', 'c', 'd/1', 'e'])
 const pages: Row[] = [
   {
     it: 'says by which marker to continue when there is more',
+    proves: ['query:max-keys', 'a truncated ListObjects names in NextMarker where the next request goes on'],
     given: tree,
     ask: { method: 'GET', query: { 'max-keys': '2' } },
     ...pageOf({ MaxKeys: '2', IsTruncated: 'true', NextMarker: 'b/1', Contents: [owned('a'), owned('b/1')] }),
@@ -33,6 +34,7 @@ const pages: Row[] = [
   },
   {
     it: 'continues behind a marker that is a key',
+    proves: ['query:marker'],
     given: tree,
     ask: { method: 'GET', query: { marker: 'b/1', 'max-keys': '2' } },
     ...pageOf({
@@ -67,6 +69,7 @@ const pages: Row[] = [
   },
   {
     it: 'answers a common prefix as the next marker when it is the last of the page',
+    proves: ['a CommonPrefixes element counts as one key against max-keys'],
     given: tree,
     ask: { method: 'GET', query: { delimiter: '/', 'max-keys': '2' } },
     ...pageOf({

@@ -1,6 +1,7 @@
 /** ListParts over the wire. */
 import { ListPartsCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
+import { uploadChecksums } from '../support/wire-checksum-matrix.ts'
 import { md5Hex, referenceChecksum } from '../support/wire-checksums.ts'
 import type { Wire } from '../support/wire-client.ts'
 import { anInstant, type Facts, type Row, refusal, wireTests } from '../support/wire-rows.ts'
@@ -49,6 +50,7 @@ const page = (elements: object) => ({
 const rows: Row[] = [
   {
     it: 'lists parts by number, whatever the order in which they came',
+    proves: ['query:uploadId'],
     given: parts,
     ask: ask(),
     headers: { 'Content-Type': 'application/xml' },
@@ -80,6 +82,7 @@ const rows: Row[] = [
   },
   {
     it: 'fills a page, and says how to continue',
+    proves: ['query:max-parts'],
     given: parts,
     ask: ask({ 'max-parts': '2' }),
     ...page({ MaxParts: '2', NextPartNumberMarker: '2', IsTruncated: 'true', Part: [part(1), part(2)] }),
@@ -87,6 +90,7 @@ const rows: Row[] = [
   },
   {
     it: 'continues behind a part number',
+    proves: ['query:part-number-marker'],
     given: parts,
     ask: ask({ 'max-parts': '2', 'part-number-marker': '2' }),
     ...page({ MaxParts: '2', PartNumberMarker: '2', NextPartNumberMarker: '30', Part: [part(5), part(30)] }),
@@ -127,16 +131,10 @@ const rows: Row[] = [
       Part: { PartNumber: '1', LastModified: anInstant, ETag: `"${md5Hex('two')}"`, Size: '3' },
     }),
   },
-  ...(
-    [
-      ['CRC32', 'COMPOSITE'],
-      ['CRC64NVME', 'FULL_OBJECT'],
-      ['SHA256', 'COMPOSITE'],
-    ] as const
-  ).map(
+  ...uploadChecksums.map(
     ([algorithm, type]): Row => ({
-      it: `lists parts with their ${algorithm}`,
-      given: (wire) => uploadOf(wire, ['one'], { 'checksum-algorithm': algorithm }),
+      it: `lists parts with their ${algorithm} and its type ${type}`,
+      given: (wire) => uploadOf(wire, ['one'], { 'checksum-algorithm': algorithm, 'checksum-type': type }),
       ask: ask(),
       ...page({
         ChecksumAlgorithm: algorithm,

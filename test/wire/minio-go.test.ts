@@ -1,22 +1,13 @@
 /** The requests that minio-go, and `mc` with it, send for an encrypted upload: they say with every step how it is encrypted. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { referenceChecksum } from '../support/wire-checksums.ts'
-import { type Ask, openWire, type Reply, type Wire } from '../support/wire-client.ts'
+import type { Ask, Reply } from '../support/wire-client.ts'
 import { contextOf, kmsHeaders, storeHeaders, type VendorHeaders } from '../support/wire-encryption.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { completeDocument, partOf, textIn } from '../support/wire-uploads.ts'
 
-let server: WireServer
-let wire: Wire
-beforeAll(async () => {
-  server = await startWireServer()
-  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
-})
-afterAll(async () => {
-  wire.close()
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
+const wire = wireTo(server)
 beforeEach(() => wire.must({ method: 'PUT' }))
 afterEach(() => server.empty())
 

@@ -43,6 +43,7 @@ const named = (versionId: string) => putHold('ON', { versionId })
 const set: Row[] = [
   {
     it: 'puts an object under legal hold',
+    proves: ['element:LegalHold/Status', 'PutObjectLegalHold: the object has the status'],
     status: 200,
     given: stored,
     ask: putHold('ON'),
@@ -54,6 +55,7 @@ const set: Row[] = [
   },
   {
     it: 'lifts the hold',
+    proves: ['element:LegalHold/Status', 'PutObjectLegalHold: the object has the status'],
     status: 200,
     given: held,
     ask: putHold('OFF'),
@@ -71,6 +73,7 @@ const set: Row[] = [
   },
   {
     it: 'holds the version that is named',
+    proves: ['query:versionId'],
     status: 200,
     given: lockableHistory,
     ask: named('{{v1}}'),
@@ -152,6 +155,7 @@ wireTests('GetObjectLegalHold', [
   ...(['{{v1}}', 'null'] as const).map(
     (versionId): Row => ({
       it: `answers for the version ${versionId === 'null' ? 'null' : 'that is named'}`,
+      proves: ['query:versionId'],
       status: 200,
       given: async (wire) => {
         const facts = await lockableHistory(wire)

@@ -49,6 +49,7 @@ const keepsRule = hasRule({ Mode: 'GOVERNANCE', Days: '10' })
 const set: Row[] = [
   {
     it: 'enables Object Lock on a bucket with versions',
+    proves: ['element:ObjectLockConfiguration/ObjectLockEnabled'],
     status: 200,
     given: enabled,
     ask: putLockConfiguration(),
@@ -60,6 +61,7 @@ const set: Row[] = [
   },
   {
     it: 'sets a default retention in days',
+    proves: ['PutObjectLockConfiguration: the bucket has the configuration'],
     status: 200,
     given: enabled,
     ask: putLockConfiguration('<Mode>GOVERNANCE</Mode><Days>1</Days>'),
@@ -101,22 +103,35 @@ const set: Row[] = [
       await hasRule(undefined)(wire)
     },
   },
-  {
-    it: 'locks what is written from then on, and nothing that was there',
-    status: 200,
-    given: async (wire) => {
-      await enabled(wire)
-      return { before: await putVersion(wire, 'a', 'before') }
-    },
-    ask: putLockConfiguration(tenDays),
-    afterwards: async (wire, _, { before }) => {
-      await putVersion(wire, 'a', 'after')
-      expect(await locksOf(wire, before)).toEqual([undefined, undefined, undefined])
-      const [mode, until = ''] = await locksOf(wire)
-      expect(mode).toBe('GOVERNANCE')
-      expect(Math.round((Date.parse(until) - Date.now()) / 86_400_000)).toBe(10)
-    },
-  },
+  // Two years of the calendar have at most one leap day.
+  ...(
+    [
+      ['GOVERNANCE', 'Days', 10, [10]],
+      ['COMPLIANCE', 'Years', 2, [730, 731]],
+    ] as const
+  ).map(
+    ([mode, unit, period, days]): Row => ({
+      it: `locks what is written from then on for ${period} ${unit} in ${mode} mode, and nothing that was there`,
+      proves: [
+        ...['Mode', unit].map((name) => `element:ObjectLockConfiguration/Rule/DefaultRetention/${name}`),
+        'a default retention applies to every new object of the bucket',
+      ],
+      status: 200,
+      given: async (wire) => {
+        await enabled(wire)
+        return { before: await putVersion(wire, 'a', 'before') }
+      },
+      ask: putLockConfiguration(`<Mode>${mode}</Mode><${unit}>${period}</${unit}>`),
+      afterwards: async (wire, _, { before }) => {
+        const versionId = await putVersion(wire, 'a', 'after')
+        expect(await locksOf(wire, before)).toEqual([undefined, undefined, undefined])
+        const [found, until = ''] = await locksOf(wire)
+        expect(found).toBe(mode)
+        expect(days).toContain(Math.round((Date.parse(until) - Date.now()) / 86_400_000))
+        expect((await wire.ask({ method: 'DELETE', key: 'a', query: { versionId } })).status).toBe(403)
+      },
+    }),
+  ),
 ]
 
 const keeps = { given, afterwards: keepsRule }

@@ -55,6 +55,10 @@ const bucketHas = (versioning: string | undefined, lock: string | undefined) => 
 
 const created = (value: string, lock: 'Enabled' | undefined): Row => ({
   it: `makes a bucket ${lock === undefined ? 'without' : 'with'} Object Lock for "${value}"`,
+  proves: [
+    'vendor:bucket-object-lock-enabled',
+    ...(lock === undefined ? [] : ['CreateBucket with bucket-object-lock-enabled: Object Lock is enabled']),
+  ],
   withoutBucket: true,
   status: 200,
   ask: { method: 'PUT', vendor: { 'bucket-object-lock-enabled': value } },

@@ -39,6 +39,10 @@ const isRetained = (mode?: Mode, until?: string) => async (wire: Wire) => {
 
 const changed = (it: string, from: Mode | undefined, ask: Ask, now: Row['afterwards'], call?: Row['sdk']): Row => ({
   it,
+  proves: [
+    ...(ask.vendor === undefined ? [] : ['vendor:bypass-governance-retention']),
+    ...(String(ask.body).includes('<Mode>') ? ['element:Retention/Mode', 'element:Retention/RetainUntilDate'] : []),
+  ],
   status: 200,
   given: from === undefined ? stored : under(from),
   ask,
@@ -120,6 +124,7 @@ const addressed: Row[] = [
   },
   {
     it: 'retains the version that is named',
+    proves: ['query:versionId'],
     status: 200,
     given: lockableHistory,
     ask: named('{{v1}}'),
@@ -252,6 +257,7 @@ wireTests('GetObjectRetention', [
   ...(['{{v1}}', 'null'] as const).map(
     (versionId): Row => ({
       it: `answers for the version ${versionId === 'null' ? 'null' : 'that is named'}`,
+      proves: ['query:versionId'],
       ...answered(
         'GOVERNANCE',
         async (wire) => {

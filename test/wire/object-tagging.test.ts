@@ -70,6 +70,7 @@ function missing(ask: Pick<typeof put, 'key' | 'query'> & { method: 'GET' | 'PUT
 wireTests('PutObjectTagging', [
   {
     it: 'replaces the whole tag set',
+    proves: ['PutObjectTagging: the object has the tag set', 'the body of an answer is empty unless stated'],
     status: 200,
     given: async (wire) => {
       await wire.must({ method: 'PUT', key, body: 'x', vendor: { tagging: 'old=1' } })
@@ -122,6 +123,7 @@ wireTests('PutObjectTagging', [
   },
   {
     it: 'takes a key of 128 and a value of 256 characters above U+FFFF',
+    proves: ['element:Tagging/TagSet/Tag/Key', 'element:Tagging/TagSet/Tag/Value'],
     status: 200,
     given: untagged,
     ask: { ...put, body: tagging([['𝔸'.repeat(128), '𝔹'.repeat(256)]]) },
@@ -213,6 +215,7 @@ wireTests('GetObjectTagging', [
 wireTests('DeleteObjectTagging', [
   {
     it: 'removes all tags, and nothing else',
+    proves: ['DeleteObjectTagging: the whole tag set is removed'],
     status: 204,
     given: tagged,
     ask: { method: 'DELETE', key, query },

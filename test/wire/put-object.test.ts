@@ -35,6 +35,7 @@ const isOld = answers('old')
 const rows: Row[] = [
   {
     it: 'stores the bytes',
+    proves: ['PutObject: the object exists', 'the body of an answer is empty unless stated'],
     ...stored,
     ask: put,
     afterwards: answers(text),
@@ -174,6 +175,7 @@ const rows: Row[] = [
 const conditions: Row[] = [
   {
     it: 'writes if there is nothing, where there is nothing',
+    proves: ['header:If-None-Match'],
     ...stored,
     ask: { ...put, headers: { 'If-None-Match': '*' } },
     afterwards: answers(text),
@@ -181,6 +183,7 @@ const conditions: Row[] = [
   },
   {
     it: 'does not write if there is nothing, where there is something',
+    proves: ['header:If-None-Match', '412: a write with If-None-Match where the key exists'],
     ...refusal('PreconditionFailed', { Condition: 'If-None-Match' }),
     given: old,
     ask: { ...put, headers: { 'If-None-Match': '*' } },
@@ -196,6 +199,7 @@ const conditions: Row[] = [
   },
   {
     it: 'writes over the object that the client knows',
+    proves: ['header:If-Match'],
     ...stored,
     given: old,
     ask: { ...put, headers: { 'If-Match': oldEtag } },
@@ -211,6 +215,7 @@ const conditions: Row[] = [
   },
   {
     it: 'does not write over another object than the client knows',
+    proves: ['header:If-Match'],
     ...refusal('PreconditionFailed', { Condition: 'If-Match' }),
     given: old,
     ask: { ...put, headers: { 'If-Match': etag } },

@@ -1,7 +1,7 @@
 /** What decided that a request may not do what it asks: in the log, and never in the answer. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openWire, type Wire } from '../support/wire-client.ts'
-import { otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { expect, it } from 'vitest'
+import { plainStyle, wireServer, wireTo } from '../support/wire-fixture.ts'
+import { otherKey } from '../support/wire-server.ts'
 
 const policy = JSON.stringify({
   Version: '2012-10-17',
@@ -17,18 +17,11 @@ const policy = JSON.stringify({
   ],
 })
 
-let server: WireServer
-let wire: Wire
-beforeAll(async () => {
-  server = await startWireServer()
-  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+const server = wireServer()
+const wire = wireTo(server, plainStyle, async (wire) => {
   await wire.must({ method: 'PUT' })
   await wire.must({ method: 'PUT', key: 'secret', body: 'secret' })
   await wire.must({ method: 'PUT', query: { policy: '' }, body: policy })
-})
-afterAll(async () => {
-  wire.close()
-  await server.close()
 })
 
 it.each([

@@ -1,20 +1,14 @@
 /** The region that a server says it is, where buckets have none of their own. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWire, styleName, styles, type Wire } from '../support/wire-client.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
+import { describe, expect, it } from 'vitest'
+import { styleName, styles } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer({ region: 'home-north-1' })
-})
-afterAll(() => server.close())
+const server = wireServer({ region: 'home-north-1' })
 
 describe.each(styles.map((style) => ({ name: styleName(style), style })))(
   'with $name, a server of home-north-1',
   (row) => {
-    let wire: Wire
-    beforeAll(async () => {
-      wire = openWire(server.port, row.style)
+    const wire = wireTo(server, row.style, async (wire) => {
       await server.empty()
       await wire.must({ method: 'PUT', bucket: 'of-the-server' })
       for (const [bucket, location] of [
@@ -26,7 +20,6 @@ describe.each(styles.map((style) => ({ name: styleName(style), style })))(
         await wire.must({ method: 'PUT', bucket, body })
       }
     })
-    afterAll(() => wire.close())
 
     it.each([
       ['of-the-server', 'home-north-1', ''],

@@ -10,11 +10,16 @@ const archived = async (wire: Wire): Promise<void> => {
     await wire.must({ method: 'PUT', key: name, body: 'x', vendor: { 'storage-class': name } })
 }
 
-const rows = (query: Record<string, string>, call: SdkCall): Row[] => {
+/** `entry`: what a listing has of each object. */
+const rows = (query: Record<string, string>, call: SdkCall, entry = 'ListBucketResult/Contents'): Row[] => {
   const ask = (asked: string) => ({ method: 'GET', query, vendor: { 'optional-object-attributes': asked } }) as const
   return [
     {
       it: 'takes RestoreStatus, and shows none for what is not being restored',
+      proves: [
+        'vendor:optional-object-attributes',
+        ...['IsRestoreInProgress', 'RestoreExpiryDate'].map((name) => `answer element:${entry}/RestoreStatus/${name}`),
+      ],
       status: 200,
       given: archived,
       ask: ask('RestoreStatus'),
@@ -27,6 +32,7 @@ const rows = (query: Record<string, string>, call: SdkCall): Row[] => {
     ...['', 'Restorestatus', 'RestoreStatus,Owner'].map(
       (asked): Row => ({
         it: `refuses "${asked}"`,
+        proves: ['vendor:optional-object-attributes'],
         ...refusal('InvalidArgument', {
           ArgumentName: '{{prefix}}optional-object-attributes',
           ArgumentValue: asked,
@@ -40,4 +46,7 @@ const rows = (query: Record<string, string>, call: SdkCall): Row[] => {
 const input = { Bucket: 'wire', OptionalObjectAttributes: ['RestoreStatus' as const] }
 wireTests('ListObjects', rows({}, sdk(ListObjectsCommand, input)))
 wireTests('ListObjectsV2', rows({ 'list-type': '2' }, sdk(ListObjectsV2Command, input)))
-wireTests('ListObjectVersions', rows({ versions: '' }, sdk(ListObjectVersionsCommand, input)))
+wireTests(
+  'ListObjectVersions',
+  rows({ versions: '' }, sdk(ListObjectVersionsCommand, input), 'ListVersionsResult/Version'),
+)

@@ -1,24 +1,17 @@
 /** Operations that take longer than clients wait: 200 and white space while they work, then the result or the error. */
 import { CompleteMultipartUploadCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { md5Hex, multipartEtag } from '../support/wire-checksums.ts'
 import { type Ask, openWire, styleName, styles, type Wire } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { openSdk } from '../support/wire-sdk.ts'
-import type { WireServer } from '../support/wire-server.ts'
 import { askSlowly, Gate, startSlowServer } from '../support/wire-slow.ts'
 import { completeDocument, uploadOf } from '../support/wire-uploads.ts'
 import { readXml } from '../support/wire-xml.ts'
 
 const gate = new Gate()
-let server: WireServer
 
-beforeAll(async () => {
-  server = await startSlowServer(gate)
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer({}, () => startSlowServer(gate))
 
 /** In a bucket of its own, as the server goes on from test to test. */
 async function prepared(wire: Wire, bucket: string): Promise<{ uploadId: string; etag: string }> {
@@ -32,11 +25,7 @@ let buckets = 0
 const newBucket = (): string => `slow-${++buckets}`
 
 describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
-  let wire: Wire
-  beforeAll(() => {
-    wire = openWire(server.port, style)
-  })
-  afterAll(() => wire.close())
+  const wire = wireTo(server, style)
 
   const namespace = style.prefix === 'x-amz-' ? 'http://s3.amazonaws.com/doc/2006-03-01/' : undefined
 

@@ -1,22 +1,13 @@
 /** Requests that clients spell in their own ways, and that mean the same: signed in one spelling, sent in another. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Edit, signedThen } from '../support/wire-bad-input.ts'
-import { openWire, type Wire } from '../support/wire-client.ts'
+import { plainStyle, wireServer, wireTo } from '../support/wire-fixture.ts'
 import { sendRaw } from '../support/wire-raw.ts'
-import { startWireServer, type WireServer } from '../support/wire-server.ts'
 
-let server: WireServer
-let wire: Wire
-beforeAll(async () => {
-  server = await startWireServer()
-  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+const server = wireServer()
+wireTo(server, plainStyle, async (wire) => {
   await wire.must({ method: 'PUT' })
   for (const key of ['a', 'b c+ü', '~x']) await wire.must({ method: 'PUT', key, body: key })
-})
-afterAll(async () => {
-  wire.close()
-  await server.close()
-  expect(server.unexpected).toEqual([])
 })
 
 const target =

@@ -3,6 +3,7 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsCommand,
   ListObjectsV2Command,
@@ -64,17 +65,24 @@ wireTests(
   ),
 )
 
-wireTests('GetObject', [
-  {
-    it: 'answers the class',
-    status: 200,
-    given: async (wire) => {
-      await wire.must(putOf('GLACIER'))
-    },
-    ask: { method: 'GET', key: 'a' },
-    vendor: { 'storage-class': 'GLACIER' },
-    sdk: sdk(GetObjectCommand, { Bucket: 'wire', Key: 'a' }, { StorageClass: 'GLACIER' }),
+const answersClass = (method: 'GET' | 'HEAD'): Row => ({
+  it: 'answers the class',
+  status: 200,
+  given: async (wire) => {
+    await wire.must(putOf('GLACIER'))
   },
+  ask: { method, key: 'a' },
+  vendor: { 'storage-class': 'GLACIER' },
+  sdk: sdk(
+    method === 'GET' ? GetObjectCommand : HeadObjectCommand,
+    { Bucket: 'wire', Key: 'a' },
+    { StorageClass: 'GLACIER' },
+  ),
+})
+
+wireTests('HeadObject', [answersClass('HEAD')])
+wireTests('GetObject', [
+  answersClass('GET'),
   {
     it: 'answers the class of a version after another was written, and after its tags changed',
     status: 200,

@@ -71,6 +71,11 @@ const input = (KMSKeyArn: string, BucketKeyEnabled?: boolean) => ({
 const changes: Row[] = [
   {
     it: 'puts an object of SSE-S3 under a key of SSE-KMS',
+    proves: [
+      'element:ObjectEncryption',
+      'element:ObjectEncryption/SSE-KMS',
+      'element:ObjectEncryption/SSE-KMS/KMSKeyArn',
+    ],
     status: 200,
     given: stored(storeHeaders),
     ask: ask(elements(invoices)),
@@ -80,6 +85,7 @@ const changes: Row[] = [
   },
   {
     it: 'changes the key of SSE-KMS, and turns its bucket key on',
+    proves: ['element:ObjectEncryption/SSE-KMS/BucketKeyEnabled'],
     status: 200,
     given: stored(kmsHeaders()),
     ask: ask(elements(invoices, 'true')),
@@ -88,6 +94,7 @@ const changes: Row[] = [
   },
   {
     it: 'turns the bucket key off',
+    proves: ['element:ObjectEncryption/SSE-KMS/BucketKeyEnabled'],
     status: 200,
     given: stored({ ...kmsHeaders('invoices'), [`${sse}-bucket-key-enabled`]: 'true' }),
     ask: ask(elements(invoices, 'false')),
@@ -106,6 +113,7 @@ const changes: Row[] = [
   },
   {
     it: 'changes the version named, and no other',
+    proves: ['query:versionId'],
     status: 200,
     given: async (wire) => {
       await enabled(wire)

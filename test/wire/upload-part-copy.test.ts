@@ -53,6 +53,7 @@ const noParts = async (wire: Wire, _: unknown, { uploadId = '' }: Facts): Promis
 const rows: Row[] = [
   {
     it: 'makes a part of a whole object',
+    proves: ['query:uploadId', 'vendor:copy-source'],
     ...copied(text),
     ask: copy(),
     afterwards: becomes(text),
@@ -74,6 +75,7 @@ const rows: Row[] = [
   ).map(
     ([range, bytes]): Row => ({
       it: `makes a part of range ${range}`,
+      proves: ['vendor:copy-source-range'],
       ...copied(bytes),
       ask: copy({ 'copy-source-range': range }),
       afterwards: becomes(bytes),
@@ -113,6 +115,17 @@ const rows: Row[] = [
   },
 ]
 
+rows.push({
+  it: 'makes part 10,000 of a source whose owner is the one that is expected',
+  proves: ['query:partNumber', 'vendor:source-expected-bucket-owner'],
+  ...copied(text),
+  ask: copy({ 'source-expected-bucket-owner': 'main' }, { partNumber: '10000' }),
+  afterwards: async (wire, _, { uploadId = '' }) => {
+    const { body } = await wire.must({ method: 'GET', key: 'big', query: { uploadId } })
+    expect(body.toString()).toContain('<PartNumber>10000</PartNumber>')
+  },
+})
+
 const past = 'Sat, 01 Jan 2000 00:00:00 GMT'
 const conditions: Row[] = [
   ...(
@@ -125,6 +138,7 @@ const conditions: Row[] = [
   ).map(
     ([name, value]): Row => ({
       it: `copies if ${name} holds of the source`,
+      proves: [`vendor:copy-source-${name}`],
       ...copied(text),
       ask: copy({ [`copy-source-${name}`]: value }),
     }),
@@ -139,6 +153,7 @@ const conditions: Row[] = [
   ).map(
     ([name, value]): Row => ({
       it: `does not copy if ${name} fails of the source`,
+      proves: [`vendor:copy-source-${name}`],
       ...refusal('PreconditionFailed'),
       given: begun(),
       ask: copy({ [`copy-source-${name}`]: value }),
@@ -187,6 +202,7 @@ const refused: Row[] = [
   ...['0', '10001', 'x'].map(
     (partNumber): Row => ({
       it: `refuses part number ${partNumber}`,
+      proves: ['query:partNumber'],
       ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: partNumber }),
       given: begun(),
       ask: copy({}, { partNumber }),
@@ -221,6 +237,7 @@ const refused: Row[] = [
   },
   {
     it: 'answers AccessDenied where another owner of the source is expected',
+    proves: ['vendor:source-expected-bucket-owner'],
     ...refusal('AccessDenied', {}),
     given: begun(),
     ask: copy({ 'source-expected-bucket-owner': 'other' }),

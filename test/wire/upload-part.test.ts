@@ -38,6 +38,7 @@ const partsHold =
 const rows: Row[] = [
   {
     it: 'stores a part',
+    proves: ['query:uploadId'],
     ...stored,
     ask: put(),
     vendor: {},
@@ -46,6 +47,7 @@ const rows: Row[] = [
   },
   {
     it: 'stores the last part number there is',
+    proves: ['query:partNumber'],
     ...stored,
     ask: put({}, { partNumber: '10000' }),
     afterwards: partsHold('10000:6'),
@@ -61,6 +63,7 @@ const rows: Row[] = [
   },
   {
     it: 'replaces a part that is sent again',
+    proves: ['UploadPart: a part with an earlier part number replaces that part'],
     ...stored,
     given: async (wire) => {
       const uploadId = await beginUpload(wire)
@@ -98,6 +101,7 @@ const addresses: Row[] = [
   ...['0', '10001', '-1', 'one', '', '1.0', '+1', '0x1'].map(
     (partNumber): Row => ({
       it: `refuses part number "${partNumber}"`,
+      proves: ['query:partNumber', 'part numbers 1 to 10,000 of UploadPart'],
       ...refusal('InvalidArgument', { ArgumentName: 'partNumber', ArgumentValue: partNumber }),
       given: begun(),
       ask: put({}, { partNumber }),

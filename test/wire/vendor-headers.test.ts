@@ -1,10 +1,11 @@
 /** Vendor headers that an operation does not declare: what guarantees something is refused by name, also when it is misspelled, and all others pass. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { meaninglessElsewhere } from '../../src/contract/vendor-headers.ts'
 import { operations } from '../../src/operations/table.ts'
 import { asks, nothingChanged, type OpenUpload, prepareAsks } from '../support/wire-asks.ts'
-import { openWire, type Reply, type Wire } from '../support/wire-client.ts'
-import { mainKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import type { Reply } from '../support/wire-client.ts'
+import { wireServer, wireTo } from '../support/wire-fixture.ts'
+import { mainKey } from '../support/wire-server.ts'
 import { readXml } from '../support/wire-xml.ts'
 
 /** One typing error in each family that guarantees something, and what S3 defines outside of the families. */
@@ -37,14 +38,7 @@ const harmless: Record<string, string> = {
   'request-payer': 'requester',
 }
 
-let server: WireServer
-beforeAll(async () => {
-  server = await startWireServer()
-})
-afterAll(async () => {
-  await server.close()
-  expect(server.unexpected).toEqual([])
-})
+const server = wireServer()
 
 const names = Object.keys(asks({ uploadId: '', etag: '' }))
 
@@ -57,12 +51,8 @@ const declaredBy = (operation: string): ReadonlySet<string> =>
   )
 
 describe.each(['x-amz-', 'x-store-'] as const)('%s', (prefix) => {
-  let wire: Wire
+  const wire = wireTo(server, { prefix, hosting: 'path' })
   let open: OpenUpload
-  beforeAll(() => {
-    wire = openWire(server.port, { prefix, hosting: 'path' })
-  })
-  afterAll(() => wire.close())
   beforeEach(async () => {
     await server.empty()
     open = await prepareAsks(wire)

@@ -1,28 +1,21 @@
 /** Requests under Signature Version 2 over the wire, with each setting: in URLs as boto3 makes them, and in headers as old clients do. */
 import { Agent } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { RequestToSign, SignedRequest } from '../support/signer.ts'
 import { presignVersion2, signVersion2 } from '../support/signer-version2.ts'
-import { exchange, openWire, type Reply, type Wire } from '../support/wire-client.ts'
-import { mainKey, startWireServer, type WireServer } from '../support/wire-server.ts'
+import { exchange, type Reply } from '../support/wire-client.ts'
+import { plainStyle, wireServer, wireTo } from '../support/wire-fixture.ts'
+import { mainKey } from '../support/wire-server.ts'
 import { textIn } from '../support/wire-uploads.ts'
 
 describe.each(['off', 'presigned', 'all'] as const)('sigv2 = %s', (sigv2) => {
   const agent = new Agent({ keepAlive: true })
-  let server: WireServer
-  let wire: Wire
-  beforeAll(async () => {
-    server = await startWireServer({ sigv2 })
-    wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
+  const server = wireServer({ sigv2 })
+  const wire = wireTo(server, plainStyle, async (wire) => {
     await wire.must({ method: 'PUT' })
     await wire.must({ method: 'PUT', key: 'a', body: 'text', vendor: { 'meta-a': 'b' } })
   })
-  afterAll(async () => {
-    wire.close()
-    agent.destroy()
-    await server.close()
-    expect(server.unexpected).toEqual([])
-  })
+  afterAll(() => agent.destroy())
 
   const send = (signed: SignedRequest): Promise<Reply> => exchange(agent, server.port, signed)
   const whole = (request: Partial<RequestToSign>): RequestToSign => ({

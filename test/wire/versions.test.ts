@@ -56,6 +56,7 @@ const above =
 wireTests('PutObject', [
   {
     it: 'names the version in a versioned bucket, and keeps those before',
+    proves: ['a new object in a versioned bucket gets a version id'],
     status: 200,
     given: history,
     ask: put,
@@ -148,6 +149,7 @@ function readRows(method: 'GET' | 'HEAD'): Row[] {
     const named = versionId === undefined ? {} : { VersionId: versionId }
     return {
       it: `answers ${what}`,
+      proves: versionId === undefined ? [] : ['query:versionId'],
       status: 200,
       given,
       ask: versionId === undefined ? ask : { ...ask, query: { versionId } },
@@ -236,6 +238,7 @@ function sourceRows(given: Given, copy: (source: string) => Pick<Row, 'ask' | 's
     ...sources.map(
       ([what, prepare, source, versionId, text]): Row => ({
         it: `copies ${what}`,
+        proves: ['vendor:copy-source'],
         status: 200,
         given: prepared(prepare),
         ...copy(source),
@@ -409,6 +412,7 @@ wireTests('PutObjectTagging', [
   ...versionsNamed.map(
     ([what, versionId, shown, place]): Row => ({
       it: `tags ${what}, and no other`,
+      proves: [...(versionId === undefined ? [] : ['query:versionId'])],
       status: 200,
       given: history,
       ask: tagsAsk('PUT', versionId),
@@ -428,6 +432,7 @@ wireTests('GetObjectTagging', [
   ...versionsNamed.map(
     ([what, versionId, shown]): Row => ({
       it: `answers the tags of ${what}`,
+      proves: [...(versionId === undefined ? [] : ['query:versionId'])],
       status: 200,
       given: taggedHistory,
       ask: tagsAsk('GET', versionId),
@@ -446,6 +451,7 @@ wireTests('DeleteObjectTagging', [
   ...versionsNamed.map(
     ([what, versionId, shown, place]): Row => ({
       it: `removes the tags of ${what}, and of no other`,
+      proves: [...(versionId === undefined ? [] : ['query:versionId'])],
       status: 204,
       given: taggedHistory,
       ask: tagsAsk('DELETE', versionId),

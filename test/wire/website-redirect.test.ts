@@ -1,5 +1,11 @@
 /** Where a website would send who asks for an object: kept and answered, as no website is served. */
-import { CopyObjectCommand, CreateMultipartUploadCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import {
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Wire } from '../support/wire-client.ts'
 import { copyTarget } from '../support/wire-copies.ts'
@@ -48,19 +54,24 @@ wireTests('PutObject', [
   ),
 ])
 
-wireTests('GetObject', [
-  {
-    it: 'answers the location, and the object as ever',
-    status: 200,
-    given: async (wire) => {
-      await wire.must(put('/other'))
-    },
-    ask: { method: 'GET', key: 'a' },
-    vendor: { [name]: '/other' },
-    body: 'kept',
-    sdk: sdk(GetObjectCommand, { Bucket: 'wire', Key: 'a' }, { WebsiteRedirectLocation: '/other', Body: 'kept' }),
+const answersLocation = (method: 'GET' | 'HEAD'): Row => ({
+  it: 'answers the location, and the object as ever',
+  status: 200,
+  given: async (wire) => {
+    await wire.must(put('/other'))
   },
-])
+  ask: { method, key: 'a' },
+  vendor: { [name]: '/other' },
+  body: method === 'GET' ? 'kept' : '',
+  sdk: sdk(
+    method === 'GET' ? GetObjectCommand : HeadObjectCommand,
+    { Bucket: 'wire', Key: 'a' },
+    { WebsiteRedirectLocation: '/other', ...(method === 'GET' ? { Body: 'kept' } : {}) },
+  ),
+})
+
+wireTests('GetObject', [answersLocation('GET')])
+wireTests('HeadObject', [answersLocation('HEAD')])
 
 wireTests('CreateMultipartUpload', [
   {

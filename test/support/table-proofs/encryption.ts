@@ -1,12 +1,11 @@
 /** Proofs of encryption at rest: what a write asks for is said of the object, and the key that a client holds opens it and no other does. */
 import { expect } from 'vitest'
-import { md5Base64, md5Hex } from '../wire-checksums.ts'
+import { md5Base64 } from '../wire-checksums.ts'
 import type { Ask, Reply, Wire } from '../wire-client.ts'
-import { putDocument } from '../wire-documents.ts'
 import { kmsKeyName } from '../wire-server.ts'
 import { beginUpload, completeDocument, putPart, textIn } from '../wire-uploads.ts'
-import { enabled, putVersion } from '../wire-versions.ts'
-import { effect, ofEach, type Proof, refuses, texts, vendorOf } from './proof.ts'
+import { putVersion } from '../wire-versions.ts'
+import { ofEach, type Proof, refuses, vendorOf } from './proof.ts'
 
 type Vendor = Record<string, string>
 
@@ -293,98 +292,4 @@ const answered = answers.flatMap(([name, vendor, value]) =>
   ),
 )
 
-const root = 'ServerSideEncryptionConfiguration/Rule'
-const byDefault = `${root}/ApplyServerSideEncryptionByDefault`
-const configuration = (algorithm: string, more = '', bucketKey = ''): Ask =>
-  putDocument(
-    { encryption: '' },
-    `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>${algorithm}</SSEAlgorithm>${more}</ApplyServerSideEncryptionByDefault>${bucketKey}</Rule></ServerSideEncryptionConfiguration>`,
-  )
-const kmsDefault = configuration(
-  'aws:kms',
-  `<KMSMasterKeyID>${kmsKeyName}</KMSMasterKeyID>`,
-  '<BucketKeyEnabled>true</BucketKeyEnabled>',
-)
-const get: Ask = { method: 'GET', query: { encryption: '' } }
-const elements = [`${byDefault}/SSEAlgorithm`, `${byDefault}/KMSMasterKeyID`, `${root}/BucketKeyEnabled`]
-
-const defaults: Proof[] = [
-  effect(
-    'PutBucketEncryption',
-    elements.map((path) => `request element:${path}`),
-    async (wire) => {
-      await wire.must(configuration('AES256'))
-      await putVersion(wire, 'a', text)
-      expect(said(wire, await read(wire), sse)).toBe('AES256')
-      await wire.must(kmsDefault)
-      await putVersion(wire, 'a', text)
-      const reply = await read(wire)
-      const names = [sse, `${sse}-aws-kms-key-id`, `${sse}-bucket-key-enabled`]
-      expect(names.map((name) => said(wire, reply, name))).toEqual(['aws:kms', kmsKeyName, 'true'])
-      expect(reply.headers.get('etag')).not.toBe(`"${md5Hex(text)}"`)
-    },
-  ),
-  effect(
-    'GetBucketEncryption',
-    elements.map((path) => `answer element:${path}`),
-    async (wire) => {
-      await wire.must(kmsDefault)
-      for (const [i, value] of ['aws:kms', kmsKeyName, 'true'].entries()) {
-        expect(await texts(wire, get, elements[i] ?? '')).toEqual([value])
-      }
-      await wire.must({ method: 'DELETE', query: { encryption: '' } })
-      await refuses(wire, get, 404, 'ServerSideEncryptionConfigurationNotFoundError')
-    },
-  ),
-]
-
-const updated = 'ObjectEncryption/SSE-KMS'
-const update = (keyArn: string, bucketKey = '', versionId?: string): Ask => ({
-  method: 'PUT',
-  key: 'a',
-  query: { encryption: '', ...(versionId === undefined ? {} : { versionId }) },
-  body: `<ObjectEncryption><SSE-KMS><KMSKeyArn>${keyArn}</KMSKeyArn>${bucketKey}</SSE-KMS></ObjectEncryption>`,
-})
-const arn = `arn:aws:kms:us-east-1:123456789012:key/${kmsKeyName}`
-
-const updates: Proof[] = [
-  effect(
-    'UpdateObjectEncryption',
-    ['ObjectEncryption', updated, `${updated}/KMSKeyArn`].map((path) => `request element:${path}`),
-    async (wire) => {
-      await putVersion(wire, 'a', text, { [sse]: 'AES256' })
-      const empty = { ...update(arn), body: '<ObjectEncryption/>' }
-      await refuses(wire, empty, 400, 'InvalidRequest')
-      await refuses(wire, update(kmsKeyName), 400, 'InvalidRequest')
-      await wire.must(update(arn))
-      const reply = await read(wire)
-      expect(reply.body.toString()).toBe(text)
-      expect([sse, `${sse}-aws-kms-key-id`].map((name) => said(wire, reply, name))).toEqual(['aws:kms', kmsKeyName])
-    },
-  ),
-  effect('UpdateObjectEncryption', [`request element:${updated}/BucketKeyEnabled`], async (wire) => {
-    await putVersion(wire, 'a', text, { [sse]: 'AES256' })
-    await wire.must(update(arn, '<BucketKeyEnabled>true</BucketKeyEnabled>'))
-    expect(said(wire, await read(wire), `${sse}-bucket-key-enabled`)).toBe('true')
-    await wire.must(update(arn, '<BucketKeyEnabled>false</BucketKeyEnabled>'))
-    expect(said(wire, await read(wire), `${sse}-bucket-key-enabled`)).toBeUndefined()
-  }),
-  effect('UpdateObjectEncryption', ['request query:versionId'], async (wire) => {
-    await enabled(wire)
-    const first = await putVersion(wire, 'a', text, { [sse]: 'AES256' })
-    await putVersion(wire, 'a', text, { [sse]: 'AES256' })
-    await wire.must(update(arn, '', first))
-    expect(said(wire, await read(wire), sse)).toBe('AES256')
-    const old = await wire.must({ method: 'HEAD', key: 'a', query: { versionId: first } })
-    expect(said(wire, old, sse)).toBe('aws:kms')
-  }),
-]
-
-export const encryptionProofs: readonly Proof[] = [
-  ...updates,
-  ...asked,
-  ...saidAgain,
-  ...customerKeys,
-  ...answered,
-  ...defaults,
-]
+export const encryptionProofs: readonly Proof[] = [...asked, ...saidAgain, ...customerKeys, ...answered]

@@ -1,24 +1,9 @@
-/** Proofs of what nearly every operation has: the address, whose bucket it is, who pays, and headers that are declared and absent. */
+/** Proofs of what nearly every operation has: the address, and headers that are declared and absent. */
 import { expect } from 'vitest'
+import { workingRows } from '../table-rows.ts'
 import { nothingChanged } from '../wire-asks.ts'
-import type { Ask, Wire } from '../wire-client.ts'
-import { ofEach, type Proof, refuses, texts, validAsk, workingRows } from './proof.ts'
-
-const expectedOwner = ofEach('request vendor:expected-bucket-owner', async (wire, operation) => {
-  const { ask, succeeds, open } = await validAsk(wire, operation)
-  const expecting = (owner: string): Ask => ({ ...ask, vendor: { ...ask.vendor, 'expected-bucket-owner': owner } })
-  await refuses(wire, expecting('other'), 403, 'AccessDenied')
-  await nothingChanged(wire, open)
-  expect((await wire.ask(expecting('main'))).status).toBe(succeeds)
-})
-
-const payer = ofEach('request vendor:request-payer', async (wire, operation) => {
-  const { ask, succeeds, open } = await validAsk(wire, operation)
-  const paid = (by: string): Ask => ({ ...ask, vendor: { ...ask.vendor, 'request-payer': by } })
-  await refuses(wire, paid('owner'), 400, 'InvalidArgument')
-  await nothingChanged(wire, open)
-  expect((await wire.ask(paid('requester'))).status).toBe(succeeds)
-})
+import type { Wire } from '../wire-client.ts'
+import { ofEach, type Proof, refuses, texts, validAsk } from './proof.ts'
 
 const bucket = ofEach(
   'request address:Bucket',
@@ -80,11 +65,4 @@ const absent: Proof[] = workingRows
     },
   }))
 
-export const everywhereProofs: readonly Proof[] = [
-  ...expectedOwner,
-  ...payer,
-  ...bucket,
-  ...newBucket,
-  ...key,
-  ...absent,
-]
+export const everywhereProofs: readonly Proof[] = [...bucket, ...newBucket, ...key, ...absent]

@@ -3,7 +3,7 @@
  * effect that S3 documents: that a request was answered with 200 proves nothing.
  */
 import { expect } from 'vitest'
-import { type TableRow, tableRows } from '../table-rows.ts'
+import { operationsWith } from '../table-rows.ts'
 import { asks, type OpenUpload, prepareAsks } from '../wire-asks.ts'
 import type { Ask, Reply, Wire } from '../wire-client.ts'
 import type { Facts, Given } from '../wire-rows.ts'
@@ -15,12 +15,6 @@ export interface Proof {
   rows: readonly string[]
   run(wire: Wire): Promise<void>
 }
-
-export const workingRows: readonly TableRow[] = tableRows.filter(({ here }) => here === 'works')
-
-/** The operations that have a row: `request query:prefix`. */
-const operationsWith = (what: string): string[] =>
-  workingRows.filter(({ id, operation }) => id === `${operation} ${what}`).map(({ operation }) => operation)
 
 /** One proof for each operation that has the row, whichever these are. */
 export function ofEach(

@@ -197,31 +197,9 @@ async function conditional(wire: Wire, operation: string): Promise<Ask> {
   return { method: 'POST', key: 'a', query: { uploadId }, body: completeDocument([[1, etag]]) }
 }
 
-/** Of what S3 has on directory buckets: a value that `a` does not have, and the one that it has. */
-const deleteConditions = (
-  [
-    ['if-match-size', '4', async () => '3'],
-    [
-      'if-match-last-modified-time',
-      'Sat, 01 Jan 2000 00:00:00 GMT',
-      async (wire: Wire) => (await wire.must({ method: 'HEAD', key: 'a' })).headers.get('last-modified') ?? '',
-    ],
-  ] as const
-).map(([name, wrong, right]) =>
-  effect('DeleteObject', [`request vendor:${name}`], async (wire) => {
-    await putVersion(wire, 'a', 'old')
-    const ask = (value: string): Ask => ({ method: 'DELETE', key: 'a', vendor: { [name]: value } })
-    await refuses(wire, ask(wrong), 412, 'PreconditionFailed')
-    expect(await textOrNone(wire)).toBe('old')
-    await wire.must(ask(await right(wire)))
-    expect(await textOrNone(wire)).toBe('')
-  }),
-)
-
 const reads = ['GetObject', 'HeadObject']
 /** What a write is refused on one state of `a` and done on the other. */
 const conditions: Proof[] = [
-  ...deleteConditions,
   ...ofEach(
     'request header:If-Match',
     async (wire, operation) => {
