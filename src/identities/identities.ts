@@ -1,7 +1,10 @@
 /** The verbs over accounts, users, policies and keys that change while the server runs. */
 import type { Account, Credentials } from '../auth/credentials.ts'
 import type { PublicAccessBlock } from '../records/bucket-record.ts'
+import type { NamedDocument } from '../records/identity-records.ts'
 import type { Tag } from '../records/object-attributes.ts'
+
+export type { NamedDocument }
 
 /** What the configuration declares is shown like the rest, and no verb changes it. The root key belongs to it. */
 export type Source = 'configuration' | 'run-time'
@@ -16,12 +19,6 @@ export interface AccountEntry {
   createdMs?: number | undefined
   /** Absent: nothing is blocked for all its buckets. */
   publicAccessBlock?: PublicAccessBlock | undefined
-}
-
-export interface NamedDocument {
-  name: string
-  /** JSON, as it was put. */
-  document: string
 }
 
 export interface UserEntry {

@@ -19,7 +19,7 @@ const builtIn: ReadonlyMap<string, IdentityPolicy> = new Map(
 /** A policy that is attached and not there may have denied something: nothing is allowed in its place. */
 const lost = JSON.stringify({
   Version: '2012-10-17',
-  Statement: [{ Sid: 'ThePolicyIsLost', Effect: 'Deny', Action: 's3:*', Resource: '*' }],
+  Statement: [{ Sid: 'ThePolicyIsLost', Effect: 'Deny', Action: '*', Resource: '*' }],
 })
 
 /** Makes each of them anew, but for what is made from the same. */
