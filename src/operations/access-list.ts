@@ -114,15 +114,16 @@ function resolved(asked: AskedList, { owner, bucketOwner }: ListOwner, accounts:
 
 /** Owner and list of what a request writes, once its bucket is known. Throws InvalidRequest at once, and later what `listIn` throws. */
 export function accessOfWrite(
-  { principal: { accountId }, isAccount }: Pick<OperationContext, 'principal' | 'isAccount'>,
+  context: Pick<OperationContext, 'principal' | 'isAccount'>,
   input: AclInputs,
 ): (bucket: BucketRecord) => AccessAttributes | undefined {
   const asked = askedByHeaders(input)
+  const { accountId } = context.principal
   return (bucket) => {
     if (asked === undefined && (bucket.ownership === undefined || bucket.owner === accountId)) return undefined
     const owner = newOwner(bucket, accountId, input.acl)
     const of = { owner: owner ?? bucket.owner, bucketOwner: bucket.owner }
-    return { owner, grants: asked && listIn(bucket, asked, of, { isAccount }) }
+    return { owner, grants: asked && listIn(bucket, asked, of, context) }
   }
 }
 

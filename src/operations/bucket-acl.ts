@@ -18,10 +18,10 @@ export const putBucketAclOperation = defineOperation({
   output: {},
   errors: ['NoSuchBucket', ...policyErrors],
 
-  async handle({ backend, scope, isAccount }, { body, ...headers }) {
+  async handle(context, { body, ...headers }) {
     const asked = askedList(headers, body)
-    await changeBucket(backend, scope, (bucket) => {
-      const grants = listIn(bucket, asked, { owner: bucket.owner }, { isAccount })
+    await changeBucket(context.backend, context.scope, (bucket) => {
+      const grants = listIn(bucket, asked, { owner: bucket.owner }, context)
       return bucket.ownership === undefined ? bucket : { ...bucket, grants }
     })
     return {}

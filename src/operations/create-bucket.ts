@@ -67,7 +67,8 @@ export const createBucketOperation = defineOperation({
 
   conditions: ({ body }) => ({ 's3:locationconstraint': body?.LocationConstraint }),
 
-  async handle({ backend, scope, principal, bucket, region, isAccount }, input) {
+  async handle(context, input) {
+    const { backend, scope, principal, bucket, region } = context
     checkBucketName(bucket)
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
@@ -87,7 +88,7 @@ export const createBucketOperation = defineOperation({
       name: bucket,
       owner,
       ownership,
-      grants: listOfNewBucket({ owner, ownership }, input, { isAccount }),
+      grants: listOfNewBucket({ owner, ownership }, input, context),
       locationConstraint,
       location,
       tags,

@@ -22,10 +22,11 @@ export const putObjectAclOperation = defineOperation({
   output: { versionId: versionIdOut, ...requestCharged },
   errors: [...errorsOfVersion, ...policyErrors],
 
-  async handle({ backend, scope, key, isAccount }, { body, versionId, ...headers }) {
+  async handle(context, { body, versionId, ...headers }) {
+    const { backend, scope, key } = context
     const asked = askedList(headers, body)
     const version = await setGrants(backend, scope, { key, versionId }, (bucket, attributes) =>
-      listIn(bucket, asked, { owner: ownerOfObject(bucket, attributes), bucketOwner: bucket.owner }, { isAccount }),
+      listIn(bucket, asked, { owner: ownerOfObject(bucket, attributes), bucketOwner: bucket.owner }, context),
     )
     return { versionId: shownVersionId(version) }
   },
