@@ -8,6 +8,7 @@ import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
 import { keyNames } from './config/kinds.ts'
+import { parseOidcProviders } from './config/oidc.ts'
 import type { Settings } from './config/options.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
@@ -23,6 +24,7 @@ import { openServedData, openServedMemory } from './opening/open-served-data.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { defaultLocation } from './operations/location-constraint.ts'
 import { operations } from './operations/table.ts'
+import type { OidcProvider } from './sts/oidc/provider-settings.ts'
 
 export type { AccessKey, Account, Identities, KeyPair, OperationRow, ParameterRow }
 
@@ -54,11 +56,16 @@ export interface StartOptions {
   defaultChecksum?: 'none' | 'CRC64NVME'
   /** Where signatures of version 2 are taken. Default: in presigned URLs, as boto3 makes them. */
   sigv2?: 'off' | 'presigned' | 'all'
+  /** Issuers of OpenID Connect, whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
+  oidc?: readonly OidcIssuer[]
   /** Default: no log. */
   log?: Logger
   /** The server can't go on, for instance after a failed fsync. It stops answering; `close` it, and start another. */
   onFatal?(error: Error): void
 }
+
+/** As `[access.oidc]` in the configuration file. */
+export type OidcIssuer = Pick<OidcProvider, 'issuer' | 'clientId'> & Partial<OidcProvider>
 
 export interface ClientConfig {
   endpoint: string
@@ -93,6 +100,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
   return opening(async (opened) => {
     checkStartOptions(options)
     if (options.tls !== undefined) checkKeyPair(options.tls, { cert: 'tls.cert', key: 'tls.key' })
+    const oidc = parseOidcProviders(options.oidc ?? [], 'oidc')
     let stopServing = async (): Promise<void> => {}
     const onFatal = (error: Error): void => {
       void stopServing()
@@ -118,6 +126,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       allowCustomerKeysOverHttp: options.allowCustomerKeysOverHttp ?? settings.allowCustomerKeysOverHttp,
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
       sigv2: options.sigv2 ?? settings.sigv2,
+      oidc,
       log,
     })
     stopServing = endpoint.close

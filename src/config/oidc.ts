@@ -21,15 +21,15 @@ const provider = z.strictObject({
 
 const keys = ['name', 'issuer', 'clientId', 'claim', 'account', 'jwksUrl']
 
-/** `value`: the content of `access.oidc`, a table or an array of them. Throws `ConfigurationError`. */
-export function parseOidcProviders(value: unknown): OidcProvider[] {
+/** `value`: a table or an array of them. `where` names the source in messages. Throws `ConfigurationError`. */
+export function parseOidcProviders(value: unknown, where = 'access.oidc'): OidcProvider[] {
   if (value === undefined) return []
   const providers = Array.isArray(value)
-    ? parseWith(z.array(provider), value, 'access.oidc', keys)
-    : [parseWith(provider, value, 'access.oidc', keys)]
+    ? parseWith(z.array(provider), value, where, keys)
+    : [parseWith(provider, value, where, keys)]
   const names = providers.map(({ name }) => name)
   const repeated = names.find((name, at) => names.indexOf(name) !== at)
   // Two people whom two issuers name alike would be the same to policies.
-  if (repeated !== undefined) throw new ConfigurationError(`access.oidc: the name '${repeated}' appears twice`)
+  if (repeated !== undefined) throw new ConfigurationError(`${where}: the name '${repeated}' appears twice`)
   return providers
 }

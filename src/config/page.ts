@@ -94,6 +94,8 @@ const issuers: readonly string[] = [
   'jwksUrl = "https://id.example.com/keys"         # initially what the discovery document of the issuer says',
   '```',
   '',
+  'If an issuer has a certificate of your own authority, name its file in `NODE_EXTRA_CA_CERTS`.',
+  '',
 ]
 
 const storesAndLocations: readonly string[] = [

@@ -21,7 +21,7 @@ import { claimedKey, note } from './failure.ts'
 import { faultHeaders, faultOf } from './fault.ts'
 import { openBody } from './request-body.ts'
 import { conditionValue } from './request-conditions.ts'
-import { headerValue, type RequestHead, signedParts } from './request-head.ts'
+import { type RequestHead, signedParts } from './request-head.ts'
 import { stsAnswer, stsFault, stsFaultOf } from './sts-answer.ts'
 
 export interface StsRequestOptions {
@@ -127,6 +127,5 @@ async function readForm(exchange: Exchange, head: RequestHead): Promise<Buffer> 
 function parametersOf(head: RequestHead, body: Buffer): Parameters {
   const fromQuery = [...new URLSearchParams(head.rawQuery)].filter(([name]) => !/^x-(?:amz|store)-/i.test(name))
   const inBody = body.length > 0 && isUrlEncoded(head)
-  headerValue(head, 'content-type')
   return onceEach([...fromQuery, ...(inBody ? new URLSearchParams(body.toString()) : [])])
 }

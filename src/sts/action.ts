@@ -39,8 +39,6 @@ export interface StsResult {
 
 interface ActionParts {
   name: string
-  /** One line for the docs. */
-  summary: string
   /** Codes beyond those that any request can get. */
   errors: readonly StsErrorCode[]
 }

@@ -24,7 +24,6 @@ const tokenCharsMax = 20_000
 
 export const assumeRoleWithWebIdentity: StsAction = {
   name: 'AssumeRoleWithWebIdentity',
-  summary: 'Temporary keys of whoever an OpenID Connect issuer signed in, with the policies that its token names.',
   authentication: 'web identity',
   errors: [
     'ExpiredTokenException',

@@ -30,7 +30,6 @@ const duration = { min: 900, max: 43_200, initial: 3600 }
 
 export const assumeRole: StsAction = {
   name: 'AssumeRole',
-  summary: 'Temporary keys of the caller, which a session policy can narrow.',
   authentication: 'signed',
   errors: ['MalformedPolicyDocument', 'PackedPolicyTooLarge'],
   handle: async (context, caller, parameters) => {

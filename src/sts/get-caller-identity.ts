@@ -4,7 +4,6 @@ import { arnOf, userIdOf } from './session-parts.ts'
 
 export const getCallerIdentity: StsAction = {
   name: 'GetCallerIdentity',
-  summary: 'Who signs with this key: account, user and ARN, as policies name them.',
   authentication: 'signed',
   errors: [],
   handle: (_context, { principal }) => ({

@@ -12,7 +12,6 @@ const duration = { min: 900, max: 129_600, initial: 43_200 }
 
 export const getSessionToken: StsAction = {
   name: 'GetSessionToken',
-  summary: 'Temporary keys that may do what the caller may.',
   authentication: 'signed',
   errors: [],
   handle: async (context, caller, parameters) => {

@@ -17,6 +17,7 @@ import { AssumeRoleProvider } from 'minio/dist/esm/AssumeRoleProvider.mjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Server, startServer } from '../../src/index.ts'
 import { known } from '../../src/known.ts'
+import { audience, startOidcIssuer } from '../support/oidc-issuer.ts'
 import { patternBytes } from '../support/seeded.ts'
 import { describeClient } from './client-tools.ts'
 
@@ -70,6 +71,29 @@ describe('the AWS SDK for JavaScript', () => {
     expect((await fetch(form.url, { method: 'POST', body: fields })).status).toBe(204)
     const refused = client.send(new PutObjectCommand({ Bucket, Key: 'others/a', Body: 'x' }))
     await expect(refused).rejects.toMatchObject({ name: 'AccessDenied' })
+  })
+
+  it('exchanges the token of an issuer', async () => {
+    const issuer = await startOidcIssuer()
+    const trusting = await startServer({ buckets: [Bucket], oidc: [{ issuer: issuer.url, clientId: audience }] })
+    try {
+      issuer.claims = { policy: ['readwrite'] }
+      const role = { RoleArn: 'arn:aws:iam::123456789012:role/any', RoleSessionName: 'sdk' }
+      const asked = new AssumeRoleWithWebIdentityCommand({ ...role, WebIdentityToken: await issuer.token('ann') })
+      const { Credentials: keys } = await new STSClient({ endpoint: trusting.endpoint, region: 'us-east-1' }).send(
+        asked,
+      )
+      const credentials = {
+        accessKeyId: keys?.AccessKeyId ?? '',
+        secretAccessKey: keys?.SecretAccessKey ?? '',
+        sessionToken: known(keys?.SessionToken),
+      }
+      const client = new S3Client({ ...trusting.clientConfig(), credentials })
+      await client.send(new PutObjectCommand({ Bucket, Key: 'by-ann', Body: 'x' }))
+    } finally {
+      await trusting.close()
+      await issuer.close()
+    }
   })
 
   it('knows the errors by their names', async () => {
@@ -147,6 +171,8 @@ describeClient('aws-cli', ['aws', '--version'], (at) => {
     const set = (name: string, value: string) => at.client('aws', 'configure', 'set', name, value, '--profile', 'role')
     await set('role_arn', 'arn:aws:iam::123456789012:role/any')
     await set('credential_source', 'Environment')
-    expect(await at.client('aws', 's3', 'ls', '--profile', 'role')).toContain(Bucket)
+    // It keeps the keys of roles at home, for whatever endpoint they are.
+    const listed = await at.client('sh', '-c', `HOME='${at.directory}' aws s3 ls --profile role`)
+    expect(listed).toContain(Bucket)
   })
 })

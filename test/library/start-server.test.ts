@@ -113,6 +113,9 @@ test('what a server is given is checked, and a failed start leaves nothing open'
     'too weak',
   )
   await using server = await startServer()
+  await expect(startServer({ oidc: [{ issuer: 'http://id.example.com', clientId: 'a' }] })).rejects.toThrow(
+    'oidc[0].issuer: must be an https URL',
+  )
   await expect(startServer({ port: server.port })).rejects.toThrow('another process listens there already')
 })
 
