@@ -1,32 +1,23 @@
-/** What an account blocks for all its buckets, over the wire: set, shown, taken back; what it keeps from the public, and what it does not. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Ask, openWire, type Wire } from '../support/wire-client.ts'
-import { putDocument } from '../support/wire-documents.ts'
+/** What an account blocks for all its buckets, over the wire: set, shown, taken back. */
+import { expect } from 'vitest'
+import { blockDocument, getBlock, kindsOfBlock, putBlock, removeBlock } from '../support/wire-account-blocks.ts'
+import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
-import { mainKey, otherKey, startWireServer, type WireServer } from '../support/wire-server.ts'
-import { openToAll, visit } from '../support/wire-sites.ts'
+import { otherKey } from '../support/wire-server.ts'
 
-const names = ['BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets'] as const
-const ofMain = { account: 'main', vendor: { 'account-id': 'main' } } as const
-
-const documentOf = (...blocked: readonly string[]): string =>
-  `<PublicAccessBlockConfiguration>${blocked.map((name) => `<${name}>true</${name}>`).join('')}</PublicAccessBlockConfiguration>`
-const put = (...blocked: readonly string[]): Ask => ({ method: 'PUT', ...ofMain, body: documentOf(...blocked) })
-const get: Ask = { method: 'GET', ...ofMain }
-const remove: Ask = { method: 'DELETE', ...ofMain }
 const blockOf = (...blocked: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name) => [name, String(blocked.includes(name))]))
+  Object.fromEntries(kindsOfBlock.map((name) => [name, String(blocked.includes(name))]))
 const noBlock = refusal('NoSuchPublicAccessBlockConfiguration', { AccountId: 'main' })
 
-const blockAll = async (wire: Wire): Promise<void> => void (await wire.must(put(...names)))
+const blockAll = async (wire: Wire): Promise<void> => void (await wire.must(putBlock(...kindsOfBlock)))
 const holds =
   (...blocked: readonly string[]) =>
   async (wire: Wire): Promise<void> => {
-    const text = (await wire.must(get)).body.toString()
+    const text = (await wire.must(getBlock)).body.toString()
     for (const [name, on] of Object.entries(blockOf(...blocked))) expect(text).toContain(`<${name}>${on}</${name}>`)
-    await wire.must(remove)
+    await wire.must(removeBlock)
   }
-const clean = async (wire: Wire): Promise<void> => void (await wire.must(remove))
+const clean = async (wire: Wire): Promise<void> => void (await wire.must(removeBlock))
 
 const strangers = (ask: Ask): Row[] => [
   { it: 'is AccessDenied for another account', ...refusal('AccessDenied', {}), ask: { ...ask, signedBy: otherKey } },
@@ -44,37 +35,44 @@ const strangers = (ask: Ask): Row[] => [
 ]
 
 wireTests('PutAccountPublicAccessBlock', [
-  { it: 'blocks all', status: 200, ask: put(...names), vendor: {}, body: '', afterwards: holds(...names) },
+  {
+    it: 'blocks all',
+    status: 200,
+    ask: putBlock(...kindsOfBlock),
+    vendor: {},
+    body: '',
+    afterwards: holds(...kindsOfBlock),
+  },
   {
     it: 'blocks what the document says',
     status: 200,
     given: blockAll,
-    ask: put('BlockPublicAcls'),
+    ask: putBlock('BlockPublicAcls'),
     afterwards: holds('BlockPublicAcls'),
   },
-  { it: 'takes nothing for no block', status: 200, given: blockAll, ask: put(), afterwards: holds() },
+  { it: 'takes nothing for no block', status: 200, given: blockAll, ask: putBlock(), afterwards: holds() },
   {
     it: 'refuses what is no truth value',
     ...refusal('MalformedXML', { Element: 'BlockPublicAcls' }),
     given: blockAll,
-    ask: { ...put(), body: documentOf('BlockPublicAcls').replace('true', 'yes') },
-    afterwards: holds(...names),
+    ask: { ...putBlock(), body: blockDocument('BlockPublicAcls').replace('true', 'yes') },
+    afterwards: holds(...kindsOfBlock),
   },
-  ...strangers(put()),
+  ...strangers(putBlock()),
 ])
 
 wireTests('GetAccountPublicAccessBlock', [
-  { it: 'says that there is none', ...noBlock, ask: get, vendor: {} },
+  { it: 'says that there is none', ...noBlock, ask: getBlock, vendor: {} },
   {
     it: 'shows what was set',
     status: 200,
-    given: async (wire) => void (await wire.must(put('RestrictPublicBuckets'))),
-    ask: get,
+    given: async (wire) => void (await wire.must(putBlock('RestrictPublicBuckets'))),
+    ask: getBlock,
     vendor: {},
     xml: { PublicAccessBlockConfiguration: blockOf('RestrictPublicBuckets') },
     afterwards: clean,
   },
-  ...strangers(get),
+  ...strangers(getBlock),
 ])
 
 wireTests('DeleteAccountPublicAccessBlock', [
@@ -82,178 +80,13 @@ wireTests('DeleteAccountPublicAccessBlock', [
     it: 'leaves none',
     status: 204,
     given: blockAll,
-    ask: remove,
+    ask: removeBlock,
     vendor: {},
     body: '',
     afterwards: async (wire) => {
-      expect((await wire.ask(get)).status).toBe(404)
+      expect((await wire.ask(getBlock)).status).toBe(404)
     },
   },
-  { it: 'has nothing to take back', status: 204, ask: remove },
-  ...strangers(remove),
+  { it: 'has nothing to take back', status: 204, ask: removeBlock },
+  ...strangers(removeBlock),
 ])
-
-let server: WireServer
-let wire: Wire
-async function start(options: { blockPublic?: boolean } = {}): Promise<void> {
-  server = await startWireServer(options)
-  wire = openWire(server.port, { prefix: 'x-amz-', hosting: 'path' })
-}
-const stop = async (): Promise<void> => {
-  wire.close()
-  await server.close()
-  expect(server.unexpected).toEqual([])
-}
-
-const anonymousGet = async (key = 'a'): Promise<number> =>
-  (await wire.ask({ method: 'GET', key, unsigned: true })).status
-
-describe('what an account blocks', () => {
-  beforeAll(() => start())
-  afterEach(async () => {
-    await wire.must(remove)
-    await server.empty()
-  })
-  afterAll(stop)
-
-  const publish = async (): Promise<void> => {
-    await wire.must({ method: 'PUT' })
-    await wire.must({ method: 'PUT', key: 'a', body: 'public' })
-    await openToAll(wire)
-  }
-
-  it('closes its public buckets to strangers, not to itself, until it is taken back', async () => {
-    await publish()
-    expect(await anonymousGet()).toBe(200)
-    await wire.must(put('RestrictPublicBuckets'))
-    expect(await anonymousGet()).toBe(403)
-    expect((await wire.ask({ method: 'GET', key: 'a', signedBy: otherKey })).status).toBe(403)
-    expect((await wire.ask({ method: 'GET', key: 'a' })).status).toBe(200)
-    await wire.must(remove)
-    expect(await anonymousGet()).toBe(200)
-  })
-
-  it('closes its websites', async () => {
-    await publish()
-    const site = '<WebsiteConfiguration><IndexDocument><Suffix>a</Suffix></IndexDocument></WebsiteConfiguration>'
-    await wire.must(putDocument({ website: '' }, site))
-    expect((await visit(wire, '/')).status).toBe(200)
-    await wire.must(put('RestrictPublicBuckets'))
-    expect((await visit(wire, '/')).status).toBe(403)
-  })
-
-  it('is added to what the bucket blocks: neither lifts the other', async () => {
-    await publish()
-    await wire.must(putDocument({ publicAccessBlock: '' }, documentOf('RestrictPublicBuckets')))
-    await wire.must(put())
-    expect(await anonymousGet()).toBe(403)
-    await wire.must(putDocument({ publicAccessBlock: '' }, documentOf()))
-    expect(await anonymousGet()).toBe(200)
-  })
-
-  it('lets no policy in that is public', async () => {
-    await wire.must({ method: 'PUT' })
-    await wire.must(put('BlockPublicPolicy'))
-    await expect(openToAll(wire)).rejects.toThrow('AccessDenied')
-    const closed = { Effect: 'Deny', Principal: '*', Action: 's3:*', Resource: 'arn:aws:s3:::wire/x' }
-    const body = JSON.stringify({ Version: '2012-10-17', Statement: [closed] })
-    await wire.must({ method: 'PUT', query: { policy: '' }, body })
-  })
-
-  it('lets no public list in, and takes none as said that is there', async () => {
-    const lists = { vendor: { 'object-ownership': 'ObjectWriter' } }
-    await wire.must({ method: 'PUT', ...lists })
-    await wire.must({ method: 'PUT', key: 'a', body: 'public', vendor: { acl: 'public-read' } })
-    expect(await anonymousGet()).toBe(200)
-    await wire.must(put('BlockPublicAcls'))
-    const acl = 'public-read'
-    const asks: Ask[] = [
-      { method: 'PUT', key: 'b', body: 'b', vendor: { acl } },
-      { method: 'PUT', key: 'a', query: { acl: '' }, vendor: { acl } },
-      { method: 'PUT', query: { acl: '' }, vendor: { acl } },
-      { method: 'PUT', bucket: 'made', vendor: { ...lists.vendor, acl } },
-    ]
-    for (const ask of asks) expect(await wire.ask(ask)).toMatchObject({ status: 403 })
-    expect((await wire.ask({ method: 'HEAD', bucket: 'made' })).status).toBe(404)
-    await wire.must({ method: 'PUT', key: 'b', body: 'b', vendor: { acl: 'private' } })
-    // What was there counts as before, until it is ignored.
-    expect(await anonymousGet()).toBe(200)
-    await wire.must(put('IgnorePublicAcls'))
-    expect(await anonymousGet()).toBe(403)
-  })
-
-  it('does not reach the buckets of others', async () => {
-    const theirs = { bucket: 'theirs', signedBy: otherKey }
-    await wire.must({ method: 'PUT', ...theirs })
-    await wire.must({ method: 'PUT', ...theirs, key: 'a', body: 'public' })
-    const statement = { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::theirs/*' }
-    const body = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
-    await wire.must(put(...names))
-    await wire.must({ method: 'PUT', ...theirs, query: { policy: '' }, body })
-    expect((await wire.ask({ method: 'GET', bucket: 'theirs', key: 'a', unsigned: true })).status).toBe(200)
-  })
-})
-
-describe('the path of accounts', () => {
-  beforeAll(() => start())
-  afterEach(() => server.empty())
-  afterAll(stop)
-  const key = 'configuration/publicAccessBlock'
-
-  it.each([
-    ['path', { bucket: 'v20180820', key }],
-    ['virtual-host', { bucket: 'main', key: `v20180820/${key}` }],
-  ] as const)('is an object’s in %s style, without the header', async (hosting, object) => {
-    const client = openWire(server.port, { prefix: 'x-amz-', hosting })
-    await client.must({ method: 'PUT', bucket: object.bucket })
-    await client.must({ method: 'PUT', ...object, body: 'an object' })
-    expect((await client.must({ method: 'GET', ...object })).body.toString()).toBe('an object')
-    expect((await client.ask(get)).status).toBe(404)
-    client.close()
-  })
-
-  it('is an object’s where the Host names another bucket, header or not', async () => {
-    const client = openWire(server.port, { prefix: 'x-amz-', hosting: 'virtual-host' })
-    await client.must({ method: 'PUT', bucket: 'photos' })
-    const object = { bucket: 'photos', key: `v20180820/${key}`, vendor: { 'account-id': 'main' } }
-    await client.must({ method: 'PUT', ...object, body: documentOf(...names) })
-    expect((await client.must({ method: 'GET', ...object })).body.toString()).toBe(documentOf(...names))
-    expect((await client.ask(get)).status).toBe(404)
-    client.close()
-  })
-
-  it('takes no other method', async () => {
-    expect((await wire.ask({ method: 'POST', ...ofMain, body: '' })).status).toBe(405)
-  })
-
-  it('is for users whose policies say so', async () => {
-    const { users, keys } = server.identities
-    await users.create('main', { name: 'ann' })
-    const { accessKeyId, secretAccessKey } = await keys.add({ accountId: 'main', user: 'ann' })
-    const signedBy = { accessKeyId, secretAccessKey }
-    expect((await wire.ask({ ...get, signedBy })).status).toBe(403)
-    const statement = { Effect: 'Allow', Action: 's3:GetAccountPublicAccessBlock', Resource: '*' }
-    const document = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
-    await users.putInlinePolicy('main', 'ann', { name: 'see', document })
-    expect((await wire.ask({ ...get, signedBy })).status).toBe(404)
-    expect((await wire.ask({ ...put(), signedBy })).status).toBe(403)
-    expect((await wire.ask({ ...put(), signedBy: mainKey })).status).toBe(200)
-  })
-})
-
-describe('a server that blocks what is public', () => {
-  beforeAll(() => start({ blockPublic: true }))
-  afterAll(stop)
-
-  it('does so until an account says otherwise', async () => {
-    expect((await wire.must(get)).body.toString()).toContain('<BlockPublicPolicy>true</BlockPublicPolicy>')
-    await wire.must({ method: 'PUT' })
-    await wire.must({ method: 'PUT', key: 'a', body: 'public' })
-    await expect(openToAll(wire)).rejects.toThrow('AccessDenied')
-    await wire.must(put())
-    await openToAll(wire)
-    expect(await anonymousGet()).toBe(200)
-    await wire.must(remove)
-    expect(await anonymousGet()).toBe(403)
-  })
-})

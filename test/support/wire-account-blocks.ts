@@ -1,0 +1,21 @@
+/** How the public access block of the main account is set, read and taken back. */
+import type { Ask } from './wire-client.ts'
+
+export const kindsOfBlock = [
+  'BlockPublicAcls',
+  'IgnorePublicAcls',
+  'BlockPublicPolicy',
+  'RestrictPublicBuckets',
+] as const
+
+export const ofMain = { account: 'main', vendor: { 'account-id': 'main' } } as const
+
+export const blockDocument = (...blocked: readonly string[]): string =>
+  `<PublicAccessBlockConfiguration>${blocked.map((name) => `<${name}>true</${name}>`).join('')}</PublicAccessBlockConfiguration>`
+export const putBlock = (...blocked: readonly string[]): Ask => ({
+  method: 'PUT',
+  ...ofMain,
+  body: blockDocument(...blocked),
+})
+export const getBlock: Ask = { method: 'GET', ...ofMain }
+export const removeBlock: Ask = { method: 'DELETE', ...ofMain }
