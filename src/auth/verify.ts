@@ -1,5 +1,6 @@
 /** Verifies a request's signature: the only way to a Principal. Every signed request passes here first. */
 import { invalidArgument, S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import { limits } from '../limits.ts'
 import {
   type Authorization,
@@ -159,28 +160,29 @@ interface Comparison {
   matches: boolean
 }
 
-/** With the Host that the signature covers, or with the first of them where it covers none. */
+/** With the Host as it came, or that of `hosts` which the signature covers; with the first of them where it covers none. */
 function compare(
+  signed: CanonicalParts,
+  authorization: Authorization,
+  key: HmacKey,
+  hosts: readonly string[] | undefined,
+): Comparison {
+  if (hosts === undefined) return compareAsItCame(signed, authorization, key)
+  const comparisons = hosts.map((host) =>
+    compareAsItCame({ ...signed, headers: withHost(signed.headers, host) }, authorization, key),
+  )
+  return known(comparisons.find(({ matches }) => matches) ?? comparisons[0])
+}
+
+function compareAsItCame(
   signed: CanonicalParts,
   { timestamp, scope, signature: claimed }: Authorization,
   key: HmacKey,
-  [first, ...others]: readonly string[] = [],
 ): Comparison {
-  const compareWith = (host: string | undefined): Comparison => {
-    const canonical = canonicalRequest(
-      host === undefined ? signed : { ...signed, headers: withHost(signed.headers, host) },
-    )
-    const text = stringToSign(timestamp, scope, canonical ?? '')
-    const expected = signature(key, text)
-    return { canonical, text, expected, matches: sameSignature(expected, claimed) }
-  }
-  const comparison = compareWith(first)
-  if (comparison.matches) return comparison
-  for (const host of others) {
-    const other = compareWith(host)
-    if (other.matches) return other
-  }
-  return comparison
+  const canonical = canonicalRequest(signed)
+  const text = stringToSign(timestamp, scope, canonical ?? '')
+  const expected = signature(key, text)
+  return { canonical, text, expected, matches: sameSignature(expected, claimed) }
 }
 
 const withHost = (headers: HeaderIndex, host: string): HeaderIndex => ({
@@ -203,16 +205,16 @@ function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[])
   throw new S3Error('InvalidRequest', { message: 'Chunks can only be signed with version 4 of signatures.' })
 }
 
-const tokenNames: readonly string[] = ['x-amz-security-token', 'x-store-security-token']
+const isToken = (name: string): boolean => name === 'x-amz-security-token' || name === 'x-store-security-token'
 
 /** The token of temporary keys, in a header or in a presigned URL. Throws InvalidToken when there are several. */
 function sessionTokenOf(headers: HeaderIndex, query: readonly QueryParameter[]): string | undefined {
   let token: string | undefined
   for (const name of headers.vendorNames) {
-    if (tokenNames.includes(name)) token = onlyToken(token, headers.values.get(name) ?? '')
+    if (isToken(name)) token = onlyToken(token, headers.values.get(name) ?? '')
   }
   for (const { lowerName, value } of query) {
-    if (tokenNames.includes(lowerName)) token = onlyToken(token, decoded(value))
+    if (isToken(lowerName)) token = onlyToken(token, decoded(value))
   }
   return token
 }

@@ -262,10 +262,7 @@ export class Pipeline {
   }
 
   #signedParts(exchange: Exchange, head: RequestHead): SignedRequest {
-    return {
-      ...signedParts(head),
-      hosts: this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined),
-    }
+    return signedParts(head, this.#publicEndpoints.signedHosts(head, exchange.forwarded?.host !== undefined))
   }
 
   #requestOf(

@@ -61,9 +61,9 @@ export function readHead(request: IncomingMessage): RequestHead {
 }
 
 /** What a signature can cover, but for the body. */
-export function signedParts(head: RequestHead): SignedRequest {
+export function signedParts(head: RequestHead, hosts: SignedRequest['hosts'] = undefined): SignedRequest {
   const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
-  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix }
+  return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
 }
 
 /** The value of a plain header. Throws BadRequest when it came more than once. */
