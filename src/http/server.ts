@@ -74,6 +74,9 @@ class Port {
   readonly #front: TlsFront | undefined
   readonly #hostId: string
   readonly #newRequestId: () => string
+  /** Requests whose handlers have not ended. */
+  #underWay = 0
+  #idle: (() => void) | undefined
 
   constructor(options: PortOptions, answer: (exchange: Exchange) => Promise<void>) {
     const { clock, tls } = options
@@ -108,8 +111,21 @@ class Port {
     this.#front.renew(pair)
   }
 
-  close(): Promise<void> {
-    return close(this.#server, this.#front, this.#connections, this.#bounds)
+  async close(): Promise<void> {
+    await close(this.#server, this.#front, this.#connections, this.#bounds)
+    await this.#handlersEnded()
+  }
+
+  /** A handler runs on when its client is gone. What it works with must not be closed under it. */
+  async #handlersEnded(): Promise<void> {
+    if (this.#underWay === 0) return
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, this.#bounds.drainOnShutdownMs)
+      this.#idle = () => {
+        clearTimeout(late)
+        resolve()
+      }
+    })
   }
 
   #serveConnections(server: Server): void {
@@ -166,9 +182,11 @@ class Port {
 
   #begin(exchange: Exchange): void {
     const startedMs = performance.now()
+    this.#underWay++
     void this.#answer(exchange).then(() => {
       exchange.share.ended()
       this.#options.log(logLine(exchange, performance.now() - startedMs))
+      if (--this.#underWay === 0) this.#idle?.()
     })
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HeaderPair, type SignedRequest, sign } from '../support/signer.ts'
 import { bodyOperations, step, steps } from './body-operations.ts'
@@ -23,6 +24,11 @@ function putHead(name: string, size: number, extra: HeaderPair[] = []): SignedRe
   const signed = sign({ method: 'PUT', host: fixture.host, path: '/b/k', query: [[name, '']] }, unsigned)
   const headers = signed.headers.filter(([header]) => header !== 'Content-Length')
   return { ...signed, headers: [...headers, ['Content-Length', String(size)], ...extra] }
+}
+
+/** Long enough for what waits for nothing but the event loop. */
+async function nextTurns(): Promise<void> {
+  for (let i = 0; i < 20; i++) await nextTurn()
 }
 
 function collect(socket: Socket): { text(): string; ended: Promise<void> } {
@@ -198,6 +204,26 @@ describe('shutting down', () => {
     await closed
     const refused = fixture.connect()
     await expect(once(refused, 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('waits for requests whose clients are gone: what they work with is still there', async () => {
+    await start()
+    const gone = fixture.connect()
+    const { ended } = collect(gone)
+    const working = step('working')
+    gone.write(wireBytes(sign({ method: 'POST', host: fixture.host, path: '/b/k', query: [['slow', '']] }, unsigned)))
+    await working
+    gone.destroy()
+    await ended
+    let isClosed = false
+    const closed = fixture.close().then(() => {
+      isClosed = true
+    })
+    await nextTurns()
+    expect(isClosed).toBe(false)
+    steps.emit('done', 'well')
+    await closed
+    expect(fixture.logs).toHaveLength(1)
   })
 
   it('cuts what takes too long', async () => {
