@@ -204,6 +204,10 @@ describe('the snippets of configuration', () => {
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
     ['holdfast users add alice', 'test/cli/admin.test.ts does the same'],
+    ['holdfast access explain anonymous', 'test/cli/access.test.ts does the same'],
+    ['aws s3api create-bucket --endpoint-url', 'test/clients/s3api does the same'],
+    ['aws sts assume-role --endpoint-url', 'test/clients/temporary-keys.test.ts does the same'],
+    ['aws sts assume-role-with-web-identity', 'test/wire/web-identity.test.ts does the same'],
     ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [

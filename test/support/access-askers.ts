@@ -17,6 +17,8 @@ export interface Asked {
   needs: readonly Need[]
   /** Its bucket decides; otherwise who asks acts for the own account. */
   isOfBucket: boolean
+  /** It is about the account that owns the buckets, and nobody else's. */
+  isOfAccount: boolean
   /** Whoever signs nothing is heard at all. */
   admitsUnsigned: boolean
   /** A form signs itself. */
@@ -81,6 +83,9 @@ const always = (): boolean => true
 const never = (): boolean => false
 const ofBucket = ({ isOfBucket }: Asked): boolean => isOfBucket
 const notOfBucket = ({ isOfBucket }: Asked): boolean => !isOfBucket
+/** For their own account, another account and its users can do what no bucket decides. */
+const forTheirOwn = ({ isOfBucket, isOfAccount }: Asked): boolean => !isOfBucket && !isOfAccount
+const notOfAccount = ({ isOfAccount }: Asked): boolean => !isOfAccount
 
 /** Keys of the configuration: what each may is in its list. */
 export interface NarrowKeys {
@@ -123,12 +128,12 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
         allowed: never,
       }),
     ),
-    { who: 'another account', ask: { signedBy: otherKey }, allowed: notOfBucket },
+    { who: 'another account', ask: { signedBy: otherKey }, allowed: forTheirOwn },
     {
       who: 'another account that the bucket’s policy allows it',
       bucketPolicy: (asked) => allow(asked.needs, other),
       ask: { signedBy: otherKey },
-      allowed: always,
+      allowed: notOfAccount,
     },
     ...needs.map(
       (need): Asker => ({
@@ -137,7 +142,7 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
           { Effect: 'Allow', Principal: other, NotAction: need.permission, Resource: need.resource },
         ],
         ask: { signedBy: otherKey },
-        allowed: notOfBucket,
+        allowed: forTheirOwn,
       }),
     ),
     {
@@ -148,7 +153,7 @@ export function askersOf({ needs }: Asked, narrow: NarrowKeys, runTime: () => Ru
           other,
         ).map(({ Action, ...statement }) => ({ ...statement, Action: 's3:*Object*' })),
       ask: { signedBy: otherKey },
-      allowed: notOfBucket,
+      allowed: forTheirOwn,
     },
     ...needs.map(
       (need): Asker => ({
@@ -205,7 +210,7 @@ function unconfirmed(narrow: NarrowKeys, bySigned: BySigned): readonly Asker[] {
   const askers: readonly Pick<Asker, 'who' | 'ask' | 'userPolicy' | 'allowed'>[] = [
     { who: 'the owner’s key', ask: { signedBy: mainKey }, allowed: always },
     { who: 'a key narrowed to it', ask: (asked) => ({ signedBy: narrow.exactly(asked) }), allowed: notOfBucket },
-    { who: 'another account', ask: { signedBy: otherKey }, allowed: notOfBucket },
+    { who: 'another account', ask: { signedBy: otherKey }, allowed: forTheirOwn },
     { who: 'nobody', ask: { unsigned: true }, allowed: never },
     { who: 'a user', userPolicy: () => [everything], ask: bySigned('ann'), allowed: notOfBucket },
   ]
@@ -246,12 +251,12 @@ function sessions(needs: readonly Need[], bySigned: BySigned): readonly Asker[] 
       ask: bySigned('ann', 'with token'),
       allowed: always,
     },
-    { who: 'a temporary key of another account', ask: ofOther, allowed: notOfBucket },
+    { who: 'a temporary key of another account', ask: ofOther, allowed: forTheirOwn },
     {
       who: 'a temporary key of another account that the bucket’s policy allows it',
       bucketPolicy: (asked) => allow(asked.needs, other),
       ask: ofOther,
-      allowed: always,
+      allowed: notOfAccount,
     },
     {
       who: 'a temporary key without its token',
@@ -317,13 +322,13 @@ function users(needs: readonly Need[], bySigned: BySigned): readonly Asker[] {
       userPolicy: () => [everything],
       bucketPolicy: (asked) => allow(asked.needs, other),
       ask: bySigned('bob'),
-      allowed: always,
+      allowed: notOfAccount,
     },
     {
       who: 'a user of another account whom only that account allows it',
       userPolicy: () => [everything],
       ask: bySigned('bob'),
-      allowed: notOfBucket,
+      allowed: forTheirOwn,
     },
   ]
 }

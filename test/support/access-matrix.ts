@@ -47,13 +47,14 @@ function askedOf(operation: AnyOperation): Asked {
     name,
     needs: needsOf(operation, ask),
     isOfBucket: errors.includes('NoSuchBucket'),
+    isOfAccount: operation.target === 'account',
     admitsUnsigned: isForm || admits({ authentication, implemented, errors }, 'none'),
     isForm,
   }
 }
 
-function needsOf({ name, permission, versionPermission, implemented, input }: AnyOperation, ask: Ask): Need[] {
-  const { bucket = wireBucket, key = ask.form?.key ?? '' } = ask
+function needsOf({ name, target, permission, versionPermission, implemented, input }: AnyOperation, ask: Ask): Need[] {
+  const { bucket = target === 'account' ? '' : wireBucket, key = ask.form?.key ?? '' } = ask
   const own = ask.query?.versionId === undefined ? permission : (versionPermission ?? permission)
   const sent = new Set(Object.keys({ ...ask.vendor, ...ask.headers }).map((field) => field.toLowerCase()))
   const ofFields = Object.values(input).flatMap(({ name: field, permissions = [] }) =>
