@@ -6,7 +6,11 @@ import { tieOf } from './test/house/ties.ts'
 
 /** `npm run trust`: the suites that show what must hold, alone, with numbers that a pull request has no time for. */
 const trustMode = 'trust'
-const trustSuites = ['test/trust/**/*.test.ts', 'test/stores/directory/{crash,faults}.test.ts']
+const trustSuites = [
+  'test/trust/**/*.test.ts',
+  'test/stores/directory/{crash,faults}.test.ts',
+  'test/wire/auth-matrix.test.ts',
+]
 /** Runs other suites against broken copies of the source: only when it is asked for, and then alone, so that nothing slows those suites down. */
 const mutations = 'mutations'
 const isMutating = process.argv.slice(2).some((word) => word.includes(mutations))
