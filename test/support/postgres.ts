@@ -1,5 +1,6 @@
 /** Real PostgreSQL servers, each in a directory of its own, reached over a socket of their own on the loopback address. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
@@ -116,12 +117,21 @@ export class PostgresServer {
   }
 }
 
+/** Below those that systems give to clients: a server that is stopped and started again finds its port free. */
+const ports = { first: 18_000, count: 12_000 }
+
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  for (;;) {
+    const port = ports.first + randomInt(ports.count)
+    const server = createServer()
+    try {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      return port
+    } catch {
+      // Another server has it.
+    } finally {
+      server.close()
+    }
+  }
 }
