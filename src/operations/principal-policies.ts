@@ -1,4 +1,4 @@
-/** What decides about a principal by itself: policies of its user, its key and its session, compiled. */
+/** The compiled policies of a principal: those of its user, its key and its session. */
 import { compilePolicy } from '../access/compile-policy.ts'
 import type { CompiledPolicy, PolicyVerdict } from '../access/compiled-policy.ts'
 import type { DecisionInput, NamedPolicy } from '../access/decide.ts'
@@ -8,7 +8,7 @@ import { S3Error } from '../errors.ts'
 
 export type PrincipalPolicies = Pick<DecisionInput, 'identityPolicies' | 'sessionPolicy'>
 
-/** Compiled once: principals and their policies are the same objects as long as they do not change. Several users may have one policy. */
+/** Each policy is compiled once, because unchanged principals and policies stay the same objects. Several users can share a policy. */
 const ofPrincipals = new WeakMap<Principal, PrincipalPolicies>()
 const ofIdentities = new WeakMap<IdentityPolicy, CompiledPolicy>()
 
@@ -21,7 +21,7 @@ export function policiesOf(principal: Principal): PrincipalPolicies {
   return policies
 }
 
-/** The permissions of a key are an identity policy over all resources. */
+/** A key's configured permissions count as an identity policy over all resources. */
 function identityPolicies({ permissions, policies }: Principal): readonly NamedPolicy[] | undefined {
   if (permissions === undefined && policies === undefined) return undefined
   const permitted =
@@ -40,7 +40,7 @@ function compiled(policy: IdentityPolicy): CompiledPolicy {
   return known
 }
 
-/** What narrows a key, and what narrows a session of it: both must allow. */
+/** The key's own policy and the session's policy. Where there are both, both must allow. */
 function sessionPolicy({ keyPolicy, session }: Principal): CompiledPolicy | undefined {
   const [first, second] = [keyPolicy, session?.policy].flatMap((document) =>
     document === undefined ? [] : [readable(document, 'session')],
@@ -65,7 +65,7 @@ function bothVerdicts(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   return one.allows === undefined || other.allows === undefined ? {} : { allows: one.allows }
 }
 
-/** A policy that another version of this server took, and this one can't read, may deny something: it allows nothing. */
+/** Another version of this server can have accepted a policy that this one can't read. It may contain a Deny, so it counts as a Deny of everything. */
 function readable(document: string, kind: 'identity' | 'session'): CompiledPolicy {
   try {
     return compilePolicy(parsePolicy(document, { kind }))
