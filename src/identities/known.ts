@@ -1,4 +1,4 @@
-/** From what is stored to what answers requests: which keys are accepted, and as whom. */
+/** Converts stored identities to what requests need: the accepted keys, and the principal of each. */
 import { builtInPolicies } from '../access/built-in-policies.ts'
 import type { Account } from '../auth/credentials.ts'
 import type { KnownIdentities, KnownKey } from '../auth/known-identities.ts'
@@ -6,7 +6,7 @@ import type { IdentityPolicy, Principal } from '../auth/principal.ts'
 import type { UserRecord } from '../records/identity-records.ts'
 import type { StoredIdentities, StoredKey } from './stored-identities.ts'
 
-/** Something, and all that it is made from. */
+/** A value, and everything that it is made from. */
 interface Made<T> {
   from: readonly unknown[]
   it: T
@@ -16,13 +16,13 @@ const builtIn: ReadonlyMap<string, IdentityPolicy> = new Map(
   [...builtInPolicies].map(([name, document]) => [name, { name, document }]),
 )
 
-/** A policy that is attached and not there may have denied something: nothing is allowed in its place. */
+/** Replaces an attached policy that is missing. It denies everything, because the missing policy can have contained a Deny. */
 const lost = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Sid: 'ThePolicyIsLost', Effect: 'Deny', Action: '*', Resource: '*' }],
 })
 
-/** Makes each of them anew, but for what is made from the same. */
+/** Keeps keys and users whose sources have not changed as the same objects, because policies are compiled once per object. */
 export class KnownMaker {
   #keys = new Map<string, Made<KnownKey>>()
   #users = new Map<string, Made<Principal>>()
@@ -91,7 +91,7 @@ export class KnownMaker {
   }
 }
 
-/** The account's own key: everything, or what its one policy allows. */
+/** An account's own key may do everything, or what its own policy allows. */
 function ownPrincipal(accessKeyId: string, displayName: string, { record }: StoredKey): Principal {
   const { accountId, policy } = record
   const principal = { accountId, displayName, accessKeyId }
@@ -124,7 +124,7 @@ function policyOf(stored: StoredIdentities, accountId: string, name: string): Id
 function accountNames(stored: StoredIdentities, configured: readonly Account[]) {
   const all = new Map([...stored.accounts].map(([id, { name }]) => [id, name]))
   const enabled = new Map([...stored.accounts].flatMap(([id, { name, disabled }]) => (disabled ? [] : [[id, name]])))
-  // The configuration has the last word.
+  // The configuration wins over an account of the same id made at run time, even a disabled one.
   for (const { id, name } of configured) enabled.set(id, name)
   return { all, enabled }
 }

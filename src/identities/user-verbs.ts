@@ -1,4 +1,4 @@
-/** Users of an account: making and removing them, their policies and tags. */
+/** Verbs on the users of an account, their policies and their tags. */
 import { randomUserId } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { type UserRecord, userCodec } from '../records/identity-records.ts'
@@ -10,7 +10,7 @@ import type { NamedDocument, UserEntry, UserVerbs } from './identities.ts'
 import { findPolicy } from './policy-verbs.ts'
 import { IdentityRefused } from './refusal.ts'
 
-/** `changed` gives the same record where nothing is to be changed. */
+/** `changed` returns the same record when there is nothing to change. */
 type ChangeUser = (
   accountId: string,
   name: string,
@@ -111,7 +111,7 @@ export function findUser(present: Present, accountId: string, name: string): Use
   return user
 }
 
-/** Names of users differ by more than case, as in IAM. */
+/** As in IAM, user names that differ only in case count as the same. Throws EntityAlreadyExists. */
 function refuseTaken({ stored }: Present, accountId: string, name: string): void {
   const lower = name.toLowerCase()
   const taken = [...(stored.users.get(accountId)?.keys() ?? [])].find((other) => other.toLowerCase() === lower)
