@@ -94,7 +94,7 @@ export function decide(input: DecisionInput): Decision {
   const isOwn = owner === undefined || principal.accountId === owner
   const session = verdicts.session === undefined || verdicts.session.allows !== undefined
   if (isOwn) {
-    const because = fromIdentity ?? directly(fromResource)
+    const because = fromIdentity ?? directReason(fromResource)
     if (because === undefined) return denied({ by: 'default', missing: 'identity policy' })
     return session ? allowed(because) : denied({ by: 'default', missing: 'session policy' })
   }
@@ -114,12 +114,12 @@ export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): 
   const policies = [bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
   return {
     existingTags: policies.some((policy) => policy?.needs(action).existingTags === true),
-    object: bucket !== undefined && areGrantsUsed(bucket) && goesByObject(bucket, action),
+    object: bucket !== undefined && areGrantsUsed(bucket) && dependsOnObject(bucket, action),
   }
 }
 
 /** A removal depends on the object's owner when a grant lets others write to the bucket, because an owner can then remove its own objects. */
-function goesByObject({ grants = [] }: BucketAccess, action: string): boolean {
+function dependsOnObject({ grants = [] }: BucketAccess, action: string): boolean {
   if (isOfObjectOwner(action)) return true
   return grants.length > 0 && bucketPermissionFor(action, true) !== bucketPermissionFor(action, false)
 }
@@ -137,7 +137,7 @@ function ofAnonymous(fromResource: FromResource): Decision {
 }
 
 /** A permission for an account does not reach its users by itself: their own policies must pass it on. */
-function directly(fromResource: FromResource): Reason | undefined {
+function directReason(fromResource: FromResource): Reason | undefined {
   return fromResource.allows && fromResource.direct ? fromResource.because : undefined
 }
 

@@ -110,29 +110,29 @@ function segmentsOf(tokens: readonly PatternToken[], lookup: Lookup): Segment[] 
     else {
       const text = token.kind === 'text' ? token.text : (lookup(token.key) ?? token.fallback)
       if (text === undefined) return undefined
-      segments.at(-1)?.push(...codesOf(text))
+      segments.at(-1)?.push(...codePointsOf(text))
     }
   }
   return segments
 }
 
 /** Code points, because `?` matches one. */
-function codesOf(text: string): number[] {
+function codePointsOf(text: string): number[] {
   return Array.from(text, (char) => char.codePointAt(0) ?? 0)
 }
 
 /** The first segment must be at the start and the last at the end. Each other one takes the first place that fits, which leaves the most room for later ones. */
 function matchesSegments(segments: readonly Segment[], text: string): boolean {
-  const codes = codesOf(text)
+  const codes = codePointsOf(text)
   const [first = [], ...others] = segments
   const last = others.pop()
-  if (last === undefined) return first.length === codes.length && stands(first, codes, 0)
+  if (last === undefined) return first.length === codes.length && matchesAt(first, codes, 0)
   const end = codes.length - last.length
   let at = first.length
-  if (at > end || !stands(first, codes, 0) || !stands(last, codes, end)) return false
+  if (at > end || !matchesAt(first, codes, 0) || !matchesAt(last, codes, end)) return false
   for (const segment of others) {
     if (segment.length === 0) continue
-    const found = find(segment, codes, at, end)
+    const found = indexOfSegment(segment, codes, at, end)
     if (found < 0) return false
     at = found + segment.length
   }
@@ -155,7 +155,7 @@ function matchesPieces(pieces: readonly string[], text: string): boolean {
   return true
 }
 
-function stands(segment: Segment, codes: readonly number[], at: number): boolean {
+function matchesAt(segment: Segment, codes: readonly number[], at: number): boolean {
   return segment.every((code, i) => code === mark || code === codes[at + i])
 }
 
@@ -163,7 +163,7 @@ function stands(segment: Segment, codes: readonly number[], at: number): boolean
  * The first place of a segment in `codes` between `from` and `to`, or -1. Uses the Shift-And algorithm: bit i says whether the text read so far ends with the
  * segment's first i + 1 characters. It costs at most a thirty-second of the product of both lengths, so the author of a policy can't slow down other requests.
  */
-function find(segment: Segment, codes: readonly number[], from: number, to: number): number {
+function indexOfSegment(segment: Segment, codes: readonly number[], from: number, to: number): number {
   if (segment.length > to - from) return -1
   const words = Math.ceil(segment.length / 32)
   const masks = masksOf(segment, words)
@@ -202,11 +202,11 @@ function masksOf(segment: Segment, words: number): Map<number, Int32Array> {
 export function canStartWith(tokens: readonly PatternToken[], start: string): boolean {
   const units: number[] = []
   for (const token of tokens) {
-    if (token.kind === 'text') units.push(...codesOf(token.text))
+    if (token.kind === 'text') units.push(...codePointsOf(token.text))
     else units.push(token.kind === 'one' ? mark : star)
   }
   let states = afterStars(units, new Set([0]))
-  for (const code of codesOf(start)) {
+  for (const code of codePointsOf(start)) {
     const next = new Set<number>()
     for (const state of states) {
       if (units[state] === star) next.add(state)

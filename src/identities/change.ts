@@ -61,7 +61,7 @@ export class IdentityChanges {
    * records. Throws what `decide` throws. A decision without puts and deletes changes nothing, but also waits until every process knows the present state.
    */
   async make<T>(decide: (present: Present) => Change<T> | Promise<Change<T>>): Promise<T> {
-    const { result, generation } = await commitDecision<Made<T>>(this.backend, async () => {
+    const { result, generation } = await commitDecision<Committed<T>>(this.backend, async () => {
       const present = await this.present()
       return committed(present.stored, await decide(present))
     })
@@ -78,7 +78,7 @@ export class IdentityChanges {
   }
 }
 
-interface Made<T> {
+interface Committed<T> {
   result: T
   /** The generation of this change, or the last one when nothing changes. */
   generation: number
@@ -87,7 +87,7 @@ interface Made<T> {
 function committed<T>(
   { generation, entries, check }: StoredIdentities,
   { result, puts = [], deletes = [], checks = [], adds }: Change<T>,
-): Decision<Made<T>> {
+): Decision<Committed<T>> {
   if (puts.length === 0 && deletes.length === 0) return { commit: {}, result: { result, generation } }
   if (adds !== undefined && entries + adds > limits.identitiesMax) throw tooMany()
   const next = generation + 1

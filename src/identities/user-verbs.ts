@@ -76,18 +76,20 @@ function policiesOfUsers(change: ChangeUser): Pick<UserVerbs, PolicyVerb> {
       }),
     detachPolicy: (accountId, name, policy) =>
       change(accountId, name, (user) => {
-        if (!user.policies.includes(policy)) throw notThere(name, policy)
+        if (!user.policies.includes(policy)) throw noSuchPolicy(name, policy)
         return withPolicies(
           user,
           user.policies.filter((attached) => attached !== policy),
         )
       }),
     putInlinePolicy: (accountId, name, { name: policy, document }) =>
-      change(accountId, name, (user) => withInline(user, [...othersThan(policy, user), { name: policy, document }])),
+      change(accountId, name, (user) =>
+        withInline(user, [...policiesWithout(policy, user), { name: policy, document }]),
+      ),
     removeInlinePolicy: (accountId, name, policy) =>
       change(accountId, name, (user) => {
-        const others = othersThan(policy, user)
-        if (others.length === user.inlinePolicies.length) throw notThere(name, policy)
+        const others = policiesWithout(policy, user)
+        if (others.length === user.inlinePolicies.length) throw noSuchPolicy(name, policy)
         return { ...user, inlinePolicies: others }
       }),
   }
@@ -133,10 +135,10 @@ function withInline(user: UserRecord, inlinePolicies: readonly NamedDocument[]):
   return { ...user, inlinePolicies: [...inlinePolicies].sort(byName) }
 }
 
-const othersThan = (policy: string, { inlinePolicies }: UserRecord): NamedDocument[] =>
+const policiesWithout = (policy: string, { inlinePolicies }: UserRecord): NamedDocument[] =>
   inlinePolicies.filter(({ name }) => name !== policy)
 
-function notThere(user: string, policy: string): IdentityRefused {
+function noSuchPolicy(user: string, policy: string): IdentityRefused {
   return new IdentityRefused('NoSuchEntity', `The user '${user}' does not have the policy '${policy}'.`)
 }
 

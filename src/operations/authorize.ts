@@ -158,11 +158,11 @@ function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: st
 }
 
 /** Each policy is compiled once, because an unchanged record stays the same object. */
-const ofBuckets = new WeakMap<BucketRecord, BucketAccess>()
+const accessByBucket = new WeakMap<BucketRecord, BucketAccess>()
 
 /** The part of a bucket's record that decisions use. */
 export function accessOf(bucket: BucketRecord): BucketAccess {
-  let access = ofBuckets.get(bucket)
+  let access = accessByBucket.get(bucket)
   if (access === undefined) {
     access = {
       owner: bucket.owner,
@@ -172,7 +172,7 @@ export function accessOf(bucket: BucketRecord): BucketAccess {
       publicAccessBlock: bucket.publicAccessBlock ?? noPublicAccessBlock,
       unconfirmed: bucket.unconfirmed === true,
     }
-    ofBuckets.set(bucket, access)
+    accessByBucket.set(bucket, access)
   }
   return access
 }

@@ -9,14 +9,14 @@ import { S3Error } from '../errors.ts'
 export type PrincipalPolicies = Pick<DecisionInput, 'identityPolicies' | 'sessionPolicy'>
 
 /** Each policy is compiled once, because unchanged principals and policies stay the same objects. Several users can share a policy. */
-const ofPrincipals = new WeakMap<Principal, PrincipalPolicies>()
-const ofIdentities = new WeakMap<IdentityPolicy, CompiledPolicy>()
+const policiesByPrincipal = new WeakMap<Principal, PrincipalPolicies>()
+const compiledByPolicy = new WeakMap<IdentityPolicy, CompiledPolicy>()
 
 export function policiesOf(principal: Principal): PrincipalPolicies {
-  let policies = ofPrincipals.get(principal)
+  let policies = policiesByPrincipal.get(principal)
   if (policies === undefined) {
     policies = { identityPolicies: identityPolicies(principal), sessionPolicy: sessionPolicy(principal) }
-    ofPrincipals.set(principal, policies)
+    policiesByPrincipal.set(principal, policies)
   }
   return policies
 }
@@ -32,10 +32,10 @@ function identityPolicies({ permissions, policies }: Principal): readonly NamedP
 }
 
 function compiled(policy: IdentityPolicy): CompiledPolicy {
-  let known = ofIdentities.get(policy)
+  let known = compiledByPolicy.get(policy)
   if (known === undefined) {
-    known = readable(policy.document, 'identity')
-    ofIdentities.set(policy, known)
+    known = compiledOrDenyAll(policy.document, 'identity')
+    compiledByPolicy.set(policy, known)
   }
   return known
 }
@@ -43,7 +43,7 @@ function compiled(policy: IdentityPolicy): CompiledPolicy {
 /** The key's own policy and the session's policy. Where there are both, both must allow. */
 function sessionPolicy({ keyPolicy, session }: Principal): CompiledPolicy | undefined {
   const [first, second] = [keyPolicy, session?.policy].flatMap((document) =>
-    document === undefined ? [] : [readable(document, 'session')],
+    document === undefined ? [] : [compiledOrDenyAll(document, 'session')],
   )
   return first === undefined || second === undefined ? first : both(first, second)
 }
@@ -66,7 +66,7 @@ function bothVerdicts(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
 }
 
 /** Another version of this server can have accepted a policy that this one can't read. It may contain a Deny, so it counts as a Deny of everything. */
-function readable(document: string, kind: 'identity' | 'session'): CompiledPolicy {
+function compiledOrDenyAll(document: string, kind: 'identity' | 'session'): CompiledPolicy {
   try {
     return compilePolicy(parsePolicy(document, { kind }))
   } catch (error) {
