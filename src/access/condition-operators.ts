@@ -1,5 +1,6 @@
 /** The operators of conditions: each compares a value of the request with the policy's values. `compile-condition.ts` handles missing keys and several values. */
 import { type AddressRange, isInAddressRanges, readAddressRange } from '../address-range.ts'
+import { known } from '../known.ts'
 import { compileGlob, type GlobMatcher, hasVariable, type Lookup, type PatternToken, textOf } from './glob.ts'
 import { policyPattern } from './policy-pattern.ts'
 import { arnParts, readBinary, readBoolean, readNumber, readTime } from './value-kinds.ts'
@@ -89,7 +90,7 @@ function compileArn(tokens: readonly PatternToken[]): (parts: readonly string[],
   }
   const matchers: GlobMatcher[] = pieces.map(compileGlob)
   return (parts, lookup) =>
-    matchers.length === parts.length && matchers.every((matches, i) => matches(parts[i] ?? '', lookup))
+    matchers.length === parts.length && matchers.every((matches, i) => matches(known(parts[i]), lookup))
 }
 
 const addresses: Pick<ConditionOperator, 'accepts' | 'compile'> = {

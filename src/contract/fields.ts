@@ -8,7 +8,7 @@ import type { Parser } from './values.ts'
 /**
  * Where a field is.
  * - header: a plain HTTP header.
- * - vendor: a header that carries the dialect's prefix; a presigned URL may carry it in the query instead.
+ * - vendor: a header that carries the dialect's prefix; a presigned URL can carry it in the query instead.
  * - vendor-prefix: all vendor headers whose name starts with this; decoded to a record by the rest of the name.
  * - query: a query parameter.
  * - form: a field that only form posts have. In an operation that is authenticated by its form, the headers are form fields too.

@@ -14,8 +14,8 @@ import type {
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
- * Who may send a request. `signed`: only a signer. `anonymous allowed`: anybody, as long as the request carries no wrong signature.
- * `form`: a signer of the policy in a form, or, without both, anybody. Fields of the form take the place of headers.
+ * How a request is authenticated. `signed`: it must be signed. `anonymous allowed`: it can be unsigned, but a wrong signature is refused. `form`: the policy in the
+ * form must be signed; a form with neither policy nor signature is anonymous. The form's fields take the place of headers.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
 /** What a request addresses: the service, an account (of S3 Control), a bucket, or an object. */
@@ -54,12 +54,12 @@ export interface Operation<Context> extends Route {
   outputBody: OutputBody
   errors: readonly ErrorCode[]
   /** See `Declaration`. */
-  conditions?: ((input: Record<string, unknown>) => SaidConditions) | undefined
+  conditions?: ((input: Record<string, unknown>) => ConditionValues) | undefined
   handle(context: Context, input: Record<string, unknown>): Promise<Answer>
 }
 
 /** Values by condition key of policies. */
-export type SaidConditions = Readonly<Record<string, string | readonly string[] | undefined>>
+export type ConditionValues = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** What a handler returns: the output fields, `body`, and a status if it differs from the declared one. */
 export type Answer = Record<string, unknown> & { status?: number }
@@ -91,7 +91,7 @@ export interface Declaration<
   /** The errors of this operation beyond those that any signed request can get: authentication, permission, addressing. */
   errors: readonly ErrorCode[]
   /** Condition values that come from the operation itself or from its document. Those from headers and query are known without this. */
-  conditions?: (input: DecodedFields<I> & DecodedBody<IB>) => SaidConditions
+  conditions?: (input: DecodedFields<I> & DecodedBody<IB>) => ConditionValues
   handle(
     context: Context,
     input: DecodedFields<I> & DecodedBody<IB>,

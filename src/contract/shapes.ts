@@ -33,7 +33,7 @@ export interface MixedShape<F extends Record<string, Shape> = Record<string, Sha
   elements: F
 }
 
-/** An element that may be absent. */
+/** An element that can be absent. */
 export interface OptionalShape<S extends Shape = Shape> {
   kind: 'optional'
   of: S

@@ -34,7 +34,7 @@ export interface OperationRequest {
   resourceUrl: string
   /** The region that this server says it is. */
   region: string
-  /** Whether keys of SSE-C may come over this connection: it is encrypted or local, or the operator vouches for it. */
+  /** Whether clients may send keys of SSE-C over this connection: it is encrypted or local, or the operator has declared it safe. */
   customerKeysMayTravel: boolean
   /** Absent: accounts block nothing. */
   accountBlocks?: AccountBlocks | undefined

@@ -18,7 +18,7 @@ export interface CrossOriginAnswer {
   enabled: boolean
   /** Names and values alternate. `undefined`: no rule admits the request. */
   headers: readonly string[] | undefined
-  /** The page may read every header of the answer. */
+  /** Whether the page can read every header of the answer. */
   exposesAll: boolean
 }
 

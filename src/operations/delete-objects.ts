@@ -123,7 +123,7 @@ function answerOf(
   { Key, VersionId }: NamedObject,
   outcome: DeletionOutcome | undefined,
 ): { deleted?: Deleted; failed?: Failure } {
-  if (outcome === undefined) throw new Error('an object was named, and is not answered')
+  if (outcome === undefined) throw new Error('an object in the request has no outcome')
   if (outcome instanceof S3Error) return { failed: { Key, VersionId, Code: outcome.code, Message: outcome.message } }
   const { versionId, deleteMarker } = outcome
   return {

@@ -14,7 +14,7 @@ import {
   resourceId,
   type ScopedResource,
 } from './context.ts'
-import { ObjectNeededOf, RequestScope, UnmadeScope } from './request-scope.ts'
+import { BucketlessScope, ObjectNeededOf, RequestScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(
@@ -66,7 +66,7 @@ async function runWithObject(
 async function withExisting(request: OperationRequest, resource: ScopedResource): Promise<OperationRequest> {
   const known = request.existing ?? new Map<string, ExistingObject>()
   const id = resourceId(resource)
-  if (known.has(id)) throw new Error('an object is asked for again')
+  if (known.has(id)) throw new Error('a decision needs an object that was already read for it')
   return { ...request, existing: new Map([...known, [id, await existingOf(request.backend, resource)]]) }
 }
 
@@ -153,10 +153,10 @@ function scopeOf(
 ): AskingScope {
   const permissions = permissionsFor(operation, input)
   const { conditions } = operation
-  const said = conditions && (() => conditions(input))
+  const declaredConditions = conditions && (() => conditions(input))
   return reachesBucket(operation)
-    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, said)
-    : new UnmadeScope(request, request.bucket, permissions, said)
+    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, declaredConditions)
+    : new BucketlessScope(request, request.bucket, permissions, declaredConditions)
 }
 
 /** Most requests name no version and are their own resource, which saves an object per request. */

@@ -1,7 +1,7 @@
 /** The Tagging document, which buckets and objects share. */
 
 import { requiredDocument } from '../contract/groups.ts'
-import type { SaidConditions } from '../contract/operation.ts'
+import type { ConditionValues } from '../contract/operation.ts'
 import { list, string, struct } from '../contract/shapes.ts'
 import type { Tag } from '../records/object-attributes.ts'
 import { compareUtf8 } from '../rules/utf8-order.ts'
@@ -20,7 +20,7 @@ export function toTags(document: TaggingDocument): Tag[] {
 }
 
 /** The condition values for tags in a request. */
-export function requestedTags(tags: readonly Tag[]): SaidConditions {
+export function requestedTags(tags: readonly Tag[]): ConditionValues {
   const each = tags.map(({ key, value }) => [`s3:RequestObjectTag/${key}`, value] as const)
   return { ...Object.fromEntries(each), 's3:RequestObjectTagKeys': tags.map(({ key }) => key) }
 }

@@ -29,7 +29,7 @@ export function identityOf(raw: Buffer): string {
   return readLabel(raw).label?.blobId ?? createHash('sha256').update(raw).digest('hex').slice(0, 32)
 }
 
-/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob may have moved since. */
+/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob can have moved since. */
 export function assembleBlob(
   shards: readonly StagedShard[],
   locations: readonly RecoveryLocation[],
