@@ -34,7 +34,7 @@ function isMissing(value: ContextValue): boolean {
   return value === undefined || (typeof value !== 'string' && value.length === 0)
 }
 
-/** With a missing key, ForAllValues holds and ForAnyValue does not. Without a quantifier, only a negated operator holds. */
+/** With a missing key, IfExists and ForAllValues hold, and ForAnyValue does not. Without any of these, only a negated operator holds. */
 function missingHolds({ quantifier, ifExists }: PolicyCondition, negated: boolean): boolean {
   if (ifExists || quantifier === 'ForAllValues') return true
   return quantifier === undefined && negated

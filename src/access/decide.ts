@@ -173,7 +173,7 @@ function denialOf(input: DecisionInput, { session, identity, bucket }: Verdicts)
   return { by: 'statement', effect: 'Deny', policy: 'bucket', statement: bucket.denies }
 }
 
-/** True for a key of the account itself that no policy narrows. */
+/** True for a key of the bucket's owner account that is not a user's, and that no policy narrows. */
 function isOwnersOwnKey({ request: { principal }, identityPolicies }: DecisionInput, { owner }: BucketAccess): boolean {
   return identityPolicies === undefined && principal.kind === 'account' && principal.accountId === owner
 }

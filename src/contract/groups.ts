@@ -82,7 +82,7 @@ const grantees: Parser<readonly NamedGrantee[]> = (raw, header) =>
 const whereGranted =
   'accounts by id, and the groups AllUsers and AuthenticatedUsers by uri, where the bucket has access control lists'
 
-/** The error when lists are disabled. A CreateBucket that disables lists and asks for one contradicts itself, and gets its own error. */
+/** The error when lists are disabled. A CreateBucket that leaves them disabled and asks for one contradicts itself, and gets its own error. */
 type AclRefusal = 'AccessControlListNotSupported' | 'InvalidBucketAclWithObjectOwnership'
 
 function aclHeaders(refusal: AclRefusal, ...permissions: string[]) {

@@ -52,7 +52,7 @@ export const httpDate: Parser<number> = (raw, name) => {
   throw invalidArgument(name, raw, `${name} must be a date of the form ${new Date(0).toUTCString()}.`)
 }
 
-/** `undefined` for an invalid date, such as the 31st of February, or one with the wrong day of the week. */
+/** Milliseconds since the epoch of an HTTP date; `undefined` for an invalid one, such as the 31st of February or a wrong day of the week. */
 export function httpInstant(raw: string): number | undefined {
   const ms = Date.parse(raw)
   return Number.isNaN(ms) || new Date(ms).toUTCString() !== raw ? undefined : ms
