@@ -1,50 +1,50 @@
-/** Who asks for what: all that a decision knows of a request. The caller reads the rest lazily, by condition key. */
+/** A request as a decision sees it. Condition values are read lazily, by key. */
 
 export type AccessPrincipal =
-  /** Nobody signed. */
+  /** The request is not signed. */
   | { readonly kind: 'anonymous' }
-  /** The account itself, by a key of its own. */
+  /** A key of the account itself. */
   | {
       readonly kind: 'account'
       readonly accountId: string
       readonly tags?: PrincipalTags
       readonly session?: SessionFacts | undefined
     }
-  /** A user of the account; also what OpenID Connect signed in, under the name of its subject. */
+  /** A user of the account. An identity from OpenID Connect counts as a user named after its subject. */
   | {
       readonly kind: 'user'
       readonly accountId: string
       readonly name: string
-      /** Never used again for another user. */
+      /** Never reused for another user. */
       readonly id: string
       readonly tags?: PrincipalTags
       readonly session?: SessionFacts | undefined
     }
 
-/** What conditions may be about where temporary keys sign. */
+/** What conditions can ask about temporary keys. */
 export interface SessionFacts {
   /** Milliseconds since the epoch. */
   readonly issuedMs: number
-  /** Of the token of a web identity, by name in lower case. */
+  /** Claims of a web identity's token, by name in lower case. */
   readonly claims?: ReadonlyMap<string, string | readonly string[]> | undefined
 }
 
 /** By the tag's key in lower case. */
 export type PrincipalTags = ReadonlyMap<string, string>
 
-/** Several values only under a key that has several: `s3:RequestObjectTagKeys`, `aws:TagKeys`. */
+/** An array only for the keys that have several values: `s3:RequestObjectTagKeys`, `aws:TagKeys`. */
 export type ContextValue = string | readonly string[] | undefined
 
 export interface AccessRequest {
   readonly principal: AccessPrincipal
   /** As in the table of actions: `s3:GetObject`. */
   readonly action: string
-  /** `arn:aws:s3:::bucket`, `arn:aws:s3:::bucket/key`; `arn:aws:s3:::*` for what concerns no bucket. */
+  /** `arn:aws:s3:::bucket`, `arn:aws:s3:::bucket/key`; `arn:aws:s3:::*` for a request about no bucket. */
   readonly resource: string
   /**
    * The value of a condition key, spelled as in the table of condition keys, with the tag's key as the policy spells it: `s3:ExistingObjectTag/Project`.
-   * `undefined` where the request has none. Never asked for what the principal says (`aws:username`), and not before a statement needs it.
-   * Booleans are `true` and `false`, times ISO 8601 or seconds since the epoch.
+   * `undefined` when the request has none. Called only when a statement needs the value, and never for keys about the principal (`aws:username`).
+   * Booleans are `true` and `false`; times are ISO 8601 or seconds since the epoch.
    */
   value(key: string): ContextValue
 }

@@ -1,4 +1,4 @@
-/** The actions of the admin port: every permission that its operations ask for. A policy that names another is refused. */
+/** The actions of the admin port: every permission that its operations need. A policy that names any other is refused. */
 
 export const adminActions = [
   'admin:AttachUserPolicy',

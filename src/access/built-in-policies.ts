@@ -1,4 +1,4 @@
-/** Identity policies that every account has by name, as MinIO has them. Its `readonly` lists no bucket. */
+/** The identity policies that every account has, with MinIO's names. As in MinIO, `readonly` does not allow listing. */
 
 const version = '2012-10-17'
 const everything = 'arn:aws:s3:::*'

@@ -1,4 +1,4 @@
-/** Turns a condition into a closure: what several values and a missing key mean, as AWS documents it. */
+/** Turns a condition into a closure. Several values and a missing key mean what AWS documents. */
 
 import { known } from '../known.ts'
 import type { AccessRequest, ContextValue } from './access-request.ts'
@@ -10,7 +10,7 @@ import { readBoolean } from './value-kinds.ts'
 
 export type ConditionTest = (request: AccessRequest) => boolean
 
-/** `variables`: whether the version of the policy has them. */
+/** `variables`: whether the policy's version supports variables. */
 export function compileCondition(condition: PolicyCondition, variables: boolean): ConditionTest {
   const { key } = condition
   if (condition.operator === nullOperator) {
@@ -34,13 +34,13 @@ function isMissing(value: ContextValue): boolean {
   return value === undefined || (typeof value !== 'string' && value.length === 0)
 }
 
-/** ForAllValues holds of no values, ForAnyValue doesn't; what must not match holds of what is not there. */
+/** With a missing key, IfExists and ForAllValues hold, and ForAnyValue does not. Without any of these, only a negated operator holds. */
 function missingHolds({ quantifier, ifExists }: PolicyCondition, negated: boolean): boolean {
   if (ifExists || quantifier === 'ForAllValues') return true
   return quantifier === undefined && negated
 }
 
-/** Without a quantifier, several values are taken as a set: one that matches is enough, and for a negated operator too many. */
+/** Without a quantifier, one matching value is enough for an operator to hold, and for a negated operator to fail. */
 function holdsOf(
   quantifier: PolicyCondition['quantifier'],
   negated: boolean,

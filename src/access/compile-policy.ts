@@ -1,4 +1,4 @@
-/** Turns a policy into closures, so that a request costs comparisons alone. */
+/** Turns a policy into closures, so that a request only costs comparisons. */
 import type { AccessPrincipal, AccessRequest } from './access-request.ts'
 import { type ConditionTest, compileCondition } from './compile-condition.ts'
 import type { CompiledPolicy, PolicyNeeds, PolicyVerdict } from './compiled-policy.ts'
@@ -20,7 +20,7 @@ interface CompiledStatement {
   matchesPrincipal(principal: AccessPrincipal): PrincipalMatch
   /** In lower case. */
   matchesAction(action: string): boolean
-  /** Resource and conditions. */
+  /** Whether the resource and all conditions match. */
   holds(request: AccessRequest): boolean
 }
 
@@ -30,10 +30,10 @@ interface StatementsOfAction {
   readonly needs: PolicyNeeds
 }
 
-/** Actions are declared in the code, so there are not many. */
+/** Requests only name actions that the code declares, so this is enough for all of them. */
 const actionsRemembered = 512
 
-/** Throws nothing: `parsePolicy` has checked everything. */
+/** Never throws, because `parsePolicy` has checked the document. */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const variables = document.version === '2012-10-17'
   const statements = document.statements.map((statement) => compileStatement(statement, variables))
@@ -150,8 +150,8 @@ function isItsAccount(named: NamedPrincipal, principal: AccessPrincipal): boolea
 }
 
 /**
- * Whom NotPrincipal names. What denies the others spares a user only if its account is named beside it, as AWS documents it; what allows the others
- * leaves out whoever is named in any way.
+ * Whether NotPrincipal excludes the principal from the statement. As AWS documents, a Deny excludes a user only if both the user and its account are named. An
+ * Allow excludes a user if either is named.
  */
 function isSpared(named: readonly NamedPrincipal[], principal: AccessPrincipal, effect: 'Allow' | 'Deny'): boolean {
   if (named.some(({ kind }) => kind === 'anyone')) return true
@@ -161,7 +161,7 @@ function isSpared(named: readonly NamedPrincipal[], principal: AccessPrincipal, 
   return effect === 'Deny' ? namesItself && namesAccount : namesItself || namesAccount
 }
 
-/** Of conditions, and of variables in values and resources. */
+/** The keys of conditions, and of variables in values and resources. */
 function keysOf({ conditions, resources }: PolicyStatement, variables: boolean): string[] {
   const tokens = [
     ...resources.patterns.map((pattern) => policyPattern(pattern, { variables, wildcards: true })),

@@ -1,22 +1,22 @@
-/** A policy as it is evaluated. */
+/** A policy that can be evaluated. */
 import type { AccessRequest } from './access-request.ts'
 import type { NamedPrincipal, PolicyKind } from './policy-document.ts'
 
 export interface CompiledPolicy {
   readonly kind: PolicyKind
-  /** As GetBucketPolicyStatus says: some statement allows what anybody may use. */
+  /** As in GetBucketPolicyStatus: a statement allows access to anybody. */
   readonly isPublic: boolean
-  /** What a bucket policy names, for the caller to check that they exist. */
+  /** The principals that a bucket policy names. The caller checks that they exist. */
   readonly principals: readonly NamedPrincipal[]
-  /** All condition keys that a statement or a variable names, in the table's spelling. */
+  /** All condition keys in conditions and variables, spelled as in the table of condition keys. */
   readonly keys: ReadonlySet<string>
-  /** What must be read of an existing object before `evaluate` is asked about this action. */
+  /** What must be read of an existing object before `evaluate` is called for this action. */
   needs(action: string): PolicyNeeds
   evaluate(request: AccessRequest): PolicyVerdict
 }
 
 export interface PolicyNeeds {
-  /** A statement of this action names `s3:ExistingObjectTag/…`. */
+  /** A statement for this action names `s3:ExistingObjectTag/…`. */
   readonly existingTags: boolean
 }
 
@@ -25,6 +25,6 @@ export interface PolicyVerdict {
   readonly denies?: string | undefined
   /** Name of the first statement that allows this principal itself. */
   readonly allows?: string | undefined
-  /** Name of the first statement that allows only the principal's account: to users, the account has to pass it on by their own policies. */
+  /** Name of the first statement that allows only the principal's account. Its users then need policies of their own that allow the same. */
   readonly allowsAccount?: string | undefined
 }

@@ -1,9 +1,9 @@
-/** Which condition keys are evaluated, and what is known of the others: a policy that names one of those is refused. */
+/** The condition keys that this server evaluates, and those that it only knows. A policy that names one of the latter is refused. */
 import { referenceActions, referenceKeys } from './service-reference.ts'
 
-/** All keys that are evaluated, as `value` of a request is asked for them. What ends with a slash is followed by the key of a tag. */
+/** All evaluated keys, in the spelling for `AccessRequest.value`. A key that ends with a slash is followed by a tag's key. */
 export const evaluatedKeys = [
-  // What the principal says.
+  // About the principal.
   'aws:PrincipalAccount',
   'aws:PrincipalArn',
   'aws:PrincipalIsAWSService',
@@ -11,7 +11,7 @@ export const evaluatedKeys = [
   'aws:PrincipalType',
   'aws:userid',
   'aws:username',
-  // What the request says, and how it came.
+  // About the request and its connection.
   'aws:CurrentTime',
   'aws:EpochTime',
   'aws:MultiFactorAuthAge',
@@ -62,11 +62,11 @@ export const evaluatedKeys = [
 ] as const
 
 export interface ConditionKey {
-  /** As in the service reference; what ends with a slash is followed by the key of a tag. */
+  /** As in the service reference. A name that ends with a slash is followed by a tag's key. */
   readonly name: string
   readonly type: string
   readonly use: 'evaluated' | 'refused'
-  /** Lower-case names of the only actions whose requests can have it. `undefined`: all. */
+  /** Lower-case names of the actions whose requests can have the key. `undefined`: all. */
   readonly actions: ReadonlySet<string> | undefined
 }
 
@@ -80,11 +80,11 @@ export const conditionKeys: ReadonlyMap<string, ConditionKey> = new Map(
   ]),
 )
 
-/** Claims of a web identity's token: AWS's reference has no such keys, MinIO's policies do. Any claim can be named. */
+/** Claims of a web identity's token. MinIO's policies have such keys, AWS's reference does not. Any claim can be named. */
 const claimKey = /^jwt:([\x21-\x7e]{1,128})$/i
 const claimRow: ConditionKey = { name: 'jwt:', type: 'String', use: 'evaluated', actions: undefined }
 
-/** `s3:existingobjecttag/Project` -> its row, and `s3:ExistingObjectTag/Project`, as a request is asked. */
+/** For `s3:existingobjecttag/Project`: its row, and the spelling for `AccessRequest.value`, `s3:ExistingObjectTag/Project`. */
 export function findConditionKey(key: string): { row: ConditionKey; spelled: string } | undefined {
   const claim = claimKey.exec(key)?.[1]
   if (claim !== undefined) return { row: claimRow, spelled: `jwt:${claim.toLowerCase()}` }
@@ -94,7 +94,7 @@ export function findConditionKey(key: string): { row: ConditionKey; spelled: str
   return { row, spelled: slash < 0 ? row.name : row.name + key.slice(slash + 1) }
 }
 
-/** By name in lower case: what an action of S3 is about. `none`: neither a bucket nor what lies in it. */
+/** What each action of S3 is about, by name in lower case. `none`: neither a bucket nor an object. */
 export const s3Actions: ReadonlyMap<string, ActionTarget> = new Map(
   referenceActions().map(({ name, target }) => [`s3:${name.toLowerCase()}`, target]),
 )

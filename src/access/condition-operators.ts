@@ -1,5 +1,6 @@
-/** The operators of conditions: whether a value of the request matches one of the policy's. What missing keys and several values mean is decided in `compile-condition.ts`. */
+/** The operators of conditions: each compares a value of the request with the policy's values. `compile-condition.ts` handles missing keys and several values. */
 import { type AddressRange, isInAddressRanges, readAddressRange } from '../address-range.ts'
+import { known } from '../known.ts'
 import { compileGlob, type GlobMatcher, hasVariable, type Lookup, type PatternToken, textOf } from './glob.ts'
 import { policyPattern } from './policy-pattern.ts'
 import { arnParts, readBinary, readBoolean, readNumber, readTime } from './value-kinds.ts'
@@ -9,11 +10,11 @@ export type ValuesMatcher = (value: string, lookup: Lookup) => boolean
 
 export interface ConditionOperator {
   readonly name: string
-  /** Holds if no value of the policy matches, and if the key is missing. */
+  /** The condition holds if no value of the policy matches, or if the key is missing. */
   readonly negated: boolean
   /** Whether the policy's values are patterns. */
   readonly wildcards: boolean
-  /** Whether the policy's value is one. What has a variable is read when the request is there. */
+  /** Whether the operator can read this value of a policy. A value with variables can be read only with a request. */
   accepts(text: string): boolean
   compile(values: readonly (readonly PatternToken[])[]): ValuesMatcher
 }
@@ -21,7 +22,7 @@ export interface ConditionOperator {
 type Read<T> = (text: string) => T | undefined
 type Compare<T> = (value: T, wanted: T) => boolean
 
-/** Compares values that are read first. What cannot be read matches nothing. */
+/** An operator that converts both values before it compares them. A value that can't be converted matches nothing. */
 function comparing<T>(read: Read<T>, compare: Compare<T>): Pick<ConditionOperator, 'accepts' | 'compile'> {
   return {
     accepts: (text) => read(text) !== undefined,
@@ -61,7 +62,7 @@ const patterns: Pick<ConditionOperator, 'accepts' | 'compile'> = {
   },
 }
 
-/** Each part is matched by itself, so that no star reaches over a colon, but in the last. */
+/** Each part of an ARN is matched by itself, so that a star matches no colon except in the last part. */
 const arns: Pick<ConditionOperator, 'accepts' | 'compile'> = {
   accepts: (value) => arnParts(value) !== undefined,
   compile: (values) => {
@@ -89,7 +90,7 @@ function compileArn(tokens: readonly PatternToken[]): (parts: readonly string[],
   }
   const matchers: GlobMatcher[] = pieces.map(compileGlob)
   return (parts, lookup) =>
-    matchers.length === parts.length && matchers.every((matches, i) => matches(parts[i] ?? '', lookup))
+    matchers.length === parts.length && matchers.every((matches, i) => matches(known(parts[i]), lookup))
 }
 
 const addresses: Pick<ConditionOperator, 'accepts' | 'compile'> = {
@@ -145,7 +146,7 @@ export const conditionOperators: readonly ConditionOperator[] = [
   { name: 'ArnNotLike', ...negative, ...glob, ...arns },
 ]
 
-/** Asks whether the key is missing: not a comparison, so it stands outside of the table. */
+/** Tests whether the key is missing. It compares no values, so it is not in the table. */
 export const nullOperator = 'Null'
 
 const byName = new Map(conditionOperators.map((operator) => [operator.name.toLowerCase(), operator]))

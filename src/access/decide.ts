@@ -15,18 +15,18 @@ import type { PolicyKind } from './policy-document.ts'
 
 export interface DecisionInput {
   readonly request: AccessRequest
-  /** Of the key and its user. `undefined`: nothing narrows what the key may do with what its account owns. None: it may do nothing by itself. */
+  /** Policies of the key and its user. `undefined`: the key may do everything with what its account owns. Empty: the key may do nothing by itself. */
   readonly identityPolicies: readonly NamedPolicy[] | undefined
-  /** Of temporary credentials. */
+  /** The policy of temporary credentials, or a user key's own. It can only narrow what the others allow. */
   readonly sessionPolicy?: CompiledPolicy | undefined
-  /** The bucket that the request is about. `undefined`: about none (ListBuckets), or about one that is to be made. */
+  /** The bucket that the request is about. `undefined`: it is about none (ListBuckets), or the bucket does not exist yet. */
   readonly bucket?: BucketAccess | undefined
-  /** The object that is there already. `undefined`: none, or it makes no difference. */
+  /** The existing object. `undefined`: there is none, or the decision does not depend on it. */
   readonly object?: ObjectAccess | undefined
 }
 
 export interface NamedPolicy {
-  /** As `access explain` shows it. */
+  /** The name that `access explain` shows. */
   readonly name: string
   readonly policy: CompiledPolicy
 }
@@ -37,14 +37,14 @@ export interface BucketAccess {
   readonly policy?: CompiledPolicy | undefined
   readonly grants?: readonly Grant[] | undefined
   readonly ownership: ObjectOwnership
-  /** Of bucket and account together: what either blocks. */
+  /** What the bucket or its account blocks. */
   readonly publicAccessBlock: PublicAccessBlock
-  /** A recovery may lack what guarded it: nobody but the account's own key comes in. */
+  /** A recovery can have lost the bucket's policy or grants, so only the account's own key has access until an operator confirms the bucket. */
   readonly unconfirmed?: boolean
 }
 
 export interface ObjectAccess {
-  /** Account id. Counts only where ownership is not BucketOwnerEnforced. */
+  /** Account id. Ignored when ownership is BucketOwnerEnforced. */
   readonly owner: string
   readonly grants?: readonly Grant[] | undefined
 }
@@ -55,7 +55,7 @@ export interface Decision {
 }
 
 export type Reason =
-  /** `statement`: its Sid, or `#2` for the second. `name`: of an identity policy. */
+  /** `statement`: its Sid, or `#2` for the second. `name`: the name of an identity policy. */
   | {
       readonly by: 'statement'
       readonly effect: 'Allow' | 'Deny'
@@ -63,7 +63,7 @@ export type Reason =
       readonly name?: string | undefined
       readonly statement: string
     }
-  /** The account's own key, and nothing denies it. */
+  /** It is the account's own key, and nothing denies the request. */
   | { readonly by: 'owner' }
   | {
       readonly by: 'grant'
@@ -71,16 +71,16 @@ export type Reason =
       readonly permission: GrantPermission
       readonly to: string
     }
-  /** Nothing allows it; `missing` says whose permission is not there. */
+  /** Nothing allows the request; `missing` says which permission would be needed. */
   | { readonly by: 'default'; readonly missing: 'identity policy' | 'session policy' | 'bucket policy or grant' }
-  /** The bucket policy would allow it, if RestrictPublicBuckets did not keep it from that. */
+  /** RestrictPublicBuckets overrides a public bucket policy that allows the request. */
   | { readonly by: 'public access block' }
-  /** Whatever its policy says: see `BucketAccess`. */
+  /** The bucket is unconfirmed, whatever its policy says: see `BucketAccess`. */
   | { readonly by: 'unconfirmed bucket' }
 
 /**
- * Allows or denies, and says because of what. What anything denies explicitly is denied. Within one account, an identity policy or the bucket allows;
- * across accounts both must; a session policy must in any case.
+ * Allows or denies the request, and gives the reason. An explicit Deny anywhere denies it. Within one account, an identity policy or the bucket must allow it;
+ * across accounts, both must. A session policy must allow it in any case.
  */
 export function decide(input: DecisionInput): Decision {
   const { principal } = input.request
@@ -94,7 +94,7 @@ export function decide(input: DecisionInput): Decision {
   const isOwn = owner === undefined || principal.accountId === owner
   const session = verdicts.session === undefined || verdicts.session.allows !== undefined
   if (isOwn) {
-    const because = fromIdentity ?? directly(fromResource)
+    const because = fromIdentity ?? directReason(fromResource)
     if (because === undefined) return denied({ by: 'default', missing: 'identity policy' })
     return session ? allowed(because) : denied({ by: 'default', missing: 'session policy' })
   }
@@ -108,18 +108,18 @@ export interface DecisionNeeds extends PolicyNeeds {
   readonly object: boolean
 }
 
-/** What must be read of an existing object before `decide` is asked about this action. Cheap: for each request. */
+/** What must be read of an existing object before `decide` is called for this action. Cheap enough for every request. */
 export function needsOf(input: Omit<DecisionInput, 'request'>, action: string): DecisionNeeds {
   const { bucket } = input
   const policies = [bucket?.policy, input.sessionPolicy, ...(input.identityPolicies ?? []).map((of) => of.policy)]
   return {
     existingTags: policies.some((policy) => policy?.needs(action).existingTags === true),
-    object: bucket !== undefined && areGrantsUsed(bucket) && goesByObject(bucket, action),
+    object: bucket !== undefined && areGrantsUsed(bucket) && dependsOnObject(bucket, action),
   }
 }
 
-/** A removal does where others than the bucket's owner may write, as whoever owns an object may then remove it. */
-function goesByObject({ grants = [] }: BucketAccess, action: string): boolean {
+/** A removal depends on the object's owner when a grant lets others write to the bucket, because an owner can then remove its own objects. */
+function dependsOnObject({ grants = [] }: BucketAccess, action: string): boolean {
   if (isOfObjectOwner(action)) return true
   return grants.length > 0 && bucketPermissionFor(action, true) !== bucketPermissionFor(action, false)
 }
@@ -127,7 +127,7 @@ function goesByObject({ grants = [] }: BucketAccess, action: string): boolean {
 const allowed = (because: Reason): Decision => ({ allowed: true, because })
 const denied = (because: Reason): Decision => ({ allowed: false, because })
 
-/** What the bucket or the object says. `direct`: to the principal itself, not only to its account. */
+/** What the bucket or the object allows. `direct`: to the principal itself, not only to its account. */
 type FromResource =
   | { readonly allows: true; readonly direct: boolean; readonly because: Reason }
   | { readonly allows: false; readonly because: Reason }
@@ -136,15 +136,15 @@ function ofAnonymous(fromResource: FromResource): Decision {
   return fromResource.allows && fromResource.direct ? allowed(fromResource.because) : denied(fromResource.because)
 }
 
-/** What is allowed to an account is for the account to pass on: to its users, by their own policies. */
-function directly(fromResource: FromResource): Reason | undefined {
+/** A permission for an account does not reach its users by itself: their own policies must pass it on. */
+function directReason(fromResource: FromResource): Reason | undefined {
   return fromResource.allows && fromResource.direct ? fromResource.because : undefined
 }
 
-/** What each policy says. Each is asked once. */
+/** The verdict of each policy, evaluated once. */
 interface Verdicts {
   readonly session: PolicyVerdict | undefined
-  /** `undefined`: nothing narrows the key. */
+  /** `undefined`: no policy narrows the key. */
   readonly identity: readonly NamedVerdict[] | undefined
   readonly bucket: PolicyVerdict | undefined
 }
@@ -173,7 +173,7 @@ function denialOf(input: DecisionInput, { session, identity, bucket }: Verdicts)
   return { by: 'statement', effect: 'Deny', policy: 'bucket', statement: bucket.denies }
 }
 
-/** Neither a key that anything narrows, nor a user's. */
+/** True for a key of the bucket's owner account that is not a user's, and that no policy narrows. */
 function isOwnersOwnKey({ request: { principal }, identityPolicies }: DecisionInput, { owner }: BucketAccess): boolean {
   return identityPolicies === undefined && principal.kind === 'account' && principal.accountId === owner
 }
@@ -184,7 +184,7 @@ const repairActions: ReadonlySet<string> = new Set([
   's3:DeleteBucketPolicy',
 ])
 
-/** Whatever its bucket's policy says, the account's own key can read it and put another in its place. */
+/** The account's own key can always read and replace the bucket policy, whatever that policy says. */
 function isRepair({ request: { action, principal }, bucket }: DecisionInput): boolean {
   return principal.kind === 'account' && principal.accountId === bucket?.owner && repairActions.has(action)
 }
@@ -199,7 +199,7 @@ function identityAllows(verdicts: readonly NamedVerdict[] | undefined): Reason |
 
 const areGrantsUsed = ({ ownership }: BucketAccess): boolean => ownership !== 'BucketOwnerEnforced'
 
-/** Account id of who can allow the request. `undefined`: it is about nothing that anybody owns yet. */
+/** Id of the account that can allow the request. `undefined`: the request is about nothing that has an owner yet. */
 function ownerOf({ request, bucket, object }: DecisionInput): string | undefined {
   if (bucket === undefined || object === undefined) return bucket?.owner
   return areGrantsUsed(bucket) && isOfObjectOwner(request.action) ? object.owner : bucket.owner
@@ -217,7 +217,7 @@ function resourceAllows(
 ): FromResource {
   const { bucket } = input
   if (bucket === undefined) return nothingThere
-  // A bucket's policy can give away only what belongs to the bucket's owner.
+  // A bucket policy can only allow access to what the bucket's owner owns.
   const byPolicy = owner === bucket.owner ? policyAllows(input, bucket, verdict) : nothingThere
   if (byPolicy.allows && byPolicy.direct) return byPolicy
   const byGrant = areGrantsUsed(bucket) ? grantAllows(input, bucket) : undefined
@@ -240,7 +240,7 @@ function policyAllows(
   return { allows: true, direct: allows !== undefined, because }
 }
 
-/** A grant to everyone or to whoever signed, before one to the account. */
+/** Prefers a grant to everyone or to all signed requests over one to the account, because only the former are direct. */
 function grantAllows({ request, object }: DecisionInput, bucket: BucketAccess): FromResource | undefined {
   const { action, principal } = request
   const ownsObject = principal.kind !== 'anonymous' && principal.accountId === object?.owner

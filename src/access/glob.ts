@@ -1,4 +1,4 @@
-/** Patterns of policies: `*` stands for any characters, `?` for one, `${key}` for a value of the request. Knows no policy. */
+/** The patterns in policies: `*` matches any characters, `?` matches one, and `${key}` stands for a value of the request. */
 
 export type PatternToken =
   | { readonly kind: 'text'; readonly text: string }
@@ -6,14 +6,14 @@ export type PatternToken =
   | { readonly kind: 'one' }
   | { readonly kind: 'variable'; readonly key: string; readonly fallback: string | undefined }
 
-/** Says a value of the request; `undefined` where it has none, or several. */
+/** Returns a value of the request; `undefined` when it has none or several. */
 export type Lookup = (key: string) => string | undefined
 
 export class PatternError extends Error {}
 
 /**
- * Variables count only where the policy's version has them. Wildcards count in resources and in `Like` operators.
- * @throws PatternError on a variable that does not end.
+ * The policy's version decides whether there are variables. Only resources and some operators have wildcards.
+ * @throws PatternError for a variable without its closing brace, or with a malformed default.
  */
 export function parsePattern(text: string, options: { variables: boolean; wildcards: boolean }): PatternToken[] {
   const tokens: PatternToken[] = []
@@ -26,14 +26,14 @@ export function parsePattern(text: string, options: { variables: boolean; wildca
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at)
     if (options.wildcards && char === '*') {
-      // Several mean no more than one, and would cost more.
+      // Several stars in a row mean the same as one, and would cost more.
       if (plain !== '' || tokens.at(-1)?.kind !== 'any') push({ kind: 'any' })
     } else if (options.wildcards && char === '?') push({ kind: 'one' })
     else if (options.variables && char === '$' && text[at + 1] === '{') {
       const end = text.indexOf('}', at + 2)
       if (end < 0) throw new PatternError('a policy variable does not end')
       const inside = text.slice(at + 2, end)
-      // How a policy spells these three where they would mean something else.
+      // `${*}`, `${?}` and `${$}` are the escapes of these characters.
       if (inside === '*' || inside === '?' || inside === '$') plain += inside
       else push(parseVariable(inside))
       at = end
@@ -58,7 +58,7 @@ export const hasVariable = (tokens: readonly PatternToken[]): boolean => tokens.
 export const hasWildcard = (tokens: readonly PatternToken[]): boolean =>
   tokens.some(({ kind }) => kind === 'any' || kind === 'one')
 
-/** The text that the tokens stand for. `undefined` if a variable has no value; then nothing matches. Wildcards are kept as they are written. */
+/** The text that the tokens stand for, with wildcards as written. `undefined` if a variable has no value; then nothing matches. */
 export function textOf(tokens: readonly PatternToken[], lookup: Lookup): string | undefined {
   let text = ''
   for (const token of tokens) {
@@ -76,7 +76,7 @@ export function textOf(tokens: readonly PatternToken[], lookup: Lookup): string 
 
 export type GlobMatcher = (text: string, lookup: Lookup) => boolean
 
-/** Whether all of a text matches. The value of a variable stands for itself: a star in it is a star. */
+/** Compiles a test of whether a whole text matches. Wildcards in a variable's value match only themselves. */
 export function compileGlob(tokens: readonly PatternToken[]): GlobMatcher {
   if (hasVariable(tokens)) {
     return (text, lookup) => {
@@ -96,12 +96,12 @@ export function compileGlob(tokens: readonly PatternToken[]): GlobMatcher {
   return (text) => matchesPieces(pieces, text)
 }
 
-/** What stands between two stars: characters, and `mark` for any one. */
+/** The characters between two stars, with `mark` for `?`. */
 type Segment = readonly number[]
 
 const mark = -1
 
-/** At least one; a star lies between each two. */
+/** Splits at stars, so there is at least one segment. `undefined`: a variable has no value. */
 function segmentsOf(tokens: readonly PatternToken[], lookup: Lookup): Segment[] | undefined {
   const segments: number[][] = [[]]
   for (const token of tokens) {
@@ -110,36 +110,36 @@ function segmentsOf(tokens: readonly PatternToken[], lookup: Lookup): Segment[] 
     else {
       const text = token.kind === 'text' ? token.text : (lookup(token.key) ?? token.fallback)
       if (text === undefined) return undefined
-      segments.at(-1)?.push(...codesOf(text))
+      segments.at(-1)?.push(...codePointsOf(text))
     }
   }
   return segments
 }
 
-/** Characters, as `?` counts them. */
-function codesOf(text: string): number[] {
+/** Code points, because `?` matches one. */
+function codePointsOf(text: string): number[] {
   return Array.from(text, (char) => char.codePointAt(0) ?? 0)
 }
 
-/** The first segment stands at the start, the last at the end, and each other at the first place where it can: later ones have the most room then. */
+/** The first segment must be at the start and the last at the end. Each other one takes the first place that fits, which leaves the most room for later ones. */
 function matchesSegments(segments: readonly Segment[], text: string): boolean {
-  const codes = codesOf(text)
+  const codes = codePointsOf(text)
   const [first = [], ...others] = segments
   const last = others.pop()
-  if (last === undefined) return first.length === codes.length && stands(first, codes, 0)
+  if (last === undefined) return first.length === codes.length && matchesAt(first, codes, 0)
   const end = codes.length - last.length
   let at = first.length
-  if (at > end || !stands(first, codes, 0) || !stands(last, codes, end)) return false
+  if (at > end || !matchesAt(first, codes, 0) || !matchesAt(last, codes, end)) return false
   for (const segment of others) {
     if (segment.length === 0) continue
-    const found = find(segment, codes, at, end)
+    const found = indexOfSegment(segment, codes, at, end)
     if (found < 0) return false
     at = found + segment.length
   }
   return true
 }
 
-/** The same of segments that are text alone. */
+/** The faster variant for segments without `?`. */
 function matchesPieces(pieces: readonly string[], text: string): boolean {
   const [first = '', ...others] = pieces
   const last = others.pop()
@@ -155,15 +155,15 @@ function matchesPieces(pieces: readonly string[], text: string): boolean {
   return true
 }
 
-function stands(segment: Segment, codes: readonly number[], at: number): boolean {
+function matchesAt(segment: Segment, codes: readonly number[], at: number): boolean {
   return segment.every((code, i) => code === mark || code === codes[at + i])
 }
 
 /**
- * The first place of a segment between two others, or -1. Shift-And: each bit says of a start of the segment whether the text ends with it, so that the
- * cost is a thirty-second of the product of both lengths, whatever stands in them. Who writes a policy could make others wait otherwise.
+ * The first place of a segment in `codes` between `from` and `to`, or -1. Uses the Shift-And algorithm: bit i says whether the text read so far ends with the
+ * segment's first i + 1 characters. It costs at most a thirty-second of the product of both lengths, so the author of a policy can't slow down other requests.
  */
-function find(segment: Segment, codes: readonly number[], from: number, to: number): number {
+function indexOfSegment(segment: Segment, codes: readonly number[], from: number, to: number): number {
   if (segment.length > to - from) return -1
   const words = Math.ceil(segment.length / 32)
   const masks = masksOf(segment, words)
@@ -182,7 +182,7 @@ function find(segment: Segment, codes: readonly number[], from: number, to: numb
   return -1
 }
 
-/** Of each character, the places of the segment where it can stand. Under `mark`: where any can. */
+/** For each character of the segment, a bit mask of its positions. Positions of `?` are in every mask; the mask under `mark` serves all other characters. */
 function masksOf(segment: Segment, words: number): Map<number, Int32Array> {
   const everywhere = new Int32Array(words)
   segment.forEach((code, i) => {
@@ -198,15 +198,15 @@ function masksOf(segment: Segment, words: number): Map<number, Int32Array> {
   return masks
 }
 
-/** Whether some text that starts with `start` matches. A variable can stand for anything. */
+/** Whether the pattern matches any text that starts with `start`. A variable counts as a star. */
 export function canStartWith(tokens: readonly PatternToken[], start: string): boolean {
   const units: number[] = []
   for (const token of tokens) {
-    if (token.kind === 'text') units.push(...codesOf(token.text))
+    if (token.kind === 'text') units.push(...codePointsOf(token.text))
     else units.push(token.kind === 'one' ? mark : star)
   }
   let states = afterStars(units, new Set([0]))
-  for (const code of codesOf(start)) {
+  for (const code of codePointsOf(start)) {
     const next = new Set<number>()
     for (const state of states) {
       if (units[state] === star) next.add(state)
@@ -220,9 +220,9 @@ export function canStartWith(tokens: readonly PatternToken[], start: string): bo
 
 const star = -2
 
-/** A star may stand for nothing. */
+/** Adds the states after stars, because a star can match nothing. */
 function afterStars(units: readonly number[], states: Set<number>): Set<number> {
-  // A set that grows is walked to its new end.
+  // The loop also visits the states that it adds.
   for (const state of states) if (units[state] === star) states.add(state + 1)
   return states
 }

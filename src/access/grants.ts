@@ -1,10 +1,10 @@
-/** Grants of access control lists, and what blocks public ones. Pure. */
+/** Grants of access control lists, and blocks of public access. Pure. */
 
 export type GrantPermission = 'FULL_CONTROL' | 'READ' | 'WRITE' | 'READ_ACP' | 'WRITE_ACP'
 
 export type Grantee =
   | { readonly kind: 'account'; readonly accountId: string }
-  /** Whoever signed, of any account. */
+  /** Every signed request, of any account. */
   | { readonly kind: 'authenticated' }
   | { readonly kind: 'everyone' }
 
@@ -29,7 +29,7 @@ export const noPublicAccessBlock: PublicAccessBlock = {
   restrictPublicBuckets: false,
 }
 
-/** What either of two blocks blocks: of a bucket and of its account. */
+/** Combines the block of a bucket with that of its account: the result blocks what either blocks. */
 export function joinBlocks(a: PublicAccessBlock, b: PublicAccessBlock): PublicAccessBlock {
   return {
     blockPublicAcls: a.blockPublicAcls || b.blockPublicAcls,
@@ -39,12 +39,12 @@ export function joinBlocks(a: PublicAccessBlock, b: PublicAccessBlock): PublicAc
   }
 }
 
-/** To everyone, or to whoever signed: S3 calls both public. */
+/** S3 calls a grant public if it is to everyone or to all signed requests. */
 export const isPublicGrant = ({ grantee }: Grant): boolean => grantee.kind !== 'account'
 
 type Permits = Readonly<Record<Exclude<GrantPermission, 'FULL_CONTROL'>, readonly string[]>>
 
-/** S3 user guide, "Mapping of ACL permissions and access policy permissions". In lower case. */
+/** Actions in lower case, by the permission that allows them. From the S3 user guide, "Mapping of ACL permissions and access policy permissions". */
 const bucketPermits: Permits = {
   READ: ['s3:listbucket', 's3:listbucketversions', 's3:listbucketmultipartuploads'],
   WRITE: ['s3:putobject'],
@@ -64,22 +64,22 @@ const objectPermits: Permits = {
   READ_ACP: ['s3:getobjectacl', 's3:getobjectversionacl'],
   WRITE_ACP: ['s3:putobjectacl', 's3:putobjectversionacl'],
 }
-/** With WRITE on the bucket, who owns an object can remove it. */
+/** WRITE on a bucket also lets a principal remove the objects that it owns. */
 const ownObjectsPermits = ['s3:deleteobject']
 
-/** Of an object, and so its owner's to allow, where an object can have another owner than its bucket. */
+/** Where an object can have another owner than its bucket, the object's owner is the one who can allow these. */
 const ofObjects: ReadonlySet<string> = new Set(Object.values(objectPermits).flat())
 
-/** Whether an action is the business of the object's owner, rather than of the bucket's. */
+/** Whether the object's owner, rather than the bucket's, can allow an action. */
 export const isOfObjectOwner = (action: string): boolean => ofObjects.has(action.toLowerCase())
 
-/** The permissions of a bucket's grants that allow the action. `ownsObject`: whether the principal owns the object it is about. */
+/** The permission that allows the action when a bucket grants it. `ownsObject`: whether the principal owns the object. */
 export function bucketPermissionFor(action: string, ownsObject: boolean): GrantPermission | undefined {
   const lower = action.toLowerCase()
   return ownsObject && ownObjectsPermits.includes(lower) ? 'WRITE' : permissionIn(bucketPermits, lower)
 }
 
-/** The same of an object's grants. */
+/** The permission that allows the action when an object grants it. */
 export function objectPermissionFor(action: string): GrantPermission | undefined {
   return permissionIn(objectPermits, action.toLowerCase())
 }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from './policy-json.ts'
 import { policyPattern } from './policy-pattern.ts'
 import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
 
-/** Other services' actions in identity policies: of keys that encrypt, and of temporary ones. MinIO's own policies name them. */
+/** Identity policies can name these actions of KMS and STS, because MinIO's own policies do. */
 const otherAction = /^(?:sts|kms):[A-Za-z*?]{1,128}$/i
 const adminAction = /^admin:[A-Za-z*?]{1,128}$/i
 const s3Action = /^s3:[A-Za-z*?]{1,128}$/i
@@ -15,11 +15,11 @@ const bucketArnPrefix = 'arn:aws:s3:::'
 
 const noLookup = (): undefined => undefined
 
-/** A policy can name thousands, and several checks ask for each. */
+/** A policy can have thousands of patterns, and several checks need the actions of each. */
 const patternsRemembered = 2048
 const remembered = new Map<string, readonly string[]>()
 
-/** What actions a pattern stands for, in lower case. */
+/** The actions of S3 that a pattern matches, in lower case. */
 export function actionsMatching(pattern: string): readonly string[] {
   const lower = pattern.toLowerCase()
   const known = remembered.get(lower)
@@ -44,7 +44,7 @@ export function parseActions(statement: JsonObject, name: string, target: Policy
   return { negated, patterns }
 }
 
-/** Whether it stands for something that the admin port does. */
+/** Whether it matches an action of the admin port. */
 function isAdminAction(pattern: string): boolean {
   if (!adminAction.test(pattern)) return false
   const matches = compileGlob(parsePattern(pattern.toLowerCase(), { variables: false, wildcards: true }))
@@ -67,7 +67,7 @@ function oneOf(
     : { negated: true, element: `Not${element}`, value: negative }
 }
 
-/** `actions`: of the same statement; in a bucket policy each must apply to one of the resources. */
+/** `actions`: those of the same statement. In a bucket policy, each must apply to one of the resources. */
 export function parseResources(
   statement: JsonObject,
   name: string,
@@ -84,7 +84,7 @@ export function parseResources(
   return { negated, patterns }
 }
 
-/** What a resource can be: the bucket, or what lies in it. Throws MalformedPolicy if it can be neither. */
+/** Whether a resource can match the bucket, objects in it, or both. Throws MalformedPolicy if it can match neither. */
 function targetsOf(
   pattern: string,
   target: PolicyTarget,
@@ -112,7 +112,7 @@ function parseTokens(pattern: string, variables: boolean, place: PolicyPlace): P
   return tokens
 }
 
-/** Throws MalformedPolicy where `parse` throws PatternError. */
+/** Turns a PatternError of `parse` into MalformedPolicy. */
 export function refusingPatterns<T>(place: PolicyPlace, parse: () => T): T {
   try {
     return parse()
@@ -122,7 +122,7 @@ export function refusingPatterns<T>(place: PolicyPlace, parse: () => T): T {
   }
 }
 
-/** Throws MalformedPolicy unless each variable is a key that is evaluated and has one value. */
+/** Throws MalformedPolicy unless every variable names an evaluated key with a single value. */
 export function checkVariables(tokens: readonly PatternToken[], place: PolicyPlace): void {
   for (const token of tokens) {
     if (token.kind !== 'variable') continue

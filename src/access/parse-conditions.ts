@@ -1,4 +1,4 @@
-/** Conditions of a policy's statement. What is not evaluated is refused by name. */
+/** The conditions of a policy's statement. Operators and keys that are not evaluated are refused by name. */
 import { findConditionKey } from './condition-keys.ts'
 import { type ConditionOperator, findOperator, nullOperator, parseValue } from './condition-operators.ts'
 import { hasVariable } from './glob.ts'
@@ -57,7 +57,7 @@ function parseCondition(
   return condition
 }
 
-/** AWS takes numbers and Booleans without quotes, too. */
+/** AWS also accepts numbers and Booleans without quotes. */
 function valuesOf(value: Json, place: PolicyPlace): string[] {
   const list: readonly Json[] = Array.isArray(value) ? value : [value]
   if (list.length === 0) throw malformed('The condition has no value', place)
@@ -69,7 +69,7 @@ function valuesOf(value: Json, place: PolicyPlace): string[] {
   })
 }
 
-/** Throws unless the operator can read each value, as far as that is known before a request. */
+/** Throws MalformedPolicy unless the operator can read each value. A value with variables is known only with a request, so it passes. */
 function checkValues({ operator, key, values }: PolicyCondition, statement: string, variables: boolean): void {
   const place = { statement, element: `Condition ${operator} ${key}` }
   const found = findOperator(operator)
@@ -85,7 +85,7 @@ function isAccepted(operator: ConditionOperator, value: string, variables: boole
   return hasVariable(tokens) || operator.accepts(value)
 }
 
-/** Throws if no action of the statement has requests with such a key: then the condition could never say anything. */
+/** Throws MalformedPolicy for a condition key that no request for the statement's actions can have. */
 export function checkConditionsApply(
   conditions: readonly PolicyCondition[],
   actions: Patterns,

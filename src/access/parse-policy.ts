@@ -24,7 +24,7 @@ const statementElements = [
 
 /**
  * Throws MalformedPolicy, and PolicyTooLarge.
- * @param text JSON, as the client sent it.
+ * @param text JSON as the client sent it.
  */
 export function parsePolicy(text: string, target: PolicyTarget): PolicyDocument {
   if (Buffer.byteLength(text) > limits.policyBytesMax) throw new S3Error('PolicyTooLarge')
@@ -60,7 +60,7 @@ function refuseUnknown(object: JsonObject, elements: readonly string[], statemen
 }
 
 function parseVersion(value: Json | undefined): PolicyVersion {
-  // Without one, AWS takes the older.
+  // AWS's default is the older version.
   if (value === undefined) return '2008-10-17'
   const version = versions.find((known) => known === value)
   if (version === undefined) throw malformed('The policy must contain a valid version string', { element: 'Version' })
@@ -72,7 +72,7 @@ function parseText(value: Json | undefined, place: PolicyPlace): string | undefi
   throw malformed('The element must be a string', place)
 }
 
-/** One statement may stand without a list around it. */
+/** A single statement needs no list around it. */
 function statementsOf(value: Json | undefined): readonly JsonObject[] {
   if (value === undefined) throw malformed('Missing required field Statement')
   const list = Array.isArray(value) ? value : [value]

@@ -3,14 +3,14 @@ import type { NamedPrincipal, PolicyTarget, Principals } from './policy-document
 import type { Json, JsonObject } from './policy-json.ts'
 import { malformed, type PolicyPlace, stringsOf } from './policy-place.ts'
 
-/** As the configuration has them: twelve digits are such an id, too. */
+/** The form of account ids in the configuration. AWS's ids of twelve digits match it too. */
 const accountId = '[A-Za-z0-9_-]{1,64}'
 const bareAccount = new RegExp(`^${accountId}$`)
 const accountArn = new RegExp(`^arn:aws:iam::(${accountId}):root$`)
 const userArn = new RegExp(`^arn:aws:iam::(${accountId}):user/([\\w+=,.@/-]{1,512})$`)
 const anyone: NamedPrincipal = { kind: 'anyone' }
 
-/** `undefined` in policies that belong to a principal. */
+/** `undefined` for identity and session policies, which belong to a principal and name none. */
 export function parsePrincipals(statement: JsonObject, name: string, target: PolicyTarget): Principals | undefined {
   const positive = statement.get('Principal')
   const negative = statement.get('NotPrincipal')

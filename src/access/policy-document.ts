@@ -1,8 +1,8 @@
-/** What a policy says, once it is parsed: the document, its statements and their elements. Knows neither JSON nor requests. */
+/** A parsed policy: the document, its statements and their elements. */
 
 /**
- * Where a policy stands. A bucket policy names principals, and resources of its own bucket alone. An identity policy belongs to a user or key, a session
- * policy to temporary credentials: neither names principals.
+ * What a policy is attached to. A bucket policy names principals, and only resources of its own bucket. An identity policy belongs to a user or key, a session
+ * policy to temporary credentials; neither names principals.
  */
 export type PolicyTarget =
   | { readonly kind: 'bucket'; readonly bucket: string }
@@ -21,10 +21,10 @@ export interface PolicyDocument {
 }
 
 export interface PolicyStatement {
-  /** The Sid, or `#1` for the first statement, if it has none. */
+  /** The Sid. Without one, `#1` for the first statement. */
   readonly name: string
   readonly effect: 'Allow' | 'Deny'
-  /** In bucket policies alone. */
+  /** Only in bucket policies. */
   readonly principals?: Principals | undefined
   readonly actions: Patterns
   readonly resources: Patterns
@@ -33,7 +33,7 @@ export interface PolicyStatement {
 
 /** Action or NotAction, Resource or NotResource. */
 export interface Patterns {
-  /** `NotAction`, `NotResource`: what none of the patterns matches. */
+  /** `NotAction`, `NotResource`: matches what none of the patterns matches. */
   readonly negated: boolean
   readonly patterns: readonly string[]
 }
@@ -49,7 +49,7 @@ export type NamedPrincipal =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'user'; readonly accountId: string; readonly name: string }
 
-/** One operator over one key. All conditions of a statement must hold. */
+/** One operator on one key. All conditions of a statement must hold. */
 export interface PolicyCondition {
   /** As in the operator table: `StringEquals`. */
   readonly operator: string

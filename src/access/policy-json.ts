@@ -1,9 +1,9 @@
-/** JSON of policies, read strictly: no key twice, nothing deep, and numbers as they are written. Knows no policy. */
+/** A strict parser for the JSON of policies: refuses duplicate keys and deep nesting, and keeps numbers as written. */
 
 export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject
 export type JsonObject = ReadonlyMap<string, Json>
 
-/** As it is written, since a policy compares text. */
+/** A number as it is written, because policies compare text. */
 export class JsonNumber {
   readonly text: string
 
@@ -14,7 +14,7 @@ export class JsonNumber {
 
 export class JsonError extends Error {}
 
-/** A policy needs six: document, statements, statement, condition, operator, values. */
+/** A policy needs six levels: document, statements, statement, condition, operator, values. */
 const depthMax = 8
 
 /** Throws JsonError. */
@@ -109,7 +109,7 @@ class JsonReader {
     }
   }
 
-  /** Ends on its last character. */
+  /** Leaves the position on the escape's last character. */
   #escape(): string {
     const char = this.#text.charAt(++this.#at)
     const plain = escapes[char]

@@ -1,18 +1,18 @@
-/** Where in a policy something stands, for the errors that name it. */
+/** A place in a policy, which errors name. */
 import { S3Error } from '../errors.ts'
 import type { Json } from './policy-json.ts'
 
-/** A statement and its element. Both missing: the document itself. */
+/** A statement and its element. Without both, the document itself. */
 export interface PolicyPlace {
   /** The Sid, or `#2`. */
   readonly statement?: string | undefined
   readonly element?: string | undefined
 }
 
-/** Long values are cut, since the message goes back to the client. */
+/** Longer values are cut, because the message goes back to the client. */
 const shownCharsMax = 128
 
-/** MalformedPolicy. `what` is S3's own text where it has one. */
+/** Makes a MalformedPolicy. `what` is S3's own text where S3 has one. */
 export function malformed(what: string, place: PolicyPlace = {}, value?: string): S3Error {
   const where = [
     ...(place.statement === undefined ? [] : [`statement ${statementText(place.statement)}`]),
@@ -31,7 +31,7 @@ function shorten(text: string): string {
   return text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text
 }
 
-/** One string, or a list of at least one. */
+/** Accepts one string, or a list of at least one. */
 export function stringsOf(value: Json | undefined, place: PolicyPlace): readonly string[] {
   const list = Array.isArray(value) ? value : [value]
   if (list.length === 0) throw malformed('The element has no value', place)

@@ -1,4 +1,4 @@
-/** The values of condition keys: what the principal says by itself, and what the request is asked for. */
+/** The values of condition keys, from the principal or from the request. */
 import type { AccessPrincipal, AccessRequest, ContextValue, SessionFacts } from './access-request.ts'
 import type { Lookup } from './glob.ts'
 
@@ -15,12 +15,12 @@ const principalValues: ReadonlyMap<string, PrincipalValue> = new Map<string, Pri
   ['aws:PrincipalType', ({ kind }) => typeNames[kind]],
   ['aws:userid', userId],
   ['aws:username', (principal) => (principal.kind === 'user' ? principal.name : undefined)],
-  // No service of AWS sends requests here, neither by itself nor for somebody.
+  // No AWS service sends requests to this server, for itself or for a principal.
   ['aws:PrincipalIsAWSService', ({ kind }) => (kind === 'anonymous' ? undefined : 'false')],
   ['aws:ViaAWSService', () => 'false'],
 ])
 
-/** Temporary keys alone have these, as in AWS. None of them is made with a second factor. */
+/** As in AWS, only temporary keys have these. This server has no multi-factor authentication. */
 const sessionValues: ReadonlyMap<string, (session: SessionFacts) => string> = new Map<
   string,
   (session: SessionFacts) => string
@@ -31,7 +31,7 @@ const sessionValues: ReadonlyMap<string, (session: SessionFacts) => string> = ne
 
 const typeNames = { anonymous: 'Anonymous', account: 'Account', user: 'User' } as const
 
-/** `undefined`: nobody signed. */
+/** `undefined` for an anonymous principal. */
 export function principalArn(principal: AccessPrincipal): string | undefined {
   if (principal.kind === 'anonymous') return undefined
   const resource = principal.kind === 'account' ? 'root' : `user/${principal.name}`
@@ -47,10 +47,10 @@ export function userId(principal: AccessPrincipal): string {
   return principal.kind === 'account' ? principal.accountId : principal.id
 }
 
-/** Whether it is the principal that says what this key is, and not the request. */
+/** Whether the key's value comes from the principal and not from the request. */
 export const isSaidByPrincipal = (key: string): boolean => principalValues.has(key) || key.startsWith(tagPrefix)
 
-/** Keys as in the table of condition keys. */
+/** `key`: spelled as in the table of condition keys. */
 export function contextValue(request: AccessRequest, key: string): ContextValue {
   const { principal } = request
   const own = principalValues.get(key)
@@ -63,7 +63,7 @@ export function contextValue(request: AccessRequest, key: string): ContextValue 
   return principal.kind === 'anonymous' ? undefined : principal.tags?.get(key.slice(tagPrefix.length).toLowerCase())
 }
 
-/** Values of policy variables. A key that has several values has none for this. */
+/** Looks up values of policy variables. A key with several values counts as having none. */
 export function contextLookup(request: AccessRequest): Lookup {
   return (key) => {
     const value = contextValue(request, key)

@@ -4,7 +4,7 @@ import { findOperator, parseValue } from './condition-operators.ts'
 import { hasVariable, hasWildcard } from './glob.ts'
 import type { PolicyCondition, PolicyStatement } from './policy-document.ts'
 
-/** Keys whose fixed values narrow a statement to somebody. */
+/** With a fixed value, these keys narrow a statement enough that it is not public. */
 const narrowingKeys: ReadonlySet<string> = new Set([
   'aws:PrincipalAccount',
   'aws:PrincipalArn',
@@ -13,16 +13,16 @@ const narrowingKeys: ReadonlySet<string> = new Set([
   's3:x-amz-server-side-encryption-aws-kms-key-id',
 ])
 
-/** Operators that compare with the value itself; others hold for all that is less, or more. */
+/** Operators that fix a value. The others hold for a range of values. */
 const fixingOperators = /^(?:String|Arn|IpAddress)/
 
-/** What these keys say of who did not sign. */
+/** The value of these keys for an unsigned request. */
 const nobody = 'anonymous'
 
-/** Ranges that are wider are public. */
+/** A wider range of addresses counts as public. */
 const prefixBitsMin = { ipv4: 8, ipv6: 32 } as const
 
-/** `variables`: whether the version of the policy has them. */
+/** `variables`: whether the policy's version supports variables. */
 export function isPublicStatement(statement: PolicyStatement, variables: boolean): boolean {
   const { effect, principals, conditions } = statement
   if (effect !== 'Allow' || principals === undefined) return false

@@ -1,4 +1,4 @@
-/** A decision's reason in words, as a log line and `holdfast access explain` say it. */
+/** The reason of a decision in words, for the log and `holdfast access explain`. */
 import type { Reason } from './decide.ts'
 import { statementText } from './policy-place.ts'
 

@@ -1,8 +1,8 @@
-/** The policy of a key that is for one bucket, or for what begins with a prefix in it: as a person asks for it by flags. Pure. */
+/** The policy of a key for one bucket, or for the keys with one prefix in it. Commands build it from their flags. Pure. */
 
 export interface KeyScope {
   bucket: string
-  /** Of keys. Empty: the whole bucket. */
+  /** A prefix of object keys. Empty: the whole bucket. */
   prefix: string
   access: 'read-only' | 'write-only' | 'read-write'
 }
@@ -16,11 +16,11 @@ const readsObjects = [
   's3:GetObjectVersionTagging',
 ]
 const writesObjects = ['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts', 's3:PutObject', 's3:PutObjectTagging']
-/** Clients look for a bucket before they use it. */
+/** Clients send these before they use a bucket. */
 const findsBucket = ['s3:GetBucketLocation', 's3:GetBucketVersioning']
 const listsKeys = ['s3:ListBucket', 's3:ListBucketVersions']
 
-/** The document, JSON. What the key writes it may replace, but no version of it remove for good. */
+/** The policy document, JSON. A key that can write can replace objects, but can't remove a version for good. */
 export function scopedPolicy({ bucket, prefix, access }: KeyScope): string {
   const [reads, writes] = [access !== 'write-only', access !== 'read-only']
   const onObjects = [
@@ -42,5 +42,5 @@ export function scopedPolicy({ bucket, prefix, access }: KeyScope): string {
   })
 }
 
-/** What would be a wildcard or begin a variable stands for itself. */
+/** Escapes wildcards and the start of a variable. */
 const escaped = (text: string): string => text.replaceAll(/[*?$]/g, (mark) => `\${${mark}}`)

@@ -1,4 +1,4 @@
-/** How condition operators read values: numbers, times, Booleans, ARNs. `undefined`: not such a value. Pure. */
+/** Readers of the values that condition operators compare: numbers, times, Booleans, bytes, ARNs. `undefined`: not such a value. Pure. */
 
 export function readNumber(text: string): number | undefined {
   return /^[+-]?\d{1,32}(?:\.\d{1,32})?$/.test(text) ? Number(text) : undefined
@@ -6,7 +6,7 @@ export function readNumber(text: string): number | undefined {
 
 const isoTime = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?)?)?$/
 
-/** Milliseconds since the epoch, of ISO 8601 (as W3C narrows it) or of seconds since the epoch. Four digits are a year. */
+/** Milliseconds since the epoch. `text`: ISO 8601 in W3C's profile, or seconds since the epoch. Four digits are a year. */
 export function readTime(text: string): number | undefined {
   if (isoTime.test(text)) {
     const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
@@ -20,12 +20,12 @@ export function readBoolean(text: string): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined
 }
 
-/** Of base64. */
+/** `text`: base64. */
 export function readBinary(text: string): Buffer | undefined {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** The six parts of an ARN. The last keeps its colons. */
+/** The six parts of an ARN. The last can contain colons. */
 export function arnParts(text: string): readonly string[] | undefined {
   const parts = text.split(':')
   if (parts.length < 6 || parts[0] !== 'arn') return undefined

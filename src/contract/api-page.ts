@@ -1,4 +1,4 @@
-/** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of other pages. Knows no operation. */
+/** Renders what clients can rely on as Markdown: docs/api.md, and the short tables of other pages. */
 import { limits } from '../limits.ts'
 import { documentedRules } from './interface-document/rules.ts'
 import type { DocumentedFlag } from './interface-document.ts'

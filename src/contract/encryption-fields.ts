@@ -14,7 +14,7 @@ const method: Parser<'AES256' | 'aws:kms'> = (raw, name) => {
   throw invalidArgument(name, raw, 'The encryption method specified is not supported')
 }
 
-/** Base64 of a JSON object of strings, kept as it came. */
+/** Base64 of a JSON object of strings, kept as sent. */
 const encryptionContext: Parser<string> = (raw, name) => {
   const bytes = Buffer.from(raw, 'base64')
   if (bytes.toString('base64') === raw && isStringMap(bytes.toString('utf8'))) return raw
@@ -43,7 +43,7 @@ export const encryptionRequest = {
   encryptionContext: vendor('server-side-encryption-context', encryptionContext),
 } as const
 
-/** What a read can't ask for: the write decided how an object is encrypted. */
+/** A read can't ask for encryption, because the write decided it. */
 const refusedOfRead = (name: string): InputField<undefined> => ({
   ...refused('vendor', name, 'InvalidArgument'),
   parse: (raw, sentName) => {
@@ -58,7 +58,7 @@ export const encryptionOfRead = {
   encryptionContext: refusedOfRead('server-side-encryption-context'),
 } as const
 
-/** A key that the client holds. Its parsers see each value alone, so that they can't put a secret into an error. */
+/** A key that the client holds. `text` accepts any value, so that no parser's error can repeat a secret. */
 export const customerKey = {
   customerAlgorithm: vendor('server-side-encryption-customer-algorithm', text),
   customerKey: vendor('server-side-encryption-customer-key', text),
@@ -72,7 +72,7 @@ export const sourceCustomerKey = {
   sourceCustomerKeyMd5: vendor('copy-source-server-side-encryption-customer-key-MD5', text),
 } as const
 
-/** How the server encrypts an object: all that the completion of an upload returns. */
+/** How the server encrypts an object. The completion of an upload returns only this. */
 export const encryptionOutOfCompletion = {
   serverSideEncryption: outVendor('server-side-encryption'),
   kmsKeyId: outVendor('server-side-encryption-aws-kms-key-id'),
@@ -86,7 +86,7 @@ export const encryptionOut = {
   customerKeyMd5: outVendor('server-side-encryption-customer-key-MD5'),
 } as const
 
-/** The same for what was just written. */
+/** The same, in answers to writes. */
 export const encryptionOutOfWrite = {
   ...encryptionOut,
   encryptionContext: outVendor('server-side-encryption-context'),

@@ -86,7 +86,7 @@ export const errorCauses: readonly ErrorCause[] = [
   },
 ]
 
-/** What an operation adds: the errors that it declares, and those by which it refuses values. */
+/** The codes that an operation adds: the errors that it declares, and those for values that it refuses. */
 export function ownCodesOf({ errors, input }: DeclaredOperation): ReadonlySet<ErrorCode> {
   const refusals = Object.values(input).flatMap(({ support }) => support.refusal ?? [])
   return new Set([...errors, ...refusals])
@@ -98,7 +98,7 @@ export function codesOf(operation: DeclaredOperation): ReadonlySet<ErrorCode> {
   return new Set([...ownCodesOf(operation), ...met.flatMap(({ codes }) => codes)])
 }
 
-/** The codes that can answer before anything of the request is known. */
+/** The codes that can answer a request before its operation is known. */
 export const codesOfAnyRequest: ReadonlySet<ErrorCode> = new Set(
   errorCauses.flatMap(({ of, codes }) => (of === 'any request' ? codes : [])),
 )

@@ -1,4 +1,4 @@
-/** Renders every error that a client can get as Markdown: docs/errors.md. Knows no operation. */
+/** Renders every error that a client can get as Markdown: docs/errors.md. */
 import { type ErrorCode, errorTable } from '../errors.ts'
 import { errorCauses, ownCodesOf } from './error-causes.ts'
 import { code, page, table } from './markdown.ts'

@@ -1,4 +1,4 @@
-/** Builders of an operation's input and output fields: where each lies in a request or an answer, and how it is read. */
+/** Builders of an operation's input and output fields: where each is in a request or an answer, and how it is parsed. */
 import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { type ErrorCode, notImplemented, S3Error } from '../errors.ts'
 import type { Infer, Shape } from './shapes.ts'
@@ -6,16 +6,16 @@ import { type Support, works } from './support.ts'
 import type { Parser } from './values.ts'
 
 /**
- * Where a field lies.
+ * Where a field is.
  * - header: a plain HTTP header.
- * - vendor: a header that carries the dialect's prefix; a presigned URL may carry it in the query instead.
+ * - vendor: a header that carries the dialect's prefix; a presigned URL can carry it in the query instead.
  * - vendor-prefix: all vendor headers whose name starts with this; decoded to a record by the rest of the name.
  * - query: a query parameter.
- * - form: a field of a form post that is no header elsewhere. Where an operation is authenticated by its form, headers are fields of the form, too.
+ * - form: a field that only form posts have. In an operation that is authenticated by its form, the headers are form fields too.
  */
 export interface FieldPlace {
   in: 'header' | 'vendor' | 'vendor-prefix' | 'query' | 'form'
-  /** As documented; vendor names without prefix. Matched without regard to case, except in the query. */
+  /** The documented name; vendor names without prefix. Case matters only in the query. */
   name: string
 }
 
@@ -55,7 +55,7 @@ export function vendorPrefix(name: string): InputField<Record<string, string>> {
   }
 }
 
-/** The field must be there: otherwise InvalidArgument for the query, InvalidRequest for a header. */
+/** A field that must be present. Without it: InvalidArgument for the query, InvalidRequest for a header. */
 export function required<T>(field: InputField<T | undefined>): InputField<T> {
   const { parse } = field
   return {
@@ -86,7 +86,7 @@ export function refused(
   }
 }
 
-/** The same field, with documentation of the values that work, and of how its parser refuses the others. */
+/** Adds documentation of the values that work, and of the error with which the parser refuses others. */
 export function worksOnly<T>(
   field: InputField<T>,
   only: string,
@@ -95,7 +95,7 @@ export function worksOnly<T>(
   return { ...field, support: { ...field.support, only, refusal } }
 }
 
-/** The same field, for keys that also have these permissions. */
+/** Adds permissions that a request with this field needs. */
 export function needs<T>(field: InputField<T>, ...permissions: string[]): InputField<T> {
   return { ...field, permissions }
 }
@@ -105,11 +105,11 @@ export type InputFields = Record<string, InputField<unknown>>
 /** What a handler gets: the decoded value of every field. */
 export type DecodedFields<F extends InputFields> = { [K in keyof F]: F[K] extends InputField<infer T> ? T : never }
 
-/** A request body as an operation's handler reads it: raw data, decoded from aws-chunked and verified against the signature as it is read. */
+/** The body of a request: raw data, decoded from aws-chunked and verified against the signature while it is read. */
 export interface RequestBody extends ClaimedSource {
   /** Names of trailers announced after the data, without vendor prefix: `checksum-crc32`. */
   readonly trailerNames: readonly string[]
-  /** The value of an announced trailer; known once the body has been drained or read. */
+  /** The value of an announced trailer. Known when the body has been drained or read. */
   trailer(name: string): string | undefined
 }
 
@@ -132,7 +132,7 @@ export type InputBody =
       /** What the checksum headers describe: the body, unless stated otherwise. The handler verifies those of an object. */
       checksumsOf?: 'body' | 'object'
     }
-  /** A document of JSON that must be there, given to the handler as text: `body: string`. Its digests are verified as those of XML are. */
+  /** A required JSON document, given to the handler as text: `body: string`. Its digests are verified like those of XML. */
   | { kind: 'json'; bytesMax: number }
 
 export type DecodedBody<B extends InputBody> = B extends { kind: 'stream' }
@@ -164,7 +164,7 @@ export function absentUnless(name: string, when: string): OutputField<never> {
   return { in: 'vendor', name, support: { here: 'works', absentUnless: when }, print: asIs }
 }
 
-/** A record that is sent as one vendor header for each entry. Values are sent as the bytes that came in. */
+/** A record that is sent as one vendor header per entry. Values are sent as the bytes that the client sent. */
 export function outVendorPrefix(name: string): OutputField<Record<string, string>> {
   return { in: 'vendor-prefix', name, support: works, print: () => '' }
 }
@@ -182,9 +182,9 @@ export type OutputBody =
   | { kind: 'none' }
   /** `body: ByteSource`. Content-Length is its size. */
   | { kind: 'stream' }
-  /** `body`: the value of the shape; where it is optional, `undefined` answers no document. */
+  /** `body`: the value of the shape. If `optional`, `undefined` sends no document. */
   | { kind: 'xml'; root: string; shape: Shape; optional?: boolean }
-  /** `body: string`, sent as it is. */
+  /** `body: string`, sent unchanged. */
   | { kind: 'json' }
 
 export type EncodedBody<B extends OutputBody> = B extends { kind: 'stream' }

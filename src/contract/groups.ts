@@ -32,7 +32,7 @@ export const errorsOfVersion = [
   'MethodNotAllowed',
 ] as const satisfies ErrorCode[]
 
-/** The body of a request that must have one, and needs no more room than most. */
+/** A required XML body of ordinary size. */
 export function requiredDocument<S extends Shape>(root: string, shape: S, digestRequired: boolean | 'by AWS' = false) {
   return { kind: 'xml', root, shape, required: true, digestRequired, bytesMax: limits.xmlBodyBytesMax } as const
 }
@@ -62,7 +62,7 @@ const cannedAclNames = [
 const whereEnforced =
   'all, where the bucket has access control lists; otherwise what gives the owner of the bucket, and nobody else, full control'
 
-/** A grantee as a header names it. Whether it is one is for the operation to find out. */
+/** A grantee as a header names it. The operation checks that it exists. */
 export interface NamedGrantee {
   by: 'id' | 'uri' | 'emailAddress'
   name: string
@@ -70,7 +70,7 @@ export interface NamedGrantee {
 
 const namedGrantee = /^(id|uri|emailAddress)\s*=\s*(?:"([^"]*)"|([^\s",=]+))$/i
 
-/** `id="..."`, with or without quotes, and several of them with commas between. */
+/** A comma-separated list of `id="..."`, with or without quotes. */
 const grantees: Parser<readonly NamedGrantee[]> = (raw, header) =>
   raw.split(',', limits.aclGrantsMax + 1).map((one) => {
     const [, by = '', quoted, bare = ''] = namedGrantee.exec(one.trim()) ?? []
@@ -82,7 +82,7 @@ const grantees: Parser<readonly NamedGrantee[]> = (raw, header) =>
 const whereGranted =
   'accounts by id, and the groups AllUsers and AuthenticatedUsers by uri, where the bucket has access control lists'
 
-/** Where there are none: of a bucket that is made, the two things that it asks for contradict each other. */
+/** The error when lists are disabled. A CreateBucket that leaves them disabled and asks for one contradicts itself, and gets its own error. */
 type AclRefusal = 'AccessControlListNotSupported' | 'InvalidBucketAclWithObjectOwnership'
 
 function aclHeaders(refusal: AclRefusal, ...permissions: string[]) {
@@ -99,13 +99,13 @@ function aclHeaders(refusal: AclRefusal, ...permissions: string[]) {
 
 const { grantWrite: _, ...ofObjects } = aclHeaders('AccessControlListNotSupported', 's3:PutObjectAcl')
 
-/** The access control list that an object gets with its data. */
+/** The access control list in a write of an object. */
 export const objectAcl = ofObjects
 
-/** The list that a bucket gets when it is made. */
+/** The access control list in a CreateBucket. */
 export const bucketAcl = aclHeaders('InvalidBucketAclWithObjectOwnership', 's3:PutBucketAcl')
 
-/** The list that PutBucketAcl and PutObjectAcl set: the operation's own permission is all that this takes. */
+/** The list in a PutBucketAcl or PutObjectAcl, which needs only the operation's own permission. */
 export const aclInHeaders = aclHeaders('AccessControlListNotSupported')
 
 const redirectLocation: Parser<string> = (raw) => {
@@ -116,7 +116,7 @@ const redirectLocation: Parser<string> = (raw) => {
   })
 }
 
-/** How an object is kept. The storage class is checked where its names are known. */
+/** How an object is stored. `object-attributes` checks the storage class. */
 export const keeping = {
   storageClass: worksOnly(
     vendor('storage-class', text),
@@ -141,14 +141,14 @@ const inputNames = Object.fromEntries(
   checksumAlgorithms.map((name) => [name, `checksum${name.charAt(0)}${name.slice(1).toLowerCase()}`]),
 ) as Record<ChecksumAlgorithm, ChecksumInputName>
 
-/** A field for each checksum, built from its header's name. */
+/** One field per checksum, made from the header's name. */
 function ofEachChecksum<F>(make: (header: string) => F): Record<ChecksumInputName, F> {
   return Object.fromEntries(
     checksumAlgorithms.map((name) => [inputNames[name], make(checksumFields[name].header)]),
   ) as Record<ChecksumInputName, F>
 }
 
-/** Checksums of the data, sent as headers. SDKs say which one they mean to send, even as a trailer. */
+/** Checksums of the data, sent as headers. SDKs also announce which one they send, even when it is a trailer. */
 export const checksumsIn = {
   contentMd5: header('Content-MD5', base64Digest(16)),
   ...ofEachChecksum((header) => vendor(header, text)),
@@ -178,13 +178,13 @@ export const readConditions = {
   ifUnmodifiedSinceMs: header('If-Unmodified-Since', lenientHttpDate),
 } as const
 
-/** Whether an entity tag matches tells of the object what reading it does. */
+/** A condition on an entity tag reveals something about the object, so it needs the permission to read it. */
 export const writeConditions = {
   ifMatch: needs(header('If-Match', text), 's3:GetObject'),
   ifNoneMatch: header('If-None-Match', text),
 } as const
 
-/** A value that will become a response header must be valid there: in ISO-8859-1, without control characters. */
+/** A value that becomes a response header must be valid there: ISO-8859-1 without control characters. */
 const headerText: Parser<string> = (raw, name) => {
   for (let i = 0; i < raw.length; i++) {
     const code = raw.charCodeAt(i)
@@ -244,7 +244,7 @@ export const objectHeaders = {
   objectLockEventHoldYears: absentUnless('object-lock-event-hold-duration-years', withEventHold),
   storageClass: outVendor('storage-class'),
   websiteRedirectLocation: outVendor('website-redirect-location'),
-  // Sent with the errors that concern a delete marker.
+  // Sent with the errors about a delete marker.
   deleteMarker: outVendor('delete-marker'),
   missingMeta: absentUnless('missing-meta', 'metadata was written other than by headers'),
   expiration: expirationOut,
@@ -254,7 +254,7 @@ export const objectHeaders = {
   ...checksumsOut,
 } as const
 
-/** 32 hex digits, or `null`. Throws InvalidArgument for what can't be a version id. */
+/** 32 hex digits, or `null`. Throws InvalidArgument for anything else. */
 export const versionName: Parser<string> = (raw, name) => {
   if (raw === 'null' || /^[0-9a-f]{32}$/.test(raw)) return raw
   throw invalidArgument(name, raw, 'Invalid version id specified')
@@ -281,7 +281,7 @@ export const lockRequest = {
   objectLockEventHoldYears: refused('vendor', 'object-lock-event-hold-duration-years'),
 } as const
 
-/** Tags in a write, encoded like the query of a URL. */
+/** Tags in a write, encoded like a URL query. */
 export const tagging = needs(vendor('tagging', text), 's3:PutObjectTagging')
 
 export const bypassGovernanceRetention = vendor('bypass-governance-retention', boolean)

@@ -1,4 +1,4 @@
-/** What the S3 interface document says, as data: the flag of every name that it gives an operation. Pure. */
+/** The S3 interface document as data: the flag of every name that it lists for an operation. Pure. */
 import { bucketOperations } from './interface-document/buckets.ts'
 import { multipartOperations } from './interface-document/multipart.ts'
 import type { DocumentedFlag, DocumentedOperations, DocumentedPlace, Message } from './interface-document/named.ts'
@@ -36,7 +36,7 @@ export function documentedFlag(
   return flags.get(identity(operation, message, field))
 }
 
-/** Names of headers are the same in any case. */
+/** Case does not matter in the names of headers. */
 function identity(operation: string, message: Message, { in: place, name }: { in: string; name: string }): string {
   const isHeader = place === 'header' || place === 'vendor'
   return `${operation} ${message} ${place} ${isHeader ? name.toLowerCase() : name}`

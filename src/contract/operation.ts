@@ -14,14 +14,14 @@ import type {
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
 /**
- * Who may send a request. `signed`: only a signer. `anonymous allowed`: anybody, as long as the request carries no wrong signature.
- * `form`: a signer of the policy in a form, or, without both, anybody. Fields of the form take the place of headers.
+ * How a request is authenticated. `signed`: it must be signed. `anonymous allowed`: it can be unsigned, but a wrong signature is refused. `form`: the policy in the
+ * form must be signed; a form with neither policy nor signature is anonymous. The form's fields take the place of headers.
  */
 export type Authentication = 'signed' | 'anonymous allowed' | 'form'
 /** What a request addresses: the service, an account (of S3 Control), a bucket, or an object. */
 export type Target = 'service' | 'account' | 'bucket' | 'object'
 
-/** The parts of a declaration that say when a request means it. The one that requires most wins. */
+/** The parts of a declaration that match a request. If several operations match, the one with the most requirements wins. */
 export interface Route {
   method: Method
   target: Target
@@ -36,17 +36,17 @@ export type Permissions = string | readonly string[]
 /** An operation without its types, as tables and the pipeline see it. */
 export interface Operation<Context> extends Route {
   name: string
-  /** The permissions that a key needs, by AWS's names: `s3:GetObject`. None: the handler checks each thing that it does. */
+  /** The permissions that a request needs, with AWS's names: `s3:GetObject`. None: the handler checks each of its actions. */
   permission: Permissions
-  /** Needed instead when the request names a version, where AWS distinguishes the two: `s3:GetObjectVersion`. */
+  /** Replaces `permission` when the request names a version, where AWS distinguishes the two: `s3:GetObjectVersion`. */
   versionPermission?: Permissions
   authentication: Authentication
   summary: string
-  /** Status of success when the handler returns none. */
+  /** The status of a success, unless the handler returns another. */
   status: number
   /** False: S3 has the operation, and this server refuses it by name with NotImplemented. */
   implemented: boolean
-  /** It may take longer than clients wait for a status line. So 200 and white space are sent while it works, and an error after that goes into the body. */
+  /** It can take longer than clients wait for a status line. So 200 and white space are sent meanwhile, and a later error goes into the body. */
   slow: boolean
   input: Record<string, InputField<unknown>>
   inputBody: InputBody
@@ -54,14 +54,14 @@ export interface Operation<Context> extends Route {
   outputBody: OutputBody
   errors: readonly ErrorCode[]
   /** See `Declaration`. */
-  conditions?: ((input: Record<string, unknown>) => SaidConditions) | undefined
+  conditions?: ((input: Record<string, unknown>) => ConditionValues) | undefined
   handle(context: Context, input: Record<string, unknown>): Promise<Answer>
 }
 
-/** By condition key of policies. */
-export type SaidConditions = Readonly<Record<string, string | readonly string[] | undefined>>
+/** Values by condition key of policies. */
+export type ConditionValues = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What a handler returns: values of the output fields, `body`, and a status if it differs from the declared one. */
+/** What a handler returns: the output fields, `body`, and a status if it differs from the declared one. */
 export type Answer = Record<string, unknown> & { status?: number }
 
 export interface Declaration<
@@ -90,8 +90,8 @@ export interface Declaration<
   outputBody?: OB
   /** The errors of this operation beyond those that any signed request can get: authentication, permission, addressing. */
   errors: readonly ErrorCode[]
-  /** What policies may ask of its document, or of what kind it is. What its head says is known without. */
-  conditions?: (input: DecodedFields<I> & DecodedBody<IB>) => SaidConditions
+  /** Condition values that come from the operation itself or from its document. Those from headers and query are known without this. */
+  conditions?: (input: DecodedFields<I> & DecodedBody<IB>) => ConditionValues
   handle(
     context: Context,
     input: DecodedFields<I> & DecodedBody<IB>,

@@ -1,4 +1,4 @@
-/** Shapes of XML documents: one description that reading, writing and types derive from. Knows nothing of tokens or bytes. */
+/** Shapes of XML documents: one description from which reading, writing and types derive. */
 import { S3Error } from '../errors.ts'
 import { isoTime } from '../time-text.ts'
 import { type Support, works } from './support.ts'
@@ -7,17 +7,17 @@ import { httpInstant, isoInstant, type Parser } from './values.ts'
 export interface TextShape<T = unknown> {
   kind: 'text'
   parse: Parser<T>
-  // A method, so that a shape of any T is a Shape: the writer gives `print` only what the shape's own type admits.
+  // A method, so that a shape of any T is a Shape. The writer passes `print` only values of the shape's own type.
   print(value: T): string
-  /** The printed text never holds a character that XML escapes. */
+  /** The printed text never contains a character that XML escapes. */
   plain?: boolean
-  /** Markup before and behind the printed text. */
+  /** Markup before and after the printed text. */
   around?: string
 }
 
 export interface StructShape<F extends Record<string, Shape> = Record<string, Shape>> {
   kind: 'struct'
-  /** Element name -> shape. Written in this order, read in any. An element that is not listed is MalformedXML. */
+  /** Shapes by element name. Written in this order, read in any. An unlisted element is MalformedXML. */
   fields: F
 }
 
@@ -27,17 +27,17 @@ export interface ListShape<S extends Shape = Shape> {
   item: S
 }
 
-/** Repeated elements of several names in one order: each entry has its name. Written only; the field that holds them has no name in the document. */
+/** A list of elements with different names, each with its own shape. Never read. The struct's field name does not appear in the document. */
 export interface MixedShape<F extends Record<string, Shape> = Record<string, Shape>> {
   kind: 'mixed'
   elements: F
 }
 
-/** An element that may be absent. */
+/** An element that can be absent. */
 export interface OptionalShape<S extends Shape = Shape> {
   kind: 'optional'
   of: S
-  /** How far it works where it is sent. Refused ones are read all the same: the handler refuses them. */
+  /** How far the element works when it is sent. A refused one is read too, and the handler refuses it. */
   support: Support
 }
 
@@ -58,7 +58,7 @@ export type Shape = TextShape | StructShape | ListShape | MixedShape | OptionalS
 
 type MayBeAbsent = OptionalShape | RefusedShape
 
-/** The TypeScript value of a shape; unknown when the shape is not known more closely. */
+/** The TypeScript type of a shape's values; `unknown` for `Shape` itself. */
 export type Infer<S extends Shape> = Shape extends S ? unknown : InferKnown<S>
 
 type InferKnown<S extends Shape> =
@@ -84,7 +84,7 @@ const malformed = (name: string): S3Error => new S3Error('MalformedXML', { detai
 
 export const string: TextShape<string> = { kind: 'text', parse: (raw) => raw, print: (value) => value }
 
-/** An entity tag without the quotes that documents put around it. It is hexadecimal, so nothing in it is escaped; listings have a thousand. */
+/** An entity tag, without the quotes that documents put around it. It is hexadecimal, so `plain` saves the escaping, a thousand times in a listing. */
 export const entityTag: TextShape<string> = {
   kind: 'text',
   parse: (raw) => raw.trim().replace(/^"(.*)"$/, '$1'),
@@ -166,7 +166,7 @@ export function optional<S extends Shape>(of: S, support: Support = works): Opti
   return { kind: 'optional', of, support }
 }
 
-/** An element that S3 writes in cases that do not exist here. It is in the shape so that the support table can say why it is absent. */
+/** An element that S3 writes only in cases that never occur here. It is declared so that the support table can say why it is absent. */
 export function absentElement(absentUnless: string): OptionalShape<TextShape<never>> {
   return optional(
     {
@@ -179,7 +179,7 @@ export function absentElement(absentUnless: string): OptionalShape<TextShape<nev
   )
 }
 
-/** An element that is read, and that the operation's handler refuses by name, because of its content or for one entry of several. */
+/** An element that is read, and that the operation's handler refuses by name, for instance to refuse only one entry of several. */
 export function refusedByHandler<S extends Shape>(of: S): OptionalShape<S> {
   return optional(of, refusedHere)
 }
@@ -196,7 +196,7 @@ const refusedHere: Support = { here: 'refused', refusal: 'NotImplemented' }
 export interface ShapeElement {
   /** From the root, with slashes; an attribute has an @ before its name. */
   path: string
-  /** It contains other elements rather than text. */
+  /** The element contains other elements rather than text. */
   container: boolean
   required: boolean
   support: Support
@@ -208,7 +208,7 @@ export function elementsOf(root: string, shape: Shape): ShapeElement[] {
 }
 
 function elementsAt(path: string, shape: Shape, how: Pick<ShapeElement, 'required' | 'support'>): ShapeElement[] {
-  // Everything within a refused element is refused with it.
+  // Everything in a refused element is refused too.
   const within = (support: Support): Support => (how.support.here === 'refused' ? how.support : support)
   switch (shape.kind) {
     case 'text':

@@ -1,4 +1,4 @@
-/** What this server does with each operation and each of its parameters, as rows. They come from the declarations, so they can't differ from them. Pure. */
+/** What this server does with each operation and each of its parameters, as rows. They are derived from the declarations. Pure. */
 import { checksumFields } from '../checksums/checksums.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FieldPlace, InputBody, OutputBody } from './fields.ts'
@@ -15,7 +15,7 @@ export interface ParameterRow {
   /** As documented; vendor names without prefix, elements by their path from the root: `Delete/Object/Key`. */
   name: string
   required: boolean
-  /** A header elsewhere, and a field of a form in this operation. */
+  /** A form field in this operation, and a header in others. */
   inForm?: true
   /** An element that contains others. */
   container: boolean
@@ -41,7 +41,7 @@ export interface OperationRow {
   since: string
   method: Method
   target: Target
-  /** What else a request must have: query parameters, and vendor headers without prefix. */
+  /** Query parameters that a request must have; `vendorHeaders` (without prefix) likewise. */
   query: readonly string[]
   vendorHeaders: readonly string[]
   requestBody: string
@@ -105,7 +105,7 @@ function parameterRow({ name: operation }: DeclaredOperation, message: Message, 
   }
 }
 
-/** Values for which a request of the same shape is refused do not concern the answer. */
+/** Drops what concerns only requests of the same shape: which values work, and how others are refused. */
 function answeredAs({ only: _, refusal: __, ...rest }: Support): Support {
   return rest
 }
@@ -166,7 +166,7 @@ function answerBody(body: OutputBody): Described[] {
       ...rest,
       in: 'element',
       name: path,
-      // A shape may also be that of a request.
+      // The shape can also be that of a request, where the element is refused.
       support: support.here === 'works' ? support : { here: 'works', absentUnless: 'it was set, which is refused' },
     }),
   )

@@ -1,4 +1,4 @@
-/** How far something works, as a declaration says: a header, a parameter, an element. */
+/** How far a header, a parameter or an element works, as its declaration says. */
 import type { ErrorCode } from '../errors.ts'
 
 export interface Support {

@@ -39,20 +39,20 @@ export function oneOf<const T extends string>(...allowed: T[]): Parser<T> {
   }
 }
 
-/** Milliseconds since the epoch of an HTTP date, or `undefined` when it is none: RFC 9110 says to ignore an invalid date. */
+/** Milliseconds since the epoch of an HTTP date; `undefined` for an invalid one, which RFC 9110 says to ignore. */
 export const lenientHttpDate: Parser<number | undefined> = (raw) => {
   const ms = Date.parse(raw)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Milliseconds since the epoch of an HTTP date in the form that RFC 9110 prescribes for senders; InvalidArgument for anything else. */
+/** Milliseconds since the epoch of an HTTP date in the form that RFC 9110 prescribes for senders. Throws InvalidArgument for anything else. */
 export const httpDate: Parser<number> = (raw, name) => {
   const ms = httpInstant(raw)
   if (ms !== undefined) return ms
   throw invalidArgument(name, raw, `${name} must be a date of the form ${new Date(0).toUTCString()}.`)
 }
 
-/** `undefined` when it is none. A date that prints differently from its text is none: a wrong day of the week, the 31st of February. */
+/** Milliseconds since the epoch of an HTTP date; `undefined` for an invalid one, such as the 31st of February or a wrong day of the week. */
 export function httpInstant(raw: string): number | undefined {
   const ms = Date.parse(raw)
   return Number.isNaN(ms) || new Date(ms).toUTCString() !== raw ? undefined : ms
@@ -60,13 +60,13 @@ export function httpInstant(raw: string): number | undefined {
 
 const isoForm = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
-/** Milliseconds since the epoch of an ISO 8601 date and time, or `undefined` when it is none. Without a zone it would mean another time on another machine. */
+/** Milliseconds since the epoch of an ISO 8601 date and time with a zone, because without one the time would depend on the machine. `undefined` for anything else. */
 export function isoInstant(raw: string): number | undefined {
   const day = isoForm.exec(raw)?.[1]
   return day === undefined || !isDay(day) || Number.isNaN(Date.parse(raw)) ? undefined : Date.parse(raw)
 }
 
-/** The engine takes the 31st of February for the 2nd or 3rd of March. */
+/** False for the 31st of February, which `Date` takes for the 2nd or 3rd of March. */
 function isDay(day: string): boolean {
   const ms = Date.parse(day)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)

@@ -1,8 +1,8 @@
-/** What happens to a vendor header that an operation does not declare. Data and one rule over it; names have no prefix and are in lower case. */
+/** What happens to a vendor header that an operation does not declare. Names are in lower case, without prefix. */
 
 /**
- * Families of names that guarantee something. An unknown name in one of them is refused, because it may be a known name with a typing error:
- * ignored, it would be a lost lock or a lost condition.
+ * Families of headers that ask for a guarantee. An unknown name in one of them is refused, because it can be a typing error: ignoring it would lose a lock or a
+ * condition.
  */
 const guaranteeFamilies: readonly string[] = [
   'acl',
@@ -22,13 +22,13 @@ const guaranteeFamilies: readonly string[] = [
   'tagging',
 ]
 
-/** Names outside these families that ask S3 for something. Only an operation that declares such a name can do it. */
+/** Names outside these families that ask S3 for something. Operations that do not declare them can't do it. */
 const guarantees: ReadonlySet<string> = new Set([
   'bucket-namespace',
   'client-token',
   'confirm-remove-self-bucket-access',
   'create-session-mode',
-  // Metadata without a name: there is no key for it.
+  // Metadata without a key.
   'meta-',
   'mfa',
   'mp-object-size',
@@ -44,7 +44,7 @@ const guarantees: ReadonlySet<string> = new Set([
   'write-offset-bytes',
 ])
 
-/** S3's own names that clients also send with operations where they mean nothing, and why. They pass there, whatever their family. */
+/** S3's own names that clients also send with operations where they mean nothing, and why. There they are ignored, whatever their family. */
 export const meaninglessElsewhere: ReadonlyMap<string, string> = new Map([
   ['checksum-mode', 'It asks for checksums in the answer, which only answers about objects can hold.'],
   ['max-parts', 'It bounds a list, which only some answers hold.'],

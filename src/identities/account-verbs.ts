@@ -1,4 +1,4 @@
-/** Accounts: making, disabling and removing them, and what is set for all their buckets. */
+/** Verbs on accounts: create, disable and remove them, and set the public access block of all their buckets. */
 import { randomAccountId } from '../clock.ts'
 import { type AccountRecord, accountCodec, accountSettingsCodec } from '../records/identity-records.ts'
 import { accessKeyKey, identityKey, ownedBucketName, ownedBuckets } from '../records/keyspace.ts'
@@ -22,7 +22,7 @@ export function accountVerbs(changes: IdentityChanges): AccountVerbs {
       return changes.make((present) => {
         if (isAccount(present, created))
           throw new IdentityRefused('EntityAlreadyExists', `There is an account '${created}' already.`)
-        // An account of the configuration that is gone may have left some.
+        // An account that the configuration declared earlier can have left records under this id.
         const deletes = recordsOf(present.stored, created)
         return { ...put(present, created, record), deletes, adds: 1 }
       })
@@ -107,7 +107,7 @@ function changeableAccount({ stored, configured }: Present, id: string): Account
   return record
 }
 
-/** All that belongs to an account. */
+/** The keys of all records that belong to an account. */
 function recordsOf(stored: StoredIdentities, accountId: string) {
   const names = (of: ReadonlyMap<string, ReadonlyMap<string, unknown>>) => [...(of.get(accountId)?.keys() ?? [])]
   return [

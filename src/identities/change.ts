@@ -1,4 +1,4 @@
-/** How identities change: decided over all that is stored, committed with the number of the change, and answered when every process knows it. */
+/** Changes of identities. Each is decided from all stored identities, committed with a new generation number, and done when every process knows it. */
 import type { Account } from '../auth/credentials.ts'
 import { commitDecision, type Decision } from '../commits/commit.ts'
 import type { Wrapping } from '../commits/encryption.ts'
@@ -10,7 +10,7 @@ import type { LeaseTime } from './lease-time.ts'
 import { IdentityRefused } from './refusal.ts'
 import type { StoredIdentities } from './stored-identities.ts'
 
-/** All that there is when a change is decided. */
+/** All identities at the time of a decision. */
 export interface Present {
   stored: StoredIdentities
   configured: readonly Account[]
@@ -20,9 +20,9 @@ export interface Change<T> {
   result: T
   puts?: readonly Put[]
   deletes?: readonly Key[]
-  /** Of what is no identity. */
+  /** Checks of records that are not identities. */
   checks?: readonly Check[]
-  /** How many records it adds. */
+  /** The number of records that the change adds. Absent: none. */
   adds?: number
 }
 
@@ -50,18 +50,18 @@ export class IdentityChanges {
     this.#tell = tell
   }
 
-  /** All that is committed by now. */
+  /** Everything that was committed before the call. */
   async present(): Promise<Present> {
     await this.#inUse.look()
     return { stored: this.#inUse.stored, configured: this.#inUse.configured }
   }
 
   /**
-   * `decide` may be asked again, when another change came between. All changes check the number of the last one, so what it is given is what it changes. Throws
-   * what it throws. Without puts and deletes nothing is changed, but what is there already is known to every process, too, once this resolves.
+   * Calls `decide` again when another change was committed meanwhile. Every commit checks the generation that the decision saw, so a decision is never based on old
+   * records. Throws what `decide` throws. A decision without puts and deletes changes nothing, but also waits until every process knows the present state.
    */
   async make<T>(decide: (present: Present) => Change<T> | Promise<Change<T>>): Promise<T> {
-    const { result, generation } = await commitDecision<Made<T>>(this.backend, async () => {
+    const { result, generation } = await commitDecision<Committed<T>>(this.backend, async () => {
       const present = await this.present()
       return committed(present.stored, await decide(present))
     })
@@ -69,7 +69,7 @@ export class IdentityChanges {
     return result
   }
 
-  /** Whoever has not said that it knows the change by the end of the lease reads it before its next request. */
+  /** Waits for the other processes, but not longer than the lease: by then, a process must read the change before it answers another request. */
   async #spread(generation: number): Promise<void> {
     const lease = this.#time.sleep(limits.identityLeaseMs)
     const known = Promise.all([this.#inUse.learn(generation), this.#tell(generation)]).catch(() => lease.ended)
@@ -78,16 +78,16 @@ export class IdentityChanges {
   }
 }
 
-interface Made<T> {
+interface Committed<T> {
   result: T
-  /** Of the change, or of the last one where there is nothing to change. */
+  /** The generation of this change, or the last one when nothing changes. */
   generation: number
 }
 
 function committed<T>(
   { generation, entries, check }: StoredIdentities,
   { result, puts = [], deletes = [], checks = [], adds }: Change<T>,
-): Decision<Made<T>> {
+): Decision<Committed<T>> {
   if (puts.length === 0 && deletes.length === 0) return { commit: {}, result: { result, generation } }
   if (adds !== undefined && entries + adds > limits.identitiesMax) throw tooMany()
   const next = generation + 1

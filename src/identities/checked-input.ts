@@ -1,4 +1,4 @@
-/** What operators give names, policies, tags and keys: checked by IAM's rules. */
+/** Checks of operators' input by IAM's rules: names, policies, tags and keys. Each throws `IdentityRefused`. */
 import { builtInPolicies } from '../access/built-in-policies.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import type { Account } from '../auth/credentials.ts'
@@ -11,7 +11,7 @@ import type { StoredIdentities } from './stored-identities.ts'
 
 const invalid = (message: string): IdentityRefused => new IdentityRefused('InvalidInput', message)
 
-/** As in the configuration. */
+/** The same rule as for the configuration. */
 export function checkAccountId(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id))
     throw invalid(`The account id '${id}' must be 1 to 64 letters, digits, _ or -.`)
@@ -28,7 +28,7 @@ export function checkAccountName(name: string): string {
 
 export const checkUserName = (name: string): string => checkName(name, 'user', limits.userNameCharsMax)
 
-/** Of a policy that an operator makes: the built-in ones stay as they are. */
+/** Also refuses the names of built-in policies, which can't be replaced. */
 export function checkPolicyName(name: string): string {
   checkName(name, 'policy', limits.policyNameCharsMax)
   if (builtInPolicies.has(name))
@@ -48,7 +48,7 @@ export function checkPolicy({ name, document }: NamedDocument): void {
   checkDocument(document, 'identity', `The policy '${name}'`)
 }
 
-/** All inline policies of a user. */
+/** `policies`: all inline policies of a user, because their limit applies to the total. */
 export function checkInlinePolicies(policies: readonly NamedDocument[]): void {
   const all = policies.map(({ document }) => document).join('')
   checkSize(all, limits.inlinePolicyCharsMax, 'The inline policies of a user together')
@@ -58,14 +58,14 @@ export function checkInlinePolicies(policies: readonly NamedDocument[]): void {
   }
 }
 
-/** `kind`: a session policy where it narrows what a user may do. */
+/** `kind`: `session` for a user's key, whose policy narrows the user's; `identity` for an account's key, which has no other. */
 export function checkKeyPolicy(document: string, kind: 'identity' | 'session'): string {
   checkSize(document, limits.inlinePolicyCharsMax, "A key's own policy")
   checkDocument(document, kind, "The key's own policy")
   return document
 }
 
-/** As AWS counts: without whitespace. */
+/** Like AWS, does not count whitespace. */
 function checkSize(document: string, charsMax: number, what: string): void {
   if (document.replace(/\s/g, '').length <= charsMax) return
   throw new IdentityRefused('LimitExceeded', `${what} can have ${charsMax} characters at most, whitespace not counted.`)
@@ -80,10 +80,10 @@ function checkDocument(document: string, kind: 'identity' | 'session', what: str
   }
 }
 
-// As IAM documents tags: letters, numbers and spaces, and _ . : / = + - @
+// IAM documents that tags contain letters, numbers, spaces, and _ . : / = + - @
 const tagText = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u
 
-/** Keys are the same in any case. */
+/** Keys that differ only in case count as the same. */
 export function checkUserTags(tags: readonly Tag[]): readonly Tag[] {
   if (tags.length > limits.userTagsMax)
     throw new IdentityRefused('LimitExceeded', `A user can have ${limits.userTagsMax} tags at most.`)
@@ -106,7 +106,7 @@ export function checkUserTags(tags: readonly Tag[]): readonly Tag[] {
   return tags.map(({ key, value }) => ({ key, value }))
 }
 
-/** As in the configuration. Throws EntityAlreadyExists when there is such a key. */
+/** The same rule as for the configuration. Throws EntityAlreadyExists when the key exists. */
 export function checkNewAccessKeyId(
   id: string,
   { stored, configured }: { stored: StoredIdentities; configured: readonly Account[] },
@@ -118,7 +118,7 @@ export function checkNewAccessKeyId(
   return id
 }
 
-/** As in the configuration. The message doesn't hold it. */
+/** The same rule as for the configuration. The message never contains the secret. */
 export function checkSecret(secret: string): string {
   if (secret.length >= limits.secretCharsMin && secret.length <= limits.secretCharsMax && /^[\x21-\x7e]*$/.test(secret))
     return secret
@@ -134,13 +134,13 @@ export function checkDescription(text: string): string {
   )
 }
 
-/** Of what can be asked for again, a time in the past is a mistake. */
+/** A time in the past is refused, because it can only be a mistake. */
 export function checkExpiry(expiresMs: number, nowMs: number): number {
   if (Number.isSafeInteger(expiresMs) && expiresMs > nowMs && expiresMs <= lastTimeMs) return expiresMs
   throw invalid('The time at which a key expires must lie ahead.')
 }
 
-/** The last that a date can be. */
+/** The latest time that a Date can hold. */
 const lastTimeMs = 8.64e15
 
 const shortened = (text: string): string => (text.length > 128 ? `${text.slice(0, 128)}…` : text)

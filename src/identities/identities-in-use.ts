@@ -1,6 +1,6 @@
 /**
- * What one process knows of the identities, and for how long it may go by that. It looks now and then whether they have changed, and verifies no request by
- * what it last learned longer ago than the lease (ADR 0036).
+ * The identities that one process uses, and for how long it may use them. It looks for changes now and then, and never verifies a request with knowledge older
+ * than the lease (ADR 0036).
  */
 import { type Account, type Credentials, openCredentials } from '../auth/credentials.ts'
 import type { Clock } from '../clock.ts'
@@ -26,7 +26,7 @@ export class IdentitiesInUse {
   readonly #maker = new KnownMaker()
   #configured: readonly Account[]
   #stored = new StoredIdentities()
-  /** Everything that was committed by then is known. */
+  /** The process knows everything that was committed before this time, in milliseconds of `LeaseTime`. */
   #knownMs = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
 
@@ -46,12 +46,12 @@ export class IdentitiesInUse {
     return this.#configured
   }
 
-  /** See `Credentials`. Every request comes by here. */
+  /** See `Credentials`. Every request calls this. */
   renewal(): Promise<void> | undefined {
     return this.#isFresh() ? undefined : this.#renew()
   }
 
-  /** Throws when the accounts contradict each other; then nothing changes. */
+  /** Throws when the accounts contradict each other, and then changes nothing. */
   replaceConfigured(accounts: readonly Account[]): void {
     this.credentials.replace(accounts)
     this.#configured = accounts
@@ -59,25 +59,25 @@ export class IdentitiesInUse {
     this.credentials.learn(this.#maker.known(this.#stored, accounts))
   }
 
-  /** Resolves once this process knows this generation, or a newer one. */
+  /** Resolves when this process knows this generation or a newer one. Rejects with ServiceUnavailable. */
   async learn(generation: number): Promise<void> {
     if (this.#stored.generation !== generation) await this.look()
     if (this.#stored.generation < generation) throw notKnown()
   }
 
-  /** Resolves once everything is known that was committed before the call. */
+  /** Resolves when this process knows everything that was committed before the call. */
   async look(): Promise<void> {
-    // What began before the call may have read too early.
+    // A look that began before the call can have read too early.
     await this.#looking?.catch(() => {})
     await this.keepUp()
   }
 
-  /** Resolves when nothing is read any more. */
+  /** Resolves when no look is under way. */
   async settled(): Promise<void> {
     await this.#looking?.catch(() => {})
   }
 
-  /** Joins a look that is under way. */
+  /** Starts a look, or joins the one under way. */
   keepUp(): Promise<void> {
     this.#looking ??= this.#readChanges().finally(() => {
       this.#looking = undefined
@@ -100,7 +100,7 @@ export class IdentitiesInUse {
     return this.#time.nowMs() - this.#knownMs <= limits.identityLeaseMs
   }
 
-  /** A process that was stopped in the middle of a look begins another. */
+  /** Looks again when the look took longer than the lease, for instance because the process was stopped in the middle of it. */
   async #renew(): Promise<void> {
     for (let tries = 0; tries < 3; tries++) {
       await this.keepUp().catch((cause: unknown) => {

@@ -1,4 +1,4 @@
-/** The verbs over accounts, users, policies and keys that change while the server runs. */
+/** The verbs on accounts, users, policies and keys that can change while the server runs. */
 import type { Account, Credentials } from '../auth/credentials.ts'
 import type { PublicAccessBlock } from '../records/bucket-record.ts'
 import type { NamedDocument } from '../records/identity-records.ts'
@@ -6,25 +6,25 @@ import type { Tag } from '../records/object-attributes.ts'
 
 export type { NamedDocument }
 
-/** What the configuration declares is shown like the rest, and no verb changes it. The root key belongs to it. */
+/** Where an account or key comes from. Verbs list what the configuration declares, but never change it. The root key belongs to the configuration. */
 export type Source = 'configuration' | 'run-time'
 
 export interface AccountEntry {
   id: string
   name: string
   source: Source
-  /** None of its keys is accepted, nor those of its users. */
+  /** Neither its keys nor those of its users are accepted. */
   disabled: boolean
   /** Absent: the configuration declares it. */
   createdMs?: number | undefined
-  /** Absent: nothing is blocked for all its buckets. */
+  /** The block of all its buckets. Absent: none. */
   publicAccessBlock?: PublicAccessBlock | undefined
 }
 
 export interface UserEntry {
   accountId: string
   name: string
-  /** Never used again for another user. */
+  /** Never reused for another user. */
   id: string
   disabled: boolean
   createdMs: number
@@ -37,11 +37,11 @@ export interface UserEntry {
 
 export interface PolicyEntry extends NamedDocument {
   accountId: string
-  /** Every account has it, and nobody changes it. */
+  /** Every account has the policy, and no verb changes it. */
   builtIn: boolean
-  /** Absent: it is built in. */
+  /** Absent: the policy is built in. */
   changedMs?: number | undefined
-  /** Names of the users that it is attached to, sorted. */
+  /** Names of the users that have the policy attached, sorted. */
   users: readonly string[]
 }
 
@@ -53,23 +53,23 @@ export interface KeyEntry {
   user?: string | undefined
   source: Source
   disabled: boolean
-  /** From this time on, it is refused. */
+  /** The key is refused from this time on. */
   expiresMs?: number | undefined
   /**
-   * The document of the key's own policy, JSON. It narrows the key of a user further. Of an account's own key it is the only policy; without one, the key may do
-   * everything that its account may do.
+   * The document of the key's own policy, JSON. For a user's key, it narrows the user's policies. For an account's own key, it is the only policy; without it, the
+   * key may do everything that the account may do.
    */
   policy?: string | undefined
-  /** What the configuration lets the key do, as patterns. */
+  /** Patterns of the actions that the configuration allows the key. */
   permissions?: readonly string[] | undefined
   description?: string | undefined
   /** Absent: the configuration declares it. */
   createdMs?: number | undefined
-  /** When it last got another secret. */
+  /** When the key last got a new secret. */
   rotatedMs?: number | undefined
 }
 
-/** The only time that the secret is shown. */
+/** A key with its secret, which is never shown again. */
 export interface IssuedKey extends KeyEntry {
   secretAccessKey: string
 }
@@ -89,9 +89,9 @@ export interface NewKey {
 }
 
 /**
- * Every verb takes an account by its id, and any account can have users, policies and further keys, be it of the configuration or not. Throws `IdentityRefused`, and
- * `S3Error` (ServiceUnavailable) when the metadata can't be had. A verb that changes something returns once every live process of this server knows it, or can't
- * answer a request before it does.
+ * Verbs take accounts by id. Every account, also one of the configuration, can have users, policies and further keys. Verbs throw `IdentityRefused`, and `S3Error`
+ * (ServiceUnavailable) when the metadata is unreachable. A verb that changes something returns when every live process of this server knows the change, or
+ * must learn it before it answers another request.
  */
 export interface Identities {
   readonly accounts: AccountVerbs
@@ -101,15 +101,15 @@ export interface Identities {
 }
 
 export interface AccountVerbs {
-  /** `id` absent: twelve random digits. `name` absent: the id. It has no key yet. */
+  /** `id` absent: twelve random digits. `name` absent: the id. The new account has no keys. */
   create(account: { id?: string | undefined; name?: string | undefined }): Promise<AccountEntry>
   /** Sorted by id. */
   list(): Promise<readonly AccountEntry[]>
   get(accountId: string): Promise<AccountEntry>
   setDisabled(accountId: string, disabled: boolean): Promise<AccountEntry>
-  /** With its users, policies and keys. DeleteConflict while it owns buckets. */
+  /** Removes its users, policies and keys too. DeleteConflict while the account owns buckets. */
   remove(accountId: string): Promise<void>
-  /** Also of an account of the configuration. `undefined`: no block. */
+  /** Also works for an account of the configuration. `undefined` removes the block. */
   setPublicAccessBlock(accountId: string, block: PublicAccessBlock | undefined): Promise<AccountEntry>
 }
 
@@ -119,9 +119,9 @@ export interface UserVerbs {
   list(accountId: string): Promise<readonly UserEntry[]>
   get(accountId: string, name: string): Promise<UserEntry>
   setDisabled(accountId: string, name: string, disabled: boolean): Promise<UserEntry>
-  /** With its keys. */
+  /** Removes the user's keys too. */
   remove(accountId: string, name: string): Promise<void>
-  /** Does nothing when it is attached already. */
+  /** Does nothing when the policy is already attached. */
   attachPolicy(accountId: string, name: string, policy: string): Promise<UserEntry>
   detachPolicy(accountId: string, name: string, policy: string): Promise<UserEntry>
   putInlinePolicy(accountId: string, name: string, policy: NamedDocument): Promise<UserEntry>
@@ -130,9 +130,9 @@ export interface UserVerbs {
 }
 
 export interface PolicyVerbs {
-  /** In place of one of that name. It applies to all users that have it. */
+  /** Creates or replaces a policy. A replacement takes effect for all users that have the policy. */
   put(accountId: string, policy: NamedDocument): Promise<PolicyEntry>
-  /** Sorted by name, with the built-in ones. */
+  /** Sorted by name, built-in ones included. */
   list(accountId: string): Promise<readonly PolicyEntry[]>
   get(accountId: string, name: string): Promise<PolicyEntry>
   /** DeleteConflict while a user has it. */
@@ -141,32 +141,32 @@ export interface PolicyVerbs {
 
 export interface KeyVerbs {
   add(key: NewKey): Promise<IssuedKey>
-  /** Of one user; of all users and the account itself, where none is given; of all accounts, where neither is. Sorted by account, user and id. */
+  /** The keys of one user; without `user`, of the account and all its users; without `holder`, of all accounts. Sorted by account, user and id. */
   list(holder?: { accountId: string; user?: string | undefined }): Promise<readonly KeyEntry[]>
   get(accessKeyId: string): Promise<KeyEntry>
   setDisabled(accessKeyId: string, disabled: boolean): Promise<KeyEntry>
-  /** `undefined`: it doesn't expire. */
+  /** `undefined`: the key does not expire. */
   setExpiry(accessKeyId: string, expiresMs: number | undefined): Promise<KeyEntry>
-  /** Gives it another secret. The old one ends. `secretAccessKey` absent: a random one. */
+  /** Replaces the secret; the old one stops working. `secretAccessKey` absent: a random one. */
   rotate(accessKeyId: string, secretAccessKey?: string): Promise<IssuedKey>
   remove(accessKeyId: string): Promise<void>
 }
 
 /**
- * The identities as one process serves them: what it knows, which answers requests, and the verbs that change it. The primary process (or the only one) runs the
- * verbs; workers only learn.
+ * The identities in one process: the credentials that it uses for requests, and the verbs that change them. Only the primary process (or the only one) runs verbs;
+ * workers just learn changes.
  */
 export interface ServedIdentities {
-  /** Of the configuration and of run time together. */
+  /** Those of the configuration and those made at run time. */
   readonly credentials: Credentials
   readonly verbs: Identities
-  /** Of the account: what it blocks for all its buckets. */
+  /** The account's block of all its buckets. `undefined`: none. */
   publicAccessBlock(accountId: string): PublicAccessBlock | undefined
-  /** Resolves once this process knows this generation or a newer one. Rejects with ServiceUnavailable. */
+  /** Resolves when this process knows this generation or a newer one. Rejects with ServiceUnavailable. */
   learn(generation: number): Promise<void>
-  /** Other accounts of the configuration apply from now on. Throws when they contradict each other; then nothing changes. */
+  /** Replaces the accounts of the configuration. Throws when they contradict each other, and then changes nothing. */
   renewAccounts(accounts: readonly Account[]): void
-  /** `tell` resolves when every other process that answers requests knows the generation, or has ended. A change waits for it, and no longer than the lease. */
+  /** Sets how a change reaches other processes. `tell` resolves when each of them knows the generation or has ended. A change waits for it, at most for the lease. */
   tellOthers(tell: (generation: number) => Promise<void>): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Access keys of accounts and users. A secret is shown once, by the verb that sets it. */
+/** Verbs on access keys of accounts and users. Only the verb that sets a secret shows it. */
 import type { Account, AccountKey } from '../auth/credentials.ts'
 import { randomAccessKeyId, randomSecret } from '../clock.ts'
 import { sealSecret } from '../commits/sealed-secrets.ts'
@@ -67,7 +67,7 @@ export function keyVerbs(changes: IdentityChanges): KeyVerbs {
 
 type UnsealedKey = Omit<KeyRecord, 'secret'>
 
-/** A key's own policy narrows what its user may do; of an account's own key it is all that the key may do. */
+/** Throws `IdentityRefused`. A user's key has a session policy, which narrows the user's; an account's own key has an identity policy. */
 function checkedKey(key: NewKey, nowMs: number): UnsealedKey {
   const { accountId, user, expiresMs, policy, description } = key
   return {
@@ -80,8 +80,8 @@ function checkedKey(key: NewKey, nowMs: number): UnsealedKey {
 }
 
 /**
- * Seals the secret anew with each change, so that a key of the ring that another replaced meanwhile seals nothing that is written after it. `secretAccessKey`
- * absent: nobody can open it.
+ * Seals the secret again with every change, so that no record written after a key of the ring was replaced is sealed with the old one. `secretAccessKey`
+ * absent: the ring can't open the secret, and it stays as it is.
  */
 function put(
   backend: IdentityBackend,

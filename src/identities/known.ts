@@ -1,4 +1,4 @@
-/** From what is stored to what answers requests: which keys are accepted, and as whom. */
+/** Converts stored identities to what requests need: the accepted keys, and the principal of each. */
 import { builtInPolicies } from '../access/built-in-policies.ts'
 import type { Account } from '../auth/credentials.ts'
 import type { KnownIdentities, KnownKey } from '../auth/known-identities.ts'
@@ -6,37 +6,37 @@ import type { IdentityPolicy, Principal } from '../auth/principal.ts'
 import type { UserRecord } from '../records/identity-records.ts'
 import type { StoredIdentities, StoredKey } from './stored-identities.ts'
 
-/** Something, and all that it is made from. */
-interface Made<T> {
-  from: readonly unknown[]
-  it: T
+/** A value, and everything that it is made from. */
+interface Derived<T> {
+  sources: readonly unknown[]
+  value: T
 }
 
 const builtIn: ReadonlyMap<string, IdentityPolicy> = new Map(
   [...builtInPolicies].map(([name, document]) => [name, { name, document }]),
 )
 
-/** A policy that is attached and not there may have denied something: nothing is allowed in its place. */
-const lost = JSON.stringify({
+/** Replaces an attached policy that is missing. It denies everything, because the missing policy can have contained a Deny. */
+const denyAll = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Sid: 'ThePolicyIsLost', Effect: 'Deny', Action: '*', Resource: '*' }],
 })
 
-/** Makes each of them anew, but for what is made from the same. */
+/** Keeps keys and users whose sources have not changed as the same objects, because policies are compiled once per object. */
 export class KnownMaker {
-  #keys = new Map<string, Made<KnownKey>>()
-  #users = new Map<string, Made<Principal>>()
-  #lost = new Map<string, IdentityPolicy>()
+  #keys = new Map<string, Derived<KnownKey>>()
+  #users = new Map<string, Derived<Principal>>()
+  #lostPolicies = new Map<string, IdentityPolicy>()
 
   known(stored: StoredIdentities, configured: readonly Account[]): KnownIdentities {
     const names = accountNames(stored, configured)
-    const keys = new Map<string, Made<KnownKey>>()
-    const users = new Map<string, Made<Principal>>()
+    const keys = new Map<string, Derived<KnownKey>>()
+    const users = new Map<string, Derived<Principal>>()
     for (const [accountId, displayName] of names.enabled) {
       for (const [name, record] of stored.users.get(accountId) ?? []) {
         if (record.disabled) continue
         const policies = this.#policiesOf(stored, accountId, record)
-        const made = remade(this.#users.get(record.id), [displayName, accountId, name, record, ...policies], () =>
+        const made = derived(this.#users.get(record.id), [displayName, accountId, name, record, ...policies], () =>
           userPrincipal({ accountId, displayName, name, record, policies }),
         )
         users.set(record.id, made)
@@ -64,8 +64,8 @@ export class KnownMaker {
   }
 
   #lostPolicy(name: string): IdentityPolicy {
-    const policy = this.#lost.get(name) ?? { name, document: lost }
-    this.#lost.set(name, policy)
+    const policy = this.#lostPolicies.get(name) ?? { name, document: denyAll }
+    this.#lostPolicies.set(name, policy)
     return policy
   }
 
@@ -73,14 +73,14 @@ export class KnownMaker {
     accessKeyId: string,
     key: StoredKey,
     enabled: ReadonlyMap<string, string>,
-    users: ReadonlyMap<string, Made<Principal>>,
-  ): Made<KnownKey> | undefined {
+    users: ReadonlyMap<string, Derived<Principal>>,
+  ): Derived<KnownKey> | undefined {
     const { record, secretAccessKey } = key
     const displayName = enabled.get(record.accountId)
     if (secretAccessKey === undefined || displayName === undefined || record.disabled) return undefined
-    const user = record.userId === undefined ? undefined : users.get(record.userId)?.it
+    const user = record.userId === undefined ? undefined : users.get(record.userId)?.value
     if (record.userId !== undefined && user?.accountId !== record.accountId) return undefined
-    return remade(this.#keys.get(accessKeyId), [key, displayName, user], () => ({
+    return derived(this.#keys.get(accessKeyId), [key, displayName, user], () => ({
       principal:
         user === undefined
           ? ownPrincipal(accessKeyId, displayName, key)
@@ -91,7 +91,7 @@ export class KnownMaker {
   }
 }
 
-/** The account's own key: everything, or what its one policy allows. */
+/** An account's own key may do everything, or what its own policy allows. */
 function ownPrincipal(accessKeyId: string, displayName: string, { record }: StoredKey): Principal {
   const { accountId, policy } = record
   const principal = { accountId, displayName, accessKeyId }
@@ -124,15 +124,15 @@ function policyOf(stored: StoredIdentities, accountId: string, name: string): Id
 function accountNames(stored: StoredIdentities, configured: readonly Account[]) {
   const all = new Map([...stored.accounts].map(([id, { name }]) => [id, name]))
   const enabled = new Map([...stored.accounts].flatMap(([id, { name, disabled }]) => (disabled ? [] : [[id, name]])))
-  // The configuration has the last word.
+  // The configuration wins over an account of the same id made at run time, even a disabled one.
   for (const { id, name } of configured) enabled.set(id, name)
   return { all, enabled }
 }
 
-function remade<T>(before: Made<T> | undefined, from: readonly unknown[], make: () => T): Made<T> {
-  const isSame = before?.from.length === from.length && from.every((one, i) => one === before.from[i])
-  return isSame ? before : { from, it: make() }
+function derived<T>(before: Derived<T> | undefined, sources: readonly unknown[], make: () => T): Derived<T> {
+  const isSame = before?.sources.length === sources.length && sources.every((one, i) => one === before.sources[i])
+  return isSame ? before : { sources, value: make() }
 }
 
-const values = <T>(made: ReadonlyMap<string, Made<T>>): ReadonlyMap<string, T> =>
-  new Map([...made].map(([name, { it }]) => [name, it]))
+const values = <T>(entries: ReadonlyMap<string, Derived<T>>): ReadonlyMap<string, T> =>
+  new Map([...entries].map(([name, { value }]) => [name, value]))

@@ -1,10 +1,10 @@
-/** The clock of leases: nobody sets it, and it goes on while a process is stopped. */
+/** The clock of leases. It is monotonic, and continues while a process is stopped. */
 
 export interface LeaseTime {
   nowMs(): number
-  /** `ended` resolves no sooner than in `ms`, unless it is cancelled. */
+  /** `ended` resolves after at least `ms`, or never when cancelled. */
   sleep(ms: number): { ended: Promise<void>; cancel(): void }
-  /** Keeps no process alive. Gives what ends it. */
+  /** Does not keep the process alive. Returns a function that stops it. */
   every(ms: number, work: () => void): () => void
 }
 
@@ -14,7 +14,7 @@ export const systemLeaseTime: LeaseTime = {
     const untilMs = performance.now() + ms
     let timer: NodeJS.Timeout | undefined
     const ended = new Promise<void>((resolve) => {
-      // Timers count from the beginning of a turn of the event loop, so one may end too soon.
+      // Timers count from the start of a turn of the event loop, so one can fire too early.
       const wait = (): void => {
         const leftMs = untilMs - performance.now()
         if (leftMs <= 0) resolve()

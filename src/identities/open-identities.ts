@@ -1,4 +1,4 @@
-/** The identities of a process: opened from the metadata, kept up to date until they are closed. */
+/** Opens the identities of a process from the metadata, and keeps them up to date until they are closed. */
 import type { Account } from '../auth/credentials.ts'
 import { limits } from '../limits.ts'
 import { accountVerbs } from './account-verbs.ts'
@@ -13,9 +13,9 @@ import { userVerbs } from './user-verbs.ts'
 
 export interface IdentitiesOptions {
   backend: IdentityBackend
-  /** Of the configuration, with the root key. */
+  /** The accounts of the configuration, with the root key. */
   accounts: readonly Account[]
-  /** Tells the operator about something wrong that lets nobody in. */
+  /** Tells the operator about a fault because of which keys are refused. */
   warn(message: string): void
   time?: LeaseTime
 }
@@ -31,7 +31,7 @@ export async function openIdentities({
   const inUse = new IdentitiesInUse({ reader, accounts, clock: backend.clock, time, warn })
   const changes = new IdentityChanges({ backend, inUse, time })
   await inUse.look()
-  // Metadata that can't be read now is read at the next look, or before the next request once the lease is over.
+  // A failed look is repeated at the next interval, or before the next request if the lease has ended.
   const stop = time.every(limits.identityLookMs, () => void inUse.keepUp().catch(() => {}))
   return {
     credentials: inUse.credentials,

@@ -1,4 +1,4 @@
-/** Policies of an account, by name. */
+/** Verbs on the named policies of an account. */
 import { builtInPolicies } from '../access/built-in-policies.ts'
 import { type PolicyRecord, policyCodec } from '../records/identity-records.ts'
 import { identityKey } from '../records/keyspace.ts'

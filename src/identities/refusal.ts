@@ -1,12 +1,12 @@
-/** What a verb answers that can't do what it is asked: the codes of IAM, with a message for the operator. */
+/** The refusals of verbs: IAM's error codes, with a message for the operator. */
 
-/** HTTP status codes, as IAM has them. */
+/** IAM's HTTP status codes. */
 export const refusalStatus = {
   EntityAlreadyExists: 409,
   NoSuchEntity: 404,
-  /** Something still depends on it. */
+  /** Something still depends on the entity. */
   DeleteConflict: 409,
-  /** The configuration declares it, or it is built in: no verb changes it. */
+  /** The configuration declares the entity, or it is built in, so no verb changes it. */
   UnmodifiableEntity: 400,
   InvalidInput: 400,
   MalformedPolicyDocument: 400,
@@ -15,7 +15,7 @@ export const refusalStatus = {
 
 export type RefusalCode = keyof typeof refusalStatus
 
-/** Nothing has changed. */
+/** Thrown before anything has changed. */
 export class IdentityRefused extends Error {
   readonly code: RefusalCode
 

@@ -1,4 +1,4 @@
-/** All identities as they are stored, read at one moment. What has not changed since the last reading stays the same object. */
+/** Reads all stored identities from one snapshot. A record that has not changed since the last read stays the same object. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IdentityPolicy } from '../auth/principal.ts'
 import { ObjectKeyLost, type Wrapping } from '../commits/encryption.ts'
@@ -34,7 +34,7 @@ type ByAccount<T> = Map<string, Map<string, T>>
 
 export class StoredIdentities {
   generation = 0
-  /** Holds as long as nothing has changed since. */
+  /** Fails in a commit if any identity has changed since this read. */
   check: Check = { key: identityGenerationKey, absent: true }
   entries = 0
   readonly accounts = new Map<string, AccountRecord>()
@@ -82,7 +82,7 @@ export class IdentityReader {
     this.#warn = warn
   }
 
-  /** Cheap: to be asked often. Of a record that is damaged, no number at all. */
+  /** The generation of the last change; NaN when its record is damaged. Cheap enough to call often. */
   async generation(): Promise<number> {
     const [entry] = await this.#backend.kv.get([identityGenerationKey])
     return entry === undefined ? 0 : (generationOf(entry) ?? Number.NaN)
@@ -99,7 +99,7 @@ export class IdentityReader {
         const last = page.at(-1)
         if (last === undefined || page.length < pageEntries) break
         start = keyAfter(last.key)
-        // Requests go on meanwhile.
+        // Lets requests have their turn.
         await nextTurn()
       }
       this.#decoded = decoded
@@ -112,7 +112,7 @@ export class IdentityReader {
   #take(stored: StoredIdentities, decoded: Map<string, Decoded>, entry: Entry): void {
     stored.entries += 1
     if (entry.key.equals(identityGenerationKey)) {
-      // Above all that have been: the next change writes the record anew.
+      // For a damaged record, the time is above all earlier generations. The next change writes the record again.
       stored.generation = generationOf(entry) ?? this.#backend.clock.now()
       stored.check = { key: identityGenerationKey, version: entry.version }
       return
@@ -121,12 +121,12 @@ export class IdentityReader {
     const before = this.#decoded.get(name)
     const isSame = before?.bytes.equals(entry.value) === true
     const now = isSame ? before : { bytes: entry.value, content: this.#content(entry) }
-    // The key ring may be restored meanwhile.
+    // A secret that did not open is tried again at the next read, because the key ring can be restored.
     if (now.content.kind !== 'key' || now.content.key.secretAccessKey !== undefined) decoded.set(name, now)
     put(stored, now.content)
   }
 
-  /** What can't be read lets nobody in: it is left out, and where that would let somebody in, the strictest is taken for it. */
+  /** A damaged record never widens access. It is left out, except for settings, where a block of everything takes its place. */
   #content(entry: Entry): Content {
     const { kind, accountId, name } = identityOf(entry.key)
     try {
@@ -151,7 +151,7 @@ export class IdentityReader {
       case 'key':
         return { kind, id: name, key: this.#key(name, keyCodec.decode(key, value)) }
       default:
-        // Of a later version of this server.
+        // Written by a later version of this server.
         return { kind: 'unreadable' }
     }
   }

@@ -1,4 +1,4 @@
-/** Users of an account: making and removing them, their policies and tags. */
+/** Verbs on the users of an account, their policies and their tags. */
 import { randomUserId } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { type UserRecord, userCodec } from '../records/identity-records.ts'
@@ -10,7 +10,7 @@ import type { NamedDocument, UserEntry, UserVerbs } from './identities.ts'
 import { findPolicy } from './policy-verbs.ts'
 import { IdentityRefused } from './refusal.ts'
 
-/** `changed` gives the same record where nothing is to be changed. */
+/** `changed` returns the same record when there is nothing to change. */
 type ChangeUser = (
   accountId: string,
   name: string,
@@ -76,18 +76,20 @@ function policiesOfUsers(change: ChangeUser): Pick<UserVerbs, PolicyVerb> {
       }),
     detachPolicy: (accountId, name, policy) =>
       change(accountId, name, (user) => {
-        if (!user.policies.includes(policy)) throw notThere(name, policy)
+        if (!user.policies.includes(policy)) throw noSuchPolicy(name, policy)
         return withPolicies(
           user,
           user.policies.filter((attached) => attached !== policy),
         )
       }),
     putInlinePolicy: (accountId, name, { name: policy, document }) =>
-      change(accountId, name, (user) => withInline(user, [...othersThan(policy, user), { name: policy, document }])),
+      change(accountId, name, (user) =>
+        withInline(user, [...policiesWithout(policy, user), { name: policy, document }]),
+      ),
     removeInlinePolicy: (accountId, name, policy) =>
       change(accountId, name, (user) => {
-        const others = othersThan(policy, user)
-        if (others.length === user.inlinePolicies.length) throw notThere(name, policy)
+        const others = policiesWithout(policy, user)
+        if (others.length === user.inlinePolicies.length) throw noSuchPolicy(name, policy)
         return { ...user, inlinePolicies: others }
       }),
   }
@@ -111,7 +113,7 @@ export function findUser(present: Present, accountId: string, name: string): Use
   return user
 }
 
-/** Names of users differ by more than case, as in IAM. */
+/** As in IAM, user names that differ only in case count as the same. Throws EntityAlreadyExists. */
 function refuseTaken({ stored }: Present, accountId: string, name: string): void {
   const lower = name.toLowerCase()
   const taken = [...(stored.users.get(accountId)?.keys() ?? [])].find((other) => other.toLowerCase() === lower)
@@ -133,10 +135,10 @@ function withInline(user: UserRecord, inlinePolicies: readonly NamedDocument[]):
   return { ...user, inlinePolicies: [...inlinePolicies].sort(byName) }
 }
 
-const othersThan = (policy: string, { inlinePolicies }: UserRecord): NamedDocument[] =>
+const policiesWithout = (policy: string, { inlinePolicies }: UserRecord): NamedDocument[] =>
   inlinePolicies.filter(({ name }) => name !== policy)
 
-function notThere(user: string, policy: string): IdentityRefused {
+function noSuchPolicy(user: string, policy: string): IdentityRefused {
   return new IdentityRefused('NoSuchEntity', `The user '${user}' does not have the policy '${policy}'.`)
 }
 

@@ -28,7 +28,7 @@ export class BackgroundRepair {
     this.#onError = onError
     this.#did = did
     const { signal } = this.#stopping
-    // Every shard that is being read listens to it.
+    // Each read of a shard adds a listener.
     setMaxListeners(0, signal)
     const pace = openPace(bytesPerSecond ?? Number.POSITIVE_INFINITY)
     this.#pace = (bytes) => pace.take(bytes, signal)

@@ -120,7 +120,7 @@ export async function* everyReference(kv: Kv): AsyncGenerator<BlobReference> {
   for await (const entry of everyEntry(kv, snapshots)) yield referenceOfPiece(entry)
 }
 
-/** Whether a shard with this description belongs to the referenced blob. After somebody has copied files, a shard of another blob may lie in its place. */
+/** Whether a shard with this description belongs to the referenced blob. If files were copied by hand, a shard of another blob can be in its place. */
 export function isDescriptionOf({ owner, etag }: BlobReference, bytes: Buffer): boolean {
   const description = readDescription(bytes)
   if (description === undefined) return false

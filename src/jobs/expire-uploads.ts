@@ -1,4 +1,4 @@
-/** Aborts uploads that nobody completed, and forgets the results of old uploads that somebody did. */
+/** Aborts uploads that were never completed, and forgets the results of old completed ones. */
 import { timeOfId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
@@ -22,7 +22,7 @@ export async function expireUploads(
       if (timeOfId(uploadId) > expiredBefore) return expired
       const record = uploadCodec.decode(key, value)
       if (record.state === 'open') {
-        // A Complete or another process was first. The next run sees what it left.
+        // A Complete or another process changed the upload first. The next run looks at it again.
         if (!(await backend.kv.commit(abortCommit(backend, uploadId, record, version)))) continue
         expired += 1
         did?.(1)

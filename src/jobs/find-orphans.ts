@@ -8,7 +8,7 @@ import type { ShardStore } from '../stores/shard-store.ts'
 import { inEachStore } from './in-each-store.ts'
 import { findOwner } from './shard-owner.ts'
 
-/** Resolves with the number of orphans it has put into quarantine. */
+/** Resolves with the number of orphans that it has put into quarantine. */
 export async function findOrphans(
   backend: Backend,
   { graceMs, did }: { graceMs: number; did?(shards: number): void },
@@ -17,7 +17,7 @@ export async function findOrphans(
   let found = 0
   await inEachStore(backend, async (shards) => {
     for (const batch of await shards.unchecked()) {
-      // A shard younger than the grace may belong to a request that has not committed yet.
+      // A shard younger than the grace can belong to a request that has not committed yet.
       if (!batch.closed || batch.newestMs > writtenBefore) continue
       found += await checkBatch(backend, shards, batch.id, did)
       await shards.markChecked(batch.id)

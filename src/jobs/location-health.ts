@@ -4,7 +4,7 @@ import type { LocationStatus } from './location-status.ts'
 const healths = ['OK', 'DEGRADED', 'AT RISK'] as const
 export type Health = (typeof healths)[number]
 
-/** `AT RISK`: data is lost, or one more failure may lose some although the location is meant to survive one. */
+/** `AT RISK`: data is lost, or one more failure can lose data although the location is meant to survive one. */
 export function healthOf({
   stores,
   degradedBlobs,

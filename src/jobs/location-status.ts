@@ -1,4 +1,4 @@
-/** What an operator wants to know of each location: its stores, what lacks shards, how many failures it survives, and what is being moved there. Reads only. */
+/** The status of each location for operators: its stores, blobs that lack shards, how many failures it survives, and moves to it. Reads only. */
 
 import type { LocationState } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -27,7 +27,7 @@ export interface LocationStatus extends Omit<LocationState, 'stores'> {
   degradedBlobs: number
   /** Blobs with too few shards left. The repair queue's count leaves them out. */
   lostBlobs: number
-  /** How many stores may be lost while everything stays readable: as things are, and once all is repaired and every store is back. */
+  /** How many stores can be lost while everything stays readable: now, and after all blobs are repaired and every store is back. */
   failuresSurvived: { now: number; whole: number }
   moves: MoveStatus[]
 }
@@ -47,7 +47,7 @@ export async function locationStatuses(backend: Backend): Promise<LocationStatus
       const { degradedBlobs, lostBlobs } = queued.get(location.name) ?? nothingQueued
       const whole = location.copies - 1
       const out = stores.filter(({ state }) => state === 'out').length
-      // A queued blob may have as few good shards as reading it takes: nobody knows until it has been verified.
+      // Until a queued blob is verified, it must be assumed to have no more good shards than a read needs.
       const now = degradedBlobs + lostBlobs > 0 ? 0 : Math.max(0, whole - out)
       const failuresSurvived = { now, whole }
       return {
@@ -90,7 +90,7 @@ async function movesByLocation({ kv }: Backend): Promise<Map<string, MoveStatus[
   return byLocation
 }
 
-/** A refused move has moved nothing. After a move that stopped half-way, the bucket may belong elsewhere by now. */
+/** A refused move has moved nothing. After a move that stopped half-way, the bucket can have another location by now. */
 async function isUnfinished(kv: Kv, { name, record }: FoundTask): Promise<boolean> {
   if (!isEnded(record)) return true
   const bucket = (await foundBucket(kv, name))?.record

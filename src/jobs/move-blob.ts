@@ -1,4 +1,4 @@
-/** Moves one blob to the location of its bucket: copies it first, then swaps the reference by a checked commit that makes the old blob garbage. */
+/** Moves one blob to the location of its bucket: copies it, then swaps the reference in a checked commit that makes the old blob garbage. */
 
 import { BlobUnreadable, type Manifest, type Pace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -12,19 +12,19 @@ import { ShardMissing, StoreFull, StoreOut } from '../stores/shard-store.ts'
 import { type BlobReference, findReference, foundBucket } from './blob-reference.ts'
 
 export type MoveOutcome =
-  /** The blob lies there as the location asks, or already did. `bytes`: how many were written. */
+  /** The blob is at the location, in its newest version. `bytes`: how many were written. */
   | { state: 'there'; bytes: number }
-  /** No record references it any more, or the bucket has changed. */
+  /** No record references the blob any more, or the bucket has changed. */
   | { state: 'gone' }
-  /** Others kept changing the record. */
+  /** Other writes kept changing the record. */
   | { state: 'changed' }
   | { state: 'unreadable'; error: BlobUnreadable }
 
 const attemptsMax = 3
 
 /**
- * `bucket`: the owner's, as the caller found it. If it is gone or has another location now, nothing happens. Throws what writing to the location throws: `StoreFull`,
- * ServiceUnavailable. Nothing is lost then, and another run continues.
+ * `bucket`: the bucket of `owner`, as the caller read it. Does nothing if it is gone or has another location by now. Throws the errors of writing to the location:
+ * `StoreFull`, ServiceUnavailable. Then nothing is lost, and another run continues.
  */
 export async function moveBlob(
   backend: Backend,
@@ -50,14 +50,14 @@ export async function moveBlob(
       await backend.blobs.remove([made])
     } catch (error) {
       if (!(error instanceof BlobUnreadable)) throw error
-      // Compaction or another move may have moved it meanwhile.
+      // Compaction or another move can have moved the shard meanwhile.
       if (!(error.cause instanceof ShardMissing) || attempt === attemptsMax) return { state: 'unreadable', error }
     }
   }
   return { state: 'changed' }
 }
 
-/** `undefined` when the bucket is gone, whether or not a new one has its name, or when it has another location. */
+/** `undefined` when the bucket has another location, or is gone, even if a new bucket has its name. */
 export async function unchangedBucket(
   { kv }: Backend,
   { name, id, location }: BucketRecord,
@@ -66,7 +66,7 @@ export async function unchangedBucket(
   return found?.record.id === id && found.record.location === location ? found : undefined
 }
 
-/** Whether it may work later: the stores have no room, or too few of them are in use. */
+/** Whether a later attempt can succeed: the stores have no room now, or too few of them are in use. */
 export function isRefusedForNow(error: unknown): boolean {
   return (
     error instanceof StoreFull || error instanceof StoreOut || (error instanceof S3Error && passing.has(error.code))
@@ -78,7 +78,7 @@ const passing: ReadonlySet<string> = new Set(['ServiceUnavailable', 'SlowDown'])
 const isOf = (manifest: Manifest, { location, locationVersion }: Manifest): boolean =>
   manifest.location === location && manifest.locationVersion === locationVersion
 
-/** False when the record references another blob by now, or the bucket has changed. Other changes of the record, such as its key in the history, its tags and its locks, are kept. */
+/** False when the record references another blob by now, or the bucket has changed. Keeps other changes of the record, such as its history key, tags and locks. */
 async function swap(
   backend: Backend,
   bucket: BucketRecord,
@@ -107,7 +107,7 @@ async function swap(
   }
 }
 
-/** Shard ids are never used again. */
+/** Shard ids are never reused, so blobs with the same ids are the same. */
 function isSameBlob({ shards }: Manifest, { shards: others }: Manifest): boolean {
   return (
     shards.length === others.length &&

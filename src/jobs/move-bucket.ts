@@ -1,6 +1,6 @@
 /**
- * Moves a bucket's data to a location, or to the newest version of its own, while clients use it. From the first step on, new blobs go there; then the others follow.
- * Repeating it after a crash continues: what is there already stays (ADR 0020).
+ * Moves a bucket's data to a location, or to the newest version of its own, while clients use it. First new blobs go there, then the existing ones follow. After a
+ * crash, a repeated run continues and skips what is already there (ADR 0020).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BlobUnreadable, Pace } from '../blobs/blobs.ts'
@@ -21,13 +21,13 @@ import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 export const moveKind = 'move'
 
 export interface MoveSettings {
-  /** How long to wait before stores that accepted nothing are tried again. */
+  /** How long to wait before stores that refused writes are tried again. */
   retryMs?: number
-  /** The clock of its rate. */
+  /** The clock of the rate limit. */
   clock?: PaceClock
 }
 
-/** Named after the bucket. Arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
+/** The task's name is the bucket's. Its arguments: `to`, the location; `bytesPerSecond`, absent for no limit. */
 export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings = {}): TaskKind {
   return {
     kind: moveKind,
@@ -35,7 +35,7 @@ export function moveTask({ retryMs = limits.moveRetryMs, clock }: MoveSettings =
   }
 }
 
-/** Throws `TaskRefused`; what `moveBlob` throws. */
+/** Throws `TaskRefused`, and what `moveBlob` throws. */
 async function moveBucket(
   backend: Backend,
   task: RunningTask,
@@ -53,7 +53,7 @@ async function moveBucket(
     const { bytes } = await expectedMove(backend, task.name, to)
     await task.advance({ unit: 'bytes', total: task.progress.done + bytes })
     bucket = await beginMove(backend, task.name, to)
-    // A request for another location came meanwhile: it starts again.
+    // When a request for another location arrives meanwhile, the outer loop starts again.
     while (bucket.location === task.arguments.to && !(await patientSweep(backend, bucket, task, pace, retryMs))) {
       if ((await unchangedBucket(backend, bucket)) === undefined) return
     }
@@ -85,7 +85,7 @@ async function expectedMove(backend: Backend, name: string, to: string): Promise
   return expected
 }
 
-/** Stores may be unreachable or full for a while. */
+/** Sweeps, with retries while stores are unreachable or full. */
 async function patientSweep(
   backend: Backend,
   bucket: BucketRecord,
@@ -104,7 +104,7 @@ async function patientSweep(
   }
 }
 
-/** True when no blob is elsewhere. Blobs that can't be read stay where they are; a sweep that finds only such blobs fails because of them. */
+/** True when no blob was elsewhere. Unreadable blobs stay where they are; a sweep that finds only unreadable ones throws `BlobsLeftBehind`. */
 async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, pace: Pace): Promise<boolean> {
   const { location } = bucket
   const unreadable: BlobUnreadable[] = []
@@ -126,7 +126,7 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
     return there?.location !== manifest.location || there.locationVersion !== manifest.locationVersion
   }
   await forEachConcurrently(walkBlobs(backend.kv, bucket), isElsewhere, async (blob) => {
-    // A request for another location came: the next sweep goes there.
+    // After a request for another location, the next sweep goes there instead.
     if (task.arguments.to === location) await move(blob)
   })
   if (found === 0 && unreadable.length > 0) throw new BlobsLeftBehind(unreadable)
@@ -134,7 +134,7 @@ async function sweep(backend: Backend, bucket: BucketRecord, task: RunningTask, 
 }
 
 class BlobsLeftBehind extends Error {
-  /** Some of them may be readable later. */
+  /** Some of the blobs may become readable later. */
   readonly mayPass: boolean
   constructor(errors: readonly BlobUnreadable[]) {
     const reasons = [...new Set(errors.map(({ message }) => message))].slice(0, 3)
@@ -143,7 +143,7 @@ class BlobsLeftBehind extends Error {
   }
 }
 
-/** Stops at the first failure, once everything under way has ended. */
+/** Starts no more work after the first failure, waits for the rest, and throws that failure. */
 async function forEachConcurrently<T>(
   all: AsyncIterable<T>,
   wanted: (one: T) => boolean,

@@ -1,16 +1,16 @@
-/** Limits work to so many bytes a second, so that it leaves disks and processors to requests. */
+/** Limits background work to a number of bytes per second, so that requests get the disks and processors. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import type { TaskArguments } from '../records/records.ts'
 
 export interface Pace {
-  /** Infinity: no limit. May change at any time; a function is called again before each step. */
+  /** Infinity: no limit. Can change at any time; a function is called again before each step. */
   bytesPerSecond: number | (() => number)
-  /** Resolves when `bytes` more may be worked on. More than one second's bytes pass at once, and the work that follows waits for them. Rejects with the reason when aborted. */
+  /** Resolves when work on `bytes` more can begin. A call for more than one second's bytes is not split; later calls wait for it. Rejects with the reason when aborted. */
   take(bytes: number, signal?: AbortSignal): Promise<void>
 }
 
-/** The time that a pace measures: a monotonic clock that nobody can set. */
+/** The monotonic clock of a pace. */
 export interface PaceClock {
   monotonicMs(): number
   /** Rejects with the reason when aborted. */
@@ -27,7 +27,7 @@ const processClock: PaceClock = {
 const waitMsMax = 500
 
 export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceClock = processClock): Pace {
-  /** Bytes that passed and whose time has not passed yet. */
+  /** Bytes that were let through ahead of their time. */
   let owedBytes = 0
   let settledMs = clock.monotonicMs()
   const rate = (): number => (typeof pace.bytesPerSecond === 'number' ? pace.bytesPerSecond : pace.bytesPerSecond())
@@ -42,7 +42,7 @@ export function openPace(bytesPerSecond: Pace['bytesPerSecond'], clock: PaceCloc
     bytesPerSecond,
     async take(bytes, signal) {
       signal?.throwIfAborted()
-      // Also without a limit: whatever waits for this thread goes first.
+      // Also without a limit, lets everything that waits for this thread go first.
       await turn()
       for (settle(); owedBytes > 0; settle()) {
         await clock.delay(Math.min(waitMsMax, Math.ceil((owedBytes / rate()) * 1000)), signal)

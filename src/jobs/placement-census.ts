@@ -1,4 +1,4 @@
-/** Counts what lies where, by the records alone. A plan for other stores and locations builds on it. Reads only. */
+/** Counts which data is on which stores, from the metadata alone. Plans for other stores and locations use it. Reads only. */
 
 import { bytesOfShards } from '../blobs/blobs.ts'
 import { type Demand, noDemand, withBlob } from '../blobs/forecast.ts'
@@ -20,14 +20,14 @@ export interface LocationCensus {
   buckets: string[]
   blobs: number
   bytes: number
-  /** What would have to be written again to lie as the location now asks. */
+  /** What must be written again to match the location's present shape. */
   outdated: Demand
 }
 
 export interface StoreCensus {
   shards: number
   bytes: number
-  /** Of these, the bytes that would be left behind when the outdated blobs are written again. */
+  /** The bytes among these that become garbage when the outdated blobs are written again. */
   outdatedBytes: number
   /** The owner of one of its shards. */
   example: BlobOwner
@@ -55,7 +55,7 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, TargetLocatio
     if (bucket.moving !== undefined) moving.push(bucket.name)
   }
   for await (const { owner, manifest } of everyReference(kv)) {
-    // Snapshots are made again from time to time, on whatever stores there are.
+    // Snapshots are replaced by new ones at intervals, so they need no move.
     if (owner.kind === 'snapshot') continue
     const census = censusOf(manifest.location)
     const next = toBe.get(manifest.location)
@@ -75,7 +75,7 @@ export async function takeCensus(kv: Kv, toBe: ReadonlyMap<string, TargetLocatio
   return { locations, stores, moving }
 }
 
-/** What a move of the bucket would write. */
+/** The data that a move of the bucket would write. */
 export async function demandOfMove(kv: Kv, bucket: BucketRecord, to: TargetLocation): Promise<Demand> {
   let demand = noDemand
   for await (const { reference } of walkBlobs(kv, bucket)) {

@@ -1,4 +1,4 @@
-/** Moves the blobs that a move of their bucket may have missed: see `commits/move-queue`. */
+/** Moves the blobs that a move of their bucket can have missed: see `commits/move-queue`. */
 
 import type { Pace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -9,7 +9,7 @@ import { foundBucket } from './blob-reference.ts'
 import { everyEntry } from './every-entry.ts'
 import { isRefusedForNow, moveBlob } from './move-blob.ts'
 
-/** Resolves with how many of the queued blobs are where they belong. Blobs that can't be read or written now stay queued. */
+/** Resolves with the number of queued blobs that are now in the right place. Blobs that can't be read or written now stay queued. */
 export async function moveQueued(
   backend: Backend,
   { pace = async () => {}, did }: { pace?: Pace; did?(queued: number): void } = {},
@@ -42,7 +42,7 @@ async function moveOne(backend: Backend, queued: Entry, pace: Pace): Promise<boo
   }
 }
 
-/** A version may have a blob of its own, or parts. */
+/** The blobs of a version: its own, or its parts. */
 async function* ownersOf(kv: Kv, owner: MovableOwner): AsyncGenerator<MovableOwner> {
   yield owner
   if (owner.kind === 'part') return

@@ -1,4 +1,4 @@
-/** Wins back what commits left unreferenced: deletes the shards first, then the garbage record, so that a crash repeats and loses nothing. */
+/** Removes what commits left unreferenced: shards first, then the garbage record, so that after a crash the work is repeated and nothing is leaked. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { timeOfId } from '../clock.ts'
@@ -15,13 +15,13 @@ import { isStillReferenced } from './still-referenced.ts'
 
 export interface ReclaimOptions {
   graceMs: number
-  /** Called with garbage that a record does reference. It stays, and only its garbage record goes. This should never happen. */
+  /** Called when a record still references the garbage, which should never happen. The data stays, and only the garbage record is deleted. */
   onReferenced?(garbage: GarbageRecord): void
   /** Called with how many more blobs were removed. */
   did?(blobs: number): void
 }
 
-/** Resolves with the number of blobs removed. Garbage younger than the grace stays: a request that began earlier may still read it. */
+/** Resolves with the number of blobs removed. Garbage younger than the grace stays, because a request that began earlier can still read it. */
 export async function reclaimGarbage(
   backend: Backend,
   { graceMs, onReferenced, did }: ReclaimOptions,
@@ -64,7 +64,7 @@ async function reclaimBatch(
   return removed + manifests.length
 }
 
-/** Shards in stores that are out of use become garbage of their own until the stores are back. */
+/** Shards in stores that are out of use become separate garbage, until the stores are back. */
 function asGarbage(backend: Backend, manifests: readonly Manifest[]): Put[] {
   return manifests.map((manifest) => garbagePut(backend, { kind: 'blob', manifest }))
 }
@@ -80,7 +80,7 @@ async function removeParts(backend: Backend, uploadId: string): Promise<number> 
   }
 }
 
-/** Uploads that were open when their bucket was deleted: nobody can reach them any more. Their parts become garbage of their own. */
+/** Aborts uploads that were open when their bucket was deleted, which no client can reach any more. Their parts become separate garbage. */
 async function abortUploadsOf(backend: Backend, bucketId: string): Promise<void> {
   while (true) {
     const open = await backend.kv.range({ ...openUploads(bucketId), limit: limits.reclaimBatch })

@@ -1,4 +1,4 @@
-/** Turns orphans that have been in quarantine long enough into garbage, once it is sure that nothing references them. */
+/** Turns orphans into garbage when they have been in quarantine long enough and a check has shown that nothing references them. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -13,7 +13,7 @@ import { findOwner } from './shard-owner.ts'
 
 export interface ReleaseOptions {
   quarantineMs: number
-  /** Checks all metadata. */
+  /** Runs a check of all metadata. */
   check(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export async function* quarantined(backend: Pick<Backend, 'kv'>): AsyncGenerator
   for await (const entry of everyEntry(backend.kv, orphans)) yield readOrphan(entry)
 }
 
-/** Resolves with how many became garbage. An orphan that a record references after all just leaves the quarantine. */
+/** Resolves with the number of orphans that became garbage. An orphan that a record references after all only leaves the quarantine. */
 export async function releaseOrphans(backend: Backend, { quarantineMs, check }: ReleaseOptions): Promise<number> {
   const before = backend.clock.now() - quarantineMs
   let released = 0
@@ -39,7 +39,7 @@ export async function releaseOrphans(backend: Backend, { quarantineMs, check }: 
   }
 }
 
-/** Whether the last check began after these were committed, and found nothing. */
+/** Whether the last check of all metadata began after these orphans were recorded, and found no damage. */
 async function areCovered({ kv: { integrity } }: Backend, due: readonly FoundOrphan[]): Promise<boolean> {
   if ((await integrity.damage()) !== undefined) return false
   const last = await integrity.lastCheck()
@@ -51,7 +51,7 @@ async function release(backend: Backend, due: readonly FoundOrphan[]): Promise<n
   const forgotten: FoundOrphan[] = []
   for (const orphan of due) {
     const shards = backend.blobs.stores.find(({ storeId }) => storeId === orphan.storeId)
-    // Until its store is back, nobody can read its description.
+    // Its description can't be read until its store is back.
     if (shards === undefined) continue
     forgotten.push(orphan)
     if (!(await isOwned(backend, orphan))) puts.push(asGarbage(backend, orphan))

@@ -1,4 +1,4 @@
-/** Makes the shards that queued blobs lack: verifies those that exist, writes the missing ones, and swaps the manifest by a checked commit. */
+/** Repairs queued blobs: verifies their shards, writes the missing ones, and swaps the manifest in a checked commit. */
 
 import type { InspectOptions, Manifest, ShardPlace } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -24,7 +24,7 @@ export interface RepairReport {
 export type RepairOutcome = 'whole' | 'degraded' | 'lost' | 'gone'
 
 export interface RepairOptions extends Pick<InspectOptions, 'pace'> {
-  /** Also blobs that were found lost a short while ago. */
+  /** Also try blobs that were found lost a short while ago. */
   all?: boolean
   /** Called before and after each blob. */
   begins?(reference: BlobReference): void
@@ -50,7 +50,7 @@ export async function repairBlobs(backend: Backend, options: RepairOptions = {})
 }
 
 export interface BlobRepair extends Pick<InspectOptions, 'pace'> {
-  /** The object whose bytes these are, where the owner does not name it. */
+  /** The object that the bytes belong to, if `owner` does not name it. */
   object?: LostBlob['object']
 }
 
@@ -96,12 +96,12 @@ async function restore(
     ],
     deletes: done,
   })
-  // Somebody changed the record or reported the blob again: the next run looks at it afresh.
+  // Another write changed the record, or the blob was queued again. The next run looks at it again.
   if (!swapped) await backend.blobs.remove([withShards(manifest, made)])
   return swapped && whole ? 'whole' : 'degraded'
 }
 
-/** Marks the blob as lost, so that it is reported and not read in vain again and again. Nothing of it is removed. */
+/** Marks the blob as lost, so that it is reported, and not read again in every run. Nothing is removed. */
 async function markLost(
   backend: Backend,
   queued: Entry,
@@ -124,7 +124,7 @@ async function markLost(
     ],
     puts: [{ key, value: repairCodec.encode(key, { ...record, lost }) }],
   })
-  // The record has changed since: nothing is known of the blob that it references now.
+  // The record has changed, and the blob that it references now has not been verified.
   return marked ? 'lost' : 'degraded'
 }
 

@@ -34,21 +34,21 @@ export interface RewrapReport {
   resealed: number
 }
 
-/** Of one kind: what is encrypted by the ring, and how much of it was not by its newest key. */
+/** Counts records that the ring encrypts, and those that were renewed with its newest key. */
 interface Tally {
   seen: number
   renewed: number
 }
 
-/** Where the records with wrapped keys are, and the ring that every process wraps with by now. */
+/** The metadata, and the ring that every process uses by now. */
 export type Rewrapping = Wrapping & { kv: Kv }
 
 /** The new value of an entry, if its subject is encrypted by the ring. */
 type Change = (entry: Entry) => { changed: Buffer | undefined } | undefined
 
 /**
- * Clients may write meanwhile: the newest key wraps whatever they write (see `newest-wrapping`), so what this walk misses needs no wrapping.
- * Repeating it after a crash continues. Throws `ObjectKeyLost` when a key does not open.
+ * Clients can write meanwhile. The newest key wraps whatever they write (see `newest-wrapping`), so anything that this walk misses needs no new wrapping.
+ * After a crash, a repeated run continues. Throws `ObjectKeyLost` when a key does not open.
  */
 export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   const objects: Tally = { seen: 0, renewed: 0 }
@@ -65,7 +65,7 @@ export async function rewrapKeys(backend: Rewrapping): Promise<RewrapReport> {
   }
   const secrets: Tally = { seen: 0, renewed: 0 }
   await change(backend, accessKeys, changeSecret(backend), secrets)
-  // A process may have read secrets before they were sealed anew, and opens them only now.
+  // A process that read secrets before they were sealed again might try to open them only now, so all read them again.
   if (secrets.seen > 0) await countChange(backend)
   return {
     encrypted: objects.seen,
@@ -103,7 +103,7 @@ function changeUpload(backend: Wrapping): Change {
   }
 }
 
-/** Customers wrap with keys of their own. */
+/** False for keys that a customer's key wraps. */
 function isByRing(encryption: Encryption | undefined): encryption is Encryption {
   return encryption !== undefined && encryption.by !== 'customer'
 }
@@ -131,14 +131,14 @@ async function change({ kv }: Rewrapping, range: KeyRange, changeOf: Change, tal
   await flush()
 }
 
-/** `false`: a client changed one of them, and nothing was written. */
+/** `false`: a client changed one of the entries, and nothing was written. */
 async function replace(kv: Kv, batch: readonly Replacement[]): Promise<boolean> {
   if (batch.length === 0) return true
   const checks = batch.map(({ key, version }) => ({ key, version }))
   return kv.commit({ checks, puts: batch.map(({ key, value }) => ({ key, value })) })
 }
 
-/** If the entry is gone, whoever moved it has wrapped its key again. */
+/** An entry that is gone needs nothing: the write that moved it has wrapped its key again. */
 async function replaceAlone(kv: Kv, key: Key, changeOf: Change): Promise<void> {
   for (;;) {
     const [entry] = await kv.get([key])

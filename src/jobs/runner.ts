@@ -1,4 +1,4 @@
-/** Runs the background jobs one after the other, again and again, in one process of an instance. */
+/** Runs the background jobs in a loop, one after the other, in one process of an instance. */
 
 import type { Backend } from '../commits/backend.ts'
 import { advanceLockClock } from '../commits/lock-clock.ts'
@@ -23,20 +23,20 @@ export interface JobsOptions {
   graceMs: number
   /** How long orphans stay in quarantine. */
   quarantineMs: number
-  /** Age at which an upload that nobody completed is aborted. */
+  /** Age at which an open upload is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
-  /** Called with how many more uploads, blobs or shards a run has dealt with. */
+  /** Called with the number of further uploads, blobs or shards that a step has processed. */
   did?(step: JobStep, count: number): void
-  /** Long work that users may ask for; it runs alongside the jobs. Absent: none. */
+  /** Long work that operators can request, which runs alongside the jobs. Absent: none. */
   tasks?: readonly TaskKind[]
-  /** The rate of repair, for verifying and writing. Absent: as fast as it goes. */
+  /** The rate of repair, for verifying and writing. Absent: no limit. */
   repairBytesPerSecond?: number | undefined
-  /** The rate of checks of all metadata. Absent: as fast as it goes. */
+  /** The rate of checks of all metadata. Absent: no limit. */
   scrubBytesPerSecond?: number | undefined
-  /** Milliseconds of a clock that nobody can set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs?(): number
 }
 
@@ -83,7 +83,7 @@ export function startJobs(options: JobsOptions): Jobs {
     const done = last.then(async () => {
       await selfCheck.runIfDue()
       const metadataDamage = await options.backend.kv.integrity.damage()
-      // Nothing can be written.
+      // The engine refuses writes to damaged metadata.
       if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
       await advanceLockClock(options.backend)
       return runJobs(options, selfCheck, () => repair.run(repairPatienceMs))
@@ -114,7 +114,7 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-/** As far as is known yet. */
+/** The report before any repair. */
 const nothingRepaired: RepairReport = { repairedBlobs: 0, degradedBlobs: 0, lostBlobs: 0 }
 
 const nothingDone: JobsReport = {
@@ -136,7 +136,7 @@ async function runJobs(
 ): Promise<JobsReport> {
   const metadataDamage = await selfCheck.found()
   if (metadataDamage !== undefined) {
-    // A damaged record may be one that would keep others' data.
+    // A damaged record can be one that references data, so nothing may be removed.
     const lateBlobsMoved = await moveQueued(backend, { did: (count) => did('relocated', count) })
     return { ...nothingDone, lateBlobsMoved, ...(await repair()), metadataDamage }
   }

@@ -1,4 +1,4 @@
-/** What a scrub walks, in which order, and from which position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
+/** The order of a scrub, which can start at any position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
 import { z } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
@@ -27,11 +27,11 @@ export type WalkPosition = z.infer<typeof walkPosition>
 export interface Walked {
   reference: BlobReference
   at: WalkPosition
-  /** The object whose bytes they are. Absent: they are metadata's. */
+  /** The object that the bytes belong to. Absent: they are a piece of a metadata snapshot. */
   object?: NamedObject
 }
 
-/** `from`: of an earlier walk. Absent: from the start. */
+/** `from`: a position of an earlier walk. `undefined`: from the start. */
 export async function* walkAll(kv: Kv, from: WalkPosition | undefined): AsyncGenerator<Walked> {
   const piece = from !== undefined && 'snapshot' in from ? from : undefined
   const blob = from !== undefined && 'bucket' in from ? from : undefined
@@ -52,7 +52,7 @@ async function* walkBuckets(kv: Kv, from: InBucket | undefined): AsyncGenerator<
   }
 }
 
-/** A walk begins at the position where the last one ended. */
+/** Skips what the last walk saw at the position where this walk starts. */
 function isDone(
   { position, reference: { owner } }: WalkedBlob,
   first: string | undefined,

@@ -1,4 +1,4 @@
-/** Reads and verifies every shard of every blob and of metadata snapshots, also those that no healthy read touches. Has damaged and missing shards repaired. */
+/** Reads and verifies all shards of blobs and metadata snapshots, also those that normal reads never touch. Damaged and missing shards are repaired. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { z } from 'zod'
 import { bytesOfShards } from '../blobs/blobs.ts'
@@ -15,7 +15,7 @@ import type { RunningTask, TaskKind } from './task-runner.ts'
 export const scrubKind = 'scrub'
 
 export interface ScrubSettings {
-  /** Absent: only when somebody asks. */
+  /** Absent: only on request. */
   everyMs?: number | undefined
   /** The rate, unless the request names one. Absent: no limit. */
   bytesPerSecond: number | undefined
@@ -34,7 +34,7 @@ export interface ScrubCounts {
   degraded: number
   /** Blobs with too few shards left. */
   lost: number
-  /** Blobs with a store that could not be asked. */
+  /** Blobs with a shard in an unreachable store. */
   unreachable: number
 }
 
@@ -54,7 +54,7 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
 const cursorSchema = z.intersection(walkPosition, z.object({ bytes: z.number() }))
 type Cursor = z.infer<typeof cursorSchema>
 
-/** `undefined`: there is none, or none that this version knows. Then the scrub starts again, which does no harm. */
+/** `undefined`: there is no cursor, or this version can't read it. Then the scrub starts again, which does no harm. */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined
   return cursorSchema.safeParse(JSON.parse(text)).data
@@ -125,7 +125,7 @@ class Scrub {
     if (blob.reference.owner.kind === 'snapshot') this.#counts.snapshotPieces++
     if (finding === 'unreachable') this.#counts.unreachable++
     if (finding === 'damaged') this.#counts.damaged++
-    // A whole blob may still be queued, and even be marked as lost.
+    // A whole blob can still be queued, and even be marked as lost.
     else if (finding !== 'queued') return
     const outcome = await repairBlob(this.#backend, blob.reference.owner, {
       pace: (bytes) => this.#pace.take(bytes, this.#task.signal),
@@ -166,13 +166,13 @@ class Scrub {
   }
 }
 
-/** Bytes of all shards, by the metadata. */
+/** The bytes of all shards according to the metadata. */
 async function totalBytes(backend: Backend, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let walked = 0
   for await (const { reference } of walkAll(backend.kv, undefined)) {
     bytes += bytesOnStores(reference)
-    // The walk itself never pauses: this lets requests have their turn.
+    // The walk never yields by itself, so this lets requests have their turn.
     if (++walked % limits.reclaimBatch === 0) await turn()
     signal.throwIfAborted()
   }

@@ -1,4 +1,4 @@
-/** When all metadata is checked: soon after each start, once in a while, and when a job needs to know. */
+/** Decides when all metadata is checked: soon after each start, at intervals, and when a job needs the result. */
 import { setMaxListeners } from 'node:events'
 import type { Backend } from '../commits/backend.ts'
 import { limits } from '../limits.ts'
@@ -19,7 +19,7 @@ export class SelfCheck {
 
   constructor(options: SelfCheckOptions) {
     this.#options = options
-    // Every page that is being read listens to it.
+    // Each read of a page adds a listener.
     setMaxListeners(0, this.#stopping.signal)
   }
 
@@ -38,7 +38,7 @@ export class SelfCheck {
     return this.#stopping.signal.aborted && error === this.#stopping.signal.reason
   }
 
-  /** What is wrong with the metadata, by the last check. */
+  /** What the last check found wrong with the metadata; `undefined`: nothing. */
   async found(): Promise<string | undefined> {
     const { integrity } = this.#options.backend.kv
     const damage = await integrity.damage()

@@ -19,7 +19,7 @@ export interface ShardOwner {
 }
 
 /**
- * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when its description names no owner: then nobody may touch it.
+ * `undefined` when no record references the shard: it is an orphan, or garbage. `foreign` when its description names no owner: then it must not be touched.
  */
 export async function findOwner(
   backend: Backend,
@@ -36,7 +36,7 @@ export async function findOwner(
     const { snapshotId, piece } = description
     return ownerNamed(backend, storeId, shard.id, { kind: 'snapshot', id: snapshotId, piece })
   }
-  // The key that the writer expected for the version, and the current version's key; and when other writes came between, all versions of the object.
+  // Looks at the key that the writer expected for the version and at the current version's key. If other writes came between, at all versions of the object.
   const { bucket, key, sequence } = description
   while (true) {
     const likely = await backend.kv.get([objectKey(bucket, key), historyKey(bucket, key, sequence)])

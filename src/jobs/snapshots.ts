@@ -1,4 +1,4 @@
-/** Metadata snapshots on the stores of each configured location, made now and then, so that losing the metadata's disk does not lose the data. */
+/** Makes metadata snapshots on the stores of each configured location at intervals, so that losing the metadata's disk does not lose the data. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
@@ -28,7 +28,7 @@ export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; k
   return { kind: 'snapshot', everyMs, run: (backend, task) => makeSnapshot(backend, task, kept) }
 }
 
-/** A repeated run starts again: it first removes what an earlier one left unfinished. */
+/** A repeated run starts from the beginning, and first removes what an earlier run left unfinished. */
 async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>, kept: number): Promise<void> {
   await removeUnneeded(backend, kept)
   const createdMs = backend.clock.now()
@@ -113,7 +113,7 @@ interface KeptSnapshot {
   isWhole: boolean
 }
 
-/** In order of time. A snapshot without an end was cut off by a crash or a failure. */
+/** Oldest first. A snapshot without an end was cut off by a crash or a failure. */
 async function keptSnapshots({ kv }: Backend): Promise<KeptSnapshot[]> {
   const byId = new Map<string, KeptSnapshot>()
   for await (const { key, value, version } of everyEntry(kv, snapshots)) {
@@ -127,10 +127,10 @@ async function keptSnapshots({ kv }: Backend): Promise<KeptSnapshot[]> {
   return [...byId.values()].sort((a, b) => a.createdMs - b.createdMs)
 }
 
-/** Nobody else makes snapshots, so an incomplete one stays incomplete. Each location keeps its newest complete ones. */
+/** Removes all but each location's newest complete snapshots. Only this task makes snapshots, so an incomplete one stays incomplete. */
 async function removeUnneeded(backend: Backend, kept: number): Promise<void> {
   const found = await keptSnapshots(backend)
-  // Nobody reads the snapshots of locations that are gone.
+  // Snapshots of locations that are gone are never read.
   const needed = new Set(
     backend.blobs.locations.flatMap(({ name }) =>
       found.filter((snapshot) => snapshot.location === name && snapshot.isWhole).slice(-kept),
@@ -139,7 +139,7 @@ async function removeUnneeded(backend: Backend, kept: number): Promise<void> {
   for (const { id, pieces } of found.filter((snapshot) => !needed.has(snapshot))) {
     for (let at = 0; at < pieces.length; at += limits.reclaimBatch) {
       const some = pieces.slice(at, at + limits.reclaimBatch)
-      // When a repair came between, the next run sees its result.
+      // If a repair changes a piece meanwhile, the commit does nothing and the next run tries again.
       await backend.kv.commit({
         checks: some.map(({ piece, version }) => ({ key: snapshotKey(id, piece), version })),
         puts: some.map(({ manifest }) => garbagePut(backend, { kind: 'blob', manifest })),

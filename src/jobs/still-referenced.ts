@@ -1,4 +1,4 @@
-/** Whether a record still references what a garbage record names. Reads afresh, because what is reclaimed never comes back. */
+/** Whether a record still references what a garbage record names. Always reads the metadata, because reclaiming can't be undone. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Kv } from '../kv/kv.ts'
@@ -26,7 +26,7 @@ async function arePartsReferenced(
   kv: Kv,
   { uploadId, owner }: Extract<GarbageRecord, { kind: 'parts' }>,
 ): Promise<boolean> {
-  // Whoever ends an upload deletes its record too.
+  // Ending an upload deletes its record too.
   if (owner === undefined) return (await kv.get([uploadKey(uploadId)])).some((entry) => entry !== undefined)
   if (owner.kind !== 'version') return false
   const { bucket, key, sequence } = owner

@@ -1,10 +1,10 @@
-/** The state of a store now, asked of the store itself: a process that has not written to it yet does not know that it refuses writes. */
+/** Asks a store for its present state, because a process that has not written to it yet does not know that it refuses writes. */
 import type { LocationState } from '../blobs/blobs.ts'
 
 type PlacedStore = LocationState['stores'][number]
 
 export interface StoreNow extends Pick<PlacedStore, 'state' | 'reason'> {
-  /** Absent: the store can't be asked. */
+  /** Absent: the store is unreachable. */
   usedBytes: number | undefined
   freeBytes: number | undefined
 }

@@ -7,12 +7,12 @@ import { keepsSnapshots, snapshotTask } from './snapshots.ts'
 import type { TaskKind } from './task-runner.ts'
 
 export interface TaskSettings {
-  /** Absent: only when somebody asks. */
+  /** Absent: only on request. */
   scrubIntervalMs: number | undefined
   /** Absent: no limit. */
   scrubBytesPerSecond: number | undefined
   repairBytesPerSecond: number | undefined
-  /** Absent: only when somebody asks. */
+  /** Absent: only on request. */
   snapshotIntervalMs: number | undefined
   snapshotsKept: number
 }

@@ -28,27 +28,30 @@ export class TaskRefused extends Error {
   }
 }
 
-/** What a kind of task does. */
+/** A kind of task. */
 export interface TaskKind {
   readonly kind: string
-  /** Time after which an ended task is started again, with an empty name and no arguments. Absent: only when somebody asks. */
+  /** Time after which an ended task is started again, with an empty name and no arguments. Absent: only on request. */
   readonly everyMs?: number | undefined
   /** Time until the first start. Absent: at once. */
   readonly firstAfterMs?: number | undefined
-  /** Resolves when all is done. What it throws is the reason of the failure: `TaskRefused` where only the request is at fault. Running it again from an earlier cursor does no harm. */
+  /**
+   * Resolves when all is done. The error that it throws becomes the reason of the failure: `TaskRefused` if only the request is at fault. Running it again from an
+   * earlier cursor must do no harm.
+   */
   run(backend: Backend, task: RunningTask): Promise<void>
 }
 
 /** A task, as its code sees it. */
 export interface RunningTask {
   readonly name: string
-  /** As last requested: they may change while it runs. */
+  /** The arguments of the last request. They can change while the task runs. */
   readonly arguments: TaskArguments
   readonly cursor: string | undefined
   readonly progress: TaskProgress
   /** Aborted when the task is cancelled or requested anew, and when this process ends: then `run` may throw anything. */
   readonly signal: AbortSignal
-  /** Saves how far the task is, and where to continue. Durable within a second or so. Throws when the task is to stop. */
+  /** Saves the progress, and the cursor from which to continue. Durable within about a second. Throws when the task must stop. */
   advance(step: Partial<TaskProgress> & { cursor?: string }): Promise<void>
 }
 
@@ -112,7 +115,7 @@ export function startTasks(options: TaskRunnerOptions): TaskRunner {
   }
 }
 
-/** A task that a process left under way comes first, then the one that has waited longest. */
+/** A task that an earlier process left running comes first, then the one that has waited longest. */
 function nextOf(found: readonly FoundTask[], nowMs: number): FoundTask | undefined {
   const order = ({ record }: FoundTask): number =>
     record.state === 'running' ? Number.NEGATIVE_INFINITY : record.requestedMs
@@ -142,7 +145,7 @@ async function forgetOld(
   }
 }
 
-/** The state of a run, between what is done and what of it is saved. */
+/** The state of a run, which is ahead of what is saved. */
 class Running implements RunningTask {
   readonly name: string
   readonly signal: AbortSignal
@@ -160,7 +163,7 @@ class Running implements RunningTask {
     this.#stopping = stopping
     this.name = name
     this.signal = AbortSignal.any([stopping, this.#replaced.signal])
-    // Every shard that is being read listens to it.
+    // Each read of a shard adds a listener.
     setMaxListeners(0, this.signal)
   }
 
@@ -200,7 +203,7 @@ class Running implements RunningTask {
     this.signal.throwIfAborted()
   }
 
-  /** Takes over what others wrote. `found`: the records of its kind. */
+  /** Applies changes that other processes wrote to the record. `found`: the records of this kind of task. */
   learn(found: readonly FoundTask[]): void {
     const own = found.find(({ name }) => name === this.name)?.record
     if (own === undefined || own.id !== this.#record.id || isEnded(own)) {

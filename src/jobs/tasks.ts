@@ -19,13 +19,13 @@ export interface TaskRequest extends TaskName {
   arguments: TaskArguments
   /** Forgets the progress of an earlier request. */
   restart?: boolean
-  /** The earliest start, after so much time. */
+  /** The task starts no earlier than after this time. */
   afterMs?: number
 }
 
 export interface FoundTask extends TaskName {
   record: TaskRecord
-  /** What a commit checks. */
+  /** The record's version, for the checks of a commit. */
   version: Version
 }
 

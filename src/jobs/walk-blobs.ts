@@ -1,4 +1,7 @@
-/** Walks the blobs of one bucket, from any position: parts of open uploads first, then current versions, then older ones. So it meets blobs that are completed or overwritten meanwhile. */
+/**
+ * Walks the blobs of one bucket, from any position: parts of open uploads first, then current versions, then older ones. In this order, the walk also meets blobs
+ * that are completed or overwritten meanwhile.
+ */
 import type { Entry, Kv } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
@@ -12,7 +15,7 @@ export interface WalkedBlob {
   reference: BlobReference
   /** A walk from here begins with the blobs of the same record or upload, this one among them. */
   position: string
-  /** The object whose bytes they are. */
+  /** The object that the blob belongs to. */
   object: NamedObject
 }
 

@@ -1,4 +1,4 @@
-/** Operations on configurations that a bucket has none of, and cannot be given. */
+/** Operations on configurations that no bucket here can have. */
 import type { ErrorCode } from '../errors.ts'
 import { refusedOperation } from './refused-operations.ts'
 import { findsNothing, removesNothing } from './unconfigured-bucket.ts'
@@ -12,7 +12,7 @@ interface AbsentConfiguration {
   remove: [name: string, permission: string]
 }
 
-/** What S3 has of a configuration that no bucket here can have: it is not found, nothing is to be removed, and writing it is refused by name. */
+/** The three operations of such a configuration: a read finds nothing, a removal does nothing, and a write is refused by name. */
 export function absentConfiguration({ what, query, code, read, write, remove }: AbsentConfiguration) {
   return [
     findsNothing(

@@ -1,4 +1,4 @@
-/** The document of an access control list: its shape, what makes it one, and what is answered of a list. */
+/** The AccessControlPolicy document: its shape, its validation, and how a list is shown as one. */
 import type { InputBody } from '../contract/fields.ts'
 import { aclInHeaders, checksumsIn, ownership } from '../contract/groups.ts'
 import { attribute, type Infer, list, optional, string, struct } from '../contract/shapes.ts'
@@ -11,7 +11,7 @@ import { groupUris, type NamedGrant } from './grantee-names.ts'
 
 const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
 
-// Read leniently, so that a well-formed document that is no policy can be told from what is no document.
+// Every element is optional, so that an incomplete policy is MalformedACLError rather than MalformedXML.
 export const policyShape = struct({
   Owner: optional(struct({ ID: optional(string), DisplayName: optional(string) })),
   AccessControlList: optional(
@@ -37,7 +37,7 @@ export const policyShape = struct({
 export type Policy = Infer<typeof policyShape>
 type GrantElement = NonNullable<Policy['AccessControlList']>['Grant'][number]
 
-/** `grants`: none for the owner alone. */
+/** `grants`: absent when the list has only the owner. */
 export function policyOf(
   { ownerOf }: Pick<OperationContext, 'ownerOf'>,
   owner: string,
@@ -59,7 +59,7 @@ export const policyBody = {
   kind: 'xml',
   root: 'AccessControlPolicy',
   shape: policyShape,
-  // Headers take its place.
+  // A request can send headers instead.
   required: false,
   digestRequired: false,
   bytesMax: limits.xmlBodyBytesMax,
@@ -90,7 +90,7 @@ export interface PolicyAsked {
   grants: readonly NamedGrant[]
 }
 
-/** What a document asks for. A display name only helps people to read it: S3 goes by the id. Throws MalformedACLError. */
+/** The owner and grants that a document asks for. Display names are ignored, as in S3. Throws MalformedACLError. */
 export function askedByPolicy({ Owner, AccessControlList }: Policy): PolicyAsked {
   if (Owner?.ID === undefined || AccessControlList === undefined) throw malformed()
   if (AccessControlList.Grant.length > limits.aclGrantsMax) throw malformed()
@@ -99,7 +99,7 @@ export function askedByPolicy({ Owner, AccessControlList }: Policy): PolicyAsked
 
 const malformed = (): S3Error => new S3Error('MalformedACLError')
 
-/** The permission is one, and the grantee is named as its type wants it, and not otherwise. */
+/** Throws MalformedACLError for an unknown permission, and unless the grantee has exactly the one name that its type requires. */
 function namedGrant({ Grantee, Permission }: GrantElement): NamedGrant {
   const permission = permissions.find((each) => each === Permission)
   if (Grantee === undefined || permission === undefined) throw malformed()

@@ -1,4 +1,4 @@
-/** What a request asks for as an access control list, and what becomes of it in its bucket: stored, or refused. */
+/** The access control list that a request asks for, and whether its bucket accepts it. */
 import type { NamedGrantee } from '../contract/groups.ts'
 import { notImplemented, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -27,7 +27,7 @@ type AskedList =
   | { by: 'headers'; grants: readonly NamedGrant[] }
   | ({ by: 'document' } & PolicyAsked)
 
-/** `undefined`: the headers say nothing. Throws InvalidRequest. */
+/** `undefined`: no header asks for a list. Throws InvalidRequest. */
 function askedByHeaders(input: AclInputs): AskedList | undefined {
   const grants = headerGrants(input)
   if (input.acl === undefined) return grants.length === 0 ? undefined : { by: 'headers', grants }
@@ -37,7 +37,7 @@ function askedByHeaders(input: AclInputs): AskedList | undefined {
   })
 }
 
-/** Throws InvalidRequest where there are too many. */
+/** Throws InvalidRequest when there are too many. */
 function headerGrants(input: AclInputs): NamedGrant[] {
   const of = (permission: GrantPermission, named: readonly NamedGrantee[] = []): NamedGrant[] =>
     named.map((grantee) => ({ permission, grantee }))
@@ -54,7 +54,7 @@ function headerGrants(input: AclInputs): NamedGrant[] {
   })
 }
 
-/** What PutBucketAcl and PutObjectAcl ask for. Throws MissingSecurityHeader, UnexpectedContent, InvalidRequest, MalformedACLError. */
+/** The list that a PutBucketAcl or PutObjectAcl asks for. Throws MissingSecurityHeader, UnexpectedContent, InvalidRequest, MalformedACLError. */
 export function askedList(input: AclInputs, policy: Policy | undefined): AskedList {
   const headers = askedByHeaders(input)
   if (policy === undefined) {
@@ -65,17 +65,17 @@ export function askedList(input: AclInputs, policy: Policy | undefined): AskedLi
   return { by: 'document', ...askedByPolicy(policy) }
 }
 
-/** Of whom a list is. */
 interface ListOwner {
   /** Account id. */
   owner: string
-  /** Of an object's bucket. Absent: the list is a bucket's own. */
+  /** Account id of the owner of the object's bucket. Absent: the list is a bucket's own. */
   bucketOwner?: string
 }
 
 /**
- * The list that a bucket or an object gets; `undefined` for one of the owner alone. Throws AccessControlListNotSupported where the bucket has none and something else is asked
- * for, AccessDenied for a public one where those are blocked, and what is wrong with it.
+ * The list to store for a bucket or an object; `undefined` when only the owner has access. Throws AccessControlListNotSupported when lists are disabled and the
+ * request asks for more than the owner's access, AccessDenied for a public list where the bucket or its account blocks those and for a document that names
+ * another owner, InvalidArgument and NotImplemented for a grantee or a canned list.
  */
 export function listIn(bucket: BucketRecord, asked: AskedList, of: ListOwner, accounts: KnownAccounts) {
   if (bucket.ownership === undefined) {
@@ -88,7 +88,7 @@ export function listIn(bucket: BucketRecord, asked: AskedList, of: ListOwner, ac
   return grants
 }
 
-/** All that may be asked for where there are no access control lists. */
+/** A bucket with lists disabled accepts only this. */
 function asksForOwnerAlone(asked: AskedList, owner: string): boolean {
   switch (asked.by) {
     case 'canned':
@@ -109,13 +109,13 @@ function resolved(asked: AskedList, { owner, bucketOwner }: ListOwner, accounts:
     if (canned.known) return canned.grants
     throw notImplemented(`acl ${asked.acl}`)
   }
-  // The owner of a thing is not for its list to say.
+  // A list can't change the owner.
   if (asked.by === 'document' && asked.owner !== owner) throw new S3Error('AccessDenied')
   const grants: readonly Grant[] = asked.grants.map((grant) => grantOf(grant, accounts))
   return isOwnersAlone(grants, owner) ? undefined : grants
 }
 
-/** Owner and list of what a request writes, once its bucket is known. Throws InvalidRequest at once, and later what `listIn` throws. */
+/** Returns a function from the bucket to the owner and list of the written object. Throws InvalidRequest; the function throws what `listIn` throws. */
 export function accessOfWrite(
   context: Pick<OperationContext, 'principal'> & KnownAccounts,
   input: AclInputs,
@@ -130,7 +130,10 @@ export function accessOfWrite(
   }
 }
 
-/** The list of a bucket that is to be made. Throws InvalidRequest, InvalidBucketAclWithObjectOwnership, AccessDenied for a public one where its account blocks those, and what is wrong with it. */
+/**
+ * The list of a new bucket. Throws InvalidRequest, InvalidBucketAclWithObjectOwnership, AccessDenied for a public list where the account blocks those,
+ * InvalidArgument and NotImplemented for a grantee or a canned list.
+ */
 export function listOfNewBucket(
   { ownership, owner }: Pick<BucketRecord, 'ownership' | 'owner'>,
   input: AclInputs,

@@ -1,11 +1,11 @@
-/** What accounts block of the public in all their buckets, as requests meet it. */
+/** Public access blocks of accounts, as requests meet them. They apply to all of an account's buckets. */
 import { joinBlocks } from '../access/grants.ts'
 import type { BucketRecord, PublicAccessBlock } from '../records/bucket-record.ts'
 
 export interface AccountBlocks {
-  /** `undefined`: nothing. */
+  /** `undefined`: the account blocks nothing. */
   of(accountId: string): PublicAccessBlock | undefined
-  /** `undefined`: as if the account had never said anything. Resolves once no process goes by what was before. */
+  /** `undefined` removes the block. Resolves when no process uses the old one any more. */
   set(accountId: string, block: PublicAccessBlock | undefined): Promise<void>
 }
 
@@ -14,10 +14,10 @@ interface Blocked {
   bucket: BucketRecord
 }
 
-/** The same object as long as neither record nor block changes, because policies are compiled once for it. */
+/** Keeps the result for each record while neither it nor the block changes, because `accessOf` compiles policies once per object. */
 const blocked = new WeakMap<BucketRecord, Blocked>()
 
-/** The bucket with what its account blocks, too. For decisions alone: it is never written. */
+/** The bucket with its account's block added to its own. Only decisions use this record; it is never written. */
 export function withAccountBlock(bucket: BucketRecord, blocks: Pick<AccountBlocks, 'of'> | undefined): BucketRecord {
   const by = blocks?.of(bucket.owner)
   if (by === undefined) return bucket

@@ -1,4 +1,4 @@
-/** PutAccountPublicAccessBlock, GetAccountPublicAccessBlock, DeleteAccountPublicAccessBlock: those of S3 Control, which calls them without "Account". */
+/** PutAccountPublicAccessBlock, GetAccountPublicAccessBlock, DeleteAccountPublicAccessBlock. S3 Control has them, named without "Account". */
 import { required, vendor } from '../contract/fields.ts'
 import { checksumsIn, requiredDocument } from '../contract/groups.ts'
 import { text } from '../contract/values.ts'
@@ -10,7 +10,7 @@ import { blockShape, elementsOfBlock, readBlock } from './public-access-block.ts
 const root = 'PublicAccessBlockConfiguration'
 const accountIn = { accountId: required(vendor('account-id', text)) } as const
 
-/** Whose account it is. Throws AccessDenied for that of somebody else. */
+/** Throws AccessDenied unless the account in the request is the principal's own. */
 function blocksOf(
   { principal, accountBlocks }: OperationContext,
   accountId: string,
@@ -63,7 +63,7 @@ export const deleteAccountPublicAccessBlockOperation = defineOperation({
   name: 'DeleteAccountPublicAccessBlock',
   method: 'DELETE',
   target: 'account',
-  // As of buckets: who may set a block may take it away.
+  // As for buckets, the permission to set a block is also the permission to remove it.
   permission: 's3:PutAccountPublicAccessBlock',
   summary: 'Takes back what the account said; then what the configuration blocks for all accounts counts.',
   status: 204,

@@ -1,11 +1,11 @@
-/** Whether somebody may do what is about an account and none of its buckets, as the admin port asks it: put before the one decision of `access/decide`. */
+/** Checks permissions that concern an account rather than one of its buckets. The admin port uses it. */
 import { decide } from '../access/decide.ts'
 import { noPublicAccessBlock } from '../access/grants.ts'
 import { reasonText } from '../access/reason-text.ts'
 import { type Asker, accessDenied, accessPrincipal } from './authorize.ts'
 import { policiesOf } from './principal-policies.ts'
 
-/** `owner`: id of the account, which is to it what the owner of a bucket is. Throws AccessDenied. */
+/** `owner`: the account's id. Its keys have the rights that a bucket owner's keys have over a bucket. Throws AccessDenied. */
 export function authorizeForAccount({ principal, conditionValue }: Asker, permission: string, owner: string): void {
   const { allowed, because } = decide({
     ...policiesOf(principal),

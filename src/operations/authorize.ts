@@ -1,4 +1,4 @@
-/** Whether a request may do what it asks: what it knows of itself, put before the one decision of `access/decide`. */
+/** Checks whether a request is permitted: builds the input of `decide` from the request and the records. */
 import type { AccessPrincipal, ContextValue } from '../access/access-request.ts'
 import { compilePolicy } from '../access/compile-policy.ts'
 import type { CompiledPolicy } from '../access/compiled-policy.ts'
@@ -20,30 +20,30 @@ import type { ObjectAttributes } from '../records/object-attributes.ts'
 import { ownerOfObject, ownershipOf } from '../rules/access-list.ts'
 import { policiesOf } from './principal-policies.ts'
 
-/** Who asks, and what conditions may be about. */
+/** The principal, and the values that conditions compare. */
 export interface Asker {
   principal: Principal
   conditionValue(key: string): ContextValue
-  /** The object that is asked for. `undefined`: it was not read. */
+  /** The requested object. `undefined`: it has not been read. */
   existing?(): ExistingObject | undefined
 }
 
 export type ExistingObject = ObjectAttributes | 'none'
 
-/** A bucket, or an object in it. */
+/** One permission on a bucket, or on an object in it. */
 export interface Asked {
   permission: string
-  /** Of the bucket; empty where none is meant. */
+  /** The bucket's name; empty when the request is about no bucket. */
   name: string
-  /** Absent where it is still to be made, or none is meant. */
+  /** `undefined`: the bucket does not exist yet, or the request is about no bucket. */
   bucket: BucketRecord | undefined
   /** Empty: the bucket itself. */
   key: string
-  /** It is about the object that the request writes, rather than about one that is there: whoever writes it decides. */
+  /** The object is the one that the request writes, so its owner is the writer. Absent: it is an existing object. */
   written?: boolean
 }
 
-/** The decision needs to know what is not read yet: read it and ask again. No answer to any client. */
+/** The decision depends on an object that has not been read. The caller reads it and tries again; clients never see this error. */
 export class ObjectNeeded extends Error {
   constructor() {
     super('whether a request is allowed depends on the object')
@@ -59,13 +59,13 @@ export function authorize(asker: Asker, asked: Asked): void {
   throw accessDenied(asked.permission, reasonText(because))
 }
 
-/** Throws AccessDenied when a policy denies it explicitly. For what adds nothing to what the asker may do, nothing needs to allow it. */
+/** Throws AccessDenied when a policy explicitly denies the permission. For actions that add no rights, so that no policy needs to allow them. */
 export function refuseDenied(asker: Asker, permission: string): void {
   const { because } = decisionOn(asker, { permission, name: '', bucket: undefined, key: '' })
   if (because.by === 'statement' && because.effect === 'Deny') throw accessDenied(permission, reasonText(because))
 }
 
-/** The account's own key, in a bucket without a policy: nothing could deny it anything. Every request comes by here. */
+/** A shortcut for most requests: nothing can deny an account's own key anything in the account's bucket when there is no policy. */
 function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): boolean {
   const { accountId, permissions, policies, session } = principal
   if (permissions !== undefined || policies !== undefined || session !== undefined) return false
@@ -73,14 +73,14 @@ function isOwnersOwn(principal: Principal, bucket: BucketRecord | undefined): bo
   return bucket.owner === accountId && bucket.policy === undefined && bucket.ownership === undefined
 }
 
-/** An object that is not there has no list to allow anything. Whoever may list the bucket may know that it is not there. */
+/** A missing object has no access control list that could allow anything. A principal that may list the bucket may learn that it is missing. */
 function mayLearnOfAbsence(asker: Asker, asked: Asked): boolean {
   if (asked.bucket?.ownership === undefined || !isOfObjectOwner(asked.permission)) return false
   if (asker.existing?.() !== 'none') return false
   return decisionOn(asker, { ...asked, permission: 's3:ListBucket', key: '' }).allowed
 }
 
-/** The same as an answer. Throws `ObjectNeeded`. */
+/** Returns the decision instead of throwing AccessDenied. Throws `ObjectNeeded`. */
 export function decisionOn(
   asker: Asker,
   { permission, name: bucketName, bucket, key, written = false }: Asked,
@@ -102,7 +102,7 @@ export function decisionOn(
   })
 }
 
-/** Whoever writes an object may give it a list, where the bucket takes one, by his own policies. So S3 asks the bucket's policy for s3:PutObject alone. */
+/** A writer's own policies allow it to set the list of the object that it writes. So S3 checks only s3:PutObject against the bucket policy. */
 function writtenInto(bucket: BucketRecord): BucketAccess {
   return { ...accessOf(bucket), ownership: 'ObjectWriter' }
 }
@@ -115,7 +115,7 @@ function existingOf(asker: Asker): ExistingObject {
 }
 
 function objectAccess(asker: Asker, bucket: BucketRecord, written: boolean): ObjectAccess | undefined {
-  // Whoever signs nothing has no policies of his own: there the bucket's decides.
+  // An anonymous writer has no policies of its own, so the bucket policy decides.
   if (written) return asker.principal === nobody ? undefined : { owner: asker.principal.accountId }
   const existing = existingOf(asker)
   return existing === 'none' ? undefined : { owner: ownerOfObject(bucket, existing), grants: existing.grants }
@@ -131,7 +131,7 @@ export function accessDenied(permission: string, reason: string): S3Error {
 
 const arnPrefix = 'arn:aws:s3:::'
 
-/** All buckets, where none is named. */
+/** The ARN that policies match; without a bucket, the ARN of all buckets. */
 function resourceName(bucket: string, key: string): string {
   if (bucket === '') return `${arnPrefix}*`
   return key === '' ? arnPrefix + bucket : `${arnPrefix}${bucket}/${key}`
@@ -157,12 +157,12 @@ function conditionValue(asker: Asker, bucket: BucketRecord | undefined, name: st
   return asker.conditionValue(name)
 }
 
-/** Compiled once: records are the same objects as long as they do not change. */
-const ofBuckets = new WeakMap<BucketRecord, BucketAccess>()
+/** Each policy is compiled once, because an unchanged record stays the same object. */
+const accessByBucket = new WeakMap<BucketRecord, BucketAccess>()
 
-/** What decides about a bucket. */
+/** The part of a bucket's record that decisions use. */
 export function accessOf(bucket: BucketRecord): BucketAccess {
-  let access = ofBuckets.get(bucket)
+  let access = accessByBucket.get(bucket)
   if (access === undefined) {
     access = {
       owner: bucket.owner,
@@ -172,7 +172,7 @@ export function accessOf(bucket: BucketRecord): BucketAccess {
       publicAccessBlock: bucket.publicAccessBlock ?? noPublicAccessBlock,
       unconfirmed: bucket.unconfirmed === true,
     }
-    ofBuckets.set(bucket, access)
+    accessByBucket.set(bucket, access)
   }
   return access
 }
@@ -184,12 +184,12 @@ function bucketPolicy({ policy, name }: BucketRecord): CompiledPolicy | undefine
     return compilePolicy(parsePolicy(policy, target))
   } catch (error) {
     if (!(error instanceof S3Error)) throw error
-    // Another version of this server took it, and this one can't tell what it says. The owner can still replace it.
-    return compilePolicy(parsePolicy(nothingToAnybody(name), target))
+    // Another version of this server accepted the policy, and this one can't read it. The owner can still replace it.
+    return compilePolicy(parsePolicy(policyThatDeniesAll(name), target))
   }
 }
 
-const nothingToAnybody = (bucket: string): string =>
+const policyThatDeniesAll = (bucket: string): string =>
   JSON.stringify({
     Version: '2012-10-17',
     Statement: [

@@ -78,7 +78,7 @@ export const deleteBucketCorsOperation = defineOperation({
 
 type RuleElement = Infer<typeof ruleShape>
 
-/** An empty ID is none. */
+/** An empty ID counts as absent. */
 function toRule(element: RuleElement): CorsRule {
   return {
     id: element.ID || undefined,

@@ -35,7 +35,7 @@ export const putBucketEncryptionOperation = defineOperation({
     const asked = rule?.ApplyServerSideEncryptionByDefault
     if (rule === undefined || more.length > 0 || asked === undefined) throw new S3Error('MalformedXML')
     const encryption = defaultEncryption(asked, rule.BucketKeyEnabled)
-    // A key that is missing would refuse every write later.
+    // With a missing key, every later write would fail.
     if (encryption.by === 'kms') kmsKey(backend, encryption.kmsKeyId)
     await changeBucket(backend, scope, (bucket) => ({ ...bucket, encryption }))
     return {}

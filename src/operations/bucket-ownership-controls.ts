@@ -35,7 +35,7 @@ export const putBucketOwnershipControlsOperation = defineOperation({
   },
 })
 
-/** The lists of objects stay, and count again when the bucket has lists again. */
+/** The lists of the bucket's objects stay stored, and count again when lists are enabled again. */
 function withoutLists(bucket: BucketRecord): BucketRecord {
   if (grantsToOthers(bucket.grants, bucket.owner)) throw new S3Error('InvalidBucketAclWithObjectOwnership')
   return { ...bucket, ownership: undefined, grants: undefined }
@@ -68,7 +68,7 @@ export const deleteBucketOwnershipControlsOperation = defineOperation({
   method: 'DELETE',
   target: 'bucket',
   query: ['ownershipControls'],
-  // By S3's documentation: who may set them may take them away.
+  // S3 documents that the permission to set them is also the permission to remove them.
   permission: 's3:PutBucketOwnershipControls',
   summary: 'Removes the setting. Objects then belong to who writes them, and access control lists count.',
   status: 204,

@@ -25,7 +25,7 @@ export const putBucketPolicyOperation = defineOperation({
   summary: 'Replaces the policy of a bucket: who may do what with it, and under which conditions.',
   status: 204,
   input: {
-    // Nobody is locked out here: the key of the account that owns the bucket can always replace its policy.
+    // Accepted and ignored: no policy locks the owner out, because the owning account's own key can always replace it.
     confirmRemoveSelfBucketAccess: vendor('confirm-remove-self-bucket-access', booleanValue),
     ...checksumsIn,
     ...ownership,

@@ -20,7 +20,7 @@ const protocol: TextShape<WebProtocol> = {
   print: String,
 }
 
-/** Of three digits. Which of them are valid is for the rules to say. */
+/** Three digits. The rules check which codes are valid. */
 const statusCode: TextShape<number> = {
   kind: 'text',
   parse: (raw, name) => {
@@ -116,7 +116,7 @@ function toWebsite(element: WebsiteElement): WebsiteConfiguration {
   }
 }
 
-/** Throws InvalidRequest for a condition that has none. */
+/** Throws InvalidRequest for an empty condition. */
 function toRule({ Condition, Redirect }: RuleElement): RoutingRule {
   const { HttpErrorCodeReturnedEquals, KeyPrefixEquals } = Condition ?? {}
   if (Condition !== undefined && HttpErrorCodeReturnedEquals === undefined && KeyPrefixEquals === undefined) {

@@ -98,7 +98,7 @@ export const completeMultipartUploadOperation = defineOperation({
       expected: { checksum: objectChecksumHeader(input), type: input.checksumType, size: input.objectSize },
     })
     return {
-      // What 0.1.0 completed in a suspended bucket may still say `null`.
+      // The result of an upload that 0.1.0 completed in a suspended bucket can still say `null`.
       versionId: writtenVersionId(result.versionId),
       ...encryptionOutputs(result.encryption, input),
       body: {

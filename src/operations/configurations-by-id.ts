@@ -1,16 +1,16 @@
-/** Lists, reads and removals of the configurations that a bucket may have many of, each with an id, and here has none of. */
+/** Lists, reads and removals of configurations that S3 stores by id, many per bucket. No bucket here has any. */
 import { query, required } from '../contract/fields.ts'
 import { absentElement, boolean, struct } from '../contract/shapes.ts'
 import { type Parser, text } from '../contract/values.ts'
 import { invalidArgument } from '../errors.ts'
 import { answersAlways, findsNothing } from './unconfigured-bucket.ts'
 
-/** A list that is empty never gave out a token. */
+/** The lists are always empty, so they never return a token. */
 const noToken: Parser<never> = (raw, name) => {
   throw invalidArgument(name, raw, 'The continuation token provided is incorrect')
 }
 
-// The roots are those that S3 sends, which its documentation calls by other names.
+// The roots are the ones that S3 sends. Its documentation has other names for them.
 const rows = [
   { kind: 'Analytics', subResource: 'analytics', root: 'ListBucketAnalyticsConfigurationsResult' },
   {

@@ -1,4 +1,4 @@
-/** What a request is to an operation: what the protocol layer found out, and what `run` adds before a handler sees it. */
+/** A request as an operation sees it: what the protocol layer found out, and what `run` adds for the handler. */
 import type { ContextValue } from '../access/access-request.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -14,9 +14,9 @@ export type ConditionValue = ContextValue
 export interface OperationRequest {
   backend: Backend
   principal: Principal
-  /** What the request says of a condition key of policies. */
+  /** The request's value for a condition key of policies. */
   conditionValue(key: string): ConditionValue
-  /** Those that a decision needed to know and that are not read with their bucket; by `resourceId`. */
+  /** Objects that a decision needed and that were not read with their bucket, by `resourceId`. */
   existing?: ReadonlyMap<string, ExistingObject> | undefined
   /** The name that lists show of an account. */
   accountName(accountId: string): string
@@ -34,7 +34,7 @@ export interface OperationRequest {
   resourceUrl: string
   /** The region that this server says it is. */
   region: string
-  /** Whether keys of SSE-C may come over this connection: it is encrypted or local, or the operator vouches for it. */
+  /** Whether clients may send keys of SSE-C over this connection: it is encrypted or local, or the operator has declared it safe. */
   customerKeysMayTravel: boolean
   /** Absent: accounts block nothing. */
   accountBlocks?: AccountBlocks | undefined
@@ -49,8 +49,8 @@ export interface OwnerElement {
 /** A bucket as one request may use it. */
 export interface AskingScope extends BucketScope {
   /**
-   * For what a document or a header asks in addition to the operation: to do this, too. Throws AccessDenied, here or, where the bucket is not read yet, when it
-   * is admitted.
+   * Checks a permission that a document or a header needs in addition to the operation's own. Throws AccessDenied at once, or from `admit` if the bucket has
+   * not been read yet.
    */
   ask(permission: string): void
 }
@@ -62,17 +62,17 @@ export interface ScopedResource {
   versionId?: string | undefined
 }
 
-/** Tells resources apart: no name of a bucket has a slash in it, and no version's name a space. */
+/** Unique for each resource, because bucket names contain no slash and version ids no space. */
 export const resourceId = ({ bucket, key, versionId = '' }: ScopedResource): string => `${bucket}/${versionId} ${key}`
 
 export interface OperationContext extends OperationRequest {
   /** The addressed bucket or object, as far as this request may use it. */
   scope: AskingScope
-  /** To whom a bucket belongs, or an account as an owner. */
+  /** The owner of a bucket, or any account id given as `owner`, as lists show it. */
   ownerOf(bucket: Pick<BucketRecord, 'owner'>): OwnerElement
-  /** Whether locks in GOVERNANCE mode may be passed over: asked for, and permitted. `scope` throws AccessDenied when it is asked for and not permitted. */
+  /** True when the request asks to bypass locks in GOVERNANCE mode. Then `scope` checks the permission to do so, and throws AccessDenied without it. */
   mayBypassGovernance(asked: boolean | undefined): boolean
-  /** Another object, or the same for something else: the source of a copy. */
+  /** The scope of another resource, such as the source of a copy, or of the same one for another permission. */
   scopeOf(resource: ScopedResource, permission: string, expectedOwner: string | undefined): AskingScope
 }
 

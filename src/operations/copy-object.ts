@@ -112,7 +112,7 @@ export const copyObjectOperation = defineOperation({
     })
     try {
       if (input.taggingDirective !== 'REPLACE' && opened.record.attributes.tags.length > 0) {
-        // To copy tags is to read them and to write them.
+        // Copying tags needs the permissions to read them and to write them.
         sourceScope.ask(source.versionId === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging')
         scope.ask('s3:PutObjectTagging')
       }
@@ -153,17 +153,17 @@ interface CopyDirectives extends AttributeInputs {
   taggingDirective?: 'COPY' | 'REPLACE' | undefined
 }
 
-/** Whether a copy of an object onto itself would be another object afterwards. */
+/** Whether a copy of an object onto itself would change anything. */
 function changesObject(input: CopyDirectives): boolean {
   if (input.metadataDirective === 'REPLACE' || input.taggingDirective === 'REPLACE') return true
   return input.storageClass !== undefined || input.websiteRedirectLocation !== undefined
 }
 
-/** Metadata and tags are each the source's, or the request's when its directive says so. */
+/** Metadata and tags each come from the source, or from the request when its directive says so. */
 function copiedAttributes(input: CopyDirectives, source: ObjectAttributes): ObjectAttributes {
   const own = objectAttributes({ ...input, tagging: undefined })
   const { headers, metadata } = input.metadataDirective === 'REPLACE' ? own : source
   const tags = input.taggingDirective === 'REPLACE' ? parseTaggingHeader(input.tagging ?? '') : source.tags
-  // Lock, storage class and redirect are never copied: they are the request's, or the bucket's.
+  // Lock, storage class and redirect are never copied. They come from the request or from the bucket.
   return { ...own, headers, metadata, tags }
 }

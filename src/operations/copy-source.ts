@@ -51,7 +51,7 @@ function decodePath(path: string): string | undefined {
   // Header values arrive as one character a byte; some clients send UTF-8 unencoded.
   const bytes = Buffer.from(path, 'latin1')
   const text = bytes.toString('utf8')
-  // What is no UTF-8 would be read as another key.
+  // Decoding invalid UTF-8 would give another key.
   if (!Buffer.from(text).equals(bytes)) return undefined
   try {
     return decodeURIComponent(text)
@@ -60,13 +60,13 @@ function decodePath(path: string): string | undefined {
   }
 }
 
-/** What reading the source takes. */
+/** The permission that reading the source needs. */
 export const readPermission = ({ versionId }: Pick<CopySource, 'versionId'>): string =>
   versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
 
 /**
- * As `openObject`, but a delete marker named as the source is InvalidRequest, as AWS documents it, and to whoever may not list the bucket a source that is
- * missing looks like one that is private.
+ * Like `openObject`, with two differences. A source that names a delete marker is InvalidRequest, as AWS documents. A missing source is AccessDenied for a
+ * principal that may not list its bucket, so that it looks like a private one.
  */
 export async function openCopySource<P extends { range: ByteRange }>(
   { backend, scopeOf }: Pick<OperationContext, 'backend' | 'scopeOf'>,
@@ -101,7 +101,7 @@ export function copyConditions(input: {
   }
 }
 
-/** `bytes=first-last`, both given and within the source. Throws InvalidArgument, InvalidRange. */
+/** `header`: `bytes=first-last`, with both offsets given and within the source. Throws InvalidArgument, InvalidRange. */
 export function copyRange(header: string | undefined, size: number): ByteRange {
   if (header === undefined) return { start: 0, end: size }
   const match = /^bytes=(\d+)-(\d+)$/.exec(header)

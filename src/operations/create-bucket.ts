@@ -12,9 +12,9 @@ import { defineOperation } from './context.ts'
 import { invalidLocation, resolveLocation } from './location-constraint.ts'
 import { tagShape, toTags } from './tagging-document.ts'
 
-/** The one region where S3 answers 200 to an account that creates a bucket which it has already. */
+/** The one region where S3 answers 200 to an account that creates a bucket that it already owns. */
 const repeatableIn = 'us-east-1'
-/** All names of buckets are in one space here. */
+/** This server has one namespace for all bucket names. */
 const bucketNamespace: Parser<'global'> = (raw, name) => {
   if (oneOf('global', 'account-regional')(raw, name) === 'global') return 'global'
   throw notImplemented(name)

@@ -1,6 +1,6 @@
 /**
- * Which CORS rules hold for a bucket, and what they say of a request. Anybody may ask, so nothing here tells a bucket that is missing from one without
- * rules of its own.
+ * The CORS rules of a bucket, applied to a request. Preflight requests are unsigned, so the answer is the same for a missing bucket and for one without rules
+ * of its own.
  */
 import type { Backend } from '../commits/backend.ts'
 import type { BucketScope } from '../commits/scope.ts'
@@ -12,22 +12,22 @@ import { type CrossOriginRequest, corsHeaders, corsMethods } from '../rules/cors
 
 export { corsMethods }
 
-/** What answers say to a page of another origin. */
+/** What an answer tells a page of another origin. */
 export interface CrossOriginAnswer {
   /** Whether any rule holds for the bucket. */
   enabled: boolean
-  /** Names and values in turn. `undefined`: no rule admits the request. */
+  /** Names and values alternate. `undefined`: no rule admits the request. */
   headers: readonly string[] | undefined
-  /** The page may read every header of the answer. */
+  /** Whether the page can read every header of the answer. */
   exposesAll: boolean
 }
 
 export class CrossOrigin {
   readonly #backend: Backend
-  /** Of buckets without rules of their own. */
+  /** The rules of buckets that have none of their own. */
   readonly #standard: readonly CorsRule[] | undefined
 
-  /** `allowedOrigins`: whose pages may use all buckets that have no rules of their own. None: nobody's. */
+  /** `allowedOrigins`: their pages may use every bucket that has no rules of its own. */
   constructor(backend: Backend, allowedOrigins: readonly string[]) {
     this.#backend = backend
     this.#standard = allowedOrigins.length === 0 ? undefined : [standardRule(allowedOrigins)]
@@ -47,7 +47,7 @@ export class CrossOrigin {
   async #rulesOf(bucket: string): Promise<readonly CorsRule[] | undefined> {
     if (bucket === '' || bucket.length > limits.bucketNameCharsMax) return undefined
     try {
-      return (await findBucket(this.#backend, ofAnybody(bucket))).cors
+      return (await findBucket(this.#backend, withoutPermission(bucket))).cors
     } catch (error) {
       if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined
       throw error
@@ -55,8 +55,8 @@ export class CrossOrigin {
   }
 }
 
-/** Its rules are all that is read of the bucket. */
-const ofAnybody = (name: string): BucketScope => ({ name, admit: () => {} })
+/** Needs no permission, because only the bucket's rules are read. */
+const withoutPermission = (name: string): BucketScope => ({ name, admit: () => {} })
 
 const standardRule = (allowedOrigins: readonly string[]): CorsRule => ({
   allowedOrigins,

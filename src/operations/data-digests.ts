@@ -47,7 +47,7 @@ export function checkDigestForm({ algorithm, value }: Pick<Checksum, 'algorithm'
   if (!isBase64Of(bytes, value)) throw invalidValue(header)
 }
 
-/** What a header says of an object made of parts: there a composite may have the number of parts behind it. Throws InvalidRequest. */
+/** The checksum header of an object made of parts. A composite one can end with the number of parts. Throws InvalidRequest. */
 export function objectChecksumHeader(input: ChecksumInputs): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   const sent = checksumHeader(input)
   checkAnnounced(input, sent?.algorithm)
@@ -60,7 +60,7 @@ export function incomingData(body: RequestBody, input: ChecksumInputs, presigned
   return { body, contentMd5: input.contentMd5, checksum: checksumDemand(body, input, presigned) }
 }
 
-/** What is to be locked must be known to have arrived whole. Throws InvalidRequest. */
+/** S3 requires a digest with a locked object, so that it is known to have arrived intact. Throws InvalidRequest. */
 export function requireDigest(
   request: 'Put Object' | 'Put Part',
   { retention, legalHold }: Pick<ObjectAttributes, 'retention' | 'legalHold'>,
@@ -95,7 +95,7 @@ function checksumDemand(body: RequestBody, input: ChecksumInputs, presigned: boo
   return { algorithm, expected: () => body.trailer(name) }
 }
 
-/** SDKs say apart which checksum they send; the two must agree. Some send the MD5 that they announce as Content-MD5. */
+/** SDKs announce in a header of its own which checksum they send; the two must agree. Some announce MD5 and send Content-MD5. */
 function checkAnnounced(
   { sdkChecksumAlgorithm: announced, contentMd5 }: ChecksumInputs,
   sent: ChecksumAlgorithm | undefined,
@@ -111,8 +111,8 @@ function checkAnnounced(
 }
 
 /**
- * The AWS SDK for JavaScript signs the checksum of an empty body into presigned PUT URLs, as it has no body yet. It can't be meant for the data that
- * then comes, so it is taken as none (aws-sdk-js-v3 issue 6994).
+ * The AWS SDK for JavaScript signs the checksum of an empty body into presigned PUT URLs, because it has no body yet. It does not describe the data that is
+ * sent later, so it is ignored (aws-sdk-js-v3 issue 6994).
  */
 function isDigestOfNothing({ algorithm, value }: Pick<Checksum, 'algorithm' | 'value'>): boolean {
   return checksumFields[algorithm].ofNothing === value
@@ -140,7 +140,7 @@ export function checksumElements(checksum: Checksum | undefined): ChecksumElemen
   return { [checksumFields[checksum.algorithm].element]: checksum.value, ChecksumType: checksum.type }
 }
 
-/** The checksum that a client's element lists. Throws InvalidArgument when it lists two, or what is no digest of its algorithm. */
+/** The checksum in a client's document. Throws InvalidArgument when there are two, or when the value is no digest of its algorithm. */
 export function listedChecksum(elements: ChecksumElements): Pick<Checksum, 'algorithm' | 'value'> | undefined {
   const listed = checksumAlgorithms.flatMap((algorithm) => {
     const value = elements[checksumFields[algorithm].element]

@@ -53,7 +53,7 @@ export const deleteObjectOperation = defineOperation({
   },
 })
 
-/** Whether a condition tells of the object what reading it does. That there is one tells no more than the deletion itself. */
+/** Whether a condition reveals something that otherwise only a read reveals. `*` does not: a deletion reveals by itself that the object exists. */
 export function comparesObject(conditions: {
   ifMatch: string | undefined
   ifMatchLastModifiedMs: number | undefined

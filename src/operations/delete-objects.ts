@@ -39,7 +39,7 @@ export const deleteObjectsOperation = defineOperation({
   method: 'POST',
   target: 'bucket',
   query: ['delete'],
-  // Asked for each entry by itself.
+  // The permission is checked for each entry.
   permission: [],
   summary: 'Removes up to 1,000 objects, each with a result of its own.',
   input: {
@@ -123,7 +123,7 @@ function answerOf(
   { Key, VersionId }: NamedObject,
   outcome: DeletionOutcome | undefined,
 ): { deleted?: Deleted; failed?: Failure } {
-  if (outcome === undefined) throw new Error('an object was named, and is not answered')
+  if (outcome === undefined) throw new Error('an object in the request has no outcome')
   if (outcome instanceof S3Error) return { failed: { Key, VersionId, Code: outcome.code, Message: outcome.message } }
   const { versionId, deleteMarker } = outcome
   return {
@@ -136,7 +136,7 @@ function answerOf(
   }
 }
 
-/** Why nothing can have this name. */
+/** The error of an entry whose key or version id is invalid. */
 function refusalOf({ Key, VersionId }: NamedObject): S3Error | undefined {
   try {
     if (Key === '') throw new S3Error('MalformedXML')

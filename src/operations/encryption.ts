@@ -1,4 +1,4 @@
-/** Encryption at rest in requests and answers: from fields to what `objects/` is asked for, and back. */
+/** Encryption at rest in requests and answers: converts between fields and the values that `objects/` uses. */
 import { createHash } from 'node:crypto'
 import type { CustomerKey, EncryptionRequest } from '../commits/encryption.ts'
 import { keyBytes } from '../encryption/object-key.ts'
@@ -22,10 +22,10 @@ interface Connection {
   customerKeysMayTravel: boolean
 }
 
-// The refusal never repeats the value: it may be a key.
+// The message never repeats the value, because it can be a key.
 const refusal = (message: string): S3Error => new S3Error('InvalidArgument', { message })
 
-/** What a write asks for; `undefined`: nothing. Throws InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError. */
+/** The encryption that a write asks for, if any. Throws InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError. */
 export function encryptionRequestOf(input: EncryptionInputs, connection: Connection): EncryptionRequest | undefined {
   const { serverSideEncryption: method, kmsKeyId, bucketKeyEnabled, encryptionContext: context } = input
   const customerKey = customerKeyOf(input, connection)
@@ -46,7 +46,7 @@ export function encryptionRequestOf(input: EncryptionInputs, connection: Connect
   return method === undefined ? undefined : { by: 'store' }
 }
 
-/** The key that the request brings. Throws InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError. */
+/** The customer's key in the request, if any. Throws InvalidArgument, InvalidRequest, InvalidEncryptionAlgorithmError. */
 export function customerKeyOf(input: CustomerKeyInputs, connection: Connection): CustomerKey | undefined {
   const { customerAlgorithm: algorithm, customerKey: key, customerKeyMd5: md5 } = input
   if (algorithm === undefined && key === undefined && md5 === undefined) return undefined
@@ -71,7 +71,7 @@ export function customerKeyOf(input: CustomerKeyInputs, connection: Connection):
   return { secret }
 }
 
-/** The customer key of a copy's source. Throws as `customerKeyOf`. */
+/** The customer's key for the source of a copy. Throws the same errors as `customerKeyOf`. */
 export function sourceCustomerKeyOf(
   input: {
     sourceCustomerAlgorithm?: string | undefined
@@ -90,7 +90,7 @@ export function sourceCustomerKeyOf(
   )
 }
 
-/** The output fields that tell how an object is encrypted. */
+/** The output fields that say how an object is encrypted. */
 export function encryptionOutputs(
   encryption: Omit<Encryption, 'wrappedKey'> | undefined,
   { customerKeyMd5 }: CustomerKeyInputs,

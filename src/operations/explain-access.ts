@@ -1,4 +1,4 @@
-/** What would be decided about a request that nobody has sent: by the decision that requests meet, of the records as they are. */
+/** Decides about a hypothetical request, with the same code and records as for real ones. */
 import type { Decision } from '../access/decide.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -12,12 +12,12 @@ import { existingOf } from './run.ts'
 
 export interface AccessQuestion {
   principal: Principal
-  /** By AWS's name: `s3:GetObject`. */
+  /** AWS's name: `s3:GetObject`. */
   permission: string
   resource: ScopedResource
-  /** The bucket is still to be made, or none is meant. */
+  /** The bucket does not exist yet, or the question is about no bucket. */
   withoutBucket: boolean
-  /** Instead of those that the object has. */
+  /** Used instead of the object's tags. */
   existingTags?: readonly Tag[] | undefined
   conditionValue(key: string): ConditionValue
   accountBlocks: Pick<AccountBlocks, 'of'>

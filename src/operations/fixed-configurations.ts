@@ -1,4 +1,4 @@
-/** Configurations that are the same for every bucket here: read as what holds, written only as what holds. */
+/** Configurations with one fixed value for every bucket: reads return it, and writes accept nothing else. */
 import { vendor } from '../contract/fields.ts'
 import { requestCharged } from '../contract/groups.ts'
 import { oneOf, optional, refusedElement, struct } from '../contract/shapes.ts'
@@ -105,7 +105,7 @@ export const fixedConfigurations = [
       query: ['notification'],
       permission: 's3:PutBucketNotification',
       summary: 'Accepts a configuration that turns notifications off; refuses any that names a destination.',
-      // A configuration without destinations has none to validate, whether or not that is skipped.
+      // Accepted and ignored: a configuration without destinations has none to validate.
       input: { skipDestinationValidation: vendor('skip-destination-validation', booleanValue) },
       errors: ['InvalidArgument'],
     },

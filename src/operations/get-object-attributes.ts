@@ -57,7 +57,7 @@ export const getObjectAttributesOperation = defineOperation({
   output: {
     lastModified: outHeader('Last-Modified'),
     versionId: versionIdOut,
-    // Sent with the errors that tell of one.
+    // Sent with the errors about a delete marker.
     deleteMarker: deleteMarkerOut,
     ...requestCharged,
   },
@@ -105,13 +105,13 @@ export const getObjectAttributesOperation = defineOperation({
   },
 })
 
-/** Of a composite, S3 says the number of parts everywhere but here. */
+/** S3 appends the number of parts to a composite checksum everywhere except here. */
 function checksumElement(checksum: Checksum | undefined) {
   if (checksum === undefined) return undefined
   return checksumElements({ ...checksum, value: checksum.value.replace(/-\d+$/, '') })
 }
 
-/** How many parts the object was made of; and, where its checksum is made of theirs, a page of them. So S3 does it. */
+/** The number of parts. For a composite checksum also a page of the parts, as in S3. */
 async function partsElement(backend: Backend, { data, checksum }: ObjectRecord, query: PartQuery) {
   if (data.kind === 'blob') return undefined
   const PartsCount = partsCount(data.runs)

@@ -1,4 +1,4 @@
-/** How requests name whom they grant something to, and which of these names mean somebody here. */
+/** The names that requests give to grantees, and which of them exist here. */
 import type { NamedGrantee } from '../contract/groups.ts'
 import { invalidArgument, notImplemented } from '../errors.ts'
 import type { Grant, Grantee, GrantPermission } from '../records/grant.ts'
@@ -14,12 +14,12 @@ export const groupUris = {
   authenticated: 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers',
 } as const
 
-/** S3 writes its access logs as this group. Here nothing logs into buckets. */
+/** S3 writes its access logs as this group. This server writes no logs into buckets. */
 const logDeliveryUri = 'http://acs.amazonaws.com/groups/s3/LogDelivery'
 
 export type Accounts = Pick<OperationContext, 'isAccount'>
 
-/** Throws InvalidArgument for whom nobody knows, and NotImplemented for whom S3 knows. */
+/** Throws InvalidArgument for an unknown grantee, and NotImplemented for one that only S3 supports. */
 export function grantOf({ permission, grantee }: NamedGrant, accounts: Accounts): Grant {
   return { grantee: granteeOf(grantee, accounts), permission }
 }

@@ -22,7 +22,7 @@ export const headBucketOperation = defineOperation({
 
   async handle({ backend, scope, region }) {
     const bucket = await findBucket(backend, scope)
-    // There are no access points that a name could be an alias of.
+    // This server has no access points, so no name is an alias of one.
     return { bucketRegion: regionOf(bucket.locationConstraint, region), accessPointAlias: 'false' }
   },
 })

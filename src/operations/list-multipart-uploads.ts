@@ -67,7 +67,7 @@ export const listMultipartUploadsOperation = defineOperation({
       delimiter,
       max,
       keyMarker: keyMarker === '' ? undefined : keyMarker,
-      // Without a key marker S3 ignores it.
+      // S3 ignores it without a key marker.
       uploadIdMarker: keyMarker === '' || uploadIdMarker === '' ? undefined : uploadIdMarker,
     })
     const encode = textEncoder(input.encodingType)

@@ -112,7 +112,10 @@ export const listObjectVersionsOperation = defineOperation({
 
 type OwnerIn = ReturnType<typeof ownersIn>
 
-/** A delete marker belongs to the owner of the bucket. Field by field: a page has a thousand, and to spread costs more than all the rest of it. */
+/**
+ * A delete marker belongs to the owner of the bucket. Fields are listed one by one because a page has a thousand entries, and spreading objects would cost
+ * more than the rest of the page.
+ */
 function entryElement({ key, latest, version }: ListedVersion, encode: (raw: string) => string, ownerIn: OwnerIn) {
   if (version.kind === 'marker') {
     const value = {

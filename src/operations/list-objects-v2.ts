@@ -81,7 +81,7 @@ export const listObjectsV2Operation = defineOperation({
   },
 })
 
-/** A continuation token says more than `start-after`, which is repeated with every page. */
+/** A continuation token takes precedence over `start-after`, which clients repeat with every page. */
 function startOf(input: {
   continuationToken?: string | undefined
   startAfter?: string | undefined

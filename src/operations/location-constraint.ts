@@ -1,9 +1,9 @@
-/** What a LocationConstraint means: a location by its name, or a cloud region's name, which stands for the default location. Pure. */
+/** What a LocationConstraint means: the location of that name, or, for the name of a cloud region, the default location. Pure. */
 import { S3Error } from '../errors.ts'
 
 export const defaultLocation = 'default'
 
-// AWS's regions have this shape, and so have those of providers that copy it; `EU` and `US` are its oldest names.
+// The form of AWS's region names, which other providers copy. `EU` and `US` are AWS's oldest names.
 const regionName = /^(?:EU|US|[a-z]{2,3}(?:-[a-z]+)+-\d{1,2})$/
 
 /** The name of the location to use, or `undefined` when the constraint names neither a location nor a region. */
@@ -16,7 +16,7 @@ export function resolveLocation(
   return regionName.test(constraint) ? defaultLocation : undefined
 }
 
-/** Says which there are. Their names are no secret: GetBucketLocation gives them. */
+/** The message lists the locations. Their names are not secret: GetBucketLocation returns them. */
 export function invalidLocation(constraint: string, locations: readonly string[]): S3Error {
   const names = [...new Set([defaultLocation, ...locations])].join(', ')
   return new S3Error('InvalidLocationConstraint', {
@@ -25,7 +25,7 @@ export function invalidLocation(constraint: string, locations: readonly string[]
   })
 }
 
-/** The region that clients are told: the one asked for when the bucket was made, else the server's own. */
+/** The region that clients see: the one requested when the bucket was created, or else the server's own. */
 export function regionOf(constraint: string | undefined, homeRegion: string): string {
   return constraint !== undefined && regionName.test(constraint) ? constraint : homeRegion
 }

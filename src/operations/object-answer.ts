@@ -1,4 +1,4 @@
-/** What GetObject and HeadObject have in common: which bytes are meant, and the headers that describe them. */
+/** What GetObject and HeadObject share: which bytes a request asks for, and the headers that describe them. */
 
 import type { Backend } from '../commits/backend.ts'
 import type { encryptionOut } from '../contract/encryption-fields.ts'
@@ -30,11 +30,11 @@ export interface ReadInputs extends ReadConditions, CustomerKeyInputs {
 
 export interface ReadPlan {
   range: ByteRange
-  /** Only part of the object is meant: 206 and Content-Range. */
+  /** The request asks for a range or a part: 206 and Content-Range. */
   partial: boolean
 }
 
-/** Conditions first, then the range. Throws NotModified, PreconditionFailed, InvalidRange, InvalidPartNumber, InvalidRequest. */
+/** Checks conditions before the range. Throws NotModified, PreconditionFailed, InvalidRange, InvalidPartNumber, InvalidRequest. */
 export function planRead(input: ReadInputs, record: ObjectRecord): ReadPlan {
   checkRead(input, record)
   const whole = { range: { start: 0, end: record.size }, partial: false }
@@ -60,7 +60,7 @@ function rangeOfPart(record: ObjectRecord, number: number): ByteRange {
   throw new S3Error('InvalidPartNumber', { details: { PartNumberRequested: String(number) } })
 }
 
-/** The checksum of the part that is asked for by its number; `undefined` when none is asked for. It is kept apart from the object's record. */
+/** The checksum of the requested part; `undefined` when the request does not ask for one. The object's record does not hold it, so this reads the part's. */
 export function partChecksum(
   backend: Backend,
   { checksumMode, partNumber }: ReadInputs,
@@ -68,12 +68,12 @@ export function partChecksum(
 ): Promise<Checksum | undefined> | undefined {
   if (checksumMode === undefined || partNumber === undefined || data.kind === 'blob') return undefined
   return readPart(backend, data.uploadId, partNumber).then((part) => {
-    // The type says how the object's checksum is made of those of its parts.
+    // The type says how the object's checksum is computed from its parts.
     return part?.checksum && { ...part.checksum, type: checksum?.type ?? part.checksum.type }
   })
 }
 
-/** A range has none: clients would take the object's checksum for that of the range. */
+/** A range has no checksum, because clients would compare the object's checksum with the bytes of the range. */
 function shownChecksum(
   { partNumber }: ReadInputs,
   { data, checksum }: ObjectRecord,
@@ -92,7 +92,7 @@ function lockOutputs({ retention, legalHold }: ObjectAttributes): Described {
   }
 }
 
-/** The context is told to who writes only, as in AWS. */
+/** Leaves out the encryption context. As in AWS, only answers to writes carry it. */
 function shownEncryption(encryption: Encryption, input: ReadInputs): Described {
   const { encryptionContext: _, ...shown } = encryptionOutputs(encryption, input)
   return shown
@@ -101,7 +101,7 @@ function shownEncryption(encryption: Encryption, input: ReadInputs): Described {
 type Fields = EncodedFields<typeof objectHeaders & typeof encryptionOut>
 type Described = { -readonly [Name in keyof Fields]: Fields[Name] }
 
-/** The output fields of `objectHeaders` and `encryptionOut` for what is read of an object. Most objects have but the first. */
+/** The output fields of `objectHeaders` and `encryptionOut` for a read. Most objects have only the first. */
 export function describeRead(
   input: ReadInputs,
   version: VersionInBucket,
@@ -111,7 +111,7 @@ export function describeRead(
   const { record } = version
   const { attributes } = record
   const { headers, tags } = attributes
-  // An empty object read as part 1 has no bytes that Content-Range could name.
+  // For part 1 of an empty object there is no byte that Content-Range could name.
   const sized = partial && record.size > 0
   const described: Described & { status: number } = {
     status: sized ? 206 : 200,

@@ -1,4 +1,4 @@
-/** What clients set on an object besides its bytes: from the fields of a request to what is stored. */
+/** What clients set on an object besides its bytes. Converts request fields to the stored attributes. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import {
@@ -55,7 +55,7 @@ function storageClassOf(asked: string | undefined): StorageClass | undefined {
   throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: asked } })
 }
 
-/** As documents and lists show it. */
+/** The storage class as documents and lists show it. */
 export function shownStorageClass({ storageClass }: Pick<ObjectAttributes, 'storageClass'>): string {
   return storageClass ?? 'STANDARD'
 }
@@ -85,7 +85,7 @@ function checkMetadata(metadata: Record<string, string>): Record<string, string>
   return metadata
 }
 
-/** As sent, less `aws-chunked`: that says how the request is framed, not what the object is. */
+/** Content-Encoding without `aws-chunked`, which describes the framing of the request and not the object. */
 function storedEncoding(encoding: string | undefined): string | undefined {
   const codings = encoding?.split(',') ?? []
   const kept = codings.filter((coding) => coding.trim().toLowerCase() !== 'aws-chunked')

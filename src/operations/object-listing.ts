@@ -1,4 +1,4 @@
-/** What ListObjects and ListObjectsV2 have in common: their fields, their entries, and the encoding that a client may ask for. */
+/** What ListObjects and ListObjectsV2 share: fields, entries, and the encoding that a client can ask for. */
 
 import { query } from '../contract/fields.ts'
 import { ownership } from '../contract/groups.ts'
@@ -42,7 +42,7 @@ export const commonPrefixesShape = list(struct({ Prefix: string }))
 export const pageSize = (maxKeys: number | undefined): number =>
   Math.min(maxKeys ?? limits.listKeysMax, limits.listKeysMax)
 
-/** How keys and prefixes are written: as they are, or with every byte percent-encoded that a URL would encode, slashes apart. */
+/** Returns the encoder of keys and prefixes: unchanged, or percent-encoded as in a URL, except for slashes. */
 export function textEncoder(encodingType: 'url' | undefined): (raw: string) => string {
   if (encodingType === undefined) return (raw) => raw
   return (raw) =>
@@ -51,7 +51,7 @@ export function textEncoder(encodingType: 'url' | undefined): (raw: string) => s
       .replace(/[!'()]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** Whose an object of the bucket is: made once for each page. */
+/** Returns a function from an object of the bucket to its owner. Call it once per page. */
 export function ownersIn(
   { ownerOf }: Pick<OperationContext, 'ownerOf'>,
   bucket: BucketRecord,

@@ -62,7 +62,7 @@ export const putObjectLockConfigurationOperation = defineOperation({
   },
 })
 
-/** Mode, and days or years but not both. */
+/** A default retention needs a mode, and either days or years. */
 function toDefaultRetention(elements: RetentionElements | undefined): DefaultRetention {
   const { Mode: mode, Days: days, Years: years } = elements ?? {}
   if (mode === undefined || (days === undefined) === (years === undefined)) throw new S3Error('MalformedXML')

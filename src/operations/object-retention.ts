@@ -46,7 +46,7 @@ export const putObjectRetentionOperation = defineOperation({
   },
 })
 
-/** Neither mode nor date takes the retention away; one without the other is malformed. */
+/** A document without mode and date removes the retention. One without the other is MalformedXML. */
 function toRetention({
   Mode: mode,
   RetainUntilDate: untilMs,

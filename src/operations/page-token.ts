@@ -1,14 +1,14 @@
-/** Opaque tokens of paged answers: they carry where the next page starts. Pure. */
+/** Opaque tokens of paged answers, which say where the next page starts. Pure. */
 import { invalidArgument } from '../errors.ts'
 import type { PageStart } from '../rules/listing.ts'
 
-/** A token that `readPageToken` understands. Clients must not look into it, and it holds no secret. */
+/** A token for `readPageToken`. It is opaque to clients, but holds no secret. */
 export function pageToken(next: PageStart): string {
   const [kind, text] = 'afterKey' in next ? ['k', next.afterKey] : ['g', next.afterGroup]
   return Buffer.from(kind + text).toString('base64url')
 }
 
-/** Throws InvalidArgument for what `pageToken` never made. */
+/** Throws InvalidArgument for anything that `pageToken` did not make. */
 export function readPageToken(token: string): PageStart {
   const decoded = Buffer.from(token, 'base64url')
   const text = decoded.toString('utf8')

@@ -4,7 +4,7 @@ import { text } from '../contract/values.ts'
 import { defineOperation } from './context.ts'
 import { errorsOfWrite, objectInputs, objectOutputs, putObject } from './put-object.ts'
 
-/** What a client may ask for; everything else is answered as S3 answers a form that asks for nothing. */
+/** The statuses that a form can ask for. As in S3, any other value counts as absent. */
 const statuses = [200, 201, 204] as const
 
 export const postObjectOperation = defineOperation({
@@ -58,7 +58,7 @@ export const postObjectOperation = defineOperation({
   },
 })
 
-/** What is no URL of a page is taken as not there, as in S3. */
+/** As in S3, a value that is no HTTP URL counts as absent. */
 function redirectTarget(url: string | undefined): URL | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined
   const target = new URL(url)

@@ -1,4 +1,4 @@
-/** What decides about a principal by itself: policies of its user, its key and its session, compiled. */
+/** The compiled policies of a principal: those of its user, its key and its session. */
 import { compilePolicy } from '../access/compile-policy.ts'
 import type { CompiledPolicy, PolicyVerdict } from '../access/compiled-policy.ts'
 import type { DecisionInput, NamedPolicy } from '../access/decide.ts'
@@ -8,20 +8,20 @@ import { S3Error } from '../errors.ts'
 
 export type PrincipalPolicies = Pick<DecisionInput, 'identityPolicies' | 'sessionPolicy'>
 
-/** Compiled once: principals and their policies are the same objects as long as they do not change. Several users may have one policy. */
-const ofPrincipals = new WeakMap<Principal, PrincipalPolicies>()
-const ofIdentities = new WeakMap<IdentityPolicy, CompiledPolicy>()
+/** Each policy is compiled once, because unchanged principals and policies stay the same objects. Several users can share a policy. */
+const policiesByPrincipal = new WeakMap<Principal, PrincipalPolicies>()
+const compiledByPolicy = new WeakMap<IdentityPolicy, CompiledPolicy>()
 
 export function policiesOf(principal: Principal): PrincipalPolicies {
-  let policies = ofPrincipals.get(principal)
+  let policies = policiesByPrincipal.get(principal)
   if (policies === undefined) {
     policies = { identityPolicies: identityPolicies(principal), sessionPolicy: sessionPolicy(principal) }
-    ofPrincipals.set(principal, policies)
+    policiesByPrincipal.set(principal, policies)
   }
   return policies
 }
 
-/** The permissions of a key are an identity policy over all resources. */
+/** A key's configured permissions count as an identity policy over all resources. */
 function identityPolicies({ permissions, policies }: Principal): readonly NamedPolicy[] | undefined {
   if (permissions === undefined && policies === undefined) return undefined
   const permitted =
@@ -32,18 +32,18 @@ function identityPolicies({ permissions, policies }: Principal): readonly NamedP
 }
 
 function compiled(policy: IdentityPolicy): CompiledPolicy {
-  let known = ofIdentities.get(policy)
+  let known = compiledByPolicy.get(policy)
   if (known === undefined) {
-    known = readable(policy.document, 'identity')
-    ofIdentities.set(policy, known)
+    known = compiledOrDenyAll(policy.document, 'identity')
+    compiledByPolicy.set(policy, known)
   }
   return known
 }
 
-/** What narrows a key, and what narrows a session of it: both must allow. */
+/** The key's own policy and the session's policy. Where there are both, both must allow. */
 function sessionPolicy({ keyPolicy, session }: Principal): CompiledPolicy | undefined {
   const [first, second] = [keyPolicy, session?.policy].flatMap((document) =>
-    document === undefined ? [] : [readable(document, 'session')],
+    document === undefined ? [] : [compiledOrDenyAll(document, 'session')],
   )
   return first === undefined || second === undefined ? first : both(first, second)
 }
@@ -65,8 +65,8 @@ function bothVerdicts(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   return one.allows === undefined || other.allows === undefined ? {} : { allows: one.allows }
 }
 
-/** A policy that another version of this server took, and this one can't read, may deny something: it allows nothing. */
-function readable(document: string, kind: 'identity' | 'session'): CompiledPolicy {
+/** Another version of this server can have accepted a policy that this one can't read. It may contain a Deny, so it counts as a Deny of everything. */
+function compiledOrDenyAll(document: string, kind: 'identity' | 'session'): CompiledPolicy {
   try {
     return compilePolicy(parsePolicy(document, { kind }))
   } catch (error) {

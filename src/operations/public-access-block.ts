@@ -73,7 +73,7 @@ export const deletePublicAccessBlockOperation = defineOperation({
   method: 'DELETE',
   target: 'bucket',
   query: ['publicAccessBlock'],
-  // By S3's documentation: who may set a block may take it away.
+  // S3 documents that the permission to set a block is also the permission to remove it.
   permission: 's3:PutBucketPublicAccessBlock',
   summary: 'Blocks nothing of a bucket any more.',
   status: 204,

@@ -31,7 +31,7 @@ import { checksumOutputs, incomingData, requireDigest } from './data-digests.ts'
 import { encryptionOutputs, encryptionRequestOf } from './encryption.ts'
 import { objectAttributes } from './object-attributes.ts'
 
-/** What says how an object is written: headers of PutObject, fields of a form. */
+/** The inputs that say how to write an object: headers of PutObject, or fields of a form. */
 export const objectInputs = {
   ...descriptive,
   ...writeConditions,
@@ -46,7 +46,7 @@ export const objectInputs = {
   ...ownership,
 } as const
 
-/** What is answered of an object that was written. */
+/** The outputs about a written object. */
 export const objectOutputs = {
   etag: outHeader('ETag'),
   versionId: versionIdOut,
@@ -91,7 +91,7 @@ export const putObjectOperation = defineOperation({
   handle: putObject,
 })
 
-/** Writes the object under the request's key, and answers what `objectOutputs` tells of it. Throws `errorsOfWrite`. */
+/** Writes the object under the request's key, and returns the values of `objectOutputs`. Throws `errorsOfWrite`. */
 export async function putObject(
   context: OperationContext,
   input: DecodedFields<typeof objectInputs> & { body: RequestBody },

@@ -5,7 +5,7 @@ import { ownership, readConditions, responseOverrides, versionId } from '../cont
 import { integer, oneOf, type Parser, text } from '../contract/values.ts'
 import { limits } from '../limits.ts'
 
-/** The AWS SDK for C++ writes it in lower case. */
+/** The AWS SDK for C++ sends it in lower case. */
 const checksumMode: Parser<'ENABLED'> = (raw, name) => oneOf('ENABLED')(raw.toUpperCase(), name)
 
 export const readInputs = {

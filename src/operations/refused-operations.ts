@@ -1,4 +1,4 @@
-/** Operations that S3 knows and this server refuses by name, so that none of them is ever taken for another. */
+/** Operations that S3 has and this server refuses by name, so that a request for one never runs another operation. */
 import type { Method, Operation, Target } from '../contract/operation.ts'
 import type { OperationContext } from './context.ts'
 
@@ -19,7 +19,7 @@ const rows: readonly Row[] = [
   ['UpdateBucketMetadataInventoryTableConfiguration', 'PUT', 'bucket', 'metadataInventoryTable'],
   ['UpdateBucketMetadataJournalTableConfiguration', 'PUT', 'bucket', 'metadataJournalTable'],
   ['PutBucketMetricsConfiguration', 'PUT', 'bucket', 'metrics'],
-  // S3 has it at another endpoint. Here only its name tells it from ListBuckets, whose buckets are no directory buckets.
+  // S3 has it at another endpoint. Here only `x-id` distinguishes it from ListBuckets, which lists no directory buckets.
   ['ListDirectoryBuckets', 'GET', 'service', 'x-id=ListDirectoryBuckets'],
   ['CreateSession', 'GET', 'bucket', 'session'],
   ['ListObjectAnnotations', 'GET', 'object', 'annotation'],
@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
   ['GetObjectTorrent', 'GET', 'object', 'torrent'],
 ]
 
-/** Where S3's permission is not named as the operation is. Those that belong to other services have none here, and keep their own name. */
+/** S3's permissions that are not named like their operation. Operations whose permission belongs to another service are not listed, and use their own name. */
 const permissionsOtherwise: Readonly<Record<string, string>> = {
   PutBucketReplication: 's3:PutReplicationConfiguration',
   PutBucketLifecycleConfiguration: 's3:PutLifecycleConfiguration',
@@ -49,7 +49,7 @@ const permissionsOtherwise: Readonly<Record<string, string>> = {
 
 export const refusedOperations: readonly Operation<OperationContext>[] = [
   ...rows.map(([name, method, target, ...query]) => refusedOperation(name, method, target, query)),
-  // Of Object Lambda: the name of the host says for which request it is, as does the header.
+  // Part of Object Lambda. On S3 the host name and this header both name the request that it answers.
   refusedOperation('WriteGetObjectResponse', 'POST', 'object', [], ['request-route']),
 ]
 

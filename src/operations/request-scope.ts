@@ -1,7 +1,7 @@
-/** A bucket, or an object in it, as one request may use it: each permission is asked of the decision once the bucket's record is there. */
+/** A bucket, or an object in it, as one request may use it. Permissions are checked when the bucket's record has been read. */
 import type { Principal } from '../auth/principal.ts'
 import type { ReadExisting } from '../commits/scope.ts'
-import type { SaidConditions } from '../contract/operation.ts'
+import type { ConditionValues } from '../contract/operation.ts'
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import { withAccountBlock } from './account-blocks.ts'
@@ -15,7 +15,7 @@ import {
   type ScopedResource,
 } from './context.ts'
 
-/** Which one is needed: read it, and run the operation again. */
+/** Names the object that a decision needs: `run` reads it and runs the operation again. */
 export class ObjectNeededOf extends ObjectNeeded {
   readonly resource: ScopedResource
 
@@ -25,10 +25,10 @@ export class ObjectNeededOf extends ObjectNeeded {
   }
 }
 
-/** What the request says beside its head; asked for only when a policy needs it. */
-export type Said = () => SaidConditions
+/** The condition values that the operation's declaration derives from its input. Called only when a policy needs one. */
+type DeclaredConditions = () => ConditionValues
 
-const nothing: Said = () => ({})
+const noConditions: DeclaredConditions = () => ({})
 const dayMs = 24 * 60 * 60 * 1000
 
 export type ScopedRequest = Pick<
@@ -40,19 +40,24 @@ export class RequestScope implements AskingScope, Asker {
   readonly name: string
   readonly #request: ScopedRequest
   readonly #resource: ScopedResource
-  readonly #said: Said
+  readonly #declaredConditions: DeclaredConditions
   #asked: readonly string[]
   #bucket: BucketRecord | undefined
   #existing: ReadExisting | undefined
 
-  /** `asked`: permissions that every use of the bucket takes. Throws InvalidBucketName. */
-  constructor(request: ScopedRequest, resource: ScopedResource, asked: readonly string[], said = nothing) {
+  /** `asked`: permissions that every use of the bucket needs. Throws InvalidBucketName. */
+  constructor(
+    request: ScopedRequest,
+    resource: ScopedResource,
+    asked: readonly string[],
+    declaredConditions = noConditions,
+  ) {
     checkBucketNameLength(resource.bucket)
     this.name = resource.bucket
     this.#request = request
     this.#resource = resource
     this.#asked = asked
-    this.#said = said
+    this.#declaredConditions = declaredConditions
   }
 
   get principal(): Principal {
@@ -60,23 +65,23 @@ export class RequestScope implements AskingScope, Asker {
   }
 
   existing(): ExistingObject | undefined {
-    // What was read with the bucket is what the operation goes by.
+    // The operation works on the object that was read with the bucket, so the decision is about that one.
     if (this.#existing !== undefined) return this.#existing() ?? 'none'
     return this.#request.existing?.get(resourceId(this.#resource))
   }
 
   conditionValue(key: string): ConditionValue {
     if (key === 's3:object-lock-remaining-retention-days') return this.#retentionDays()
-    // Of what this scope is about: the source of a copy, and each entry of a DeleteObjects, has its own.
+    // Not the request's version: a copy's source and each entry of a DeleteObjects have a scope with their own.
     if (key === 's3:versionid') return this.#resource.versionId
-    return this.#said()[key] ?? this.#request.conditionValue(key)
+    return this.#declaredConditions()[key] ?? this.#request.conditionValue(key)
   }
 
   admit(bucket: BucketRecord, existing?: ReadExisting): void {
     this.#existing = existing
     const { expectedBucketOwner } = this.#request
     if (expectedBucketOwner !== undefined && expectedBucketOwner !== bucket.owner) throw new S3Error('AccessDenied')
-    if (this.#asked.length === 0) admitStranger(this.#request, bucket)
+    if (this.#asked.length === 0) refuseStranger(this.#request, bucket)
     for (const permission of this.#asked) this.#authorize(permission, bucket)
     this.#bucket = bucket
   }
@@ -86,7 +91,7 @@ export class RequestScope implements AskingScope, Asker {
     else this.#asked = [...this.#asked, permission]
   }
 
-  /** From the moment of the request to the date that it asks for. */
+  /** Days from the time of the request to the retention date that it asks for, rounded up. */
   #retentionDays(): string | undefined {
     const [until, now] = ['s3:object-lock-retain-until-date', 'aws:CurrentTime'].map((key) => this.conditionValue(key))
     const days = (Date.parse(String(until)) - Date.parse(String(now))) / dayMs
@@ -104,31 +109,31 @@ export class RequestScope implements AskingScope, Asker {
   }
 }
 
-/** Where each thing that a request does is asked for by itself, a bucket that nothing opens to others must not show that it is there. */
-function admitStranger({ principal }: ScopedRequest, { owner, policy, grants, unconfirmed }: BucketRecord): void {
+/** For a request whose handler checks each permission itself: throws AccessDenied, so that a bucket without a policy or grants does not reveal that it exists. */
+function refuseStranger({ principal }: ScopedRequest, { owner, policy, grants, unconfirmed }: BucketRecord): void {
   if (owner === principal.accountId) return
   const isOpened = policy !== undefined || grants !== undefined
   if (!isOpened || unconfirmed === true) throw new S3Error('AccessDenied')
 }
 
-/** Of an operation on no bucket, or on one that is still to be made. */
-export class UnmadeScope implements AskingScope {
+/** The scope of an operation on no bucket, or on a bucket that does not exist yet. */
+export class BucketlessScope implements AskingScope {
   readonly name: string
   readonly #asker: Asker
 
   /** Throws AccessDenied, InvalidBucketName. */
-  constructor(request: ScopedRequest, name: string, asked: readonly string[], said = nothing) {
+  constructor(request: ScopedRequest, name: string, asked: readonly string[], declaredConditions = noConditions) {
     this.name = name
     this.#asker = {
       principal: request.principal,
-      conditionValue: (key) => said()[key] ?? request.conditionValue(key),
+      conditionValue: (key) => declaredConditions()[key] ?? request.conditionValue(key),
     }
     if (name !== '') checkBucketNameLength(name)
     for (const permission of asked) this.ask(permission)
   }
 
   admit(): never {
-    throw new Error('an operation reads a bucket that its declaration says it has none of')
+    throw new Error('an operation reads a bucket although its declaration says that it needs none')
   }
 
   ask(permission: string): void {

@@ -1,4 +1,4 @@
-/** What lists say of objects that are being restored from an archive. Here none ever is, so that the element never appears: every storage class is readable at once. */
+/** The RestoreStatus element of lists, for objects restored from an archive. It never appears here, because every storage class is readable at once. */
 import { vendor, worksOnly } from '../contract/fields.ts'
 import { boolean, optional, struct, timestamp } from '../contract/shapes.ts'
 import type { Parser } from '../contract/values.ts'

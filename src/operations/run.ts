@@ -1,4 +1,4 @@
-/** Runs an operation: permit, then handle. Permissions are asked wherever a handler reaches a bucket, as its owner and its policy decide with. */
+/** Runs an operation. Permissions are checked where a handler reaches a bucket, because the bucket's owner and policy take part in the decision. */
 import { nobody, type Principal } from '../auth/principal.ts'
 import type { Backend } from '../commits/backend.ts'
 import { lastSeen } from '../commits/scope.ts'
@@ -14,7 +14,7 @@ import {
   resourceId,
   type ScopedResource,
 } from './context.ts'
-import { ObjectNeededOf, RequestScope, UnmadeScope } from './request-scope.ts'
+import { BucketlessScope, ObjectNeededOf, RequestScope } from './request-scope.ts'
 
 /** Rejects with AccessDenied, NotImplemented, InvalidBucketName, and what the handler throws. */
 export function run(
@@ -22,7 +22,7 @@ export function run(
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  // Not asynchronous itself, as a promise that waits for the handler's would cost each request some turns of the microtask queue.
+  // Not async: a promise that waits for the handler's promise would cost each request some turns of the microtask queue.
   try {
     const scope = scopeOf(operation, request, input)
     if (!operation.implemented) throw notImplemented(operation.name)
@@ -33,8 +33,8 @@ export function run(
 }
 
 /**
- * What becomes of a request that failed with `error`: what to answer instead, or to throw. Only now is anything looked up: no request that succeeds pays for
- * it. `input` is what could be read of it.
+ * Handles a request that failed with `error`: returns an answer after all, or throws the error that the client gets. Lookups happen only here, so a request
+ * that succeeds pays nothing for them. `input` holds the fields that could be read.
  */
 export async function runAfter(
   error: unknown,
@@ -42,7 +42,7 @@ export async function runAfter(
   request: OperationRequest,
   input: Record<string, unknown>,
 ): Promise<Answer> {
-  // A handler asks before it takes anything of the body.
+  // A handler checks permissions before it reads the body, so it can run again.
   if (error instanceof ObjectNeededOf) return runWithObject(error.resource, operation, request, input)
   if (!(error instanceof S3Error)) throw error
   if (isMissingObject(error)) throw await hiddenFromStrangers(error, operation, request)
@@ -66,11 +66,11 @@ async function runWithObject(
 async function withExisting(request: OperationRequest, resource: ScopedResource): Promise<OperationRequest> {
   const known = request.existing ?? new Map<string, ExistingObject>()
   const id = resourceId(resource)
-  if (known.has(id)) throw new Error('an object is asked for again')
+  if (known.has(id)) throw new Error('a decision needs an object that was already read for it')
   return { ...request, existing: new Map([...known, [id, await existingOf(request.backend, resource)]]) }
 }
 
-/** Where there is no such object, a policy finds the key of its condition missing. Read for the decision alone, so that nobody is asked. */
+/** The object that a decision needs; `none` when there is none. Only the decision sees it, so no permission is checked for this read. */
 export async function existingOf(
   backend: Pick<Backend, 'kv'>,
   { bucket, key, versionId }: ScopedResource,
@@ -86,29 +86,29 @@ export async function existingOf(
 
 const isMissingObject = ({ code }: S3Error): boolean => code === 'NoSuchKey' || code === 'NoSuchVersion'
 
-/** To whoever may not list the bucket, what is missing looks like what is private. */
+/** Turns the error into AccessDenied for a principal that may not list the bucket, so that a missing object looks like a private one. */
 async function hiddenFromStrangers(
   error: S3Error,
   operation: Operation<OperationContext>,
   request: OperationRequest,
 ): Promise<S3Error> {
   if (operation.target !== 'object' || !reachesBucket(operation)) return error
-  // Asked of the bucket, which has no tags that a policy could need.
+  // The permission is about the bucket itself, so no policy can need an object's tags.
   const listed = { ...request, key: '', expectedBucketOwner: undefined }
   const scope = new RequestScope(listed, listed, ['s3:ListBucket'])
   const seen = lastSeen(request.bucket)
-  // As it was when it was read for this request, nearly always. The source of a copy is read before it, so that what it says may be old.
+  // Nearly always the record that this request read. A copy reads its source before this bucket, so after a missing source the record can be older.
   if (seen !== undefined && (await refusalOf(async () => scope.admit(seen))) === undefined) return error
   const refusal = await refusalOf(() => findBucket(request.backend, scope))
   return refusal === undefined ? error : denied(refusal)
 }
 
-/** With nothing that would tell the client why; the log is told. */
+/** AccessDenied without a hint for the client. The reason goes only to the log. */
 const denied = ({ reason }: S3Error): S3Error => new S3Error('AccessDenied', reason === undefined ? {} : { reason })
 
 /**
- * S3 looks for the bucket before it looks at headers and bodies, so where those are wrong and the bucket is not there, NoSuchBucket takes their place; and
- * AccessDenied where the asker may not do this there. Whoever did not sign is told nothing else of what is not open to all.
+ * S3 looks up the bucket before it checks headers and bodies. So when a header or a body is wrong, the answer is NoSuchBucket if the bucket is missing, and
+ * AccessDenied if the request is not permitted. An unsigned request gets only AccessDenied unless the bucket admits it.
  */
 async function bucketFirst(
   operation: Operation<OperationContext>,
@@ -118,7 +118,7 @@ async function bucketFirst(
 ): Promise<S3Error> {
   const isUnsigned = request.principal === nobody
   if (!isUnsigned && !saysRequestIsWrong(error)) return error
-  // To some operations the bucket need not be there.
+  // Some operations do not need the bucket to exist.
   if (!reachesBucket(operation)) return isUnsigned ? new S3Error('AccessDenied') : error
   const permissions = permissionsFor(operation, input)
   const ask = (asking: OperationRequest): Promise<S3Error | undefined> =>
@@ -131,7 +131,7 @@ async function bucketFirst(
   return isUnsigned ? denied(instead) : instead
 }
 
-/** Why the bucket does not admit the request. */
+/** The error of a refused request. */
 async function refusalOf(ask: () => Promise<unknown>): Promise<S3Error | undefined> {
   try {
     await ask()
@@ -153,18 +153,18 @@ function scopeOf(
 ): AskingScope {
   const permissions = permissionsFor(operation, input)
   const { conditions } = operation
-  const said = conditions && (() => conditions(input))
+  const declaredConditions = conditions && (() => conditions(input))
   return reachesBucket(operation)
-    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, said)
-    : new UnmadeScope(request, request.bucket, permissions, said)
+    ? new RequestScope(request, resourceOf(request, input.versionId), permissions, declaredConditions)
+    : new BucketlessScope(request, request.bucket, permissions, declaredConditions)
 }
 
-/** The request itself, as most name no version. */
+/** Most requests name no version and are their own resource, which saves an object per request. */
 function resourceOf(request: OperationRequest, versionId: unknown): ScopedResource {
   return typeof versionId === 'string' ? { bucket: request.bucket, key: request.key, versionId } : request
 }
 
-/** Field by field, and what few handlers ask for made when they ask: every request comes by here. */
+/** Every request makes one, so fields are copied one by one, and getters make what few handlers use. */
 class RequestContext implements OperationContext {
   readonly backend: OperationContext['backend']
   readonly principal: Principal
@@ -220,8 +220,8 @@ class RequestContext implements OperationContext {
 }
 
 /**
- * To read, delete or tag a version that is not the current one is a right of its own: a key without it can't destroy what versioning keeps. So is
- * what a header asks for in addition to the operation: to lock, to tag.
+ * A request that names a version needs a permission of its own, so a key without it can't destroy what versioning keeps. A header that asks for more than the
+ * operation, such as a lock or tags, adds a permission too.
  */
 function permissionsFor(operation: Operation<OperationContext>, input: Record<string, unknown>): readonly string[] {
   const { current, version, byField } = compiledPermissions(operation)
@@ -238,7 +238,7 @@ function permissionsFor(operation: Operation<OperationContext>, input: Record<st
 interface CompiledPermissions {
   current: readonly string[]
   version: readonly string[]
-  /** Fields that need permissions of their own when they are sent. */
+  /** Fields that need additional permissions when they are sent. */
   byField: readonly (readonly [name: string, needed: readonly string[]])[]
 }
 

@@ -1,4 +1,4 @@
-/** Builders of operations on what no bucket here has configured: each finds the bucket, then does what S3 does for a bucket as it was made. */
+/** Builders of operations on configurations that no bucket here has. Each finds the bucket, then answers as S3 does for a new bucket. */
 import type { InputFields } from '../contract/fields.ts'
 import { checksumsIn, ownership, type requestCharged, requiredDocument } from '../contract/groups.ts'
 import type { Method, Operation } from '../contract/operation.ts'
@@ -14,7 +14,7 @@ interface Named {
   summary: string
   /** In addition to the fields of every operation on a bucket. */
   input?: InputFields
-  /** What its input can be wrong in. */
+  /** The errors of invalid input. */
   errors?: readonly ErrorCode[]
 }
 
@@ -81,7 +81,7 @@ export function removesNothing({ input, errors = [], ...named }: Named): Operati
   })
 }
 
-/** A write of a document that may say only what holds anyway. `check` throws for whatever else it says. */
+/** A write that accepts only a document that changes nothing. `check` throws for any other. */
 export function acceptsOnly<S extends Shape>(
   { input, errors = [], ...named }: Named,
   root: string,

@@ -36,7 +36,7 @@ export const updateObjectEncryptionOperation = defineOperation({
 // Messages are S3's.
 const refusal = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 
-/** As S3 documents it: neither the name of a key alone nor an alias will do. */
+/** S3 documents that the key must be given as an ARN; a key id or an alias is refused. */
 const arn = /^arn:aws[-a-z0-9]*:kms:[-a-z0-9]*:[0-9]{12}:key\/.+$/
 
 function keyArn(sent: string | undefined): string {

@@ -53,8 +53,8 @@ export const uploadPartOperation = defineOperation({
 })
 
 /**
- * A part's checksum must be of the upload's algorithm, or the object's could not be made of it. Whoever asks for a composite sends one with each part;
- * for the full object's, which the client may check in the end, it is computed where none was sent. Throws InvalidRequest.
+ * A part's checksum must use the upload's algorithm, because the object's checksum is computed from those of its parts. A composite upload needs one with each
+ * part. For a full-object checksum, the server computes it when the client sends none. Throws InvalidRequest.
  */
 function matching(upload: OpenUpload, data: IncomingData): IncomingData {
   if (upload.checksum === undefined) return data

@@ -1,4 +1,4 @@
-/** What a bucket is as a website, for whoever asks for its pages: anybody may. What the rules say of it comes along. */
+/** The website configuration of a bucket, and the rules that apply it. Reading it needs no permission, because anybody can request the website's pages. */
 import type { Backend } from '../commits/backend.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -17,7 +17,7 @@ export async function findWebsite(backend: Backend, name: string): Promise<Websi
 
 async function websiteOf(backend: Backend, name: string): Promise<WebsiteConfiguration | undefined> {
   try {
-    // Its configuration is all that is read of the bucket. What is in it is asked for as any stranger asks.
+    // No permission is needed, because only the configuration is read. Objects are requested later, as an unsigned request.
     return (await findBucket(backend, { name, admit: () => {} })).website
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { nobody, type Principal } from '../../src/auth/principal.ts'
 import { authorize, type ExistingObject, ObjectNeeded } from '../../src/operations/authorize.ts'
 import { resourceId } from '../../src/operations/context.ts'
-import { RequestScope, UnmadeScope } from '../../src/operations/request-scope.ts'
+import { BucketlessScope, RequestScope } from '../../src/operations/request-scope.ts'
 import { type BucketRecord, unsetBucket } from '../../src/records/bucket-record.ts'
 import type { ObjectAttributes } from '../../src/records/object-attributes.ts'
 import { outcomeOf } from '../objects/fixture.ts'
@@ -63,9 +63,9 @@ describe('a key', () => {
     expect(asked(permissions, permission)).toBe(answer)
     // The same where the bucket is still to be made.
     const request = { principal: principalOf('main', permissions), conditionValue: () => undefined }
-    expect(outcomeOf(() => new UnmadeScope({ ...request, expectedBucketOwner: undefined }, 'new', [permission]))).toBe(
-      answer,
-    )
+    expect(
+      outcomeOf(() => new BucketlessScope({ ...request, expectedBucketOwner: undefined }, 'new', [permission])),
+    ).toBe(answer)
   })
 
   it('gets nothing from its patterns that its account lacks', () => {

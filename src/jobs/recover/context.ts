@@ -34,7 +34,7 @@ export interface Recovery {
   /** The new metadata. */
   kv: Kv
   clock: Clock
-  /** Over the stores that are there. */
+  /** Reads from the stores that are there. */
   blobs: Pick<Blobs, 'read' | 'locations'>
   /** The stores that are there. */
   stores: readonly ShardStore[]

@@ -24,12 +24,12 @@ export type AssembledBlob =
   | { isReadable: true; manifest: Manifest; surplus: readonly Manifest[] }
   | { isReadable: false; found: number; needed: number }
 
-/** The same for all shards of a blob. Copies of one blob carry the same description. */
+/** An identity that all shards of a blob share. Without a label it is a hash of the description, which copies share. */
 export function identityOf(raw: Buffer): string {
   return readLabel(raw).label?.blobId ?? createHash('sha256').update(raw).digest('hex').slice(0, 32)
 }
 
-/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob may have moved since. */
+/** `shards` have one identity. `preferred`: the location to which the blob was written, if its description names one. The blob can have moved since. */
 export function assembleBlob(
   shards: readonly StagedShard[],
   locations: readonly RecoveryLocation[],
@@ -58,7 +58,7 @@ export function assembleBlob(
   }
 }
 
-/** One shard of each store, and one of each index of an erasure code. The rest is surplus, for instance what a crash left of a move. */
+/** Keeps one shard of each store, and one of each index of an erasure code. The rest is surplus, for instance from a move that a crash cut off. */
 function distinct(shards: readonly StagedShard[], isStriped: boolean): [ShardPlace[], ShardPlace[]] {
   const kept: ShardPlace[] = []
   const surplus: ShardPlace[] = []

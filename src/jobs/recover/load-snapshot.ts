@@ -90,7 +90,7 @@ async function* piecesOf({ blobs }: Recovery, { id, pieces }: FoundSnapshot, end
   }
 }
 
-/** What the snapshot lists as garbage is not recovered. */
+/** Marks what the snapshot lists as garbage, so that it is not recovered. */
 export async function markKnownGarbage({ kv, staging }: Recovery): Promise<void> {
   for await (const { key, value } of everyEntry(kv, garbage)) {
     const record = garbageCodec.decode(key, value)

@@ -1,4 +1,4 @@
-/** The versions of a key, merged from a metadata snapshot and from what shards say of themselves. Pure. The rules: ADR 0021. */
+/** Merges the versions of a key from a metadata snapshot and from the descriptions of shards. Pure. The rules: ADR 0021. */
 import type { Manifest } from '../../blobs/blobs.ts'
 import type { NotedPart } from '../../objects/completion-note.ts'
 import { toRuns } from '../../objects/object-parts.ts'
@@ -19,7 +19,7 @@ export interface FoundVersion {
 export interface MergeContext {
   /** When the snapshot was taken. Absent: there is none. */
   takenMs: number | undefined
-  /** No request takes longer. */
+  /** An upper bound on how long a request takes. */
   graceMs: number
   /** Whether every shard of the store was seen. */
   wasRead(storeId: string): boolean
@@ -80,12 +80,12 @@ function randomOf({ versionId }: VersionRecord): string | undefined {
   return versionId === nullVersionId ? undefined : versionRandom(versionId).toString('hex')
 }
 
-/** Written long before the snapshot, which lacks it: its request ended without a commit. */
+/** Whether the blob was written so long before the snapshot, which lacks it, that its request must have ended without a commit. */
 function isOrphan({ description }: FoundVersion, { takenMs, graceMs }: MergeContext): boolean {
   return takenMs !== undefined && description.writtenMs < takenMs - graceMs
 }
 
-/** Which blob belongs to which known version: by its place, or else by its description, because shards move. */
+/** Matches known versions with blobs, by place or else by description, because shards move. */
 function matchKnown(known: readonly VersionRecord[], found: readonly FoundVersion[]): Map<VersionRecord, FoundVersion> {
   const matches = new Map<VersionRecord, FoundVersion>()
   const free = new Set(found)
@@ -121,13 +121,13 @@ function hasSameDescription(record: ObjectRecord, { description }: FoundVersion)
   )
 }
 
-/** After a key of the ring was replaced, the same key of an object has another wrapping. */
+/** When different keys of the ring wrap them, the wrappings differ even for the same object key, so they are not compared. */
 function isSameKey(record: Encryption | undefined, described: Encryption | undefined): boolean {
   if (record?.wrappedBy?.id !== described?.wrappedBy?.id) return record !== undefined && described !== undefined
   return record?.wrappedKey === described?.wrappedKey
 }
 
-/** The known version with the shards that are there, and with those in stores that nobody could look into. */
+/** The known version with the shards that were found, and with its shards in stores that could not be read. */
 function atFoundPlaces(record: ObjectRecord, found: Manifest, { wasRead }: MergeContext): ObjectRecord {
   const known = ownBlob(record.data)
   const isUsed = (storeId: string, index: number | undefined): boolean =>
@@ -147,7 +147,7 @@ function atFoundPlaces(record: ObjectRecord, found: Manifest, { wasRead }: Merge
   }
 }
 
-/** Gives each version its sequence: the expected one, unless another version has it. Versions newer than the snapshot come after all that it knows. */
+/** Gives each version its expected sequence, or the next free one. Versions newer than the snapshot come after all that it lists. */
 function place(
   versions: readonly VersionRecord[],
   fresh: readonly FoundVersion[],

@@ -26,7 +26,7 @@ import { everyBucket } from '../blob-reference.ts'
 import { everyEntry } from '../every-entry.ts'
 import { type Recovery, Writes } from './context.ts'
 
-/** What shards tell of their bucket. */
+/** What shards say about their bucket. */
 export interface BucketSighting {
   id: string
   name: string
@@ -36,7 +36,7 @@ export interface BucketSighting {
   state: BucketState | undefined
 }
 
-/** By name. `owner`: of buckets whose owner no shard names. */
+/** Returns buckets by name. `owner`: the owner of buckets whose shards name none. */
 export async function recoverBuckets(recovery: Recovery, owner: string): Promise<Map<string, BucketRecord>> {
   const { kv, takenMs, report } = recovery
   const known = new Map<string, BucketRecord>()
@@ -68,7 +68,7 @@ export async function recoverBuckets(recovery: Recovery, owner: string): Promise
   return known
 }
 
-/** `undefined`: the shards are what is left of a deleted bucket. Pure. */
+/** `undefined`: the shards are left over from a deleted bucket. Pure. */
 export function bucketAfter(
   before: BucketRecord | undefined,
   { id, name, lastMs, state }: BucketSighting,
@@ -78,20 +78,20 @@ export function bucketAfter(
   if (before !== undefined && !isNews) return before.id === id ? before : undefined
   const known = before?.id === id ? before : { ...unsetBucket, name, id, owner, createdMs: lastMs }
   const after = state === undefined ? known : withState(known, state)
-  // Object Lock can't be disabled: a shard that lacks it is older.
+  // Object Lock can't be disabled, so a shard without it is older.
   const locked = { ...after, objectLock: after.objectLock ?? before?.objectLock }
   return state?.guarded === true ? { ...locked, unconfirmed: true } : locked
 }
 
 /**
- * What guards a bucket may have changed since the snapshot: it may have been closed to all. So it counts only once it is confirmed, and the same bucket
- * is returned where nothing guards it.
+ * Marks a guarded bucket as unconfirmed, because its guards can have changed since the snapshot, for instance to keep everybody else out. Returns a bucket without
+ * guards unchanged.
  */
 function untilConfirmed(bucket: BucketRecord): BucketRecord {
   return isGuarded(bucket) && bucket.unconfirmed !== true ? { ...bucket, unconfirmed: true } : bucket
 }
 
-/** Of several buckets with one name, the last one written to exists. The others must have been empty before it could be created. */
+/** Of several buckets with one name, the one with the newest write exists. The others must have been deleted before it could be created. */
 function newestOf(found: readonly BucketSighting[]): Map<string, BucketSighting> {
   const newest = new Map<string, BucketSighting>()
   for (const sighting of found) {
@@ -119,12 +119,12 @@ async function sightings({ staging, takenMs, graceMs }: Recovery): Promise<Bucke
   return [...byId.values()]
 }
 
-/** Of two of the same moment, either may be the older one: that which tells of guards counts. */
+/** Of two sightings at the same time, either can be the older one, so one with guards wins. */
 function isAfter({ lastMs, state }: BucketSighting, otherMs: number, other: BucketState | undefined): boolean {
   return lastMs > otherMs || (lastMs === otherMs && (state?.guarded === true || other?.guarded !== true))
 }
 
-/** It was deleted after the snapshot, so it had become empty. */
+/** Removes a bucket that was deleted after the snapshot, with the versions that the snapshot lists. */
 async function removeBucket(recovery: Recovery, { name, id, owner }: BucketRecord): Promise<void> {
   const writes = new Writes(recovery)
   const objects = new ObjectKeys(name)

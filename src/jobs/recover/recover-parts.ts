@@ -25,7 +25,7 @@ export async function recoverParts(recovery: Recovery, buckets: ReadonlyMap<stri
   for await (const group of staging.groups('p')) {
     const found = foundParts(recovery, group, buckets, writes)
     await recoverPart(recovery, group.of[0], Number(group.of[1]), found, writes)
-    // The next part of the upload reads what this one wrote.
+    // Recovering the next part of the upload reads what was written for this one.
     await writes.flush()
   }
   for await (const [uploadId, note] of staging.notes()) await complete(recovery, uploadId, note)
@@ -87,13 +87,13 @@ interface Candidates {
   /** Oldest first. */
   found: readonly FoundPart[]
   known: PartRecord | undefined
-  /** The known part, among those found. */
+  /** The found part that the snapshot knows. */
   same: FoundPart | undefined
   upload: UploadRecord | undefined
   note: StagedNote | undefined
 }
 
-/** Chooses which of the blobs sent under one number counts. */
+/** Of the blobs sent under one part number, chooses the one that counts. */
 async function choose(recovery: Recovery, candidates: Candidates): Promise<FoundPart | undefined> {
   const { uploadId, number, found, known, same, upload, note } = candidates
   if (note !== undefined) {
@@ -136,7 +136,7 @@ function recordOf({ description, manifest }: FoundPart): PartRecord {
   }
 }
 
-/** Nothing shows a completion. The client may continue or complete again; otherwise the upload expires. */
+/** Reopens an upload that shows no sign of a completion. The client can continue or complete it; otherwise it expires. */
 function reopen({ report }: Recovery, uploadId: string, description: PartDescription, writes: Writes): void {
   const { bucketId, key, encryption, upload } = description
   const record: OpenUpload = {
@@ -153,7 +153,7 @@ function reopen({ report }: Recovery, uploadId: string, description: PartDescrip
   report.openUploads += 1
 }
 
-/** The parts in the note belong to the object; other parts belong to nobody. A repeated Complete gets the same answer as before. */
+/** The parts in the note belong to the object; other parts become garbage. A repeated Complete gets the same answer as before. */
 async function complete(
   recovery: Recovery,
   uploadId: string,

@@ -89,7 +89,7 @@ async function foundVersions(
   return found
 }
 
-/** `undefined`: it is too damaged to be read. A store that can't be reached ends the recovery instead, because what it has must not be missed. */
+/** `undefined`: the note is too damaged to read. An unreachable store ends the recovery instead, so that nothing on it is missed. */
 async function notedParts({ blobs }: Recovery, manifest: Manifest): Promise<readonly NotedPart[] | undefined> {
   try {
     const source = await blobs.read(manifest, { start: 0, end: manifest.size })
@@ -109,7 +109,7 @@ async function knownVersions({ kv }: Recovery, bucket: string, key: string): Pro
   return known
 }
 
-/** How versions lie in the metadata: the newest under its own key if it is an object, the others in the history, and a pointer to the null version if that is among them. */
+/** The entries of versions: the newest under the object's key if it is an object, the others in the history, and a pointer to the null version if it is there. */
 function entriesOf(bucket: string, key: string, versions: readonly VersionRecord[]): Put[] {
   const newest = versions.reduce<VersionRecord | undefined>(
     (best, version) => (best === undefined || version.sequence > best.sequence ? version : best),

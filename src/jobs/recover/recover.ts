@@ -25,7 +25,7 @@ export const emptyReport = (): RecoverReport => ({
   notRecovered: [],
 })
 
-/** Fills empty metadata. `owner`: of buckets whose owner nothing names. */
+/** Fills empty metadata. `owner`: the owner of buckets whose owner is unknown. */
 export async function recover(
   recovery: Recovery,
   { isWanted, owner }: { isWanted(key: Key): boolean; owner: string },

@@ -1,4 +1,4 @@
-/** Sorts what stores hold by owner while the metadata is rebuilt, in an engine of its own that is thrown away afterwards. */
+/** Sorts the shards of all stores by owner while the metadata is rebuilt. It uses a temporary engine. */
 
 import { z } from 'zod'
 import type { Manifest } from '../../blobs/blobs.ts'
@@ -31,10 +31,10 @@ export interface ShardGroup {
   blobs: ReadonlyMap<string, readonly StagedShard[]>
 }
 
-/** What the note of a completed upload says, and which version it is of. */
+/** The note of a completed upload, and the version that it belongs to. */
 const stagedNote = z.object({
   parts: notedPartsSchema,
-  /** It was checked when it was read from the store. */
+  /** Needs no further check: it was parsed when it was read from the store. */
   description: z.custom<CompletionDescription>((value) => typeof value === 'object' && value !== null),
   versionId: z.string(),
 })
@@ -48,7 +48,7 @@ export class Staging {
     this.#kv = kv
   }
 
-  /** Reads the descriptions of all shards of a store. Calls `seen` with the size of each. */
+  /** Reads the descriptions of all shards of a store. Calls `seen` with the payload size of each shard. */
   async readStore(shards: ShardStore, seen: (payloadBytes: number) => Promise<void>): Promise<void> {
     for await (const { id, payloadBytes, description } of shards.list()) {
       const key = keyOf({ storeId: shards.storeId, id, payloadBytes, raw: description })
@@ -144,7 +144,7 @@ function numbered(key: Key): Unpacked {
   return rest
 }
 
-/** `undefined` for a shard that does not name its owner: it stays where it is. */
+/** `undefined` for a shard that does not name its owner. Such a shard is left alone. */
 function keyOf(shard: StagedShard): Buffer | undefined {
   const description = readDescription(shard.raw)
   if (description === undefined) return undefined
