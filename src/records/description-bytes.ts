@@ -1,6 +1,6 @@
 /**
- * Descriptions as bytes: a quarter of what they are as text, and one lies beside every small object's data (ADR 0022). The first format was JSON; it is
- * still read.
+ * Packs descriptions into bytes. They take a quarter of their size as text, which matters because one lies beside every small object's data (ADR 0022). The
+ * first format was JSON, and is still read.
  */
 import { readLabel } from '../blobs/blobs.ts'
 import { packedBucketState } from './bucket-record.ts'
@@ -17,12 +17,12 @@ import { PackReader, PackWriter } from './packed-bytes.ts'
 import { base64, flag, hex, number, oneOf, packedObject, packedRuns, remembered, text } from './packed-fields.ts'
 import { type Checksum, type Encryption, storedChecksumAlgorithms, type UploadAttributes } from './records.ts'
 
-/** No JSON begins with it, and no label of a shard. */
+/** The first byte of a packed description. Neither JSON nor the label of a shard begins with it. */
 const secondFormat = 2
 
 const checksumAlgorithm = oneOf(storedChecksumAlgorithms)
 const checksumType = oneOf(['FULL_OBJECT', 'COMPOSITE'])
-// Text: to find out that it is base64 costs more than the few bytes that it saves.
+// Text, because checking that a value is base64 costs more than the few bytes that packing saves.
 const digest = packedObject<Pick<Checksum, 'algorithm' | 'value'>>({ algorithm: checksumAlgorithm, value: text })
 
 const encryption = packedObject<Encryption>({
@@ -47,7 +47,7 @@ const described = {
 const neededOfAll = ['bucket', 'bucketId', 'key', 'writtenMs', 'etag'] as const
 const neededOfVersion = [...neededOfAll, 'sequence'] as const
 
-/** Of a version: the attributes of its object, and what else came after them. */
+/** The end of a version's description: the object's attributes, and the fields that were added after them. */
 const attributesOfVersion = [
   { of: 'attributes', fields: firstAttributes },
   { fields: { encryption } },
@@ -107,7 +107,7 @@ const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
   ['snapshotId', 'createdMs', 'piece'],
 )
 
-// In their second byte.
+// The second byte is the kind.
 const objectKind = 0
 const completionKind = 1
 const partKind = 2
@@ -136,7 +136,7 @@ export function descriptionBytes(description: BlobDescription): Buffer {
   return writer.written()
 }
 
-/** Of the description behind a shard's label, where it has one. `undefined` when the bytes are no description: a shard that this store did not write. */
+/** Reads a description, after the shard's label if there is one. `undefined` when the bytes are not a description, because another program wrote the shard. */
 export function readDescription(bytes: Buffer): BlobDescription | undefined {
   const { description } = readLabel(bytes)
   try {
@@ -177,7 +177,7 @@ function ofJson(bytes: Buffer): BlobDescription | undefined {
   return flat.kind === 'object' || flat.kind === 'completion' ? (withAttributes(flat) as VersionDescription) : flat
 }
 
-/** The first format has each attribute beside the other fields. */
+/** Moves the attributes into a field of their own: in the first format they lie beside the other fields. */
 function withAttributes(flat: object): object {
   const attributes: [string, unknown][] = []
   const others: [string, unknown][] = []
