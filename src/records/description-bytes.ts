@@ -10,7 +10,6 @@ import type {
   ObjectDescription,
   PartDescription,
   SnapshotDescription,
-  VersionDescription,
 } from './descriptions.ts'
 import { firstAttributes, laterAttributes } from './object-attributes.ts'
 import { PackReader, PackWriter } from './packed-bytes.ts'
@@ -46,6 +45,8 @@ const described = {
 
 const neededOfAll = ['bucket', 'bucketId', 'key', 'writtenMs', 'etag'] as const
 const neededOfVersion = [...neededOfAll, 'sequence'] as const
+const neededOfPart = [...neededOfAll, 'uploadId', 'partNumber'] as const
+const neededOfSnapshot = ['snapshotId', 'createdMs', 'piece'] as const
 
 /** The end of a version's description: the object's attributes, and the fields that were added after them. */
 const attributesOfVersion = [
@@ -94,7 +95,7 @@ const part = packedObject<Omit<PartDescription, 'kind'>>(
       { of: 'attributes', fields: laterAttributes },
     ]),
   },
-  [...neededOfAll, 'uploadId', 'partNumber'],
+  neededOfPart,
 )
 
 const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
@@ -104,7 +105,7 @@ const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
     piece: number,
     end: packedObject<NonNullable<SnapshotDescription['end']>>({ pieces: number, entries: number, sha256: hex }),
   },
-  ['snapshotId', 'createdMs', 'piece'],
+  neededOfSnapshot,
 )
 
 // The second byte is the kind.
@@ -168,19 +169,37 @@ function ofKind(kind: number, reader: PackReader): BlobDescription {
   }
 }
 
-const kinds: readonly string[] = ['object', 'completion', 'part', 'snapshot'] satisfies BlobDescription['kind'][]
+/** Fields that every JSON description has. The oldest lack `sequence`, which the second format needs. */
+const neededOfKind: ReadonlyMap<unknown, readonly string[]> = new Map<BlobDescription['kind'], readonly string[]>([
+  ['object', neededOfAll],
+  ['completion', neededOfAll],
+  ['part', neededOfPart],
+  ['snapshot', neededOfSnapshot],
+])
+
+/** All other needed fields are text. */
+const neededNumbers: ReadonlySet<string> = new Set(['writtenMs', 'partNumber', 'createdMs', 'piece'])
+
+/** Checks the fields that name the shard's owner, without which it cannot be recovered. */
+function isDescription(flat: unknown): flat is BlobDescription {
+  if (typeof flat !== 'object' || flat === null) return false
+  const fields = new Map<string, unknown>(Object.entries(flat))
+  const needed = neededOfKind.get(fields.get('kind'))
+  return needed?.every((name) => typeof fields.get(name) === (neededNumbers.has(name) ? 'number' : 'string')) === true
+}
 
 function ofJson(bytes: Buffer): BlobDescription | undefined {
-  const flat = JSON.parse(bytes.toString('utf8'))
-  if (!kinds.includes(flat.kind)) return undefined
-  if (flat.kind === 'part' && flat.upload !== undefined) return { ...flat, upload: withAttributes(flat.upload) }
-  return flat.kind === 'object' || flat.kind === 'completion' ? (withAttributes(flat) as VersionDescription) : flat
+  const flat: unknown = JSON.parse(bytes.toString('utf8'))
+  if (!isDescription(flat)) return undefined
+  if (flat.kind === 'snapshot') return flat
+  if (flat.kind !== 'part') return withAttributes(flat)
+  return flat.upload === undefined ? flat : { ...flat, upload: withAttributes(flat.upload) }
 }
 
 /** Moves the attributes into a field of their own: in the first format they lie beside the other fields. */
-function withAttributes(flat: object): object {
+function withAttributes<T extends object>(flat: T): T {
   const attributes: [string, unknown][] = []
   const others: [string, unknown][] = []
   for (const field of Object.entries(flat)) (field[0] in firstAttributes ? attributes : others).push(field)
-  return { ...Object.fromEntries(others), attributes: Object.fromEntries(attributes) }
+  return { ...Object.fromEntries(others), attributes: Object.fromEntries(attributes) } as T
 }
