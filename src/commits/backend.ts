@@ -1,4 +1,4 @@
-/** What every verb and job works with: metadata, blobs, clock, keys and threads. Built once, in `opening/`. */
+/** Everything that verbs and jobs work with: metadata, blobs, clock, keys and threads. `opening/` builds it once. */
 
 import type { Blobs } from '../blobs/blobs.ts'
 import type { CrcAlgorithm } from '../checksums/checksums.ts'

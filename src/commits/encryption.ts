@@ -45,7 +45,7 @@ export interface NewObjectKey {
 
 const nonceBytes = 12
 
-/** What wrapping needs of the backend. */
+/** What wrapping needs from the backend. */
 export type Wrapping = Pick<Backend, 'keys' | 'clock'>
 
 /** What the request asks for, or else the bucket's default. The default also decides on the bucket key when a request for SSE-KMS leaves it open. */
@@ -96,7 +96,7 @@ export function kmsKey({ keys }: Backend, kmsKeyId: string | undefined): RingKey
   return key
 }
 
-/** Clients name a key by itself, as an alias, or by an ARN that ends with either. */
+/** Clients give a key's name alone, as an alias, or in an ARN that ends with either. */
 function kmsKeyName(kmsKeyId: string): string {
   return kmsKeyId.replace(/^arn:[^:]*:kms:[^:]*:[^:]*:/, '').replace(/^(?:key|alias)\//, '')
 }
@@ -267,10 +267,10 @@ export function bindingOf(
   return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
 }
 
-/** The name, within its object, of the blob that is all of it. */
+/** The label that derives the key of a whole object's blob from the object's key. */
 export const wholeBlob = 'object'
 
-/** The name, within its object, of the blob that is one part. */
+/** The label that derives the key of one part's blob from the object's key. */
 export const partBlob = (number: number, salt: string): string => `part ${number} ${salt}`
 
 /** How one blob of an object is encrypted. Only SSE-S3 shows the MD5 of the plaintext. */

@@ -1,5 +1,6 @@
 /** Reads the versions of a key for a change, and the checks that its commit makes on what was read. `history-commit` builds the commit. */
 
+import { known } from '../known.ts'
 import type { Check, Entry, Key, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
@@ -51,9 +52,8 @@ export async function readHistory(backend: Backend, scope: BucketScope, asked: A
       return withoutHistory(bucket, unchanged(keyOfBucket, bucketEntry), place, entry)
     }
   }
-  const [admit] = await readHistories(backend, scope.name, [asked])
-  if (admit === undefined) throw new Error('a key was asked for, and no history read')
-  return admit(scope)
+  const [historyFor] = await readHistories(backend, scope.name, [asked])
+  return known(historyFor)(scope)
 }
 
 /**

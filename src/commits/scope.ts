@@ -55,7 +55,10 @@ export async function listedWithOwners<T extends { bucket: BucketRecord }>(
   return hasOwners || listed.bucket.ownership === undefined ? listed : list(true)
 }
 
-/** The last decoded record of each bucket name, because nearly every request needs its bucket. Equal bytes under an equal key decode to the same record in any backend. */
+/**
+ * The last decoded record of each bucket name, because nearly every request needs its bucket. All backends share it: equal bytes under an equal key decode to
+ * the same record.
+ */
 const remembered = new Map<string, { value: Buffer; record: BucketRecord }>()
 
 /** The bucket as it was when it was last read. It can be out of date. */

@@ -1,4 +1,4 @@
-/** Buckets: making, finding, listing, changing and removing their records. */
+/** Creates, finds, lists, changes and removes buckets. */
 
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'

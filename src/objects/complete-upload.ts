@@ -1,4 +1,4 @@
-/** Completes a multipart upload: writes a small note of its parts, for recovery, then commits once. The parts stay where they are; the object's record refers to them. */
+/** Completes a multipart upload: writes a small note of its parts, for recovery, then commits once. The parts stay where they are, and the record refers to them. */
 import { digestsReady } from '../checksums/checksums.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, type Decision, garbagePut, inTurnOfKey } from '../commits/commit.ts'
@@ -237,7 +237,7 @@ function checkExpected(
   if (expected.checksum === undefined) return
   const { algorithm, value } = expected.checksum
   const known = actual.checksum?.algorithm === algorithm ? actual.checksum.value : undefined
-  // A composite may be given with or without the number of parts behind it.
+  // Clients can give a composite with or without the number of parts at its end.
   if (known !== value && known?.split('-')[0] !== value)
     throw new S3Error('BadDigest', {
       message: `The ${algorithm} you specified did not match the calculated checksum.`,

@@ -20,9 +20,9 @@ export interface Deletion extends DeleteConditions {
 }
 
 export interface DeletionResult {
-  /** Of the version removed, or of the delete marker made. */
+  /** The id of the removed version, or of the new delete marker. */
   versionId: string | undefined
-  /** A delete marker was made, or removed. */
+  /** Whether a delete marker was made or removed. */
   deleteMarker: boolean
 }
 

@@ -7,6 +7,7 @@ import { lockNow } from '../commits/lock-clock.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { inTurns, turnOfKey } from '../commits/turns.ts'
 import { S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { type Deletion, type DeletionResult, decideDeletion, deleteObject } from './delete-object.ts'
@@ -80,9 +81,8 @@ async function deleteTogether(
   if (histories instanceof S3Error) return deletions.map(() => histories)
   const decisions: (Decision<DeletionResult> | S3Error)[] = []
   for (const [i, deletion] of deletions.entries()) {
-    const history = histories[i]
-    if (history === undefined) throw new Error('a key was asked for, and no history read')
-    decisions.push(await outcomeOf(() => decideDeletion(backend, history(deletion.scope), deletion, now)))
+    const historyFor = known(histories[i])
+    decisions.push(await outcomeOf(() => decideDeletion(backend, historyFor(deletion.scope), deletion, now)))
   }
   const commit = joined(decisions.flatMap((decided) => (decided instanceof S3Error ? [] : [decided.commit])))
   if (bytesOf(commit) > limits.kvBatchBytesMax) return undefined

@@ -10,7 +10,10 @@ import type { BlobOwner } from '../records/keyspace.ts'
 import type { ByteRange } from '../rules/byte-range.ts'
 import { workedSource } from '../threads/worked-source.ts'
 
-/** `owner`: the version or part that references the blob. `size`: the plaintext's. `key`: the blob's own, or `undefined` when it is not encrypted. Throws what `Blobs.read` throws. */
+/**
+ * `owner`: the version or part that references the blob. `size`: the plaintext's. `key`: the blob's own, or `undefined` when it is not encrypted.
+ * Throws what `Blobs.read` throws.
+ */
 export function openBlob(
   backend: Backend,
   manifest: Manifest,

@@ -1,4 +1,4 @@
-/** Parts of an open upload: writing, listing, and reading all of them for completion. */
+/** Writes the parts of an upload, lists them, and reads all of them for its completion. */
 
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'

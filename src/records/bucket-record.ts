@@ -80,7 +80,7 @@ export interface BucketRecord {
   versioning: VersioningState
   objectLock: ObjectLock | undefined
   encryption?: DefaultEncryption | undefined
-  /** The text of its policy, as it was put. */
+  /** The text of its policy, exactly as the client sent it. */
   policy?: string | undefined
   publicAccessBlock?: PublicAccessBlock | undefined
   /** Absent: BucketOwnerEnforced. The bucket's owner owns everything in it, and there are no access control lists. */
@@ -132,7 +132,7 @@ const retentionPeriod: Packed<DefaultRetention['period']> = {
  * What the description of every blob states about its bucket: only what recovery needs to restore the bucket, because each field takes room in every shard.
  * Append only.
  */
-const told = {
+const toldByShards = {
   owner: text,
   createdMs: number,
   location: usually(text, unsetBucket.location),
@@ -146,9 +146,9 @@ const told = {
 } satisfies Partial<PackedFields<BucketRecord>>
 
 /** `guarded`: see `isGuarded`. A policy or list takes too much room to repeat in every shard, so shards state only that something guards the bucket. */
-export type BucketState = Pick<BucketRecord, keyof typeof told> & { guarded?: true | undefined }
+export type BucketState = Pick<BucketRecord, keyof typeof toldByShards> & { guarded?: true | undefined }
 
-const packedState = packedObject<BucketState>({ ...told, guarded: present })
+const packedState = packedObject<BucketState>({ ...toldByShards, guarded: present })
 
 export const packedBucketState: Packed<BucketState> = {
   ...packedState,
@@ -158,6 +158,8 @@ export const packedBucketState: Packed<BucketState> = {
 
 /** The bucket with all fields that shards state taken from `state`. The other fields stay as they are. */
 export function withState(bucket: BucketRecord, { guarded, ...state }: BucketState): BucketRecord {
-  const untold: Partial<BucketRecord> = Object.fromEntries(Object.entries(bucket).filter(([field]) => !(field in told)))
-  return { ...unsetBucket, ...untold, ...state, name: bucket.name, id: bucket.id }
+  const kept: Partial<BucketRecord> = Object.fromEntries(
+    Object.entries(bucket).filter(([field]) => !(field in toldByShards)),
+  )
+  return { ...unsetBucket, ...kept, ...state, name: bucket.name, id: bucket.id }
 }

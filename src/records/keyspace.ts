@@ -16,7 +16,7 @@
  *     r (empty) uploadId partNumber   RepairRecord   parts, likewise
  *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots, likewise
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
- *     e as r                          MoveRecord     versions and parts whose blob may not lie in their bucket's location
+ *     e as r                          MoveRecord     versions and parts whose blob may lie outside their bucket's location
  *     k kind name                     TaskRecord     long work, started by an operator or by a schedule
  *     a kind account name             identities: AccountRecord, AccountSettingsRecord, UserRecord, PolicyRecord
  *     a "key" (empty) accessKeyId     KeyRecord

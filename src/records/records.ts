@@ -91,7 +91,7 @@ export interface ObjectRecord extends VersionName, Pick<ListedObject, 'kind' | '
 
 export type VersionRecord = ObjectRecord | DeleteMarker
 
-/** The last time that was known to be right: see `lock-clock`. */
+/** The high-water mark of the lock clock: see `lock-clock`. */
 export interface LockClockRecord {
   /** Milliseconds since the epoch. */
   trustedMs: number
@@ -184,7 +184,7 @@ export interface PiecesEnd {
   sha256: string
 }
 
-/** A blob that may not lie in its bucket's location. The key names the blob's owner. */
+/** A blob that may lie outside its bucket's location. The key names the blob's owner. */
 export interface MoveRecord {
   bucket: string
 }

@@ -1,4 +1,4 @@
-/** Splits the metadata into pieces of bounded size, and loads it back. Backups and snapshots on stores are made of them. Knows nothing about where pieces are kept. */
+/** Splits the metadata into pieces of bounded size, for backups and snapshots on stores, and loads it back. Knows nothing about where pieces are kept. */
 import { createHash, type Hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzip, constants as zlib } from 'node:zlib'
@@ -51,7 +51,7 @@ export async function* piecesOf(snapshot: Snapshot): AsyncGenerator<Buffer, Piec
   return tally.end()
 }
 
-/** Counts and digests pieces, in order. */
+/** Counts and hashes pieces, in order. */
 export class PiecesTally {
   readonly #hash: Hash = createHash('sha256')
   #pieces = 0

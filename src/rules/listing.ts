@@ -37,7 +37,7 @@ export const findsMax = ({ max }: Pick<ListingQuery, 'max'>): number => max + 1
 /** What was found for a key: its entry on the page, or the name of the group that it falls into. */
 export type Line<T> = T | string
 
-/** Makes a page from lines in order of keys. It needs at least `findsMax` groups and entries, or all that exist. A group can have any number of consecutive lines. */
+/** Makes a page from lines in order of keys: at least `findsMax` entries and groups, or all that exist. A group can have any number of consecutive lines. */
 export function pageOf<T extends { key: string }>(
   { max }: Pick<ListingQuery, 'max'>,
   found: Iterable<Line<T>>,
