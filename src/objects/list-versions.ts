@@ -154,10 +154,10 @@ async function read(
       { ...historyRange, start: later(historyRange.start, start?.history), limit, fold: history.fold(query) },
       ...(within === undefined ? [] : [within.object, within.history]),
     ],
-    ({ key, value }, query): FoundVersion => {
-      const text = query % 2 === 0 ? objects.unpack(key) : history.unpack(key)
+    ({ key, value }, queryIndex): FoundVersion => {
+      const text = queryIndex % 2 === 0 ? objects.unpack(key) : history.unpack(key)
       // A grouped key needs no decoding: the page shows only its group.
-      const group = query < 2 ? groupOf(text, prefix, delimiter) : undefined
+      const group = queryIndex < 2 ? groupOf(text, prefix, delimiter) : undefined
       return { key: text, line: group ?? decode(key, value) }
     },
   )
