@@ -1,4 +1,4 @@
-/** What every verb and job works with: metadata, blobs, clock, keys and threads. Built once, in `opening/`. */
+/** Everything that verbs and jobs work with: metadata, blobs, clock, keys and threads. `opening/` builds it once. */
 
 import type { Blobs } from '../blobs/blobs.ts'
 import type { CrcAlgorithm } from '../checksums/checksums.ts'
@@ -7,15 +7,15 @@ import type { KeyRing } from '../encryption/key-ring.ts'
 import type { Check, Kv } from '../kv/kv.ts'
 import type { Threads } from '../threads/threads.ts'
 
-/** The ring as a process uses it. A command in another process may replace it meanwhile. */
+/** The key ring as a process uses it. A command in another process can replace the ring at any time. */
 export interface KeysInUse extends KeyRing {
-  /** They hold until another ring replaces this one. Every commit that writes a key wrapped by the ring carries them. The same array until `refresh`. */
+  /** Hold until another ring replaces this one. Every commit that writes a key wrapped by the ring includes them. The same array until `refresh`. */
   readonly checks: readonly Check[]
-  /** Reads the ring again, after a commit with `checks` was refused. Rejects when the newer ring can't be had. */
+  /** Reads the ring again after a commit with `checks` was refused. Rejects when the newer ring can't be read. */
   refresh(): Promise<void>
 }
 
-/** The keys of metadata that no other process shares. */
+/** The ring of a backend whose metadata no other process shares: nothing can replace it. */
 export function unsharedKeys(ring: KeyRing): KeysInUse {
   return { ...ring, checks: [], refresh: async () => {} }
 }
@@ -26,8 +26,8 @@ export interface Backend {
   clock: Clock
   /** Wraps the keys of encrypted objects. */
   keys: KeysInUse
-  /** Work on the bytes of large bodies. */
+  /** Process the bytes of large bodies. */
   threads: Threads
-  /** Computed of data that comes without any. Parts have it joined, so it can only be a CRC. Absent: none. */
+  /** Computed for data that arrives without a checksum. It must be a CRC, because the checksums of parts are joined. Absent: none. */
   defaultChecksum?: CrcAlgorithm
 }

@@ -1,4 +1,4 @@
-/** Read, decide, commit; again when another commit came between. The one loop through which every change of metadata goes. */
+/** Read, decide, commit, and start over when another commit came first. Most changes of metadata go through this loop. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, timeOrderedId } from '../clock.ts'
 import { S3Error } from '../errors.ts'
@@ -15,26 +15,26 @@ export interface Decision<T> {
   result: T
 }
 
-/** Without `keys`: no check is of the key ring. */
+/** `keys` can be left out when no check is one of the key ring's. */
 type Writing = Pick<Backend, 'kv' | 'clock'> & Partial<Pick<Backend, 'keys'>>
 
-/** `attempt` counts from 0; from 1 on, what was read earlier is out of date. */
+/** `attempt` counts from 0. From 1 on, anything read before the call is out of date. */
 export type Decide<T> = (attempt: number) => Promise<Decision<T>>
 
 /**
- * `decide` reads what it needs and says what to write, guarded by checks on all it read. It runs again, on fresh reads, when a check fails.
- * Throws what `decide` throws; OperationAborted when others kept winning.
+ * `decide` reads what it needs and returns what to write, guarded by checks on everything that it read. When a check fails, it runs again and reads again.
+ * Throws what `decide` throws, and OperationAborted when other commits kept coming first.
  */
 export function commitDecision<T>(backend: Writing, decide: Decide<T>): Promise<T> {
   return commitFrom(0, backend, decide)
 }
 
-/** The same for a change of one key: it waits for those that came before. What was read before it waited is not tried. */
+/** The same for a change of one key, which waits for earlier changes of that key. If it waited, `decide` starts at attempt 1, because earlier reads are stale. */
 export function commitKeyDecision<T>(backend: Backend, bucket: string, key: string, decide: Decide<T>): Promise<T> {
   return inTurnOfKey(backend, bucket, key, (waited) => commitFrom(waited ? 1 : 0, backend, decide))
 }
 
-/** For a change of one key that does more than commit. `waited`: another came before. */
+/** For a change of one key that does more than commit. `waited`: an earlier change of the key had to finish first. */
 export function inTurnOfKey<T>(
   backend: Backend,
   bucket: string,
@@ -55,13 +55,13 @@ async function commitFrom<T>(firstAttempt: number, { kv, keys, clock }: Writing,
   throw new S3Error('OperationAborted')
 }
 
-/** Doubles up to a bound. Random, so that those that got in each other's way do not come again together. */
+/** The bound doubles up to a maximum. The delay is random, because commits that collided would otherwise collide again. */
 function backoffMs(clock: Clock, failed: number): number {
   const most = Math.min(2 ** (failed - 2), limits.commitBackoffMsMax)
   return (most * clock.random(1).readUInt8()) / 255
 }
 
-/** Records, in the same commit that drops the last reference, what may be reclaimed after the grace. */
+/** Records what can be reclaimed after the grace. Belongs in the commit that drops the last reference. */
 export function garbagePut(backend: Pick<Backend, 'clock'>, record: GarbageRecord): Put {
   const key = garbageKey(timeOrderedId(backend.clock))
   return { key, value: garbageCodec.encode(key, record) }

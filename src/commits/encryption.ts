@@ -1,4 +1,4 @@
-/** Encryption at rest: the keys of objects, made for what a request asks, kept wrapped in records, and found again for reading. */
+/** Encryption at rest: makes the object key that a request asks for, wraps it for the record, and unwraps it for reading. */
 import { defaultKmsKeyName, type RingKey, storeKeyName } from '../encryption/key-ring.ts'
 import { blobKey, hiddenEtag, keyBytes, unwrapObjectKey, wrapObjectKey } from '../encryption/object-key.ts'
 import { S3Error } from '../errors.ts'
@@ -20,19 +20,19 @@ interface KmsRequest {
 
 export type EncryptionRequest = { by: 'store' } | KmsRequest | { by: 'customer'; customerKey: CustomerKey }
 
-/** What an object's key is bound to: it opens no other object, version or upload. */
+/** What a wrapped object key is bound to: it opens no other object, version or upload. */
 export interface KeyBinding {
   bucketId: string
   key: string
-  /** The version's sequence, or the upload's id: parts stay under that. */
+  /** The version's sequence, or the upload's id, because parts stay under that id after completion. */
   place: { sequence: number } | { uploadId: string }
 }
 
 /** How a blob is to be encrypted. */
 export interface BlobEncryption {
-  /** Of this blob alone. */
+  /** Encrypts this blob only. */
   key: Buffer
-  /** What stands for the MD5 where that must not be told. Both in hex. */
+  /** The ETag to show for an MD5, which must stay secret for some kinds of encryption. Both in hex. */
   etagOf(md5: string): string
 }
 
@@ -45,10 +45,10 @@ export interface NewObjectKey {
 
 const nonceBytes = 12
 
-/** What wrapping needs of the backend. */
+/** What wrapping needs from the backend. */
 export type Wrapping = Pick<Backend, 'keys' | 'clock'>
 
-/** What the request asks for, or else the bucket's default. Of a bucket key, the default also says what a request for SSE-KMS leaves open. */
+/** What the request asks for, or else the bucket's default. The default also decides on the bucket key when a request for SSE-KMS leaves it open. */
 export function encryptionFor(
   { encryption }: BucketRecord,
   request: EncryptionRequest | undefined,
@@ -57,7 +57,7 @@ export function encryptionFor(
   return { ...request, bucketKeyEnabled: request.bucketKeyEnabled ?? encryption.bucketKeyEnabled }
 }
 
-/** Throws KMS.NotFoundException when no key has the name asked for. */
+/** Throws KMS.NotFoundException when no key has the name that the request gives. */
 export function newObjectKey(backend: Backend, request: EncryptionRequest): NewObjectKey {
   const secret = Buffer.from(backend.clock.random(keyBytes))
   const { by } = request
@@ -68,15 +68,15 @@ export function newObjectKey(backend: Backend, request: EncryptionRequest): NewO
     return { secret, by, wrap: (binding) => ({ by, wrappedKey: wrapped(customerKey.secret, binding) }) }
   }
   const newest = (): RingKey => (by === 'store' ? storeKey(backend) : kmsKey(backend, request.kmsKeyId))
-  const asked = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
-  // Asked for a key that there isn't, a request fails before its body is read.
+  const kmsFields = by === 'kms' ? { context: request.context, bucketKeyEnabled: request.bucketKeyEnabled } : {}
+  // A request that names a missing key fails here, before its body is read.
   newest()
   return {
     secret,
     by,
     wrap: (binding) => {
       const { name, id, secret: wrapping } = newest()
-      return { by, wrappedKey: wrapped(wrapping, binding, asked.context), wrappedBy: { name, id }, ...asked }
+      return { by, wrappedKey: wrapped(wrapping, binding, kmsFields.context), wrappedBy: { name, id }, ...kmsFields }
     },
   }
 }
@@ -87,21 +87,21 @@ function storeKey({ keys }: Backend): RingKey {
   return key
 }
 
-/** The key that a client means. Throws KMS.NotFoundException. */
+/** The newest key of the name that a client gives, or of the default name. Throws KMS.NotFoundException. */
 export function kmsKey({ keys }: Backend, kmsKeyId: string | undefined): RingKey {
   const name = kmsKeyId === undefined ? defaultKmsKeyName : kmsKeyName(kmsKeyId)
-  // The key of SSE-S3 is nobody's to name.
+  // Clients cannot name the key of SSE-S3.
   const key = name === storeKeyName ? undefined : keys.newest(name)
   if (key === undefined) throw new S3Error('KMS.NotFoundException', { details: { KeyId: name } })
   return key
 }
 
-/** Clients name a key by itself, as an alias, or by an ARN that ends with either. */
+/** Clients give a key's name alone, as an alias, or in an ARN that ends with either. */
 function kmsKeyName(kmsKeyId: string): string {
   return kmsKeyId.replace(/^arn:[^:]*:kms:[^:]*:[^:]*:/, '').replace(/^(?:key|alias)\//, '')
 }
 
-/** The same key, wrapped by the newest of its name. `undefined` when it is already. */
+/** The same object key, wrapped by the newest ring key of the same name. `undefined` when it already is. */
 export function rewrapped(backend: Wrapping, encryption: Encryption, binding: KeyBinding): Encryption | undefined {
   const before = encryption.wrappedBy
   const newest = before && backend.keys.newest(before.name)
@@ -110,8 +110,8 @@ export function rewrapped(backend: Wrapping, encryption: Encryption, binding: Ke
 }
 
 /**
- * The same key, wrapped by the one of SSE-KMS that is asked for. Throws InvalidRequest when the object has no key, or one that its client holds, and
- * KMS.NotFoundException.
+ * The same object key, wrapped by the SSE-KMS key that the request names. Throws InvalidRequest when the object is not encrypted or its client holds the
+ * key, and KMS.NotFoundException.
  */
 export function rewrappedFor(
   backend: Backend,
@@ -150,8 +150,8 @@ function wrappedBy(
 }
 
 /**
- * The key that opens an object, or `undefined` when it is not encrypted. Throws InvalidRequest when a customer's key is missing or there is
- * nothing that it could open, AccessDenied when it is another one.
+ * The key that opens an object, or `undefined` when it is not encrypted. Throws InvalidRequest when a customer's key is missing, or given for an object
+ * without one, and AccessDenied when it is the wrong key.
  */
 export function objectKeyOf(
   backend: Backend,
@@ -179,8 +179,8 @@ export function objectKeyOf(
 }
 
 /**
- * The key of an open upload. `request` is what a client says of encryption along with a part: nothing, or what the upload has. Throws InvalidRequest when it
- * contradicts the upload, and when the customer's key is missing.
+ * The key of an open upload. `request` is what a client says about encryption when it sends a part. Throws InvalidRequest when it contradicts the upload, and
+ * when the customer's key is missing.
  */
 export function uploadKeyOf(
   backend: Backend,
@@ -188,16 +188,16 @@ export function uploadKeyOf(
   { key, uploadId }: { key: string; uploadId: string },
   request: EncryptionRequest | undefined,
 ): Buffer | undefined {
-  checkSaidAgain(encryption, request)
+  checkRepeatedEncryption(encryption, request)
   const customerKey = request?.by === 'customer' ? request.customerKey : undefined
-  const asked = encryption?.by === 'customer'
-  if (asked && customerKey === undefined) {
+  const needsCustomerKey = encryption?.by === 'customer'
+  if (needsCustomerKey && customerKey === undefined) {
     throw new S3Error('InvalidRequest', {
       message:
         'The multipart upload initiate requested encryption. Subsequent part requests must include the appropriate encryption parameters.',
     })
   }
-  if (!asked && customerKey !== undefined) {
+  if (!needsCustomerKey && customerKey !== undefined) {
     throw new S3Error('InvalidRequest', {
       message:
         'The multipart upload initiate did not request encryption. Please resend the request without sending encryption parameters.',
@@ -206,36 +206,36 @@ export function uploadKeyOf(
   try {
     return objectKeyOf(backend, encryption, { bucketId, key, place: { uploadId } }, customerKey)
   } catch (error) {
-    if (error instanceof S3Error) throw anotherEncryption()
+    if (error instanceof S3Error) throw encryptionMismatch()
     throw error
   }
 }
 
-const anotherEncryption = (): S3Error =>
+const encryptionMismatch = (): S3Error =>
   new S3Error('InvalidRequest', {
     message: 'The provided encryption parameters did not match the ones used originally.',
   })
 
 /**
- * Clients such as minio-go repeat with each part, and with the completion, how the upload is to be encrypted. What they repeat must be what the upload has.
- * Customers' keys are checked where they are used. Throws InvalidRequest.
+ * Clients such as minio-go repeat the upload's encryption with each part and with the completion. It must match the upload's. Customers' keys are checked
+ * where they are used. Throws InvalidRequest.
  */
-export function checkSaidAgain(
+export function checkRepeatedEncryption(
   encryption: Omit<Encryption, 'wrappedKey'> | undefined,
   request: EncryptionRequest | undefined,
 ): void {
   if (request === undefined || request.by === 'customer') return
-  if (encryption?.by !== request.by) throw anotherEncryption()
+  if (encryption?.by !== request.by) throw encryptionMismatch()
   if (request.by === 'store') return
   const { kmsKeyId, context, bucketKeyEnabled } = request
-  if (kmsKeyId !== undefined && kmsKeyName(kmsKeyId) !== encryption.wrappedBy?.name) throw anotherEncryption()
-  if (context !== undefined && context !== encryption.context) throw anotherEncryption()
+  if (kmsKeyId !== undefined && kmsKeyName(kmsKeyId) !== encryption.wrappedBy?.name) throw encryptionMismatch()
+  if (context !== undefined && context !== encryption.context) throw encryptionMismatch()
   if (bucketKeyEnabled !== undefined && bucketKeyEnabled !== (encryption.bucketKeyEnabled ?? false)) {
-    throw anotherEncryption()
+    throw encryptionMismatch()
   }
 }
 
-/** Thrown when the key ring can't open what it once closed: a key of it is missing, or the record was altered. */
+/** Thrown when the key ring can't open what it sealed or wrapped: the ring lacks the key, or the record was altered. */
 export class ObjectKeyLost extends Error {
   constructor(why: string) {
     super(why)
@@ -267,13 +267,13 @@ export function bindingOf(
   return { bucketId, key, place: data.kind === 'parts' ? { uploadId: data.uploadId } : { sequence } }
 }
 
-/** The name, within its object, of the blob that is all of it. */
+/** The label that derives the key of a whole object's blob from the object's key. */
 export const wholeBlob = 'object'
 
-/** The name, within its object, of the blob that is one part. */
+/** The label that derives the key of one part's blob from the object's key. */
 export const partBlob = (number: number, salt: string): string => `part ${number} ${salt}`
 
-/** How one blob of an object is encrypted. Where keys are somebody's own, not even the MD5 of the plaintext is told. */
+/** How one blob of an object is encrypted. Only SSE-S3 shows the MD5 of the plaintext. */
 export function blobEncryption({ secret, by }: Pick<NewObjectKey, 'secret' | 'by'>, blob: string): BlobEncryption {
   return {
     key: blobKey(secret, blob),

@@ -16,8 +16,8 @@ import { NewestWrapping } from './newest-wrapping.ts'
 import type { FoundBucket } from './scope.ts'
 
 /**
- * What a request may claim against the locks of `locked`; only where one has a retention is the time of any consequence. Where versioning never was, nothing
- * can be locked; a lock that lies there all the same never expires.
+ * What a request can claim against the locks of `locked`. It reads the time only when a version has a retention. A bucket that was never versioned cannot lock
+ * anything; if one of its records has a lock all the same, that lock never expires.
  */
 export async function lockClaim(
   backend: Backend,
@@ -26,14 +26,14 @@ export async function lockClaim(
   locked: readonly VersionRecord[],
   now?: () => Promise<number>,
 ): Promise<LockClaim> {
-  const asks =
+  const needsTime =
     record.versioning !== 'unversioned' &&
     locked.some((one) => one.kind === 'object' && one.attributes.retention !== undefined)
-  if (!asks) return { nowMs: Number.NEGATIVE_INFINITY, bypassGovernance }
+  if (!needsTime) return { nowMs: Number.NEGATIVE_INFINITY, bypassGovernance }
   return { nowMs: await (now === undefined ? lockNow(backend) : now()), bypassGovernance }
 }
 
-/** A `Commit` to which more can be added. */
+/** A `Commit` that callers can add puts and deletes to. */
 export interface HistoryCommit {
   checks: readonly Check[]
   puts: Put[]
@@ -41,8 +41,8 @@ export interface HistoryCommit {
 }
 
 /**
- * The commit of a change. No version leaves by any other way, so here, and only here, locks are asked: throws AccessDenied when one that goes is protected.
- * What goes becomes garbage in the same commit.
+ * The commit of a change. Every removal of a version goes through here, so this is the only place that checks locks: throws AccessDenied when a removed version
+ * is protected. The data of removed versions becomes garbage in the same commit.
  */
 export function historyCommit(
   backend: Backend,
@@ -78,11 +78,11 @@ export function historyCommit(
   const covered = coveredMarker(history, change)
   if (covered !== undefined) puts.push({ key: covered.key, value: versionCodec.encode(covered.key, covered.record) })
   movePointer(history, change, puts, deletes)
-  const more = [...historyChecks(history, change), ...wrapping.checks]
-  return { checks: more.length === 0 ? history.checks : [...history.checks, ...more], puts, deletes }
+  const changeChecks = [...historyChecks(history, change), ...wrapping.checks]
+  return { checks: changeChecks.length === 0 ? history.checks : [...history.checks, ...changeChecks], puts, deletes }
 }
 
-/** The newest marker, when another version comes to lie on it. It is written again as it is, because it guards the key. */
+/** The newest marker, when the change puts another version on top of it. It guards the key, so it is written again unchanged to get a new version. */
 function coveredMarker(
   { versions, placed }: KeyHistory,
   { current, addToHistory, dropFromHistory }: VersionChange,
@@ -92,7 +92,7 @@ function coveredMarker(
   return current === undefined && addToHistory.length === 0 ? undefined : placed[0]
 }
 
-/** What a change rests on besides the guard: the versions of the history that it takes away or uncovers are as they were read. */
+/** Checks in addition to the guard: the versions of the history that the change removes or uncovers are as they were read. */
 function historyChecks({ versions, placed }: KeyHistory, change: VersionChange): Check[] {
   if (placed.length === 0) return []
   const restsOn = new Set(change.dropFromHistory)
@@ -104,14 +104,14 @@ function historyChecks({ versions, placed }: KeyHistory, change: VersionChange):
   })
 }
 
-/** The version that is the newest when the one that was is gone. */
+/** The version that becomes the newest when the change removes the newest one. */
 function uncoveredBy({ current, newest }: KeyVersions, { removed }: VersionChange): VersionRecord | undefined {
   const [first, second] = newest
   if (current !== undefined) return removed.includes(current) ? first : undefined
   return first !== undefined && removed.includes(first) ? second : undefined
 }
 
-/** Whoever moves it writes the guard, or takes the null version away: it needs no check of its own. */
+/** Moves the pointer to the null version. It needs no check of its own: every change that moves it also writes the guard or removes the null version. */
 function movePointer({ key, bucket, versions }: KeyHistory, change: VersionChange, puts: Put[], deletes: Key[]): void {
   if (change.nullSequence === versions.nullVersion?.sequence) return
   const pointer = nullVersionKey(bucket.record.name, key)
@@ -119,7 +119,7 @@ function movePointer({ key, bucket, versions }: KeyHistory, change: VersionChang
   else puts.push({ key: pointer, value: nullVersionCodec.encode(pointer, { sequence: change.nullSequence }) })
 }
 
-/** What becomes unreferenced when a version goes. */
+/** What becomes unreferenced when a version is removed. */
 export function garbageOf({ data }: ObjectRecord, owner: BlobOwner): GarbageRecord {
   if (data.kind === 'blob') return { kind: 'blob', manifest: data.manifest, owner }
   return { kind: 'parts', uploadId: data.uploadId, note: data.note, owner }

@@ -1,4 +1,4 @@
-/** The number of the last change of identities: a process that knows another one reads them all again. */
+/** The number of the last change of identities. A process that knows another number reads all identities again. */
 import type { Put } from '../kv/kv.ts'
 import { generationCodec } from '../records/identity-records.ts'
 import { identityGenerationKey } from '../records/keyspace.ts'
@@ -9,7 +9,7 @@ export function generationPut(generation: number): Put {
   return { key: identityGenerationKey, value: generationCodec.encode(identityGenerationKey, { generation }) }
 }
 
-/** For what changes how identities are stored, and not what they are. */
+/** For changes of how identities are stored that leave the identities themselves as they are. */
 export function countChange(backend: Pick<Backend, 'kv' | 'clock'>): Promise<void> {
   return commitDecision(backend, async () => {
     const key = identityGenerationKey

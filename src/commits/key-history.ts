@@ -1,5 +1,6 @@
-/** Reads the versions of a key for a change, with what must not have changed when its commit applies. `history-commit` makes the commit. */
+/** Reads the versions of a key for a change, and the checks that its commit makes on what was read. `history-commit` builds the commit. */
 
+import { known } from '../known.ts'
 import type { Check, Entry, Key, Version } from '../kv/kv.ts'
 import type { KeyRange } from '../kv/ordered-key.ts'
 import { bucketKey, historyKey, historyOf, nullVersionKey, objectKey } from '../records/keyspace.ts'
@@ -10,20 +11,20 @@ import { type KeyVersions, namesVersions } from '../rules/versions.ts'
 import type { Backend } from './backend.ts'
 import { admitted, type BucketScope, type FoundBucket, isUnversioned, lastSeen, type ReadExisting } from './scope.ts'
 
-/** As many of the history as any change needs: the newest, and the one that follows it should it go. */
+/** No change needs more of the history: the newest version, and the one that follows it if the newest is removed. */
 const newestRead = 2
 
 export interface KeyHistory {
   key: string
-  /** Where the current version lies. */
+  /** The metadata key of the current version. */
   currentKey: Key
   bucket: FoundBucket
   versions: KeyVersions
-  /** The version that was asked for by its name, if it is in the history. */
+  /** The version that the request named, if it is in the history. */
   named: VersionRecord | undefined
-  /** Where the versions lie that were read of the history. */
+  /** The versions that were read from the history, with their metadata keys. */
   placed: readonly PlacedVersion[]
-  /** What every change checks: the bucket, and the record that guards the versions of the key. */
+  /** Every change checks the bucket, and the record that guards the versions of the key. */
   checks: readonly Check[]
 }
 
@@ -39,37 +40,39 @@ export interface AskedKey {
   versionId?: string | undefined
 }
 
-/** Throws NoSuchBucket, or what the scope throws. In a bucket that was never versioned it reads no more than the current version. */
+/** Throws NoSuchBucket, and what the scope throws. In a bucket that was never versioned, it reads only the current version. */
 export async function readHistory(backend: Backend, scope: BucketScope, asked: AskedKey): Promise<KeyHistory> {
-  // Most writes go this way: one key of a bucket without versions.
+  // The path of most writes: one key of a bucket without versions.
   if (lastSeen(scope.name)?.versioning === 'unversioned') {
     const place = { key: asked.key, currentKey: objectKey(scope.name, asked.key) }
-    const ofBucket = bucketKey(scope.name)
-    const [bucketEntry, entry] = await backend.kv.get([ofBucket, place.currentKey])
+    const keyOfBucket = bucketKey(scope.name)
+    const [bucketEntry, entry] = await backend.kv.get([keyOfBucket, place.currentKey])
     const bucket = admitted(scope, bucketEntry, existingAt(asked, entry))
     if (bucket.record.versioning === 'unversioned') {
-      return withoutHistory(bucket, unchanged(ofBucket, bucketEntry), place, entry)
+      return withoutHistory(bucket, unchanged(keyOfBucket, bucketEntry), place, entry)
     }
   }
-  const [admit] = await readHistories(backend, scope.name, [asked])
-  if (admit === undefined) throw new Error('a key was asked for, and no history read')
-  return admit(scope)
+  const [historyFor] = await readHistories(backend, scope.name, [asked])
+  return known(historyFor)(scope)
 }
 
-/** The histories of several keys of a bucket, read as one. Each is given to a scope of its own, and throws what that throws, or NoSuchBucket. */
+/**
+ * Reads the histories of several keys of a bucket together. Returns a function for each key, which takes the key's own scope and gives its history. That
+ * function throws NoSuchBucket, and what the scope throws.
+ */
 export async function readHistories(
   { kv }: Backend,
   bucket: string,
   asked: readonly AskedKey[],
 ): Promise<((scope: BucketScope) => KeyHistory)[]> {
-  const ofBucket = bucketKey(bucket)
+  const keyOfBucket = bucketKey(bucket)
   const current = asked.map(({ key }) => ({ key, currentKey: objectKey(bucket, key) }))
-  const first = [ofBucket, ...current.map(({ currentKey }) => currentKey)]
-  // What the bucket was when it was last read says only what to ask for.
+  const first = [keyOfBucket, ...current.map(({ currentKey }) => currentKey)]
+  // The remembered bucket can be out of date, so it only decides what to read first.
   if (lastSeen(bucket)?.versioning === 'unversioned') {
     const [entry, ...entries] = await kv.get(first)
     if (isUnversioned(bucket, entry)) {
-      const check = unchanged(ofBucket, entry)
+      const check = unchanged(keyOfBucket, entry)
       return current.map((place, i) => (scope) => {
         const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
         return withoutHistory(bucket, check, place, entries[i])
@@ -77,12 +80,12 @@ export async function readHistories(
     }
   }
   const places = asked.map((one) => placesOf(bucket, one))
-  const pointers = places.map(({ pointer }) => pointer)
+  const nullPointers = places.map(({ nullPointer }) => nullPointer)
   const named = places.flatMap((place) => place.named ?? [])
   const histories = places.map(({ history }) => ({ ...history, limit: newestRead }))
-  const view = await kv.view([...first, ...pointers, ...named], histories, placedVersion)
+  const view = await kv.view([...first, ...nullPointers, ...named], histories, placedVersion)
   const [entry, ...entries] = view.entries
-  const check = unchanged(ofBucket, entry)
+  const check = unchanged(keyOfBucket, entry)
   if (isUnversioned(bucket, entry)) {
     return current.map((place, i) => (scope) => {
       const bucket = admitted(scope, entry, existingAt(asked[i], entries[i]))
@@ -90,10 +93,10 @@ export async function readHistories(
     })
   }
   const read = places.map((place, i) => {
-    const pointer = entries[places.length + i]
+    const nullPointer = entries[places.length + i]
     const newest = view.found[i] ?? []
     const at = place.named === undefined ? undefined : entries[2 * places.length + named.indexOf(place.named)]
-    return { place, current: entries[i], pointer, newest, named: at && placedVersion(at) }
+    return { place, current: entries[i], nullPointer, newest, named: at && placedVersion(at) }
   })
   const older = await olderNullVersions(kv, bucket, read)
   return read.map((one, i) => (scope) => {
@@ -102,7 +105,7 @@ export async function readHistories(
   })
 }
 
-/** The current object. Of a version that is named, the scope asks anew. */
+/** The current object. `undefined` when the request names a version: the scope then looks up that version itself. */
 function existingAt(asked: AskedKey | undefined, current: Entry | undefined): ReadExisting | undefined {
   if (asked?.versionId !== undefined) return undefined
   return () => current && objectCodec.decode(current.key, current.value).attributes
@@ -114,8 +117,7 @@ interface CurrentPlace {
 }
 
 interface Places extends CurrentPlace {
-  /** Of the null version. */
-  pointer: Key
+  nullPointer: Key
   history: KeyRange
   named: Key | undefined
 }
@@ -123,7 +125,7 @@ interface Places extends CurrentPlace {
 interface ReadKey {
   place: Places
   current: Entry | undefined
-  pointer: Entry | undefined
+  nullPointer: Entry | undefined
   newest: readonly PlacedVersion[]
   named: PlacedVersion | undefined
 }
@@ -132,7 +134,7 @@ function placesOf(bucket: string, { key, versionId }: AskedKey): Places {
   return {
     key,
     currentKey: objectKey(bucket, key),
-    pointer: nullVersionKey(bucket, key),
+    nullPointer: nullVersionKey(bucket, key),
     history: historyOf(bucket, key),
     named:
       versionId === undefined || versionId === nullVersionId
@@ -141,16 +143,16 @@ function placesOf(bucket: string, { key, versionId }: AskedKey): Places {
   }
 }
 
-/** While the engine may only lend the entry. */
+/** Copies the key: the engine can reuse the entry's bytes after the call. */
 function placedVersion({ key, value, version }: Entry): PlacedVersion {
   return { key: Buffer.from(key), version, record: versionCodec.decode(key, value) }
 }
 
-function nullSequenceOf({ pointer }: ReadKey): number | undefined {
-  return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
+function nullSequenceOf({ nullPointer }: ReadKey): number | undefined {
+  return nullPointer && nullVersionCodec.decode(nullPointer.key, nullPointer.value).sequence
 }
 
-/** Where null versions lie that are not among the newest of their keys. One more round trip, if there is any. */
+/** The null versions that are not among the newest of their keys. Costs one more round trip if there are any. */
 async function olderNullVersions(
   kv: Backend['kv'],
   bucket: string,
@@ -193,7 +195,7 @@ function withHistory(
   read: ReadKey,
   older: ReadonlyMap<ReadKey, { key: Key; entry: Entry | undefined }>,
 ): KeyHistory {
-  const { place, newest, named, current, pointer } = read
+  const { place, newest, named, current, nullPointer } = read
   const sequence = nullSequenceOf(read)
   const behind = older.get(read)
   const olderNull = behind?.entry && placedVersion(behind.entry)
@@ -201,7 +203,7 @@ function withHistory(
   const nullVersion = placed.find(({ record }) => record.sequence === sequence)?.record
   const checks = [bucketCheck, ...guardChecks(place, current, newest)]
   // The null version moved between the two reads.
-  if (sequence !== undefined && nullVersion === undefined) checks.push(unchanged(place.pointer, pointer))
+  if (sequence !== undefined && nullVersion === undefined) checks.push(unchanged(place.nullPointer, nullPointer))
   return {
     key: place.key,
     currentKey: place.currentKey,
@@ -218,8 +220,8 @@ function withHistory(
 }
 
 /**
- * The newest version guards all versions of its key: whoever puts another in its place writes its record, and every change checks that record. So no
- * change asks whether something is absent that it does not write. Only a key that has nothing has nothing to guard it.
+ * The newest version guards all versions of its key: a change that replaces it writes its record, and every change checks that record. So no change checks
+ * the absence of a key that it does not write. A key without versions has no guard, so its change checks that the key is still empty.
  */
 function guardChecks(
   { currentKey, history }: Places,
@@ -239,12 +241,12 @@ function unchanged(key: Buffer, entry: Entry | undefined): Check {
   return entry === undefined ? { key, absent: true } : { key, version: entry.version }
 }
 
-/** The name of the version that comes next. */
+/** The id of a new version with this sequence. */
 export function newVersionId({ bucket }: KeyHistory, sequence: number, random: Buffer): string {
   return namesVersions(bucket.record.versioning) ? versionIdOf(sequence, random) : nullVersionId
 }
 
-/** The version of the name that was asked for when the history was read. */
+/** The version with the id that the request named when the history was read. */
 export function versionNamed({ bucket, versions, named }: KeyHistory, versionId: string): VersionRecord | undefined {
   const candidates = [versions.current, ...versions.newest, versions.nullVersion]
   if (bucket.record.versioning !== 'unversioned') candidates.push(named)

@@ -1,4 +1,4 @@
-/** When anything was last written where locks may lie. For a mark of the lock clock that is not there any more: see `lock-clock`. */
+/** Finds the time of the last write to a bucket with Object Lock. Replaces a lost mark of the lock clock: see `lock-clock`. */
 import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
 import { bucketCodec } from '../records/bucket-record.ts'
 import { buckets, contentsOfBucket } from '../records/keyspace.ts'
@@ -7,7 +7,7 @@ import type { Backend } from './backend.ts'
 
 const pageEntries = 1000
 
-/** Milliseconds since the epoch; `undefined`: no bucket with Object Lock holds anything. Reads all that such buckets hold. */
+/** Milliseconds since the epoch. `undefined` when no bucket with Object Lock holds anything. Reads all records of such buckets. */
 export async function lastLockedWrite(backend: Pick<Backend, 'kv'>): Promise<number | undefined> {
   let newest: number | undefined
   for await (const { name, objectLock } of decoded(backend, buckets, bucketCodec.decode)) {

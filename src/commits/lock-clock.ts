@@ -1,6 +1,6 @@
 /**
- * The time that Object Lock is judged by. It follows the machine's clock, but keeps a high-water mark: a clock set back neither lengthens nor
- * shortens a lock, and a clock set ahead, at once or in many steps, frees none until an operator confirms it. How far it goes on: `lock-time`.
+ * The clock of Object Lock. It follows the machine's clock, but keeps a high-water mark: a clock set back neither lengthens nor shortens a lock, and
+ * a clock set ahead, at once or in many steps, frees none until an operator confirms it. `lock-time` says how far it advances.
  */
 import { limits } from '../limits.ts'
 import { lockClockKey } from '../records/keyspace.ts'
@@ -14,14 +14,14 @@ import { requireWholeMetadata } from './whole-metadata.ts'
 
 type Metadata = Pick<Backend, 'kv' | 'clock'>
 
-/** The time to judge locks by, in milliseconds since the epoch. */
+/** The time that decides about locks, in milliseconds since the epoch. */
 export async function lockNow(backend: Metadata): Promise<number> {
   const [entry] = await backend.kv.get([lockClockKey])
   if (entry === undefined) return (await changeMark(backend, nextMark)).mark.trustedMs
   return nextMark(lockClockCodec.decode(entry.key, entry.value), reading(backend)).trustedMs
 }
 
-/** Called now and then while the server runs, so that what it has measured outlives it. */
+/** Saves the time measured so far. The server calls it regularly, so that a restart does not lose the measurement. */
 export async function advanceLockClock(backend: Metadata): Promise<void> {
   await changeMark(backend, nextMark)
 }
@@ -39,13 +39,13 @@ export async function lockClockState(backend: Metadata): Promise<LockClockState>
   return { trustedMs, machineMs, awaitsConfirmation: machineMs - trustedMs > limits.lockClockLagMs }
 }
 
-/** An operator vouches for the machine's clock. It never goes back. */
+/** Accepts the machine's clock on an operator's word. The mark never goes back. */
 export async function confirmLockClock(backend: Metadata): Promise<LockClockState> {
   const { mark, now } = await changeMark(backend, confirmedMark)
   return { trustedMs: mark.trustedMs, machineMs: now.machineMs, awaitsConfirmation: false }
 }
 
-/** Taken after the mark is read: a mark is never of a later time than what is compared with it. */
+/** Must be taken after the mark is read, so that the mark is never later than the reading that it is compared with. */
 function reading({ clock }: Metadata): ClockReading {
   return { machineMs: clock.now(), uptime: clock.uptime() }
 }
@@ -56,7 +56,7 @@ async function changeMark(
 ): Promise<{ mark: LockClockRecord; now: ClockReading }> {
   return commitDecision(backend, async () => {
     const [entry] = await backend.kv.get([lockClockKey])
-    // Where there was one, a new one must not believe whatever the machine's clock says.
+    // If damage hides an existing mark, a new one would believe whatever the machine's clock says.
     if (entry === undefined) await requireWholeMetadata(backend)
     const lastWriteMs = entry === undefined ? await lastLockedWrite(backend) : undefined
     const now = reading(backend)

@@ -1,4 +1,4 @@
-/** What a client asks of Object Lock when it writes or changes a version: whether its bucket allows it at all. */
+/** Checks whether a bucket allows the lock that a client asks for when it writes or changes a version. */
 import { S3Error } from '../errors.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ObjectAttributes } from '../records/object-attributes.ts'

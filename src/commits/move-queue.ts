@@ -1,6 +1,6 @@
 /**
- * Blobs that a move of their bucket may miss, remembered until they lie where they belong: those whose write began before the bucket got its location, and
- * versions that change places while the move walks over them. Who commits them queues them in the same commit (ADR 0020).
+ * The queue of blobs that a move of their bucket can miss: blobs whose write began before the bucket got its new location, and versions whose records move
+ * while the move walks over them. The commit that places such a blob also queues it (ADR 0020). It leaves the queue when it lies where it belongs.
  */
 
 import type { Manifest } from '../blobs/blobs.ts'
@@ -11,7 +11,7 @@ import { moveCodec } from '../records/record-codecs.ts'
 import type { VersionRecord } from '../records/records.ts'
 import { ownBlob } from '../rules/versions.ts'
 
-/** What belongs into a commit that puts a version of `key` into its place, or into another place than it had. */
+/** Puts for the commit that writes a new version of `key`, or moves an existing version's record. */
 export function movePutsOfVersion(bucket: BucketRecord, key: string, version: VersionRecord, isNew: boolean): Put[] {
   if (version.kind === 'marker') return []
   const { data, sequence } = version
@@ -21,7 +21,7 @@ export function movePutsOfVersion(bucket: BucketRecord, key: string, version: Ve
   return [movePut(bucket, { kind: 'version', bucket: bucket.name, key, sequence })]
 }
 
-/** What belongs into the commit of a part. */
+/** Puts for the commit of a part. */
 export function movePutsOfPart(bucket: BucketRecord, owner: MovableOwner, { location }: Manifest): Put[] {
   return location === bucket.location ? [] : [movePut(bucket, owner)]
 }

@@ -1,4 +1,4 @@
-/** Puts a new version in its place: the part of a write that every way of writing shares. */
+/** Makes a new version the newest of its key: the step that all writes share. */
 
 import type { DefaultRetention } from '../records/bucket-record.ts'
 import type { ObjectDescription } from '../records/descriptions.ts'
@@ -16,13 +16,13 @@ import { lockNow } from './lock-clock.ts'
 import { repairPut } from './repair-queue.ts'
 import type { BucketScope } from './scope.ts'
 
-/** An object before its place among the versions is known. */
+/** An object before its sequence among the versions is known. */
 export interface NewRecord extends Omit<ObjectRecord, 'kind' | 'sequence' | 'versionId' | 'modifiedMs' | 'encryption'> {
-  /** The object's key is bound to its place, so it is wrapped once that is known. Absent: not encrypted. */
+  /** Wraps the object's key, which is bound to the version's sequence. `undefined`: not encrypted. */
   encryptionAt: ((sequence: number) => Encryption) | undefined
-  /** With its place, the name of the version. */
+  /** Forms the version's id, together with its sequence. */
   versionRandom: Buffer
-  /** The default lock as the blob tells it, and the rule that it follows from: it counts for as long as the bucket has that rule. Absent: none was needed. */
+  /** The default retention that the blob's description states, valid while the bucket still has the same rule. Absent: none was needed. */
   stamped?: StampedRetention | undefined
 }
 
@@ -31,12 +31,12 @@ export interface StampedRetention {
   retention: ObjectAttributes['retention']
 }
 
-/** What is decided of a version before its bytes are written, so that they can tell it: for the place that is next now. */
+/** What is decided about a version before its bytes are written, so that the blob's description can state it. Assumes the sequence that is next now. */
 export interface ExpectedVersion extends Pick<ObjectDescription, 'key' | 'sequence' | 'versionRandom'> {
   encryption: Encryption | undefined
-  /** As `versionRandom`, also where no version is named by it. */
+  /** The bytes of `versionRandom`. Also set when the version is to be the null version. */
   random: Buffer
-  /** The lock that the bucket's default gives, once it is known when it begins. Pure. */
+  /** The retention that the bucket's default gives a version written at `nowMs`. Pure. */
   stampedAt(nowMs: number): StampedRetention | undefined
 }
 
@@ -58,7 +58,7 @@ export async function expectVersion(
   }
 }
 
-/** What a blob can tell of the lock that its version gets from the bucket: the clock is asked now, and counted on from there. */
+/** The default retention for the blob's description. Reads the lock clock now, and counts on from there. */
 async function retentionStamp(backend: Backend, rule: DefaultRetention): Promise<ExpectedVersion['stampedAt']> {
   const trustedMs = await lockNow(backend)
   const atMs = backend.clock.now()
@@ -68,8 +68,8 @@ async function retentionStamp(backend: Backend, rule: DefaultRetention): Promise
 const noStamp = (): undefined => undefined
 
 /**
- * Commits an object as the newest version of its key, if its conditions hold of the current one in the attempt that succeeds. `before` serves the first.
- * A lock that the client didn't ask for is the bucket's default, stamped here. Throws PreconditionFailed, ConditionalRequestConflict.
+ * Commits an object as the newest version of its key. Every attempt checks the conditions against the current version; the first attempt uses `before`.
+ * An object without a retention of its own gets the bucket's default here. Throws PreconditionFailed, ConditionalRequestConflict.
  */
 export async function commitObject(
   backend: Backend,
@@ -87,14 +87,14 @@ export async function commitObject(
   return conditionally(conditions, () => commitKeyDecision(backend, scope.name, before.key, decide))
 }
 
-/** The object with its place, and the commit that puts it there. */
+/** The object as the newest version, and the commit that makes it so. */
 export async function placeObject(backend: Backend, history: KeyHistory, record: NewRecord) {
   const sequence = nextSequence(history.versions)
   const rule = history.bucket.record.objectLock?.defaultRetention
-  // Only a lock that is still to be made takes time.
-  const isLocked = rule === undefined || record.attributes.retention !== undefined
-  const attributes = isLocked ? record.attributes : await lockedAttributes(backend, rule, record)
-  // Field by field, none left out: every PUT comes by here, and spreads cost more than all else that it does.
+  // Most objects need no default retention, and so no look at the lock clock.
+  const needsNoDefault = rule === undefined || record.attributes.retention !== undefined
+  const attributes = needsNoDefault ? record.attributes : await lockedAttributes(backend, rule, record)
+  // Field by field, none left out: every PUT runs this, and a spread would cost more than the rest of the function.
   const object: { [Field in keyof Required<ObjectRecord>]: ObjectRecord[Field] } = {
     kind: 'object',
     sequence,
@@ -117,7 +117,7 @@ export async function placeObject(backend: Backend, history: KeyHistory, record:
   return { object, commit: { grows: true, checks, puts, deletes } }
 }
 
-/** With the bucket's default retention. */
+/** The attributes with the bucket's default retention: the one that the blob states, if the rule is still the same. */
 async function lockedAttributes(
   backend: Backend,
   rule: DefaultRetention,
@@ -127,7 +127,7 @@ async function lockedAttributes(
   return { ...attributes, retention: retentionFrom(rule, await lockNow(backend)) }
 }
 
-/** What a blob tells of its object's attributes. */
+/** The attributes as the blob's description states them. */
 export function stampedAttributes(
   attributes: ObjectAttributes,
   stamped: StampedRetention | undefined,
@@ -135,7 +135,7 @@ export function stampedAttributes(
   return stamped === undefined ? attributes : { ...attributes, retention: stamped.retention }
 }
 
-/** The delete marker with its place, and the commit that puts it there. */
+/** A delete marker as the newest version, and the commit that makes it so. `now`: the time for locks. */
 export async function placeMarker(backend: Backend, history: KeyHistory, now?: () => Promise<number>) {
   const sequence = nextSequence(history.versions)
   const marker: DeleteMarker = {

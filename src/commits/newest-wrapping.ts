@@ -1,17 +1,17 @@
 /**
- * No commit places a version whose key is wrapped by a key of the ring that another has replaced. So whoever wraps all keys anew meets each of them, though
- * versions move between the current place and the history meanwhile.
+ * Wraps keys by the newest ring key before their versions are placed: no commit places a version whose key is wrapped by a replaced one. So a walk that wraps
+ * all keys anew misses none, although versions move between the current place and the history while it runs.
  */
 import type { Check } from '../kv/kv.ts'
 import type { Encryption, ObjectRecord, VersionRecord } from '../records/records.ts'
 import { bindingOf, ObjectKeyLost, rewrapped, type Wrapping } from './encryption.ts'
 
-/** Wraps anew what one commit places of a key. */
+/** Wraps anew the keys of the versions that one commit places. All are versions of one object key. */
 export class NewestWrapping {
   readonly #backend: Wrapping
   readonly #bucketId: string
   readonly #key: string
-  /** What the commit must check, for the versions that went by. */
+  /** What the commit must check for the versions that `newest` has returned so far. */
   checks: readonly Check[] = noChecks
 
   constructor(backend: Wrapping, bucketId: string, key: string) {
@@ -20,7 +20,7 @@ export class NewestWrapping {
     this.#key = key
   }
 
-  /** One whose key can't be opened stays as it is: nobody can read it, but it can be moved and deleted. */
+  /** A version whose key can't be opened stays as it is: it can't be read, but it can be moved and deleted. */
   newest<V extends VersionRecord>(version: V): V {
     const renewed = version.kind === 'marker' ? undefined : this.#renewed(version)
     return renewed === undefined ? version : { ...version, encryption: renewed }
@@ -31,18 +31,18 @@ export class NewestWrapping {
     if (encryption?.wrappedBy === undefined) return undefined
     const backend = this.#backend
     this.checks = backend.keys.checks
-    return ifItOpens(() => rewrapped(backend, encryption, bindingOf(this.#bucketId, this.#key, version)))
+    return undefinedIfLost(() => rewrapped(backend, encryption, bindingOf(this.#bucketId, this.#key, version)))
   }
 }
 
 const noChecks: readonly Check[] = []
 
-/** What a commit checks that writes this, wrapped just now. */
+/** The checks of a commit that writes `encryption`, which was wrapped just now. */
 export function wrappingChecks({ keys }: Wrapping, encryption: Encryption | undefined): readonly Check[] {
   return encryption?.wrappedBy === undefined ? [] : keys.checks
 }
 
-function ifItOpens<T>(wrap: () => T): T | undefined {
+function undefinedIfLost<T>(wrap: () => T): T | undefined {
   try {
     return wrap()
   } catch (error) {

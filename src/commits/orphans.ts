@@ -1,6 +1,6 @@
 /**
- * The quarantine of orphans: shards that no record was found to reference. To find nothing proves nothing (a flipped bit in the metadata hides records), so
- * they wait, can be listed, and are only given up after a check of all metadata that began once they were here and found nothing wrong.
+ * The quarantine of orphans: shards for which no referencing record was found. Finding no record proves nothing, because a flipped bit in the metadata hides
+ * records. So orphans wait here, where an operator can list them, and are given up only after a check of all metadata that began later and found no damage.
  */
 import { timeOfId, timeOrderedId } from '../clock.ts'
 import type { Entry, Key, Put, Version } from '../kv/kv.ts'

@@ -1,7 +1,7 @@
 /**
- * Asks a second time before a client is told that something is not there: by a walk over the neighbours of its place. One flipped bit in a key sends a point
- * read past its entry, and the entry then stands beside that place under a name that its checksum contradicts. What this cannot see, a check of all
- * metadata does (ADR 0023).
+ * Looks a second time before a client is told that something does not exist: reads the neighbours of its place. One flipped bit in a key sends a point
+ * read past its entry; the entry then lies next to that place, under a key that contradicts its checksum. A check of all metadata finds the damage that this
+ * cannot see (ADR 0023).
  */
 import { S3Error } from '../errors.ts'
 import { type Entry, isClean, type Key } from '../kv/kv.ts'
@@ -10,15 +10,15 @@ import { isWholeRecord } from '../records/whole-records.ts'
 import type { Backend } from './backend.ts'
 
 const firstKey = Buffer.alloc(0)
-/** No key of ours starts with it. */
+/** No metadata key starts with it. */
 const lastKey = Buffer.from([0xff])
-/** Records of the server itself are sealed in another way. */
+/** The table of the server's own records, which are sealed in a format of their own. */
 const systemTable = 's'.charCodeAt(0)
 
-/** Of a key that others write and delete again and again. Damage stays. */
+/** A look can fail because other requests keep writing and deleting the key. Damage fails every look. */
 const looksMax = 3
 
-/** Throws ServiceUnavailable when the neighbours of `key` contradict that it is not there. */
+/** Throws ServiceUnavailable when the neighbours of `key` show that it may exist after all. */
 export async function requireAbsent(backend: Pick<Backend, 'kv'>, key: Key): Promise<void> {
   for (let looks = 0; looks < looksMax; looks++) if (await looksAbsent(backend, key)) return
   await reportDamage(backend)
@@ -42,11 +42,14 @@ async function looksAbsent({ kv }: Pick<Backend, 'kv'>, key: Key): Promise<boole
   const agree =
     (before === undefined || (Buffer.compare(before.key, key) < 0 && isWhole(before))) &&
     (after === undefined || (Buffer.compare(after.key, key) >= 0 && isWhole(after)))
-  // It may have been written since the point read. If the next one finds nothing either, it is hidden, or gone again.
+  // The key may have been written since the point read. If another point read finds nothing, the entry is hidden, or deleted again.
   return agree && (after?.key.equals(key) !== true || (await kv.get([key]))[0] !== undefined)
 }
 
-/** What is wrong, and how much of it, a check finds out, which tells the operator. Once: clients may ask for what is damaged as often as they like. */
+/**
+ * Starts a check of all metadata, which reports the damage and its extent to the operator. Skips it when the last check found damage, because clients can ask
+ * for damaged records any number of times.
+ */
 async function reportDamage({ kv: { integrity } }: Pick<Backend, 'kv'>): Promise<void> {
   const last = await integrity.lastCheck()
   if (last === undefined || isClean(last)) integrity.check().catch(() => {})

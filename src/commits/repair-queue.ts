@@ -1,4 +1,4 @@
-/** Blobs that lack copies, remembered until they are whole. Who writes a blob queues it in the commit that references it; who reads one, when a copy fails. */
+/** The queue of blobs that lack copies. A write queues its blob in the commit that references it; a read queues a blob when a copy fails. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { Put } from '../kv/kv.ts'
@@ -6,7 +6,7 @@ import { type BlobOwner, repairKey } from '../records/keyspace.ts'
 import { repairCodec } from '../records/record-codecs.ts'
 import type { Backend } from './backend.ts'
 
-/** What belongs into the commit that makes `owner` reference `manifest`. */
+/** Puts for the commit that makes `owner` reference `manifest`. */
 export function repairPuts(backend: Backend, owner: BlobOwner, manifest: Manifest): Put[] {
   return manifest.missing === undefined ? [] : [repairPut(backend, owner)]
 }
@@ -16,7 +16,7 @@ export function repairPut(backend: Pick<Backend, 'clock'>, owner: BlobOwner): Pu
   return { key, value: repairCodec.encode(key, { queuedMs: backend.clock.now() }) }
 }
 
-/** Called while a read goes on, it queues the blob once. The read is served from another copy; should the queue fail, the next read tries again. */
+/** A callback for one read. It queues the blob once, while the read goes on from another copy. If queueing fails, the next read tries again. */
 export function reportingDamage(backend: Backend, owner: BlobOwner): () => void {
   let reported = false
   return () => {
@@ -31,8 +31,8 @@ async function queueRepair(backend: Backend, owner: BlobOwner): Promise<void> {
   const { key } = put
   if (await backend.kv.commit({ checks: [{ key, absent: true }], puts: [put] })) return
   const [queued] = await backend.kv.get([key])
-  // What is known to be lost is looked at in its own time, however often somebody asks for it.
+  // Reads must not speed up the repair job's schedule for blobs that are known to be lost.
   if (queued !== undefined && repairCodec.decode(key, queued.value).lost !== undefined) return
-  // Written again, so that a repair that is under way looks at it again.
+  // A repair may be under way. Writing the entry again makes it look again.
   await backend.kv.commit({ puts: [put] })
 }

@@ -1,4 +1,4 @@
-/** A bucket as one request may use it. Every way to a bucket's record leads through `admit`, so that no path forgets the permission. */
+/** A bucket as one request may use it. Every path to a bucket's record leads through `admit`, so that none forgets to check the permission. */
 import { S3Error } from '../errors.ts'
 import type { Entry, RangeQuery, Version } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -10,11 +10,11 @@ import type { Backend } from './backend.ts'
 
 export interface BucketScope {
   name: string
-  /** Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it is about, where it was read with the bucket. */
+  /** Throws AccessDenied unless the request may do what it asks in this bucket. `existing`: the object that it concerns, if it was read with the bucket. */
   admit(bucket: BucketRecord, existing?: ReadExisting): void
 }
 
-/** Decodes the object only when somebody wants to know. `undefined`: there is none. */
+/** Decodes the object only when a decision needs it. Returns `undefined` when there is none. */
 export type ReadExisting = () => ObjectAttributes | undefined
 
 /** A bucket's record, and the version that a commit checks. */
@@ -31,7 +31,7 @@ export function admitted(scope: BucketScope, entry: Entry | undefined, existing?
   return { record, version: entry.version }
 }
 
-/** The bucket of a listing, and what the queries find, in one round trip. Throws as `admitted` does. */
+/** Reads a bucket and runs a listing's queries in one round trip. Throws what `admitted` throws. */
 export async function viewInBucket<T>(
   { kv }: Backend,
   scope: BucketScope,
@@ -42,7 +42,10 @@ export async function viewInBucket<T>(
   return { bucket: admitted(scope, entries[0]).record, found }
 }
 
-/** Lists with the owners of objects where the bucket has other owners than its own. `list` may be asked twice: what the bucket was when it was last read says only what to ask for. */
+/**
+ * Lists with the owners of objects if objects in the bucket can have other owners than the bucket's. Calls `list` a second time when the remembered bucket,
+ * which decides how to list first, is out of date.
+ */
 export async function listedWithOwners<T extends { bucket: BucketRecord }>(
   name: string,
   list: (owners: boolean) => Promise<T>,
@@ -52,10 +55,13 @@ export async function listedWithOwners<T extends { bucket: BucketRecord }>(
   return hasOwners || listed.bucket.ownership === undefined ? listed : list(true)
 }
 
-/** By name, as decoded last: nearly every request needs its bucket. Equal bytes under an equal key are the same record, of whichever store. */
+/**
+ * The last decoded record of each bucket name, because nearly every request needs its bucket. All backends share it: equal bytes under an equal key decode to
+ * the same record.
+ */
 const remembered = new Map<string, { value: Buffer; record: BucketRecord }>()
 
-/** The bucket as it was when it was last read; it may be another by now. */
+/** The bucket as it was when it was last read. It can be out of date. */
 export const lastSeen = (name: string): BucketRecord | undefined => remembered.get(name)?.record
 
 export function isUnversioned(name: string, entry: Entry | undefined): boolean {

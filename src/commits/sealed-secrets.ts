@@ -7,7 +7,7 @@ import { ObjectKeyLost, type Wrapping } from './encryption.ts'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Whoever commits it checks `keys.checks` with it, so that no key of the ring seals it that another has replaced. Throws `ObjectKeyLost` when the ring has no key. */
+/** The commit that writes the result must include `keys.checks`, so that a replaced ring key seals nothing. Throws `ObjectKeyLost` when the ring has no key. */
 export function sealSecret(backend: Wrapping, accessKeyId: string, secret: string): SealedSecret {
   const ringKey = backend.keys.newest(storeKeyName)
   if (ringKey === undefined) throw new ObjectKeyLost(`the key ring has no key named ${storeKeyName}`)
@@ -29,7 +29,7 @@ export function openSecret({ keys }: Pick<Wrapping, 'keys'>, accessKeyId: string
   return opened
 }
 
-/** The same record with its secret sealed by the newest key. `undefined` when it is already. Throws `ObjectKeyLost`. */
+/** The same record with its secret sealed by the newest key. `undefined` when it already is. Throws `ObjectKeyLost`. */
 export function resealed(backend: Wrapping, accessKeyId: string, record: KeyRecord): KeyRecord | undefined {
   if (backend.keys.newest(storeKeyName)?.id === record.secret.sealedBy.id) return undefined
   return { ...record, secret: sealSecret(backend, accessKeyId, openSecret(backend, accessKeyId, record.secret)) }
@@ -49,5 +49,5 @@ function unsealed({ secret }: RingKey, accessKeyId: string, { sealed }: SealedSe
   }
 }
 
-/** An object's key is bound to a list: nothing that one seals opens as the other. */
+/** Objects' keys are bound to a JSON list, so a sealed secret never opens as an object's key, nor the reverse. */
 const binding = (accessKeyId: string): Buffer => Buffer.from(`access key ${accessKeyId}`)

@@ -1,8 +1,8 @@
-/** Lets changes of one key take turns within a process, so that writers of a hot key wait for each other instead of undoing each other's attempts. */
+/** Makes changes of one key take turns within a process, so that writers of a hot key wait for each other instead of failing each other's commits. */
 
 export const turnOfKey = (bucket: string, key: string): string => `${bucket}/${key}`
 
-/** A queue for each store and name; empty ones are dropped. What another process does is left to the commits' checks. */
+/** The last work of each queue, by owner and name. Finished queues are dropped. Changes by other processes are caught by the commits' checks. */
 const queues = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 function queueOf(owner: object): Map<string, Promise<unknown>> {
@@ -13,12 +13,12 @@ function queueOf(owner: object): Map<string, Promise<unknown>> {
   return queue
 }
 
-/** Runs `work` when everything that came before under this name has settled. `waited`: something had come before. */
+/** Runs `work` when all earlier work under this name has settled. `waited`: there was earlier work. */
 export async function inTurn<T>(owner: object, name: string, work: (waited: boolean) => Promise<T>): Promise<T> {
   const queue = queueOf(owner)
   const before = queue.get(name)
   const mine = before === undefined ? work(false) : before.then(() => work(true))
-  // The next in line waits for the end of this one, whatever it is.
+  // The next in line waits for this one to end, even if it fails.
   const settled = mine.catch(() => {})
   queue.set(name, settled)
   try {
@@ -29,8 +29,8 @@ export async function inTurn<T>(owner: object, name: string, work: (waited: bool
 }
 
 /**
- * The same for several names. Who waits is in all its queues at once, so no two can wait for each other; `work` itself must not ask for a turn under one
- * of them.
+ * The same for several names. The work joins all its queues at once, so two callers never wait for each other. `work` itself must not ask for a turn under
+ * any of the names.
  */
 export async function inTurns<T>(owner: object, names: readonly string[], work: () => Promise<T>): Promise<T> {
   const queue = queueOf(owner)

@@ -1,10 +1,10 @@
-/** What is decided by something not being there, and cannot be undone, asks first whether all that was committed can be found. */
+/** Guards decisions that rest on the absence of a record and cannot be undone: first makes sure that no committed record is hidden by damage. */
 import { S3Error } from '../errors.ts'
 import { isClean } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import type { Backend } from './backend.ts'
 
-/** Reads and verifies all metadata, or joins a check that has yet to begin. Throws ServiceUnavailable when anything is wrong with it. */
+/** Reads and verifies all metadata, or joins a check that has not begun yet. Throws ServiceUnavailable when any of it is damaged. */
 export async function requireWholeMetadata({ kv }: Pick<Backend, 'kv'>): Promise<void> {
   if (isClean(await kv.integrity.check())) return
   throw new S3Error('ServiceUnavailable', {

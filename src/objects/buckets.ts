@@ -1,4 +1,4 @@
-/** Buckets: making, finding, listing, changing and removing their records. */
+/** Creates, finds, lists, changes and removes buckets. */
 
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -24,7 +24,7 @@ export interface NewBucket {
   owner: string
   /** As the client gave it. */
   locationConstraint: string | undefined
-  /** The location that it means. */
+  /** The location that the constraint stands for. */
   location: string
   tags?: readonly Tag[]
   /** Object Lock turns versioning on. */
@@ -33,7 +33,7 @@ export interface NewBucket {
   grants?: BucketRecord['grants']
 }
 
-/** A bucket's record is the last of it to go: where there is more of it, the record is lost. */
+/** A bucket's record is the last of its records to be deleted. If others exist without it, it was lost. */
 function bucketHidden(name: string): S3Error {
   return new S3Error('ServiceUnavailable', {
     message: 'The metadata is damaged: it holds what belongs to this bucket, but not the bucket. Run holdfast scrub.',
@@ -42,8 +42,8 @@ function bucketHidden(name: string): S3Error {
 }
 
 /**
- * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists; ServiceUnavailable when the metadata is damaged. With `repeatable`, who owns a bucket may
- * ask for the same again, and is given it as it is.
+ * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists; ServiceUnavailable when the metadata is damaged. With `repeatable`, a request that the bucket's
+ * owner repeats succeeds, and returns the bucket as it is.
  */
 export async function createBucket(
   backend: Backend,
@@ -86,8 +86,8 @@ export async function createBucket(
 }
 
 /**
- * Whether a bucket is what a request for a new one asks for. What was configured since is no matter of the request, but Object Lock is, either way:
- * who asks for a bucket without it must not be told that he has one, when nothing that he writes may ever go again.
+ * Whether a bucket is what a request for a new one asks for. Later configuration does not matter, but Object Lock must agree both ways: a client that asks
+ * for a bucket without it must not get one whose objects it may be unable to delete.
  */
 export function isAsAsked(existing: BucketRecord, asked: NewBucket): boolean {
   return (
@@ -110,7 +110,7 @@ export async function findBucket(backend: Pick<Backend, 'kv'>, scope: BucketScop
   return admitted(scope, entry).record
 }
 
-/** Replaces a bucket's record by what `change` makes of it. */
+/** Replaces a bucket's record with what `change` returns for it. Throws NoSuchBucket, or what the scope throws. */
 export async function changeBucket(
   backend: Pick<Backend, 'kv' | 'clock'>,
   scope: BucketScope,
@@ -125,7 +125,7 @@ export async function changeBucket(
   })
 }
 
-/** From now on new blobs go to `location`; those that are there are `moving` until `endMove`. Resolves with the record as it is then. */
+/** From now on, new blobs go to `location`, and the bucket is `moving` until `endMove`. Resolves with the changed record. */
 export async function beginMove(backend: Backend, name: string, location: string): Promise<BucketRecord> {
   await changeBucket(backend, ofOperator(name), (bucket) => {
     const constraint = bucket.location === location ? bucket.locationConstraint : location
@@ -134,14 +134,14 @@ export async function beginMove(backend: Backend, name: string, location: string
   return findBucket(backend, ofOperator(name))
 }
 
-/** Nothing more is to be moved. Throws NoSuchBucket. */
+/** Ends the move that `beginMove` began, unless the bucket has been replaced or is being moved elsewhere. Throws NoSuchBucket. */
 export async function endMove(backend: Backend, { name, id, location }: BucketRecord): Promise<void> {
   await changeBucket(backend, ofOperator(name), (bucket) =>
     bucket.id === id && bucket.location === location ? { ...bucket, moving: undefined } : bucket,
   )
 }
 
-/** What guards the bucket is whole again, as the operator says. Resolves with the record as it was before. Throws NoSuchBucket. */
+/** Records an operator's word that what guards the bucket is complete again. Resolves with the record as it was before. Throws NoSuchBucket. */
 export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name: string): Promise<BucketRecord> {
   const before = await findBucket(backend, ofOperator(name))
   if (before.unconfirmed === true)
@@ -152,8 +152,8 @@ export async function confirmGuards(backend: Pick<Backend, 'kv' | 'clock'>, name
 const ofOperator = (name: string): BucketScope => ({ name, admit: () => {} })
 
 /**
- * Removes a bucket that holds nothing: no object, no version, no delete marker. Emptiness is checked by the commit itself. Uploads still open end with the bucket: nobody can complete them,
- * as that would need the bucket, and their parts are reclaimed. Throws BucketNotEmpty.
+ * Removes a bucket that holds no object, no version and no delete marker; the commit itself checks that. Open uploads end with the bucket: to complete one
+ * would need the bucket, so their parts are reclaimed. Throws BucketNotEmpty.
  */
 export async function deleteBucket(backend: Backend, scope: BucketScope): Promise<void> {
   const key = bucketKey(scope.name)
@@ -163,7 +163,7 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
     const [entry] = await backend.kv.get([key])
     const { record, version } = admitted(scope, entry)
     if (await holdAny(backend, contents)) throw new S3Error('BucketNotEmpty', { details: { BucketName: scope.name } })
-    // Where a lock may lie, to see none is not enough.
+    // Damage can hide locked versions, so a bucket that looks empty may not be.
     if (record.objectLock !== undefined && !wasChecked) {
       await requireWholeMetadata(backend)
       wasChecked = true
@@ -176,7 +176,7 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
         checks: [
           { key, version },
           ...contents.map(({ start, end }) => ({ emptyFrom: start, emptyTo: end })),
-          // An upload that begins meanwhile must not escape the garbage record.
+          // An upload that begins before the commit would escape the garbage record.
           ...(anyUpload === undefined ? [{ emptyFrom: open.start, emptyTo: open.end }] : []),
         ],
         deletes: [key, ownedBucketKey(record.owner, record.name)],
@@ -186,7 +186,7 @@ export async function deleteBucket(backend: Backend, scope: BucketScope): Promis
   })
 }
 
-/** Seen from either end: what hides a range from one may show it from the other. */
+/** Looks from both ends of each range: damage that hides entries from one end may not hide them from the other. */
 async function holdAny({ kv }: Backend, ranges: readonly KeyRange[]): Promise<boolean> {
   const ends = ranges.flatMap((range) => [false, true].map((reverse) => ({ ...range, reverse, limit: 1 })))
   const { found } = await kv.view([], ends, () => true)
@@ -195,7 +195,7 @@ async function holdAny({ kv }: Backend, ranges: readonly KeyRange[]): Promise<bo
 
 export interface BucketPage {
   buckets: BucketRecord[]
-  /** Name of the last bucket of a page that is not the last one. */
+  /** Name of this page's last bucket; `undefined` on the last page. */
   next: string | undefined
 }
 
@@ -214,7 +214,7 @@ export async function listBuckets(
   const names = index.slice(0, query.max).map((entry) => ownedBucketName(entry.key))
   const entries = await backend.kv.get(names.map(bucketKey))
   return {
-    // A bucket that went between the two reads is left out.
+    // A bucket that was deleted between the two reads is left out.
     buckets: entries.flatMap((entry) => (entry === undefined ? [] : [bucketCodec.decode(entry.key, entry.value)])),
     next: index.length > query.max ? names.at(-1) : undefined,
   }

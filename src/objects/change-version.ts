@@ -1,4 +1,4 @@
-/** Changes what may change of a version once it is written: tags, legal hold, retention, the wrapping of its key. Bytes and metadata never do. */
+/** Changes what can change about a written version: tags, legal hold, retention, access control list, the wrapping of its key. Bytes and metadata never change. */
 
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision } from '../commits/commit.ts'
@@ -22,7 +22,7 @@ export interface VersionAddress {
   versionId?: string | undefined
 }
 
-/** Resolves with the version as changed. All of these throw what `findVersion` throws. */
+/** Resolves with the changed version. All functions here throw what `findVersion` throws. */
 export async function setTags(
   backend: Backend,
   scope: BucketScope,
@@ -47,8 +47,8 @@ export async function setLegalHold(
 }
 
 /**
- * `grantsIn` says the list for the bucket as it is, or throws. Where a bucket has no access control lists, it says that of the owner alone, which then holds
- * when there are lists again.
+ * `grantsIn` returns the list for the bucket's current state, or throws. If the bucket has no access control lists, it returns the owner's own list, which
+ * takes effect when the bucket has lists again.
  */
 export async function setGrants(
   backend: Backend,
@@ -61,7 +61,10 @@ export async function setGrants(
   return changeVersion(backend, scope, address, change, true)
 }
 
-/** `undefined` takes the retention away. Throws InvalidRequest, InvalidArgument for a date that has passed, and AccessDenied when the retention in force forbids it. */
+/**
+ * `undefined` removes the retention. Throws InvalidRequest when the bucket has no Object Lock, InvalidArgument for a date that has passed, and AccessDenied
+ * when the retention in force forbids the change.
+ */
 export async function setRetention(
   backend: Backend,
   scope: BucketScope,
@@ -78,8 +81,8 @@ export async function setRetention(
 }
 
 /**
- * Wraps the version's key by one of SSE-KMS; its bytes stay. Throws AccessDenied while a lock protects the version, also in GOVERNANCE, InvalidRequest
- * for an object that the server has no key of, and KMS.NotFoundException.
+ * Wraps the version's key by an SSE-KMS key; its bytes stay as they are. Throws AccessDenied while a lock protects the version, also in GOVERNANCE mode,
+ * InvalidRequest when the object is not encrypted or its client holds the key, and KMS.NotFoundException.
  */
 export async function setEncryption(
   backend: Backend,
@@ -98,7 +101,7 @@ function withAttributes(record: ObjectRecord, changed: Partial<ObjectAttributes>
   return { ...record, attributes: { ...record.attributes, ...changed } }
 }
 
-/** What Object Lock may say something of. Throws InvalidRequest when its bucket has no Object Lock. */
+/** The attributes of a version that Object Lock can protect. Throws InvalidRequest when its bucket has no Object Lock. */
 export async function findLockable(
   backend: Backend,
   scope: BucketScope,

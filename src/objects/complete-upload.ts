@@ -1,8 +1,8 @@
-/** Completes a multipart upload: a small note of its parts, for recovery, and then one commit. The parts stay where they are, and the object's record refers to them. */
+/** Completes a multipart upload: writes a small note of its parts, for recovery, then commits once. The parts stay where they are, and the record refers to them. */
 import { digestsReady } from '../checksums/checksums.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, type Decision, garbagePut, inTurnOfKey } from '../commits/commit.ts'
-import { checkSaidAgain, type EncryptionRequest, uploadKeyOf } from '../commits/encryption.ts'
+import { checkRepeatedEncryption, type EncryptionRequest, uploadKeyOf } from '../commits/encryption.ts'
 import { type KeyHistory, readHistory } from '../commits/key-history.ts'
 import { placeObject } from '../commits/new-version.ts'
 import type { BucketScope } from '../commits/scope.ts'
@@ -32,7 +32,7 @@ export interface Completion extends UploadAddress {
   /** In ascending order of number; at least one. */
   parts: readonly ListedPart[]
   conditions: WriteConditions
-  /** S3 lets clients send it again; when they do, it must be the upload's. */
+  /** S3 lets clients repeat it. It must then match the upload's. */
   encryption?: EncryptionRequest | undefined
   /** What the client expects of the whole object. */
   expected: {
@@ -77,7 +77,7 @@ async function completeInTurn(backend: Backend, scope: BucketScope, completion: 
   }
 }
 
-/** A completion that nothing is wrong with, and what that was found by. */
+/** A completion that passed every check, and what was read for the checks. */
 interface ReadyCompletion {
   state: 'ready'
   found: FoundUpload
@@ -88,7 +88,7 @@ interface ReadyCompletion {
   record: UnnotedRecord
 }
 
-/** Everything that can be wrong with a completion is found here. */
+/** Finds everything that can be wrong with a completion. */
 async function readCompletion(
   backend: Backend,
   scope: BucketScope,
@@ -96,7 +96,7 @@ async function readCompletion(
 ): Promise<ReadyCompletion | CompletedUpload> {
   const found = await findUpload(backend, scope, completion)
   const { record: upload } = found
-  checkSaidAgain(upload.encryption, completion.encryption)
+  checkRepeatedEncryption(upload.encryption, completion.encryption)
   if (upload.state === 'completed') return upload
   if (completion.encryption?.by === 'customer') uploadKeyOf(backend, upload, completion, completion.encryption)
   const history = await readHistory(backend, scope, completion)
@@ -122,7 +122,7 @@ async function decideCompletion(
   return { result: { completed, isNoted: true }, commit }
 }
 
-/** The stored parts that the client lists, in order. Everything that can be wrong with the list is found here. Pure. */
+/** The stored parts that the client lists, in order. Finds everything that can be wrong with the list. Pure. */
 export function chooseParts(
   listed: readonly ListedPart[],
   stored: ReadonlyMap<number, StoredPart>,
@@ -161,7 +161,7 @@ export function chooseParts(
   return chosen
 }
 
-/** Before any part is looked at: what is wrong with a list in the wrong order can't be said of its parts. */
+/** Runs before any part is checked, because a list in the wrong order is InvalidPartOrder whatever its parts are. */
 function checkOrder(listed: readonly ListedPart[]): void {
   for (const [i, { number }] of listed.entries()) {
     const before = listed[i - 1]
@@ -169,7 +169,7 @@ function checkOrder(listed: readonly ListedPart[]): void {
   }
 }
 
-/** A composite is made of checksums that the client lists; of the full object's, it may list those of the parts. */
+/** For a composite checksum, the client must list the checksum of each part. For a full object's, it can. */
 function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<OpenUpload, 'checksum'>): void {
   const { number, checksum } = listed
   if (checksum === undefined) {
@@ -190,7 +190,7 @@ function checkListedChecksum(listed: ListedPart, part: StoredPart, upload: Pick<
 const invalidPart = ({ number, etag }: ListedPart): S3Error =>
   new S3Error('InvalidPart', { details: { PartNumber: String(number), ETag: etag } })
 
-/** What the object's is to be. Where the upload asked for none, every part may have the default all the same. */
+/** The checksum to give the object. If the upload asked for none, its parts may still have the server's default checksum. */
 function objectChecksum(
   { defaultChecksum: algorithm }: Backend,
   { checksum }: OpenUpload,
@@ -215,7 +215,7 @@ function assemble(
     etag: multipartEtag(parts),
     checksum,
     data: { kind: 'parts', uploadId: completion.uploadId, runs: toRuns(parts) },
-    // Bound to the upload, under whose id the parts stay.
+    // The key is bound to the upload's id, because the parts stay under it.
     encryptionAt: encryption && (() => encryption),
   }
 }
@@ -237,7 +237,7 @@ function checkExpected(
   if (expected.checksum === undefined) return
   const { algorithm, value } = expected.checksum
   const known = actual.checksum?.algorithm === algorithm ? actual.checksum.value : undefined
-  // A composite may be given with or without the number of parts behind it.
+  // Clients can give a composite with or without the number of parts at its end.
   if (known !== value && known?.split('-')[0] !== value)
     throw new S3Error('BadDigest', {
       message: `The ${algorithm} you specified did not match the calculated checksum.`,
@@ -264,7 +264,7 @@ function shownEncryption(encryption: Encryption | undefined): CompletedUpload['e
   return shown
 }
 
-/** Object, upload state and the fate of every part change together; the upload's parts must still be the ones that were read, and no others. */
+/** One commit for the object, the upload's state and every part. It checks that the upload still has exactly the parts that were read. */
 function completeCommit(
   backend: Backend,
   { found: { uploadId, version }, upload, stored, chosen }: ReadyCompletion,
@@ -291,7 +291,7 @@ function completeCommit(
   }
 }
 
-/** Each of the parts is the one that was read, and between them there is none: a part that came too late would be nobody's. */
+/** Checks that each part is the one that was read, and that there is no other: a part that arrived later would never be reclaimed. */
 function* partChecks(uploadId: string, parts: Iterable<StoredPart>): Generator<Check> {
   const all = partsOf(uploadId)
   let start = all.start

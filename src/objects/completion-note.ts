@@ -1,4 +1,4 @@
-/** The note of a completed upload: a small blob that tells which parts are the object, and what it is, so that shards alone give it back (ADR 0021). */
+/** The note of a completed upload: a small blob that lists the object's parts and describes the object, so that shards alone can restore it (ADR 0021). */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
@@ -8,15 +8,15 @@ import { expectVersion, type NewRecord, stampedAttributes } from '../commits/new
 import type { PartRecord } from '../records/records.ts'
 import { DigestedPayload, writeBlob } from './incoming-data.ts'
 
-/** Before it is known what its note tells. */
+/** A record whose note is not written yet. */
 export type UnnotedRecord = Omit<NewRecord, 'data' | 'versionRandom' | 'stamped'> & {
   data: Extract<NewRecord['data'], { kind: 'parts' }>
 }
 
-/** What the note's bytes say of each part. */
+/** What the note's bytes say about each part. */
 export type NotedPart = Pick<PartRecord, 'number' | 'size' | 'etag'>
 
-/** What the record of the object takes over from its note. */
+/** What the object's record takes over from its note. */
 export interface CompletionNote extends Pick<NewRecord, 'versionRandom' | 'stamped'> {
   manifest: Manifest
 }

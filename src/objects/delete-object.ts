@@ -1,4 +1,4 @@
-/** Deletes: hides a key behind a delete marker, or removes a version for good. What goes for good is reclaimed later. */
+/** Deletes: hides a key behind a delete marker, or removes a version for good. The bytes of removed versions are reclaimed later. */
 
 import type { Backend } from '../commits/backend.ts'
 import { commitKeyDecision, type Decision } from '../commits/commit.ts'
@@ -10,24 +10,24 @@ import type { BucketScope } from '../commits/scope.ts'
 import { checkDelete, conditionally, type DeleteConditions } from '../rules/preconditions.ts'
 import { removeCurrent, removeVersion } from '../rules/versions.ts'
 
-/** Its conditions are of the current object, also where a version is named. */
+/** The conditions concern the current object, even when the deletion names a version. */
 export interface Deletion extends DeleteConditions {
   key: string
   /** Removes this version for good. Absent: deletes the key, which in a versioned bucket removes nothing. */
   versionId?: string | undefined
-  /** The request asks to bypass governance, and may. */
+  /** The request asks to bypass governance, and has the permission. */
   bypassGovernance?: boolean
 }
 
 export interface DeletionResult {
-  /** Of the version removed, or of the delete marker made. */
+  /** The id of the removed version, or of the new delete marker. */
   versionId: string | undefined
-  /** A delete marker was made, or removed. */
+  /** Whether a delete marker was made or removed. */
   deleteMarker: boolean
 }
 
 /**
- * Deleting what is not there is no error. Throws NoSuchBucket, AccessDenied for a locked version; with conditions, PreconditionFailed and, with
+ * Deleting a missing key or version is not an error. Throws NoSuchBucket, AccessDenied for a locked version; with conditions, PreconditionFailed; with
  * `ifMatch`, NoSuchKey.
  */
 export async function deleteObject(backend: Backend, scope: BucketScope, deletion: Deletion): Promise<DeletionResult> {
@@ -38,7 +38,7 @@ export async function deleteObject(backend: Backend, scope: BucketScope, deletio
   )
 }
 
-/** `now`: the time that locks are judged by. */
+/** `now`: the time that decides about locks. */
 export async function decideDeletion(
   backend: Backend,
   history: KeyHistory,
@@ -69,10 +69,10 @@ async function removeNamed(
   now: () => Promise<number>,
 ): Promise<Decision<DeletionResult>> {
   const named = versionNamed(history, versionId)
-  // In a bucket that was never versioned no answer names a version.
+  // In a bucket that was never versioned, no answer names a version.
   const shown = history.bucket.record.versioning === 'unversioned' ? undefined : versionId
   if (named === undefined) {
-    // What was read is checked all the same: a null version may have moved between two reads.
+    // The reads still need their checks, because a null version may have moved between two of them.
     const checks = history.checks.filter((check) => 'version' in check)
     return { result: { versionId: shown, deleteMarker: false }, commit: { checks } }
   }

@@ -1,4 +1,4 @@
-/** Deletes many keys of a bucket: decides about all of them together and commits once. Each is answered for itself, as `deleteObject` would answer it. */
+/** Deletes many keys of a bucket: decides about all of them together and commits once. Each gets its own outcome, the same as from `deleteObject`. */
 
 import type { Backend } from '../commits/backend.ts'
 import type { Decision } from '../commits/commit.ts'
@@ -7,6 +7,7 @@ import { lockNow } from '../commits/lock-clock.ts'
 import type { BucketScope } from '../commits/scope.ts'
 import { inTurns, turnOfKey } from '../commits/turns.ts'
 import { S3Error } from '../errors.ts'
+import { known } from '../known.ts'
 import type { Check, Commit } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { type Deletion, type DeletionResult, decideDeletion, deleteObject } from './delete-object.ts'
@@ -15,10 +16,10 @@ export interface ScopedDeletion extends Deletion {
   scope: BucketScope
 }
 
-/** What became of one deletion; what it throws is kept. */
+/** The result of one deletion, or the S3Error that it failed with. */
 export type DeletionOutcome = DeletionResult | S3Error
 
-/** The outcomes in the order of the deletions. Those of one key happen in that order. */
+/** Resolves with the outcomes in the order of the deletions. Deletions of the same key run in that order. */
 export async function deleteObjects(
   backend: Backend,
   bucket: string,
@@ -35,16 +36,16 @@ export async function deleteObjects(
   return deletions.flatMap((deletion) => outcomes.get(deletion) ?? [])
 }
 
-/** No commit changes a key twice, so a round names each key once. */
+/** Splits the deletions into rounds that name each key once, because a commit must not change a key twice. */
 function roundsOf(deletions: readonly ScopedDeletion[]): ScopedDeletion[][] {
   const rounds: ScopedDeletion[][] = []
-  const seen = new Map<string, number>()
+  const timesSeen = new Map<string, number>()
   for (const deletion of deletions) {
-    const round = seen.get(deletion.key) ?? 0
-    seen.set(deletion.key, round + 1)
-    const of = rounds[round]
-    if (of === undefined) rounds.push([deletion])
-    else of.push(deletion)
+    const index = timesSeen.get(deletion.key) ?? 0
+    timesSeen.set(deletion.key, index + 1)
+    const round = rounds[index]
+    if (round === undefined) rounds.push([deletion])
+    else round.push(deletion)
   }
   return rounds
 }
@@ -57,31 +58,31 @@ async function deleteEach(
   const names = deletions.map(({ key }) => turnOfKey(bucket, key))
   const together =
     deletions.length === 1 ? undefined : await inTurns(backend, names, () => deleteTogether(backend, bucket, deletions))
-  // Somebody else changed one of them: each tries again by itself, so that one busy key does not hold up the others.
+  // Each runs by itself when it is the only one, when the joint commit is too large, and when another request changed one of the keys: one busy key must not
+  // hold up the others.
   return (
     together ??
     Promise.all(deletions.map((deletion) => outcomeOf(() => deleteObject(backend, deletion.scope, deletion))))
   )
 }
 
-/** Resolves with `undefined` when nothing was deleted, and each is to be tried by itself. */
+/** Resolves with `undefined` when it deleted nothing and each deletion must be tried by itself. */
 async function deleteTogether(
   backend: Backend,
   bucket: string,
   deletions: readonly ScopedDeletion[],
 ): Promise<DeletionOutcome[] | undefined> {
-  let asked: Promise<number> | undefined
+  let lockTime: Promise<number> | undefined
   const now = (): Promise<number> => {
-    asked ??= lockNow(backend)
-    return asked
+    lockTime ??= lockNow(backend)
+    return lockTime
   }
   const histories = await outcomeOf(() => readHistories(backend, bucket, deletions))
   if (histories instanceof S3Error) return deletions.map(() => histories)
   const decisions: (Decision<DeletionResult> | S3Error)[] = []
   for (const [i, deletion] of deletions.entries()) {
-    const history = histories[i]
-    if (history === undefined) throw new Error('a key was asked for, and no history read')
-    decisions.push(await outcomeOf(() => decideDeletion(backend, history(deletion.scope), deletion, now)))
+    const historyFor = known(histories[i])
+    decisions.push(await outcomeOf(() => decideDeletion(backend, historyFor(deletion.scope), deletion, now)))
   }
   const commit = joined(decisions.flatMap((decided) => (decided instanceof S3Error ? [] : [decided.commit])))
   if (bytesOf(commit) > limits.kvBatchBytesMax) return undefined
@@ -94,7 +95,7 @@ async function deleteTogether(
 }
 
 function joined(commits: readonly Commit[]): Commit {
-  // All check the same bucket.
+  // The commits share one check of their bucket.
   const checks = new Set<Check>(commits.flatMap((commit) => commit.checks ?? []))
   return {
     checks: [...checks],
@@ -105,7 +106,7 @@ function joined(commits: readonly Commit[]): Commit {
 
 const bytesOf = ({ puts = [] }: Commit): number => puts.reduce((sum, { value }) => sum + value.length, 0)
 
-/** What `work` resolves with, or the answer that it throws. */
+/** What `work` resolves with, or the S3Error that it throws. */
 async function outcomeOf<T>(work: () => Promise<T>): Promise<T | S3Error> {
   try {
     return await work()

@@ -15,13 +15,13 @@ import { nullVersionId, sequenceOf } from '../records/version-id.ts'
 export interface FoundVersion {
   bucket: FoundBucket
   record: ObjectRecord
-  /** Where the record lies: under `objectKey`, or in the history. */
+  /** The entry that holds the record: under `objectKey`, or in the history. */
   entry: Entry
 }
 
 /**
- * The object of this version, or the current one. Throws NoSuchBucket, NoSuchKey, NoSuchVersion, what the scope throws, and MethodNotAllowed
- * when the version named is a delete marker.
+ * The object with this version id, or the current one. Throws NoSuchBucket, NoSuchKey, NoSuchVersion, what the scope throws, and MethodNotAllowed
+ * when the id names a delete marker.
  */
 export function findVersion(
   backend: Pick<Backend, 'kv'>,
@@ -45,7 +45,7 @@ async function findCurrent(backend: Pick<Backend, 'kv'>, scope: BucketScope, key
   })
 }
 
-/** Where there is no current object, the newest of the history is a delete marker, unless a writer came between the two reads. */
+/** Without a current object, the newest version of the history is a delete marker, unless another request wrote between the two reads. */
 async function newestOfHistory(
   backend: Pick<Backend, 'kv'>,
   bucket: string,
@@ -62,12 +62,12 @@ async function findNamed(
   versionId: string,
 ): Promise<FoundVersion> {
   const isNull = versionId === nullVersionId
-  const other = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
+  const olderOrPointer = isNull ? nullVersionKey(scope.name, key) : historyKey(scope.name, key, sequenceOf(versionId))
   for (let attempt = 1; ; attempt++) {
     const [bucketEntry, currentEntry, otherEntry] = await backend.kv.get([
       bucketKey(scope.name),
       objectKey(scope.name, key),
-      other,
+      olderOrPointer,
     ])
     const pointer = isNull ? otherEntry : undefined
     const older = pointer === undefined ? otherEntry : await behindPointer(backend, scope.name, key, pointer)
@@ -76,10 +76,10 @@ async function findNamed(
     const { entry, record } = found() ?? {}
     if (record?.kind === 'marker') throw isMarker(record)
     if (entry !== undefined && record !== undefined) return { bucket, entry, record }
-    // A pointer that leads nowhere: the null version moved between the two reads.
+    // The pointer leads nowhere when the null version moved between the two reads. Then try again.
     if (pointer === undefined || attempt === limits.commitRetriesMax) {
       if (currentEntry === undefined) await requireAbsent(backend, objectKey(scope.name, key))
-      if (otherEntry === undefined) await requireAbsent(backend, other)
+      if (otherEntry === undefined) await requireAbsent(backend, olderOrPointer)
       throw new S3Error('NoSuchVersion', { details: { Key: key, VersionId: versionId } })
     }
   }

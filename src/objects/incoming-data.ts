@@ -1,4 +1,4 @@
-/** Bytes on their way in: writes them as a blob, and keeps them only if they are what the client said they are. */
+/** Incoming bytes: writes them as a blob, and keeps the blob only if they match what the client said about them. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ByteSink, ByteSource, ClaimedSource } from '../byte-source.ts'
@@ -25,7 +25,7 @@ import { checkedSource, type WorkedSource, workedSource } from '../threads/worke
 /** A checksum to compute over the data. */
 export interface ChecksumDemand {
   algorithm: ChecksumAlgorithm
-  /** What the client says it is, in base64; asked once the data has been read, as it may follow the data. `undefined`: it didn't say. */
+  /** The client's value, in base64; `undefined` when it sent none. Called after the data has been read, because the value can follow the data. */
   expected(): string | undefined
 }
 
@@ -36,13 +36,13 @@ export interface IncomingData {
   checksum?: ChecksumDemand | undefined
 }
 
-/** What is known of a body once all of it has been read and verified. */
+/** What is known about a body when all of it has been read and verified. */
 export interface Received extends Digested {
-  /** When its last byte was there, in milliseconds since the epoch. */
+  /** When its last byte had arrived, in milliseconds since the epoch. */
   receivedMs: number
 }
 
-/** A body as its blob holds it: held to what the client said of it, sealed where it is encrypted, and with its digests once it has been read. */
+/** A body as its blob stores it: verified against what the client said about it, sealed if it is encrypted. It has its digests when it has been read. */
 export class DigestedPayload implements ByteSource {
   readonly size: number
   readonly #backend: Backend
@@ -86,7 +86,7 @@ export class DigestedPayload implements ByteSource {
   }
 
   #verified(): Received {
-    const { contentMd5, checksum: demand } = this.#held()
+    const { contentMd5, checksum: demand } = this.#claimed()
     const [md5, other] = this.#worked.digests()
     if (md5 === undefined) throw new Error('the MD5 was not computed')
     if (contentMd5 !== undefined && md5.toString('base64') !== contentMd5) throw new S3Error('BadDigest')
@@ -96,8 +96,8 @@ export class DigestedPayload implements ByteSource {
     return { etag, checksum, receivedMs: this.#backend.clock.now() }
   }
 
-  /** What the client said of its bytes. These are not they where the body had another size: `writeObject` writes them again. */
-  #held(): IncomingData {
+  /** What these bytes must match. A body that had another size than it said has nothing to match yet: `writeObject` writes it again, and checks it then. */
+  #claimed(): IncomingData {
     const data = this.#data
     if (data.body.settledSize?.() === undefined) return data
     const checksum = data.checksum && { ...data.checksum, expected: () => undefined }
@@ -106,8 +106,8 @@ export class DigestedPayload implements ByteSource {
 }
 
 /**
- * Writes a blob. `describe` is a pure function: each shard may ask it, once all bytes have been read and verified.
- * Throws what the payload rejects with, and ServiceUnavailable when the stores are full; nothing is kept then.
+ * Writes a blob. `describe` must be pure: it is called for any number of shards, when all bytes have been read and verified.
+ * Throws what the payload rejects with, and ServiceUnavailable when the stores are full, read-only or out of service. Keeps nothing when it throws.
  */
 export async function writeBlob(
   backend: Backend,
@@ -127,8 +127,8 @@ export async function writeBlob(
 }
 
 /**
- * Of a blob whose commit failed with `error`: removes it when the commit was decided against. After any other failure the commit may have happened,
- * so the blob stays; if it is an orphan, reclaim finds it.
+ * Removes a blob whose commit failed with `error`, if that was a decision against the commit. After any other failure the commit may have happened, so the
+ * blob stays; if it is an orphan, reclaim finds it.
  */
 export async function removeIfRefused(backend: Backend, manifest: Manifest, error: unknown): Promise<void> {
   if (error instanceof S3Error) await backend.blobs.remove([manifest])
@@ -138,7 +138,7 @@ function defaultDemand({ defaultChecksum: algorithm }: Backend): ChecksumDemand 
   return algorithm && { algorithm, expected: () => undefined }
 }
 
-/** What a client is told whose data the storage does not take; `undefined` of any other error. */
+/** The message for a client when the storage refuses its data; `undefined` for any other error. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof StoreFull) return 'The storage has no room left for new data. Deleting still works.'
   if (error instanceof StoreReadOnly || error instanceof StoreOut) return 'The storage takes no new data now.'
@@ -146,8 +146,8 @@ function refusalOf(error: unknown): string | undefined {
 }
 
 /**
- * Gives the MD5, then what else is demanded, as digests. Small bodies are worked on here: to hand them over to a thread would cost more. With a
- * large one the thread also computes the SHA-256 that was claimed of it.
+ * Its digests are the MD5, then the demanded checksum if it is another one. Small bodies are processed on this thread, because handing them over costs more.
+ * For a large body, the worker thread also computes the SHA-256 that the request claims.
  */
 function digestingAndSealing(
   { threads }: Backend,
@@ -174,7 +174,7 @@ function digestingAndSealing(
   }
 }
 
-/** A small body: read in one piece nearly always. */
+/** A small body. It is nearly always read in one piece. */
 class DigestedBody implements WorkedSource {
   readonly size: number
   readonly #body: ByteSource

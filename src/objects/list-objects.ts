@@ -1,4 +1,4 @@
-/** Reads one page of a bucket's keys: from the index, no more than the page shows. */
+/** Reads one page of a bucket's keys from the index, and no more entries than the page needs. */
 
 import type { Backend } from '../commits/backend.ts'
 import { type BucketScope, listedWithOwners, viewInBucket } from '../commits/scope.ts'
@@ -12,7 +12,7 @@ import { findsMax, groupOf, type Line, type ListingQuery, type Page, type PageSt
 
 export interface ObjectQuery extends ListingQuery {
   start: PageStart | undefined
-  /** Whose each object is, too. */
+  /** Also return the owner of each object. */
   owners?: boolean
 }
 

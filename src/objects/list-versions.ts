@@ -1,4 +1,4 @@
-/** Lists all versions of a bucket's keys: merges the index of current objects with that of the history, key by key, the newest version first. */
+/** Lists all versions of a bucket's keys: merges the index of current objects with the index of the history, key by key, newest version first. */
 
 import type { Backend } from '../commits/backend.ts'
 import { type BucketScope, listedWithOwners, viewInBucket } from '../commits/scope.ts'
@@ -20,7 +20,7 @@ export interface ListedVersion {
 }
 
 export interface VersionQuery extends ListingQuery {
-  /** Versions of keys behind this one; with `versionIdMarker` also those of this key that are older. */
+  /** Lists versions of keys after this one; with `versionIdMarker`, also the versions of this key that are older than that one. */
   keyMarker: string | undefined
   versionIdMarker: string | undefined
 }
@@ -63,7 +63,7 @@ interface Indexes {
 interface Start {
   objects: Key
   history: Key
-  /** The key that the page goes on within, and behind which sequence. */
+  /** Set when the page starts in the middle of a key's versions: reads of that key's newest version, and the sequence that the page starts after. */
   within: { object: RangeQuery; history: RangeQuery; sequence: number } | undefined
 }
 
@@ -95,7 +95,7 @@ async function startWithin(backend: Backend, bucket: string, key: string, versio
   const object = objectKey(bucket, key)
   const ofKey = historyOf(bucket, key)
   const sequence = versionId === nullVersionId ? await nullSequence(backend, bucket, key) : sequenceOf(versionId)
-  // A null version that has gone: nothing says what lay behind it, so the key is shown again rather than missed.
+  // The marker's null version is gone, and with it its position. Showing the key again is better than skipping some of its versions.
   if (sequence === undefined) return { objects: object, history: ofKey.start, within: undefined }
   return {
     objects: keyAfter(object),
@@ -115,21 +115,21 @@ async function nullSequence(backend: Backend, bucket: string, key: string): Prom
   return pointer && nullVersionCodec.decode(pointer.key, pointer.value).sequence
 }
 
-/** What was found of a key in one of the indexes: a version, or the group that it stands for. */
+/** What one index holds for a key: a version, or the group that the key falls into. */
 interface FoundVersion {
   key: string
   line: Line<ListedObject | DeleteMarker>
 }
 
-/** What a page may show of each index, in order. */
+/** What a page can show from each index, in order. */
 interface Found {
   objects: readonly FoundVersion[]
   history: readonly FoundVersion[]
-  /** A key whose newest version lies before the page. */
+  /** The key whose newest version an earlier page showed. */
   begunKey: string | undefined
 }
 
-/** From one snapshot: a version moves from one index to the other when a newer one is written, and back when that one is removed. */
+/** Reads both indexes from one snapshot, because a version moves to the history when a newer one is written, and back when that one is removed. */
 async function read(
   backend: Backend,
   scope: BucketScope,
@@ -154,10 +154,10 @@ async function read(
       { ...historyRange, start: later(historyRange.start, start?.history), limit, fold: history.fold(query) },
       ...(within === undefined ? [] : [within.object, within.history]),
     ],
-    ({ key, value }, place): FoundVersion => {
-      const text = place % 2 === 0 ? objects.unpack(key) : history.unpack(key)
-      // What a page shows as a group is not looked into.
-      const group = place < 2 ? groupOf(text, prefix, delimiter) : undefined
+    ({ key, value }, queryIndex): FoundVersion => {
+      const text = queryIndex % 2 === 0 ? objects.unpack(key) : history.unpack(key)
+      // A grouped key needs no decoding: the page shows only its group.
+      const group = queryIndex < 2 ? groupOf(text, prefix, delimiter) : undefined
       return { key: text, line: group ?? decode(key, value) }
     },
   )
@@ -167,7 +167,7 @@ async function read(
 
   const [newest] = [...ofKey, ...historyOfKey]
   const isShown = newest !== undefined && typeof newest.line !== 'string' && newest.line.sequence >= within.sequence
-  // What was the newest has gone since. The one below, which has become it, has yet to be shown.
+  // If the newest version is older than the marker, newer ones were removed since the last page. It is the current one now, and no page has shown it.
   const restored = isShown ? [] : ofKey.map(({ key, line }) => ({ key, line: groupOf(key, prefix, delimiter) ?? line }))
   return {
     bucket,
@@ -179,7 +179,7 @@ async function read(
   }
 }
 
-/** The versions of both indexes in their order. Of one key, the current object comes before its history. */
+/** The versions of both indexes in order of keys. A key's current object comes before its history. */
 function* merged({ objects, history, begunKey }: Found): Generator<Line<ListedVersion>> {
   let at = 0
   let lastKey = begunKey

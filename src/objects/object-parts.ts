@@ -1,4 +1,4 @@
-/** Objects made of parts: where each part lies in the object, and reading a range that spans parts. */
+/** Objects made of parts: finds where each part lies in the object, and reads ranges that span parts. */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 import type { Backend } from '../commits/backend.ts'
 import { partBlob } from '../commits/encryption.ts'
@@ -15,7 +15,7 @@ import { openBlob } from './open-blob.ts'
 
 export interface PartPlace {
   number: number
-  /** Where the part lies in the object. */
+  /** The part's bytes within the object. */
   range: ByteRange
 }
 
@@ -63,7 +63,7 @@ export function partsWithin(runs: readonly PartRun[], range: ByteRange): PartPla
   return places
 }
 
-/** Opens a range of an object made of parts. The first part is open when it resolves; each next one is opened when its turn comes. */
+/** Opens a range of an object made of parts. The first part is open when this resolves; the others are opened one by one while the range is read. */
 export async function openParts(
   backend: Backend,
   data: Extract<ObjectData, { kind: 'parts' }>,
@@ -108,7 +108,7 @@ export async function openParts(
   }
 }
 
-/** Gives the entries of the parts one after the other; each round trip brings many. So an entry may be older than the call that gives it. */
+/** Returns a function that gives the entries of the parts in order. It reads many per round trip, so an entry can be older than the call that gives it. */
 function entriesInTurn(
   backend: Backend,
   uploadId: string,
@@ -130,7 +130,7 @@ function entriesInTurn(
   }
 }
 
-/** By number. Where parts lie between that the object was not made of, those at the end may be left out, but never the first. */
+/** Entries by part number. If the range also holds parts that the object does not use, it can lack the last of `places`, but never the first. */
 async function entriesOf({ kv }: Backend, uploadId: string, places: readonly PartPlace[]): Promise<Map<number, Entry>> {
   const keys = places.map(({ number }) => partKey(uploadId, number))
   const [first] = keys

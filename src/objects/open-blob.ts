@@ -1,4 +1,4 @@
-/** Opens a range of what one object or part keeps, decrypted where it is encrypted. */
+/** Opens a range of the bytes of one object or part, and decrypts it if it is encrypted. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ByteSource } from '../byte-source.ts'
@@ -10,7 +10,10 @@ import type { BlobOwner } from '../records/keyspace.ts'
 import type { ByteRange } from '../rules/byte-range.ts'
 import { workedSource } from '../threads/worked-source.ts'
 
-/** `owner`: what the blob is of. `size`: of the plaintext. `key`: of this blob; absent when it is not encrypted. Throws what `Blobs.read` throws. */
+/**
+ * `owner`: the version or part that references the blob. `size`: the plaintext's. `key`: the blob's own, or `undefined` when it is not encrypted.
+ * Throws what `Blobs.read` throws.
+ */
 export function openBlob(
   backend: Backend,
   manifest: Manifest,

@@ -14,13 +14,13 @@ import { openParts } from './object-parts.ts'
 import { openBlob } from './open-blob.ts'
 
 export interface OpenedObject<P> extends VersionInBucket {
-  /** What `plan` made of the record. */
+  /** What `plan` returned for the record. */
   planned: P
   body: ByteSource
 }
 
 export interface ReadAddress extends VersionAddress {
-  /** Needed for, and only for, what was written with one. */
+  /** Required for objects that were written with a customer's key, and refused for others. */
   customerKey?: CustomerKey | undefined
 }
 
@@ -31,7 +31,7 @@ export interface ReadableVersion extends FoundVersion {
   objectKey: Buffer | undefined
 }
 
-/** A version, when the request brings what reading it takes. Throws what `findVersion` and `objectKeyOf` throw. */
+/** Finds a version, with the key that opens it. Throws what `findVersion` and `objectKeyOf` throw. */
 export async function findReadable(
   backend: Backend,
   scope: BucketScope,
@@ -39,7 +39,7 @@ export async function findReadable(
 ): Promise<ReadableVersion> {
   const found = await findVersion(backend, scope, key, versionId)
   const { bucket, record, entry } = found
-  // Nearly every object, and every request for one.
+  // The path of nearly every request.
   if (record.encryption === undefined && customerKey === undefined) {
     return { bucket, record, entry, objectKey: undefined }
   }
@@ -48,8 +48,8 @@ export async function findReadable(
 }
 
 /**
- * Opens what `plan` asks for of a version; `plan` throws to refuse (conditions, range). It may be asked again: when compaction moved the bytes
- * between looking up and opening them, the record is read afresh. Throws what `findReadable` and `plan` throw.
+ * Opens the range of a version that `plan` returns; `plan` throws to refuse (conditions, range). If compaction moves the bytes between lookup and
+ * opening, this reads the record again and calls `plan` again. Throws what `findReadable` and `plan` throw.
  */
 export async function openObject<P extends { range: ByteRange }>(
   backend: Backend,

@@ -1,4 +1,4 @@
-/** Parts of an open upload: writing, listing, and reading all of them for completion. */
+/** Writes the parts of an upload, lists them, and reads all of them for its completion. */
 
 import { randomId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -24,9 +24,9 @@ import { type FoundUpload, findOpenUpload, type UploadAddress } from './uploads.
 
 export interface NewPart extends UploadAddress {
   number: number
-  /** Chooses what to digest, knowing the upload. May throw when the client's checksum doesn't fit the upload's. */
+  /** The data, with the digests that the upload calls for. Can throw when the client's checksum doesn't fit the upload's. */
   data(upload: OpenUpload): IncomingData
-  /** A customer's key, which each part needs; anything else must be what the upload has. */
+  /** A customer's key must come with each part. Any other encryption must match the upload's. */
   encryption?: EncryptionRequest | undefined
 }
 
@@ -35,7 +35,7 @@ export interface WrittenPart {
   encryption: OpenUpload['encryption']
 }
 
-/** Resolves when the part is durable; it replaces an earlier part of its number. Throws NoSuchUpload and what `writeBlob` throws. */
+/** Resolves when the part is durable. It replaces an earlier part with the same number. Throws NoSuchUpload and what `writeBlob` throws. */
 export async function writePart(backend: Backend, scope: BucketScope, part: NewPart): Promise<WrittenPart> {
   const before = await findOpenUpload(backend, scope, part)
   const { record: upload } = before
@@ -72,7 +72,7 @@ export async function writePart(backend: Backend, scope: BucketScope, part: NewP
   }
 }
 
-/** Makes it the part of its number, while the upload is open. `before` serves the first attempt. */
+/** Commits the part under its number if the upload is still open. The first attempt uses `before`. */
 function commitPart(
   backend: Backend,
   scope: BucketScope,
@@ -129,7 +129,7 @@ export async function listParts(
   query: UploadAddress & PartQuery & { encryption?: EncryptionRequest | undefined },
 ): Promise<PartPage & { upload: FoundUpload & { record: OpenUpload } }> {
   const upload = await findOpenUpload(backend, scope, query)
-  // Not needed; when it comes, it must be the upload's.
+  // Clients need not send it. If they do, it must match the upload's.
   if (query.encryption !== undefined) uploadKeyOf(backend, upload.record, query, query.encryption)
   return { upload, ...(await readPartPage(backend, query.uploadId, query)) }
 }
@@ -139,7 +139,7 @@ export interface PartQuery {
   max: number
 }
 
-/** A page of the parts under an upload's id: of an open upload, or of the object that it became. */
+/** A page of the parts under an upload's id: of an open upload, or of the object that was made from it. */
 export async function readPartPage(
   backend: Backend,
   uploadId: string,

@@ -1,4 +1,4 @@
-/** Multipart uploads as such: beginning, finding, listing and aborting them. Parts are in `upload-parts`, completion in `complete-upload`. */
+/** Begins, finds, lists and aborts multipart uploads. Parts are in `upload-parts`, completion in `complete-upload`. */
 import { timeOrderedId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { commitDecision, garbagePut } from '../commits/commit.ts'
@@ -36,12 +36,12 @@ export interface FoundUpload extends UploadAddress {
   version: Version
 }
 
-/** Clients may name anything, of any length; only these may become part of a metadata key. */
-const madeId = /^[0-9a-f]{32}$/
+/** The form of the ids that `createUpload` makes. Clients can send any text of any length, and only these may go into a metadata key. */
+const uploadIdForm = /^[0-9a-f]{32}$/
 
-/** Throws NoSuchUpload unless the upload, open or completed, is of this bucket and key. */
+/** Throws NoSuchUpload unless the upload, open or completed, belongs to this bucket and key. */
 export async function findUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<FoundUpload> {
-  const key = uploadKey(madeId.test(address.uploadId) ? address.uploadId : '')
+  const key = uploadKey(uploadIdForm.test(address.uploadId) ? address.uploadId : '')
   const [bucketEntry, entry] = await backend.kv.get([bucketKey(scope.name), key])
   const bucket = admitted(scope, bucketEntry)
   const record = entry === undefined ? undefined : uploadCodec.decode(key, entry.value)
@@ -115,7 +115,7 @@ export async function createUpload(backend: Backend, scope: BucketScope, upload:
   })
 }
 
-/** Ends an upload and gives up its parts. Against a Complete at the same time, one of the two wins. Throws NoSuchUpload. */
+/** Ends an upload and gives up its parts. If a Complete runs at the same time, exactly one of the two succeeds. Throws NoSuchUpload. */
 export async function abortUpload(backend: Backend, scope: BucketScope, address: UploadAddress): Promise<void> {
   await commitDecision(backend, async () => {
     const upload = await findOpenUpload(backend, scope, address)
@@ -123,7 +123,7 @@ export async function abortUpload(backend: Backend, scope: BucketScope, address:
   })
 }
 
-/** The commit that ends an open upload, whoever decides it: its owner, its age, or the end of its bucket. */
+/** The commit that ends an open upload: on request, by its age, or with its bucket. */
 export function abortCommit(backend: Backend, uploadId: string, record: OpenUpload, version: Version): Commit {
   const key = uploadKey(uploadId)
   return {
@@ -138,7 +138,7 @@ export interface ListedUpload extends UploadAddress {
 }
 
 export interface UploadQuery extends ListingQuery {
-  /** Uploads of keys behind this one; with `uploadIdMarker` also those of this key with a greater id. */
+  /** Lists uploads of keys after this one; with `uploadIdMarker`, also the uploads of this key with a greater id. */
   keyMarker: string | undefined
   uploadIdMarker: string | undefined
 }
@@ -161,7 +161,7 @@ export async function listUploads(
   return { bucket, page: { ...page, entries } }
 }
 
-/** The index goes by the bucket's id. What the bucket was when it was last read says where to look, and seldom has to be corrected. */
+/** The index is keyed by the bucket's id. This tries the remembered id first, and looks again in the rare case that the bucket has another id by now. */
 async function viewUploads(
   backend: Backend,
   scope: BucketScope,

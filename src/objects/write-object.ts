@@ -32,7 +32,7 @@ import { openBlob } from './open-blob.ts'
 export interface NewObject {
   key: string
   attributes: ObjectAttributes
-  /** Owner and access control list in this bucket; `undefined` for those that most have. Throws to refuse. Absent: the same. */
+  /** Owner and access control list in this bucket. Throws to refuse. Absent, or returning `undefined`: the bucket's owner, and no list. */
   accessIn?: ((bucket: BucketRecord) => AccessAttributes | undefined) | undefined
   data: IncomingData
   conditions: WriteConditions
@@ -42,7 +42,7 @@ export interface NewObject {
 
 export type AccessAttributes = Pick<ObjectAttributes, 'owner' | 'grants'>
 
-/** With what the bucket says of owner and list. */
+/** Adds the owner and the access control list, which depend on the bucket. */
 export function withAccess<T extends Pick<NewObject, 'attributes' | 'accessIn'>>(asked: T, bucket: BucketRecord): T {
   const access = asked.accessIn?.(bucket)
   return access === undefined ? asked : { ...asked, attributes: { ...asked.attributes, ...access } }
@@ -86,11 +86,11 @@ export async function writeObject(backend: Backend, scope: BucketScope, asked: N
   }
 }
 
-/** A blob whose payload had another size than it had said. */
+/** A blob whose payload had another size than it said. */
 type Unsettled = Parameters<typeof openBlob>[3] & { manifest: Manifest }
 
 /**
- * Writes the object again out of its first blob, now that its size is known, and removes that blob. If the process dies in between, no record references
+ * Writes the object again from its first blob, because its size is known now, and removes that blob. If the process dies before that, no record references
  * the first blob, and reclaim finds it.
  */
 async function writeSettled(
@@ -141,8 +141,8 @@ function describer(
 }
 
 /**
- * For a blob that has other bytes than its object is to have. If the process dies before the blob is removed, recovery must not make a version of it, so
- * the blob says that it is a part of an upload that nobody completes.
+ * Describes a first blob, which is not yet what its object is to be. If the process dies before the blob is removed, recovery must not make a version from it.
+ * So the description says that the blob is a part of an upload that is never completed.
  */
 function describeUnsettled(
   bucket: BucketRecord,
@@ -170,7 +170,7 @@ function describe(
   { key, sequence, versionRandom, encryption, stampedAt }: ExpectedVersion,
   { etag, checksum, receivedMs }: Received,
 ): ObjectDescription {
-  // Field by field: every PUT comes by here.
+  // Field by field, because every PUT runs this and a spread costs more.
   return {
     kind: 'object',
     bucket: bucket.name,

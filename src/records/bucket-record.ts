@@ -1,6 +1,6 @@
 /**
- * A bucket, declared once: its fields, what they are where a record lacks them, and which of them shards tell. A new configuration is one optional field of
- * `BucketRecord`; it is then in the metadata's record and in its snapshots, and in no shard.
+ * Declares a bucket once: its fields, their values when a record lacks them, and which of them the descriptions of shards state. A new configuration is one
+ * optional field of `BucketRecord`; the metadata and its snapshots then hold it, and shards do not.
  */
 
 import type { Grant } from './grant.ts'
@@ -27,7 +27,7 @@ export interface DefaultRetention {
   period: { days: number } | { years: number }
 }
 
-/** Its presence says that Object Lock is enabled; it can't be disabled again. */
+/** Present when Object Lock is enabled. It can't be disabled again. */
 export interface ObjectLock {
   defaultRetention: DefaultRetention | undefined
 }
@@ -35,12 +35,12 @@ export interface ObjectLock {
 /** Encryption that new objects get when their request asks for none. */
 export interface DefaultEncryption {
   by: 'store' | 'kms'
-  /** Of SSE-KMS, as the client named it; absent: the default key. */
+  /** For SSE-KMS, as the client named it. Absent: the default key. */
   kmsKeyId?: string | undefined
   bucketKeyEnabled?: boolean | undefined
 }
 
-/** What of a bucket stays closed to the public, whatever its policy and access control lists say. */
+/** What stays closed to the public, whatever the bucket's policy and access control lists say. */
 export interface PublicAccessBlock {
   blockPublicAcls: boolean
   ignorePublicAcls: boolean
@@ -49,11 +49,11 @@ export interface PublicAccessBlock {
 }
 
 /**
- * Who owns objects that other accounts write, where the bucket has access control lists. `none`: the setting was removed, and S3 then goes by ObjectWriter.
+ * Who owns objects that other accounts write, in a bucket with access control lists. `none`: the setting was removed, which S3 treats as ObjectWriter.
  */
 export type BucketOwnership = 'BucketOwnerPreferred' | 'ObjectWriter' | 'none'
 
-/** Which pages of other origins may use a bucket. Patterns hold one `*` at most, which stands for any characters. */
+/** Which pages of other origins may use a bucket. A pattern contains at most one `*`, which stands for any characters. */
 export interface CorsRule {
   id?: string | undefined
   allowedOrigins: readonly string[]
@@ -80,7 +80,7 @@ export interface BucketRecord {
   versioning: VersioningState
   objectLock: ObjectLock | undefined
   encryption?: DefaultEncryption | undefined
-  /** The text of its policy, as it was put. */
+  /** The text of its policy, exactly as the client sent it. */
   policy?: string | undefined
   publicAccessBlock?: PublicAccessBlock | undefined
   /** Absent: BucketOwnerEnforced. The bucket's owner owns everything in it, and there are no access control lists. */
@@ -90,19 +90,19 @@ export interface BucketRecord {
   /** In the order in which they are tried. */
   cors?: readonly CorsRule[] | undefined
   website?: WebsiteConfiguration | undefined
-  /** Set by a recovery that may lack what guarded the bucket: only its owner's own key is admitted, until an operator confirms what came back. */
+  /** Set by a recovery that may have lost what guarded the bucket. Only the owner's own key is then admitted, until an operator confirms the bucket. */
   unconfirmed?: true | undefined
 }
 
 type Guards = Pick<BucketRecord, 'policy' | 'publicAccessBlock' | 'ownership' | 'grants' | 'unconfirmed'>
 
-/** Whether the bucket has anything that decides who may use it, in addition to whose it is. */
+/** Whether anything besides the bucket's ownership decides who may use it. */
 export function isGuarded({ policy, publicAccessBlock, ownership, grants, unconfirmed }: Guards): boolean {
   if (policy !== undefined || ownership !== undefined || grants !== undefined || unconfirmed === true) return true
   return Object.values(publicAccessBlock ?? {}).includes(true)
 }
 
-/** What holds where nothing was said, be it by whoever made the bucket or by the version of this server that wrote the record. */
+/** Defaults for fields that a CreateBucket request, or an older version of this server, left out. */
 export const unsetBucket = {
   tags: [],
   locationConstraint: undefined,
@@ -118,7 +118,7 @@ export const bucketCodec: Codec<BucketRecord> = {
   decode: (key, bytes) => ({ ...unsetBucket, ...stored.decode(key, bytes) }),
 }
 
-/** Twice the days, or twice the years and one. */
+/** One number: twice the days, or twice the years plus one. */
 const retentionPeriod: Packed<DefaultRetention['period']> = {
   write: (writer, period) => writer.number('days' in period ? period.days * 2 : period.years * 2 + 1),
   read(reader) {
@@ -129,10 +129,10 @@ const retentionPeriod: Packed<DefaultRetention['period']> = {
 }
 
 /**
- * What the description of every blob tells of its bucket: what the bucket cannot be found again without. The list is this and no more, and append only: whatever is in it takes
- * room beside every object.
+ * What the description of every blob states about its bucket: only what recovery needs to restore the bucket, because each field takes room in every shard.
+ * Append only.
  */
-const told = {
+const toldByShards = {
   owner: text,
   createdMs: number,
   location: usually(text, unsetBucket.location),
@@ -145,10 +145,10 @@ const told = {
   moving: present,
 } satisfies Partial<PackedFields<BucketRecord>>
 
-/** `guarded`: see `isGuarded`. What guards a bucket takes too much room beside every object, so shards tell only that there is something. */
-export type BucketState = Pick<BucketRecord, keyof typeof told> & { guarded?: true | undefined }
+/** `guarded`: see `isGuarded`. A policy or list takes too much room to repeat in every shard, so shards state only that something guards the bucket. */
+export type BucketState = Pick<BucketRecord, keyof typeof toldByShards> & { guarded?: true | undefined }
 
-const packedState = packedObject<BucketState>({ ...told, guarded: present })
+const packedState = packedObject<BucketState>({ ...toldByShards, guarded: present })
 
 export const packedBucketState: Packed<BucketState> = {
   ...packedState,
@@ -156,8 +156,10 @@ export const packedBucketState: Packed<BucketState> = {
     packedState.write(writer, isGuarded(state) ? { ...state, guarded: true } : state),
 }
 
-/** The bucket with all that `state` tells of it. What shards don't tell stays. */
+/** The bucket with all fields that shards state taken from `state`. The other fields stay as they are. */
 export function withState(bucket: BucketRecord, { guarded, ...state }: BucketState): BucketRecord {
-  const untold: Partial<BucketRecord> = Object.fromEntries(Object.entries(bucket).filter(([field]) => !(field in told)))
-  return { ...unsetBucket, ...untold, ...state, name: bucket.name, id: bucket.id }
+  const kept: Partial<BucketRecord> = Object.fromEntries(
+    Object.entries(bucket).filter(([field]) => !(field in toldByShards)),
+  )
+  return { ...unsetBucket, ...kept, ...state, name: bucket.name, id: bucket.id }
 }

@@ -1,6 +1,6 @@
 /**
- * Descriptions as bytes: a quarter of what they are as text, and one lies beside every small object's data (ADR 0022). The first format was JSON; it is
- * still read.
+ * Packs descriptions into bytes. They take a quarter of their size as text, which matters because one lies beside every small object's data (ADR 0022). The
+ * first format was JSON, and is still read.
  */
 import { readLabel } from '../blobs/blobs.ts'
 import { packedBucketState } from './bucket-record.ts'
@@ -10,19 +10,18 @@ import type {
   ObjectDescription,
   PartDescription,
   SnapshotDescription,
-  VersionDescription,
 } from './descriptions.ts'
 import { firstAttributes, laterAttributes } from './object-attributes.ts'
 import { PackReader, PackWriter } from './packed-bytes.ts'
 import { base64, flag, hex, number, oneOf, packedObject, packedRuns, remembered, text } from './packed-fields.ts'
 import { type Checksum, type Encryption, storedChecksumAlgorithms, type UploadAttributes } from './records.ts'
 
-/** No JSON begins with it, and no label of a shard. */
+/** The first byte of a packed description. Neither JSON nor the label of a shard begins with it. */
 const secondFormat = 2
 
 const checksumAlgorithm = oneOf(storedChecksumAlgorithms)
 const checksumType = oneOf(['FULL_OBJECT', 'COMPOSITE'])
-// Text: to find out that it is base64 costs more than the few bytes that it saves.
+// Text, because checking that a value is base64 costs more than the few bytes that packing saves.
 const digest = packedObject<Pick<Checksum, 'algorithm' | 'value'>>({ algorithm: checksumAlgorithm, value: text })
 
 const encryption = packedObject<Encryption>({
@@ -46,8 +45,10 @@ const described = {
 
 const neededOfAll = ['bucket', 'bucketId', 'key', 'writtenMs', 'etag'] as const
 const neededOfVersion = [...neededOfAll, 'sequence'] as const
+const neededOfPart = [...neededOfAll, 'uploadId', 'partNumber'] as const
+const neededOfSnapshot = ['snapshotId', 'createdMs', 'piece'] as const
 
-/** Of a version: the attributes of its object, and what else came after them. */
+/** The end of a version's description: the object's attributes, and the fields that were added after them. */
 const attributesOfVersion = [
   { of: 'attributes', fields: firstAttributes },
   { fields: { encryption } },
@@ -94,7 +95,7 @@ const part = packedObject<Omit<PartDescription, 'kind'>>(
       { of: 'attributes', fields: laterAttributes },
     ]),
   },
-  [...neededOfAll, 'uploadId', 'partNumber'],
+  neededOfPart,
 )
 
 const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
@@ -104,10 +105,10 @@ const snapshot = packedObject<Omit<SnapshotDescription, 'kind'>>(
     piece: number,
     end: packedObject<NonNullable<SnapshotDescription['end']>>({ pieces: number, entries: number, sha256: hex }),
   },
-  ['snapshotId', 'createdMs', 'piece'],
+  neededOfSnapshot,
 )
 
-// In their second byte.
+// The second byte is the kind.
 const objectKind = 0
 const completionKind = 1
 const partKind = 2
@@ -136,7 +137,7 @@ export function descriptionBytes(description: BlobDescription): Buffer {
   return writer.written()
 }
 
-/** Of the description behind a shard's label, where it has one. `undefined` when the bytes are no description: a shard that this store did not write. */
+/** Reads a description, after the shard's label if there is one. `undefined` when the bytes are not a description, because another program wrote the shard. */
 export function readDescription(bytes: Buffer): BlobDescription | undefined {
   const { description } = readLabel(bytes)
   try {
@@ -168,19 +169,37 @@ function ofKind(kind: number, reader: PackReader): BlobDescription {
   }
 }
 
-const kinds: readonly string[] = ['object', 'completion', 'part', 'snapshot'] satisfies BlobDescription['kind'][]
+/** Fields that every JSON description has. The oldest lack `sequence`, which the second format needs. */
+const neededOfKind: ReadonlyMap<unknown, readonly string[]> = new Map<BlobDescription['kind'], readonly string[]>([
+  ['object', neededOfAll],
+  ['completion', neededOfAll],
+  ['part', neededOfPart],
+  ['snapshot', neededOfSnapshot],
+])
 
-function ofJson(bytes: Buffer): BlobDescription | undefined {
-  const flat = JSON.parse(bytes.toString('utf8'))
-  if (!kinds.includes(flat.kind)) return undefined
-  if (flat.kind === 'part' && flat.upload !== undefined) return { ...flat, upload: withAttributes(flat.upload) }
-  return flat.kind === 'object' || flat.kind === 'completion' ? (withAttributes(flat) as VersionDescription) : flat
+/** All other needed fields are text. */
+const neededNumbers: ReadonlySet<string> = new Set(['writtenMs', 'partNumber', 'createdMs', 'piece'])
+
+/** Checks the fields that name the shard's owner, without which it cannot be recovered. */
+function isDescription(flat: unknown): flat is BlobDescription {
+  if (typeof flat !== 'object' || flat === null) return false
+  const fields = new Map<string, unknown>(Object.entries(flat))
+  const needed = neededOfKind.get(fields.get('kind'))
+  return needed?.every((name) => typeof fields.get(name) === (neededNumbers.has(name) ? 'number' : 'string')) === true
 }
 
-/** The first format has each attribute beside the other fields. */
-function withAttributes(flat: object): object {
+function ofJson(bytes: Buffer): BlobDescription | undefined {
+  const flat: unknown = JSON.parse(bytes.toString('utf8'))
+  if (!isDescription(flat)) return undefined
+  if (flat.kind === 'snapshot') return flat
+  if (flat.kind !== 'part') return withAttributes(flat)
+  return flat.upload === undefined ? flat : { ...flat, upload: withAttributes(flat.upload) }
+}
+
+/** Moves the attributes into a field of their own: in the first format they lie beside the other fields. */
+function withAttributes<T extends object>(flat: T): T {
   const attributes: [string, unknown][] = []
   const others: [string, unknown][] = []
   for (const field of Object.entries(flat)) (field[0] in firstAttributes ? attributes : others).push(field)
-  return { ...Object.fromEntries(others), attributes: Object.fromEntries(attributes) }
+  return { ...Object.fromEntries(others), attributes: Object.fromEntries(attributes) } as T
 }

@@ -1,11 +1,11 @@
-/** What a shard says of itself, so that the index can be rebuilt from shards, and so that a shard's owner can be looked up. How it becomes bytes: `description-bytes`. */
+/** What each shard says about itself, so that the metadata can be rebuilt from shards and the owner of a shard can be looked up. `description-bytes` packs it. */
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
 import type { BucketState } from './bucket-record.ts'
 import type { ObjectAttributes } from './object-attributes.ts'
 import type { Checksum, Encryption, PiecesEnd, UploadAttributes } from './records.ts'
 
 export interface Digested {
-  /** MD5 in hex, or what stands for it: the entity tag of an object or part that was sent in one request. */
+  /** The entity tag of an object or part that was sent in one request: its MD5 in hex, or for some encryptions a value in its place. */
   etag: string
   /** Base64. */
   checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
@@ -14,32 +14,32 @@ export interface Digested {
 interface Described {
   bucket: string
   bucketId: string
-  /** What the bucket was when the blob was written. Absent in what was written before shards told. */
+  /** The bucket's state when the blob was written. Absent in old descriptions. */
   bucketState?: BucketState
   key: string
   etag: string
   writtenMs: number
-  /** Of what clients see. Absent in what was written before shards told. */
+  /** The size that clients see, in bytes. Absent in old descriptions. */
   size?: number
 }
 
 interface DescribedVersion extends Described {
   attributes: ObjectAttributes
-  /** Expected place among the versions of the key, when the blob was written; another writer may have come first. */
+  /** The sequence that was expected when the blob was written. Another write may have taken it since. */
   sequence: number
-  /** With its sequence, the version's id. Absent: a null version, or written before shards told. */
+  /** Forms the version's id, together with the sequence. Absent for a null version, and in old descriptions. */
   versionRandom?: string | undefined
 }
 
-/** Of a blob that is a whole object. */
+/** Describes a blob that is a whole object. */
 export interface ObjectDescription extends DescribedVersion {
   kind: 'object'
   checksum: Digested['checksum']
-  /** For the place that was expected. */
+  /** Wrapped for the expected sequence. */
   encryption: Encryption | undefined
 }
 
-/** Of the note of a completed upload: its blob lists the parts that the object is made of. */
+/** Describes the note of a completed upload, whose blob lists the parts that the object is made of. */
 export interface CompletionDescription extends DescribedVersion {
   kind: 'completion'
   uploadId: string
@@ -47,7 +47,7 @@ export interface CompletionDescription extends DescribedVersion {
   encryption: Encryption | undefined
 }
 
-/** Of a blob that is one part of an upload. */
+/** Describes a blob that is one part of an upload. */
 export interface PartDescription extends Described {
   kind: 'part'
   uploadId: string
@@ -55,18 +55,18 @@ export interface PartDescription extends Described {
   checksum: Digested['checksum']
   encryption: Encryption | undefined
   salt: string | undefined
-  /** What the object is to be. Absent in what was written before shards told. */
+  /** What the client asked for when it began the upload. Absent in old descriptions. */
   upload?: UploadAttributes
 }
 
-/** Of a piece of a metadata snapshot. */
+/** Describes a piece of a metadata snapshot. */
 export interface SnapshotDescription {
   kind: 'snapshot'
   snapshotId: string
   createdMs: number
   /** From 0. */
   piece: number
-  /** Of the last, which is empty: what all before it must be. */
+  /** Only in the last piece, which is empty: the totals that all pieces before it must have. */
   end?: PiecesEnd | undefined
 }
 

@@ -1,6 +1,6 @@
 /** What an access control list holds, as the records of buckets and objects keep it. */
 
-/** Whom a grant is to: one account, whoever signed, or everyone. */
+/** Who gets the permission: one account, every signed request, or everyone. */
 export type Grantee =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'authenticated' }

@@ -1,4 +1,4 @@
-/** Accounts, users, policies and keys that are made at run time. All of them are in the metadata and its snapshots, and in no shard. */
+/** Records of accounts, users, policies and keys that are made at run time. The metadata and its snapshots hold them; shards do not. */
 import type { PublicAccessBlock } from './bucket-record.ts'
 import type { Tag } from './object-attributes.ts'
 import { jsonCodec } from './record-format.ts'
@@ -10,7 +10,7 @@ export interface AccountRecord {
   disabled?: true | undefined
 }
 
-/** What is set for an account, be it made at run time or declared by the configuration. */
+/** Settings of an account. The account itself is made at run time or declared in the configuration. */
 export interface AccountSettingsRecord {
   publicAccessBlock?: PublicAccessBlock | undefined
 }
@@ -22,7 +22,7 @@ export interface NamedDocument {
 }
 
 export interface UserRecord {
-  /** Never used again for another user. */
+  /** Never reused for another user. */
   id: string
   createdMs: number
   disabled?: true | undefined
@@ -38,7 +38,7 @@ export interface PolicyRecord {
   changedMs: number
 }
 
-/** A secret as it is stored: only the key ring opens it. */
+/** A secret as it is stored. Only the key ring opens it. */
 export interface SealedSecret {
   /** Base64. */
   sealed: string

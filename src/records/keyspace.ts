@@ -13,17 +13,17 @@
  *     g id                            GarbageRecord  in order of the time it became garbage
  *     q id                            OrphanRecord   in quarantine, in order of the time they were found
  *     r bucket key sequence           RepairRecord   versions whose blob lacks copies, or has damaged ones
- *     r (empty) uploadId partNumber   RepairRecord   parts of which that is so
- *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots of which that is so
+ *     r (empty) uploadId partNumber   RepairRecord   parts, likewise
+ *     r (empty) "snapshot "id piece   RepairRecord   pieces of snapshots, likewise
  *     m snapshotId piece              SnapshotPieceRecord  metadata snapshots on stores; ids sort by time
- *     e as r                          MoveRecord     versions and parts whose blob may lie elsewhere than their bucket's data belongs
- *     k kind name                     TaskRecord     long work, asked for by an operator or by the time
+ *     e as r                          MoveRecord     versions and parts whose blob may lie outside their bucket's location
+ *     k kind name                     TaskRecord     long work, started by an operator or by a schedule
  *     a kind account name             identities: AccountRecord, AccountSettingsRecord, UserRecord, PolicyRecord
  *     a "key" (empty) accessKeyId     KeyRecord
  *     a "generation" (empty) (empty)  GenerationRecord   counts the changes of identities
  *     s name                          records of the server itself, kept by a reset: src/instance/sealed-record.ts
  *
- * Buckets name their objects by name, not by id, so that one lookup answers a GET; a bucket is removed only when it has none.
+ * Keys of objects contain the bucket's name, not its id, so that one lookup answers a GET. That is safe because a bucket is removed only when it is empty.
  */
 import type { Fold, Key } from '../kv/kv.ts'
 import {
@@ -42,13 +42,13 @@ export const noValue: Buffer = Buffer.alloc(0)
 
 const ownersTable = 'o'.charCodeAt(0)
 const openUploadsTable = 'u'.charCodeAt(0)
-/** Whether it is a key of a table that has no values. */
+/** Whether the key is in a table whose values are empty. */
 export const isIndexKey = (key: Key): boolean => key[1] === 0 && (key[0] === ownersTable || key[0] === openUploadsTable)
 
 export const buckets: KeyRange = rangeOf('b')
 const bucketKeys = new Map<string, Key>()
 
-/** Kept, because nearly every request needs its bucket. */
+/** Packed keys are remembered, because nearly every request needs its bucket's. */
 export function bucketKey(name: string): Key {
   const known = bucketKeys.get(name)
   if (known !== undefined) return known
@@ -62,7 +62,7 @@ export const ownedBucketKey = (owner: string, name: string): Key => packKey('o',
 export const ownedBuckets = (owner: string, prefix: string): KeyRange => rangeStartingWith(['o', owner], prefix)
 export const ownedBucketName = (key: Key): string => unpackKey(key, ['string', 'string', 'string'])[2]
 
-// An object's key comes last and raw: nothing follows that would need it escaped.
+// An object's key comes last, so it needs no escaping.
 export const objectKey = (bucket: string, key: string): Key => packTail(['c', bucket], key)
 
 /** The keys of one bucket's objects, packed and unpacked. */
@@ -92,10 +92,10 @@ export class ObjectKeys {
   }
 }
 
-/** How a listing makes groups of keys. */
+/** How a listing groups keys. */
 interface Folding {
   prefix: string
-  /** Empty: not at all. */
+  /** Empty: no grouping. */
   delimiter: string
 }
 
@@ -104,7 +104,7 @@ function foldOf(head: Key, text: Fold['text'], { prefix, delimiter }: Folding): 
   return { head, text, from: Buffer.byteLength(prefix), delimiter: Buffer.from(delimiter) }
 }
 
-// Counted down, so that the newest comes first.
+// Keys count sequences down from here, so that the newest version comes first.
 const sequenceMax = 2 ** 48 - 1
 
 export const historyKey = (bucket: string, key: string, sequence: number): Key =>
@@ -181,13 +181,13 @@ export const orphanKey = (id: string): Key => packKey('q', id)
 export const orphans: KeyRange = rangeOf('q')
 export const orphanIdOf = (key: Key): string => unpackKey(key, ['string', 'string'])[1]
 
-/** What a blob is of. */
+/** What a blob belongs to: its owner's record references it. */
 export type BlobOwner =
   | { kind: 'version'; bucket: string; key: string; sequence: number }
   | { kind: 'part'; uploadId: string; number: number }
   | { kind: 'snapshot'; id: string; piece: number }
 
-// No bucket has an empty name, and no upload's id a space.
+// Keeps the three kinds apart: no bucket has an empty name, and no upload id contains a space.
 const snapshotMark = 'snapshot '
 export function repairKey(owner: BlobOwner): Key {
   if (owner.kind === 'version') return packKey('r', owner.bucket, owner.key, owner.sequence)
@@ -209,7 +209,7 @@ export function snapshotPieceOf(packed: Key): { id: string; piece: number } {
   return { id, piece }
 }
 
-/** Whose blob belongs to a bucket. */
+/** The owners whose blobs belong to a bucket, and move with it. */
 export type MovableOwner = Extract<BlobOwner, { kind: 'version' | 'part' }>
 
 export const moveKey = (owner: MovableOwner): Key =>
@@ -231,7 +231,7 @@ export function taskOf(packed: Key): { kind: string; name: string } {
   return { kind, name }
 }
 
-/** Names within an account, which no two of a kind share. */
+/** Tables of identities. A name is unique within its kind and account. */
 export type IdentityKind = 'account' | 'settings' | 'user' | 'policy' | 'key' | 'generation'
 export const identityKey = (kind: IdentityKind, accountId: string, name: string): Key =>
   packKey('a', kind, accountId, name)

@@ -1,5 +1,5 @@
 /**
- * Manifests as bytes: a third of what they are as text, and one lies in every object's record. Pure.
+ * Packs manifests into bytes. They take a third of their size as text, which matters because every object's record holds one. Pure.
  *
  *     scheme u8, location text, locationVersion, size, missing, [data, parity, unitBytes of an erasure code], count, then for each shard:
  *     index + 1 (0: a whole copy), storeId id, id id
@@ -12,7 +12,6 @@ import { PackReader, PackWriter } from './packed-bytes.ts'
 const replicaScheme = 1
 const erasureScheme = 2
 
-/** Pieces of it, to be laid one behind another. */
 export function manifestBytes(manifest: Manifest): Buffer {
   const writer = new PackWriter()
   writer.number(manifest.scheme === 'replica' ? replicaScheme : erasureScheme)
@@ -34,7 +33,7 @@ export function manifestBytes(manifest: Manifest): Buffer {
   return writer.written()
 }
 
-/** Of bytes that hold a manifest and nothing else. Throws when they do not. */
+/** Throws when the bytes are not exactly one manifest. */
 export function readManifest(bytes: Buffer): Manifest {
   const reader = new PackReader(bytes)
   const scheme = reader.number()

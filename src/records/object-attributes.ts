@@ -1,6 +1,6 @@
 /**
- * What a client sets on an object, declared once. It travels as one value: from the request into the record and into what shards say, and from there into copies and
- * completed uploads. A new attribute is one optional field of `ObjectAttributes`, and one of `laterAttributes`.
+ * Declares once what a client sets on an object. It travels as one value: from the request into the record and the descriptions of shards, and from there into
+ * copies and completed uploads. A new attribute is one optional field of `ObjectAttributes`, and one of `laterAttributes`.
  */
 import type { Grant } from './grant.ts'
 import {
@@ -27,7 +27,7 @@ export interface Retention {
   untilMs: number
 }
 
-/** Headers that describe an object and are given back as they came. */
+/** Headers that describe an object. Answers repeat them unchanged. */
 export interface DescriptiveHeaders {
   contentType?: string | undefined
   contentEncoding?: string | undefined
@@ -38,8 +38,8 @@ export interface DescriptiveHeaders {
 }
 
 /**
- * S3's names of where an object is kept. Here they are names: every class is kept alike, and readable at once. Append only, at most 16: records hold
- * places in this list.
+ * S3's storage classes. Here they are only names: objects of every class are stored alike and can be read at once. Append only, at most 16, because records
+ * hold positions in this list.
  */
 export const storageClasses = [
   'STANDARD',
@@ -57,7 +57,7 @@ export const storageClasses = [
   'FSX_ONTAP',
 ] as const
 
-/** STANDARD is what is not said. */
+/** STANDARD is stored as no class. */
 export type StorageClass = Exclude<(typeof storageClasses)[number], 'STANDARD'>
 
 /** What a client set on an object when it began to write it. */
@@ -69,9 +69,9 @@ export interface ObjectAttributes {
   legalHold?: boolean | undefined
   /** Absent: STANDARD. */
   storageClass?: StorageClass | undefined
-  /** Where a website sends who asks for the object. Kept and given back; no website is served here. */
+  /** Where a website redirects requests for the object. */
   websiteRedirectLocation?: string | undefined
-  /** Account id. Absent: the owner of the bucket. It counts while the bucket has access control lists. */
+  /** Account id. Absent: the owner of the bucket. It counts only while the bucket has access control lists. */
   owner?: string | undefined
   /** The access control list. Absent: the owner alone. */
   grants?: readonly Grant[] | undefined
@@ -81,7 +81,7 @@ export const retentionMode = oneOf(['GOVERNANCE', 'COMPLIANCE'])
 
 const [, ...namedClasses] = storageClasses
 
-/** How they lie in descriptions, before other fields: this list is closed. */
+/** The attributes that descriptions pack before other fields. The list is closed: new attributes go into `laterAttributes`. */
 export const firstAttributes = {
   headers: perhapsEmpty(
     packedObject<DescriptiveHeaders>({
@@ -102,10 +102,10 @@ export const firstAttributes = {
   websiteRedirectLocation: text,
 } satisfies Partial<PackedFields<ObjectAttributes>>
 
-/** Grants change, and shards tell what was written first: an object that is found again from its shards must not be open to those whom its owner has since shut out. */
-type Untold = 'grants'
+/** Grants change, but shards keep what was first written. An object restored from its shards must not be open to those whom its owner has shut out since. */
+type NotInShards = 'grants'
 
-/** Those that came since, behind all other fields. Append only. */
+/** The attributes that were added later. Descriptions pack them after all other fields. Append only. */
 export const laterAttributes = { owner: text } satisfies PackedFields<
-  Omit<ObjectAttributes, keyof typeof firstAttributes | Untold>
+  Omit<ObjectAttributes, keyof typeof firstAttributes | NotInShards>
 >

@@ -1,18 +1,18 @@
 /**
- * What an object's record says behind its fixed part. What nearly every object has lies there as text, its lengths before it; what few have follows
- * as JSON. To parse JSON for each GET and HEAD costs as much as to find the record (ADR 0010).
+ * Encodes the rest of an object's record, which follows the fixed part. Fields that nearly every object has are stored as text, after the lengths of the texts;
+ * fields that few objects have follow as JSON. Parsing JSON for each GET and HEAD would cost as much as finding the record (ADR 0010).
  */
 import type { ShardPlace } from '../blobs/blobs.ts'
 import type { DescriptiveHeaders, ObjectAttributes } from './object-attributes.ts'
 import type { ListedObject, ObjectRecord } from './records.ts'
 
-/** Everything of a record but its fixed part. */
+/** Everything in a record except its fixed part. */
 type ObjectRest = Pick<ObjectRecord, 'attributes' | 'data' | 'encryption'> & { checksumValue: string | undefined }
 
-/** As JSON, where an attribute is a field like the others. */
+/** The fields stored as JSON. Attributes lie beside the other fields. */
 type FewFields = Partial<Omit<ObjectAttributes, 'storageClass'> & Omit<ObjectRest, 'attributes'>>
 
-// Lengths of the texts, in the order in which they lie; zero: not there.
+// Lengths of the texts, in the order of the texts. Zero: the text is absent.
 const contentTypeBytesAt = 0
 const checksumBytesAt = 1
 const locationBytesAt = 2
@@ -24,7 +24,7 @@ const textsAt = 9
 const textBytesMax = 255
 const locationVersionMax = 0xffff_ffff
 
-/** One byte a character, and not empty: only what is there has a length. */
+/** Whether the value fits as a text: one byte per character, and not empty, because a length of zero means absent. */
 function isText(text: string | undefined): text is string {
   return text !== undefined && text.length > 0 && text.length <= textBytesMax && isLatin1(text)
 }
@@ -40,7 +40,7 @@ interface OnlyCopy {
   shard: ShardPlace
 }
 
-/** Of a blob that lies in one piece, whole, in one store, and is as long as its object. */
+/** The copy of a blob that has exactly one, whole, in one store, as long as the object. `undefined` for any other data. */
 function onlyCopyOf({ data, size }: ObjectRecord): OnlyCopy | undefined {
   if (data.kind !== 'blob' || data.manifest.scheme !== 'replica') return undefined
   const { location, locationVersion, shards, missing, size: blobBytes } = data.manifest
@@ -50,7 +50,7 @@ function onlyCopyOf({ data, size }: ObjectRecord): OnlyCopy | undefined {
   return fits && shard.index === undefined ? { location, locationVersion, shard } : undefined
 }
 
-/** The bytes come with `before` bytes of room in front of them. */
+/** Leaves `before` bytes of room at the start, for the fixed part. */
 export function encodeRest(record: ObjectRecord, before: number): Buffer {
   const { attributes, data, encryption } = record
   const { headers } = attributes
@@ -95,7 +95,7 @@ export function encodeRest(record: ObjectRecord, before: number): Buffer {
   return bytes
 }
 
-/** Those that have no place of their own. `undefined`: none, as of nearly every object. */
+/** The attributes that `placed` does not name. `undefined` when there are none, as in nearly every object. */
 function othersOf(attributes: ObjectAttributes): object | undefined {
   for (const name in attributes) {
     if (placed.has(name) || attributes[name as keyof ObjectAttributes] === undefined) continue
@@ -121,7 +121,7 @@ function isEmpty(record: object): boolean {
 
 const noHeaders: DescriptiveHeaders = {}
 
-/** Reads from `at` to the end. `listed`: the fixed part. */
+/** Reads from `at` to the end. Takes size and storage class from the decoded fixed part. */
 export function decodeRest(bytes: Buffer, at: number, { size, storageClass }: ListedObject): ObjectRest {
   const typeEnd = bytes[at + contentTypeBytesAt] ?? 0
   const checksumEnd = typeEnd + (bytes[at + checksumBytesAt] ?? 0)
@@ -129,7 +129,7 @@ export function decodeRest(bytes: Buffer, at: number, { size, storageClass }: Li
   const storeIdEnd = locationEnd + (bytes[at + storeIdBytesAt] ?? 0)
   const end = storeIdEnd + (bytes[at + shardIdBytesAt] ?? 0)
   const fewAt = at + textsAt + end
-  // One call into Node for all of them.
+  // Decodes all texts together, because each call into Node costs time.
   const texts = bytes.toString('latin1', at + textsAt, fewAt)
   const few: FewFields | undefined = fewAt === bytes.length ? undefined : JSON.parse(bytes.toString('utf8', fewAt))
   const headers = few?.headers ?? (typeEnd === 0 ? noHeaders : { contentType: texts.slice(0, typeEnd) })
@@ -152,7 +152,7 @@ export function decodeRest(bytes: Buffer, at: number, { size, storageClass }: Li
   }
 }
 
-/** The rest as it was in the first format of the record: JSON alone. */
+/** Reads the rest in the record's first format, which was JSON alone. */
 export function decodeFirstRest(bytes: Buffer, at: number, { storageClass }: ListedObject): ObjectRest {
   const flat: FewFields & Pick<ObjectRest, 'data'> = JSON.parse(bytes.toString('utf8', at))
   const { checksumValue, data, encryption } = flat

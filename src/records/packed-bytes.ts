@@ -1,11 +1,11 @@
 /**
- * The values that manifests and descriptions are made of, as bytes one behind the other. Pure.
+ * Writes and reads the values that manifests and descriptions are made of, as consecutive bytes. Pure.
  *
  *     number  LEB128
- *     text    its length as a number, its UTF-8
- *     id      a text in which runs of 32 hexadecimal digits are 16 bytes: how many runs, then text, run, text, ... text
- *     hex     2 x its length + 1, and two lowercase digits a byte; what is no such text: 2 x its length, and its UTF-8
- *     base64  the same of base64
+ *     text    its length in bytes as a number, then its UTF-8
+ *     id      a text in which each run of 32 lowercase hexadecimal digits is 16 bytes: the number of runs, then text, run, text, ... text
+ *     hex     2 x the number of bytes + 1, then the bytes, for lowercase hexadecimal digits; any other text: 2 x its length in bytes, then its UTF-8
+ *     base64  like hex, for base64
  */
 
 const hexRun = /([0-9a-f]{32})/
@@ -14,17 +14,17 @@ const numberBytesMax = 8
 const hexRunChars = 32
 const hexRunBytes = hexRunChars / 2
 
-/** Negative enough for a byte to be so: none, or an uppercase one. */
+/** Stands for a character that is not a lowercase digit. Negative enough to make the byte negative, whatever the other digit is. */
 const noDigit = -0x100
 
-/** Of a character code. */
+/** The value of the digit with this character code. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30
   return code >= 0x61 && code <= 0x66 ? code - 0x61 + 10 : noDigit
 }
 
 export class PackWriter {
-  /** Reused: what is written is copied out at the end. */
+  /** Reused by all writers: `written` copies the result out. */
   static #scratch = Buffer.allocUnsafeSlow(4096)
   #at = 0
 
@@ -40,14 +40,14 @@ export class PackWriter {
     this.#at = at
   }
 
-  /** Room for a number that is known later, in as many bytes. Where it is. */
+  /** Leaves this many bytes for a number that is known later, and returns where they are. */
   gap(bytes: number): number {
     this.#roomFor(bytes)
     this.#at += bytes
     return this.#at - bytes
   }
 
-  /** The number that a gap was left for. A byte that it would not need says that another follows. */
+  /** Writes the number into a gap. It fills all bytes: those that a small number does not need are padding with the continuation bit. */
   fill(gap: number, bytes: number, value: number): void {
     const scratch = PackWriter.#scratch
     let rest = value
@@ -59,7 +59,7 @@ export class PackWriter {
   }
 
   text(value: string): void {
-    // Most are short and plain: a call into the engine costs more than they do.
+    // Most texts are short ASCII: a loop over them costs less than a native call.
     if (value.length <= shortChars && this.#ascii(value)) return
     const bytes = Buffer.byteLength(value)
     this.number(bytes)
@@ -68,7 +68,7 @@ export class PackWriter {
 
   id(value: string): void {
     const pieces = value.length < hexRunChars ? [value] : value.split(hexRun)
-    // Every other piece is a run.
+    // `split` keeps the runs: every second piece is one.
     this.number((pieces.length - 1) / 2)
     for (const [i, piece] of pieces.entries()) {
       if (i % 2 === 0) this.text(piece)
@@ -103,12 +103,12 @@ export class PackWriter {
     return this.#at
   }
 
-  /** What was written from that length on. */
+  /** A copy of what was written from offset `from` on. */
   written(from = 0): Buffer {
     return Buffer.from(PackWriter.#scratch.subarray(from, this.#at))
   }
 
-  /** Answers whether it is short and plain; else nothing is written. */
+  /** Writes a short ASCII text, and returns true. Writes nothing and returns false for any other text. */
   #ascii(value: string): boolean {
     const { length } = value
     const scratch = this.#roomFor(1 + length)
@@ -123,7 +123,7 @@ export class PackWriter {
     return true
   }
 
-  /** Answers whether they are all digits. */
+  /** Writes lowercase hexadecimal digits as bytes, and returns true. Writes nothing and returns false for any other text. */
   #digits(value: string): boolean {
     const { length } = value
     const scratch = this.#roomFor(length / 2)
@@ -160,7 +160,7 @@ export class PackWriter {
   }
 }
 
-/** Throws where the bytes are not what is asked for. */
+/** Every method throws when the bytes do not hold what it reads. */
 export class PackReader {
   readonly #bytes: Buffer
   #at: number

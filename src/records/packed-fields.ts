@@ -1,11 +1,11 @@
-/** Objects as bytes, declared field by field: which are there is one bit each, and what is as usual takes no more. Pure. */
+/** Packs objects into bytes, as declared field by field. Each field takes a bit that says whether it is present; a usual value takes only that bit. Pure. */
 import type { PackReader, PackWriter } from './packed-bytes.ts'
 
 /** How a value becomes bytes. */
 export interface Packed<T> {
   write(writer: PackWriter, value: T): void
   read(reader: PackReader): T
-  /** A value that need not be written, as it is what is read where nothing is. */
+  /** The value that an absent field stands for, so it need not be written. */
   readonly usual?: Usual<T>
 }
 
@@ -16,17 +16,17 @@ interface Usual<T> {
 
 type Present<T> = Exclude<T, undefined>
 
-/** In the order in which they lie. Append only: bytes that were written before have no bit for what comes later. At most 30. */
+/** Fields in the order of their bits and bytes. Append only: older bytes have no bits for later fields. At most 30. */
 export type PackedFields<T> = { readonly [Field in keyof Required<T>]: Packed<Present<T[Field]>> }
 
-/** Fields in a row: the object's own, or those of an object within it, which lie as if they were its own. */
+/** Consecutive fields: the object's own, or those of the object in its field `of`, packed as if they were its own. */
 type Run<T> =
   | { of?: undefined; fields: Partial<PackedFields<T>> }
   | { [Name in keyof T]-?: { of: Name; fields: Partial<PackedFields<Present<T[Name]>>> } }[keyof T]
 
 /**
- * An object: bits of what is there, lowest first, as a number that takes a byte for every seven fields; then that. Refuses to read bits that it knows
- * no field for, and what lacks a field that is `needed`.
+ * Packs an object: a number whose bits say which fields are present, lowest first, in one byte for every seven fields; then the fields. Reading throws on bits
+ * without a known field, and when a `needed` field is absent.
  */
 export function packedObject<T extends object>(fields: PackedFields<T>, needed?: readonly (keyof T)[]): Packed<T> {
   return packedRuns<T>([{ fields }], needed)
@@ -34,7 +34,7 @@ export function packedObject<T extends object>(fields: PackedFields<T>, needed?:
 
 type Holder = Record<PropertyKey, unknown>
 
-/** The same of an object whose fields are declared in runs. Append only, too: of the last run of each kind, or as another run. */
+/** The same for an object whose fields are declared in runs. Also append only: add fields to the last run, or add another run. */
 export function packedRuns<T extends object>(
   declared: readonly Run<T>[],
   needed: readonly (keyof T)[] = [],
@@ -102,10 +102,10 @@ export const flag: Packed<boolean> = {
   read: (reader) => reader.number() === 1,
 }
 
-/** Its bit says it all. */
+/** A field whose bit is its only content. */
 export const present: Packed<true> = { write: () => {}, read: () => true }
 
-/** A place in the list, which is append only. */
+/** One of the names, stored as its position in the list. The list is append only. */
 export function oneOf<const T extends string>(names: readonly T[]): Packed<T> {
   return {
     write: (writer, value) => writer.number(names.indexOf(value)),
@@ -151,22 +151,22 @@ function isEmpty(record: object): boolean {
   return true
 }
 
-/** What is read where nothing is: `value`, which most have. */
+/** A field that most objects have with this `value`, which is not written. */
 export function usually<T extends string>(field: Packed<T>, value: NoInfer<T>): Packed<T> {
   return { ...field, usual: { is: (other) => other === value, value: () => value } }
 }
 
-/** An object that may have nothing to say. */
+/** An object that is not written when all its fields are absent. */
 export function perhapsEmpty<T extends object>(object: Packed<T>, empty: T): Packed<T> {
-  return { ...object, usual: { is: saysNothing, value: () => empty } }
+  return { ...object, usual: { is: hasNoFields, value: () => empty } }
 }
 
-function saysNothing(record: object): boolean {
+function hasNoFields(record: object): boolean {
   for (const name in record) if (record[name as keyof typeof record] !== undefined) return false
   return true
 }
 
-/** The bytes of a record that does not change are remembered for as long as it is. */
+/** Remembers the bytes of each record for as long as the record lives. Records must not change. */
 export function remembered<T extends object>(record: Packed<T>): Packed<T> {
   const bytes = new WeakMap<T, Buffer>()
   return {

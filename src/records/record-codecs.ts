@@ -1,4 +1,4 @@
-/** How records of each kind become bytes. */
+/** Encodes and decodes the records of each kind. */
 import type { Key } from '../kv/kv.ts'
 import { type ObjectAttributes, storageClasses } from './object-attributes.ts'
 import { decodeFirstRest, decodeRest, encodeRest } from './object-rest.ts'
@@ -60,7 +60,7 @@ export const snapshotPieceCodec = jsonCodec<SnapshotPieceRecord>()
 export const moveCodec = jsonCodec<MoveRecord>()
 export const taskCodec = jsonCodec<TaskRecord>()
 
-/** The first format says only the time: of no boot that is known, with all allowances whole. */
+/** The first format holds only the time. Its upgrade has an unknown boot and unused allowances. */
 export const lockClockCodec = secondJsonCodec<FirstLockClockRecord, LockClockRecord>(({ trustedMs }) => ({
   trustedMs,
   measured: { boot: '', ms: 0 },
@@ -69,7 +69,7 @@ export const lockClockCodec = secondJsonCodec<FirstLockClockRecord, LockClockRec
 }))
 export const nullVersionCodec = jsonCodec<NullVersionRecord>()
 
-// A version's record: a fixed part that listings read, then the rest (`object-rest`). A delete marker is the fixed part alone.
+// A version's record is a fixed part, which listings read, then the rest (`object-rest`). A delete marker has only the start of the fixed part.
 const kindAt = contentAt
 const versionRandomAt = kindAt + 1
 const sequenceAt = versionRandomAt + versionRandomBytes
@@ -80,14 +80,14 @@ const partCountAt = etagAt + 16
 const checksumAt = partCountAt + 2
 const restAt = checksumAt + 1
 
-// Bits of the kind.
+// Bits of the byte at `kindAt`.
 const markerBit = 1
 const nullBit = 2
-/** Above them, four bits of an object's storage class: its place in the list of classes. Records from before there were classes have zero, STANDARD. */
+/** Above them are four bits for an object's storage class: its position in the list of classes. Records from before there were classes have zero, STANDARD. */
 const storageClassShift = 2
 const storageClassMask = 0b1111
 
-/** Zero: none. Then two of each algorithm, by its place in the stored order. */
+/** Code zero is no checksum. Then each algorithm has two codes, one per type, in the stored order. */
 const checksumCodes: readonly (ListedObject['checksum'] | undefined)[] = [
   undefined,
   ...storedChecksumAlgorithms.flatMap((algorithm) => [
@@ -126,7 +126,7 @@ function decodeStorageClass(key: Key, bytes: Buffer): ListedObject['storageClass
   return name === 'STANDARD' ? undefined : name
 }
 
-/** A code that is not known must not read as no checksum: a later version of this server may have written it. */
+/** An unknown code must not read as "no checksum", because a later version of this server may have written it. */
 function decodeChecksum(key: Key, bytes: Buffer): ListedObject['checksum'] {
   const code = bytes[checksumAt] ?? 0
   if (code >= checksumCodes.length) throw new RecordDamaged(key, `unknown checksum ${code}`)
@@ -170,13 +170,13 @@ export const versionCodec = {
     return seal(key, bytes, secondFormat)
   },
 
-  /** Only what a listing shows. */
+  /** Decodes only what a listing shows. */
   decodeListed(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
     unseal(key, bytes, secondFormat)
     return isMarker(bytes) ? { kind: 'marker', ...decodeName(bytes) } : decodeListedObject(key, bytes)
   },
 
-  /** The same with the object's owner, which is not among what listings read at once. */
+  /** The same with the object's owner, which needs the whole record decoded. */
   decodeOwned(key: Key, bytes: Buffer): ListedObject | DeleteMarker {
     const record = versionCodec.decode(key, bytes)
     return record.kind === 'marker' ? record : { ...decodeListedObject(key, bytes), owner: record.attributes.owner }
@@ -185,13 +185,13 @@ export const versionCodec = {
   decode(key: Key, bytes: Buffer): VersionRecord {
     const listed = versionCodec.decodeListed(key, bytes)
     if (listed.kind === 'marker') return listed
-    const decodeBehind = bytes[formatAt] === secondFormat ? decodeRest : decodeFirstRest
-    const rest = decodeBehind(bytes, restAt, listed)
+    const decodeItsRest = bytes[formatAt] === secondFormat ? decodeRest : decodeFirstRest
+    const rest = decodeItsRest(bytes, restAt, listed)
     const checksum =
       listed.checksum === undefined || rest.checksumValue === undefined
         ? undefined
         : { ...listed.checksum, value: rest.checksumValue }
-    // Field by field: every GET comes by here, and to spread costs as much as to parse.
+    // Field by field: every GET runs this, and a spread costs as much as the parsing.
     return {
       kind: 'object',
       sequence: listed.sequence,
@@ -207,7 +207,7 @@ export const versionCodec = {
   },
 }
 
-/** Records of objects alone: current versions are never markers. */
+/** For current versions, which are always objects. Throws `RecordDamaged` for a marker. */
 export const objectCodec = {
   encode: (key: Key, record: ObjectRecord): Buffer => versionCodec.encode(key, record),
   decodeListed: (key: Key, bytes: Buffer): ListedObject => objectOf(key, versionCodec.decodeListed(key, bytes)),

@@ -1,6 +1,6 @@
 /**
- * What all records have in common as bytes. Every record starts with its format and a CRC32C over key and content, so that a flipped bit or a record
- * under a wrong key is noticed on read. Older formats are upgraded on read; writes use the newest.
+ * The byte format that all records share. Every record starts with its format number and a CRC32C over key and content, so that a read notices a flipped bit
+ * or a record under a wrong key. Older formats are upgraded on read; writes use the newest.
  */
 import { crc32c } from '@node-rs/crc32'
 import type { Manifest } from '../blobs/blobs.ts'
@@ -16,25 +16,25 @@ export class RecordDamaged extends Error {
   }
 }
 
-/** The first of every kind of record: JSON, behind a fixed part where there is one. */
+/** The first format of every kind of record: JSON, after a fixed part if the kind has one. */
 const jsonFormat = 1
-/** Of those kinds that have another by now. */
+/** The second format, of the kinds that have one. */
 export const secondFormat = 2
 export const formatAt = 0
 const crcAt = 1
 export const contentAt = 5
 
-/** Small records are laid behind their key and checked in one piece: a native call costs more than to copy them. */
+/** Small records are copied behind their key and checked in one piece, because a second native call costs more than the copy. */
 const pieceAt = contentAt
 const pieceBytesMax = limits.kvKeyBytesMax + 4096
 const piece = Buffer.allocUnsafeSlow(pieceAt + pieceBytesMax)
-/** By their length. To make a view takes as long as the copy. */
+/** Views of `piece` by length, kept because making a view takes as long as the copy. */
 const pieceViews = new Array<Buffer | undefined>(pieceBytesMax + 1)
 
 function checksumOf(key: Key, record: Buffer): number {
   const bytes = key.length + record.length - contentAt
   if (bytes > pieceBytesMax) return crc32c(record.subarray(contentAt), crc32c(key))
-  // The key is laid over the format and the checksum, which come with the record.
+  // The copy of the record begins with its format and checksum. The key overwrites them.
   piece.set(record, pieceAt + key.length - contentAt)
   piece.set(key, pieceAt)
   let view = pieceViews[bytes]
@@ -51,7 +51,7 @@ export function seal(key: Key, record: Buffer, format = jsonFormat): Buffer {
   return record
 }
 
-/** `newest`: the last format that the kind of record has had. */
+/** Verifies a record. `newest`: the newest format of its kind. Throws `RecordDamaged`. */
 export function unseal(key: Key, record: Buffer, newest = jsonFormat): void {
   if (record.length < contentAt) throw new RecordDamaged(key, 'too short')
   const format = record[formatAt] ?? 0
@@ -77,7 +77,7 @@ export function jsonCodec<T>(): Codec<T> {
   }
 }
 
-/** The same of a kind whose JSON has changed once. `upgrade`: what a record of the first format is in the second. */
+/** The same for a kind whose JSON has changed once. `upgrade` turns a record of the first format into one of the second. */
 export function secondJsonCodec<First, T>(upgrade: (first: First) => T): Codec<T> {
   return {
     encode: (key, record) => sealJson(key, record, secondFormat),
@@ -99,12 +99,12 @@ function contentOf(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8', contentAt))
 }
 
-/** Where JSON shows that a manifest stands before it. */
+/** The field that `manifestCodec` keeps out of the JSON. */
 interface Manifested {
   manifest?: Manifest
 }
 
-/** A record whose content is JSON, and may have a manifest: its length (0: none) in two bytes, the manifest, and what else there is as JSON. */
+/** A record that can have a manifest: the manifest's length (0: none) in two bytes, the packed manifest, and the other fields as JSON. */
 export function manifestCodec<T extends object>(): Codec<T> {
   return {
     encode(key, record) {

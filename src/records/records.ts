@@ -1,4 +1,4 @@
-/** What the metadata keeps. How it becomes bytes: `record-codecs`. */
+/** The records of the metadata. `record-codecs` turns them into bytes. */
 
 import type { Manifest } from '../blobs/blobs.ts'
 import type { ChecksumAlgorithm } from '../checksums/checksums.ts'
@@ -8,26 +8,26 @@ import type { ObjectAttributes, StorageClass } from './object-attributes.ts'
 
 export interface Checksum {
   algorithm: ChecksumAlgorithm
-  /** Base64; with `-N` behind it when composite over N parts. */
+  /** Base64, followed by `-N` when it is a composite over N parts. */
   value: string
   type: 'FULL_OBJECT' | 'COMPOSITE'
 }
 
 /** How an object's bytes are encrypted, and the object's own key, wrapped. */
 export interface Encryption {
-  /** Whose key wraps the object's: this server's (SSE-S3), a named one of it (SSE-KMS), or one that the client holds (SSE-C). */
+  /** Whose key wraps the object's key: this server's (SSE-S3), a named one of this server's (SSE-KMS), or one that the client holds (SSE-C). */
   by: 'store' | 'kms' | 'customer'
   wrappedKey: string
-  /** The key of the ring that wrapped it. Absent: the client's. */
+  /** The ring key that wrapped it. Absent: the client's key did. */
   wrappedBy?: { name: string; id: string } | undefined
-  /** Of SSE-KMS: base64 of JSON, as the client gave it. The wrapping is bound to it. */
+  /** For SSE-KMS: base64 of JSON, as the client gave it. The wrapping is bound to it. */
   context?: string | undefined
   bucketKeyEnabled?: boolean | undefined
-  /** The sequence that the wrapping is bound to, where that is not the version's: it was expected, and another version had it. Only of what was recovered. */
+  /** The sequence that the wrapping is bound to, if it is not the version's own: another version took the expected one. Only recovered objects have it. */
   boundSequence?: number | undefined
 }
 
-/** `count` parts in a row, numbered from `first`, of `size` bytes each. */
+/** `count` parts with consecutive numbers from `first`, of `size` bytes each. */
 export interface PartRun {
   first: number
   count: number
@@ -37,7 +37,7 @@ export interface PartRun {
 /** One blob, or the parts that an upload left under its id. */
 export type ObjectData =
   | { kind: 'blob'; manifest: Manifest }
-  /** `note`: a blob that tells which they are, so that the object can be found again from shards alone. */
+  /** `note`: a blob that lists the parts, so that recovery can restore the object from shards alone. */
   | { kind: 'parts'; uploadId: string; runs: readonly PartRun[]; note?: Manifest | undefined }
 
 /** What every version of a key has. */
@@ -49,7 +49,7 @@ export interface VersionName {
   modifiedMs: number
 }
 
-/** In the order by which stored formats number them. Append only. */
+/** Stored formats number the algorithms in this order. Append only. */
 export const storedChecksumAlgorithms = [
   'CRC32',
   'CRC32C',
@@ -64,20 +64,20 @@ export const storedChecksumAlgorithms = [
   'XXHASH128',
 ] as const satisfies readonly ChecksumAlgorithm[]
 
-/** What a listing shows of an object: decoded without touching the rest of its record. */
+/** What a listing shows of an object. Decoded without the rest of its record. */
 export interface ListedObject extends VersionName {
   kind: 'object'
   size: number
-  /** Without quotes: MD5 in hex, with `-N` behind it after a multipart upload of N parts. */
+  /** Without quotes: MD5 in hex, followed by `-N` after a multipart upload of N parts. */
   etag: string
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
   /** Absent: STANDARD. */
   storageClass?: StorageClass | undefined
-  /** As `ObjectAttributes`. Read only where lists show it. */
+  /** As in `ObjectAttributes`. Set only when the listing shows owners. */
   owner?: string | undefined
 }
 
-/** Says that the key was deleted at its place in the order of versions. */
+/** Says that the key was deleted at this point in the order of its versions. */
 export interface DeleteMarker extends VersionName {
   kind: 'marker'
 }
@@ -91,13 +91,13 @@ export interface ObjectRecord extends VersionName, Pick<ListedObject, 'kind' | '
 
 export type VersionRecord = ObjectRecord | DeleteMarker
 
-/** The last time that was known to be right: see `lock-clock`. */
+/** The high-water mark of the lock clock: see `lock-clock`. */
 export interface LockClockRecord {
   /** Milliseconds since the epoch. */
   trustedMs: number
-  /** When that was, by the clock that measures. */
+  /** The machine's uptime at that moment. */
   measured: Uptime
-  /** Of each allowance for time that nobody measured, what is used up. */
+  /** How much of each allowance for unmeasured time is used up: for steps of the clock, and for time when the machine was off. */
   stepsUsedMs: number
   downtimeUsedMs: number
 }
@@ -110,7 +110,7 @@ export interface NullVersionRecord {
   sequence: number
 }
 
-/** What the client wants of an object that it sends in parts. */
+/** What a client asks for when it begins a multipart upload. */
 export interface UploadAttributes {
   attributes: ObjectAttributes
   checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined
@@ -131,7 +131,7 @@ export interface CompletedUpload {
   key: string
   completedMs: number
   etag: string
-  /** As the client was told it. */
+  /** As the client was told. */
   versionId: string | undefined
   checksum: Checksum | undefined
   encryption?: Omit<Encryption, 'wrappedKey'> | undefined
@@ -146,91 +146,91 @@ export interface PartRecord {
   modifiedMs: number
   checksum: Checksum | undefined
   manifest: Manifest
-  /** Of an encrypted part: tells its key from those of parts sent before it under the same number. */
+  /** Only for an encrypted part: makes its key differ from the keys of parts that were sent earlier under the same number. */
   salt?: string | undefined
 }
 
-/** What a commit left unreferenced, to be reclaimed after the grace. */
+/** What a commit left unreferenced. It is reclaimed after the grace. */
 export type GarbageRecord =
-  /** `owner`: whose record referenced it. Absent: none did, or the entry is older than the field. */
+  /** `owner`: whose record referenced the blob. Absent: none did, or the entry is older than the field. */
   | { kind: 'blob'; manifest: Manifest; owner?: BlobOwner }
-  /** All parts that are still under this upload's id, and the note of the object that they were. `owner`: the version that was made of them; absent: the upload was open. */
+  /** All parts that are still under this upload's id, and the note of their object. `owner`: the version that was made of them. Absent: the upload was open. */
   | { kind: 'parts'; uploadId: string; note?: Manifest | undefined; owner?: BlobOwner }
-  /** Uploads that were open when their bucket went. */
+  /** Uploads that were open when their bucket was removed. */
   | { kind: 'bucket'; bucketId: string }
 
-/** A shard that no record was found to reference. */
+/** A shard for which no referencing record was found. */
 export interface OrphanRecord {
   storeId: string
   id: string
   payloadBytes: number
-  /** What the shard says of itself, in base64. */
+  /** The shard's description, in base64. */
   description: string
 }
 
-/** A piece of a metadata snapshot that lies on stores. Which one stands in the key. */
+/** A piece of a metadata snapshot that lies on stores. The key says which one. */
 export interface SnapshotPieceRecord {
   createdMs: number
   manifest: Manifest
-  /** Of the last piece, which is empty. */
+  /** Only in the last piece, which is empty. */
   end?: PiecesEnd | undefined
 }
 
-/** What all pieces of a snapshot are together. */
+/** Totals over all pieces of a snapshot. */
 export interface PiecesEnd {
   pieces: number
   entries: number
-  /** Of the pieces as they are kept, one behind the other, in hex. */
+  /** Of the stored pieces, concatenated. In hex. */
   sha256: string
 }
 
-/** A blob that may lie elsewhere than where its bucket's data belongs. What it is of stands in the key. */
+/** A blob that may lie outside its bucket's location. The key names the blob's owner. */
 export interface MoveRecord {
   bucket: string
 }
 
-/** A blob that lacks copies. What it is of stands in the key. */
+/** A blob that lacks copies. The key names the blob's owner. */
 export interface RepairRecord {
   queuedMs: number
-  /** Too few of its shards are left to make the others from. It is looked at again now and then: should they come back, it is repaired. */
+  /** Set when too few of its shards are left to make the others from. Repair looks again now and then, in case the shards come back. */
   lost?: LostBlob | undefined
 }
 
 export interface LostBlob {
   sinceMs: number
   lookedMs: number
-  /** Whose bytes are lost. Absent: those of a part, found by nobody who knows. */
+  /** The object whose bytes are lost. Absent for a part that was found without its object. */
   object?: NamedObject | undefined
 }
 
 export interface NamedObject {
   bucket: string
   key: string
-  /** Absent: of an upload that is not completed. */
+  /** Absent: the upload is not completed. */
   versionId?: string | undefined
 }
 
 export type TaskState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
-/** How far a task is. */
+/** How far a task has come. */
 export interface TaskProgress {
   done: number
   /** Absent: not known yet. */
   total?: number | undefined
   unit: 'bytes' | 'blobs' | 'records'
-  /** What was met on the way, by name. */
+  /** How many of each named thing the task has met. */
   counts: Readonly<Record<string, number>>
 }
 
 export type TaskArguments = Readonly<Record<string, string | number | boolean>>
 
-/** Work that outlives the process that does it, and of which only one of a kind runs at a time. Kind and name stand in the key. */
+/** Work that outlives the process that does it. Only one task of a kind runs at a time. The key holds kind and name. */
 export interface TaskRecord {
-  /** Tells this request from earlier and later ones of the same name. */
+  /** Distinguishes this request from earlier and later ones of the same name. */
   id: string
   state: TaskState
   arguments: TaskArguments
-  /** Where to go on, as the kind writes it. Absent: at the start. */
+  /** Where to continue, in a form that the kind defines. Absent: at the start. */
   cursor?: string | undefined
   progress: TaskProgress
   /** Why it failed. */

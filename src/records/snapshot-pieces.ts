@@ -1,4 +1,4 @@
-/** Metadata as pieces of bounded size, and back: what backups and the snapshots on stores are made of. Knows neither where they are kept nor what they say. */
+/** Splits the metadata into pieces of bounded size, for backups and snapshots on stores, and loads it back. Knows nothing about where pieces are kept. */
 import { createHash, type Hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzip, constants as zlib } from 'node:zlib'
@@ -7,7 +7,7 @@ import { keyAfter } from '../kv/ordered-key.ts'
 import { limits } from '../limits.ts'
 import type { PiecesEnd } from './records.ts'
 
-/** The pieces are not what was made. */
+/** Thrown when pieces are not those that were written. */
 export class SnapshotDamaged extends Error {
   constructor(why: string) {
     super(`the snapshot is damaged: ${why}`)
@@ -22,7 +22,7 @@ const pageEntries = 500
 const lastKey = Buffer.from([0xff])
 const headBytes = 6
 
-/** Every entry in order of keys. Returns what the pieces must be together. */
+/** Yields every entry in order of keys, packed into pieces. Returns the totals that the pieces must have. */
 export async function* piecesOf(snapshot: Snapshot): AsyncGenerator<Buffer, PiecesEnd> {
   const tally = new PiecesTally()
   let waiting: Buffer[] = []
@@ -51,7 +51,7 @@ export async function* piecesOf(snapshot: Snapshot): AsyncGenerator<Buffer, Piec
   return tally.end()
 }
 
-/** Counts and digests pieces, in order. */
+/** Counts and hashes pieces, in order. */
 export class PiecesTally {
   readonly #hash: Hash = createHash('sha256')
   #pieces = 0
@@ -68,7 +68,7 @@ export class PiecesTally {
   }
 }
 
-/** Throws `SnapshotDamaged` unless the pieces that were tallied are those that `end` tells of. */
+/** Throws `SnapshotDamaged` unless the tallied pieces match the totals in `end`. */
 export function requireWhole(tally: PiecesTally, end: PiecesEnd): void {
   const found = tally.end()
   if (found.pieces !== end.pieces) throw new SnapshotDamaged(`it has ${found.pieces} pieces in place of ${end.pieces}`)
@@ -102,7 +102,10 @@ export async function entriesOfPiece(piece: Buffer): Promise<Put[]> {
   return entries
 }
 
-/** Commits the entries of pieces whose key `isWanted`, in order. Throws `SnapshotDamaged` when they are not all that `end` tells of: some are committed then. */
+/**
+ * Commits the entries whose key `isWanted` accepts, in order. Throws `SnapshotDamaged` when the pieces do not match the totals in `end`; some entries are
+ * committed by then.
+ */
 export async function loadPieces(
   kv: Kv,
   pieces: AsyncIterable<Buffer>,

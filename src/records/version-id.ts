@@ -1,18 +1,18 @@
-/** Names of versions: they carry the version's sequence, so that a version is found by its name alone. Pure. */
+/** Version ids. They contain the version's sequence, so that the id alone finds the version. Pure. */
 import type { VersioningState } from './bucket-record.ts'
 
-/** What was written while versioning was not enabled. */
+/** The id of versions that were written while versioning was not enabled. */
 export const nullVersionId = 'null'
 
 export const versionRandomBytes = 10
 const sequenceDigits = 12
 
-/** Random bytes keep the name of a removed version from ever naming another, should its sequence be given again. */
+/** The random bytes keep the id of a removed version from naming another version that gets the same sequence later. */
 export function versionIdOf(sequence: number, random: Buffer): string {
   return sequence.toString(16).padStart(sequenceDigits, '0') + random.toString('hex')
 }
 
-/** What a blob tells of the name of its version, if that gets one of its own. */
+/** The random bytes for the blob's description, in hex. `undefined` when the version is to be the null version. */
 export function describedRandom({ versioning }: { versioning: VersioningState }, random: Buffer): string | undefined {
   return versioning === 'enabled' ? random.toString('hex') : undefined
 }

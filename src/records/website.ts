@@ -1,31 +1,31 @@
-/** What a bucket is as a website. */
+/** The website configuration of a bucket. */
 
 export type WebProtocol = 'http' | 'https'
 
-/** Where a rule sends a request. What is left out stays as it is in the request. */
+/** Where a rule redirects a request. An absent field leaves that part of the request's URL unchanged. */
 export interface WebsiteRedirect {
   hostName?: string | undefined
   protocol?: WebProtocol | undefined
-  /** 301 where it is left out. */
+  /** Absent: 301. */
   httpRedirectCode?: number | undefined
   replaceKeyWith?: string | undefined
   replaceKeyPrefixWith?: string | undefined
 }
 
-/** Both conditions must hold, where both are there. Without any, it is for all requests. */
+/** If it has both conditions, both must hold. Without conditions, it matches all requests. */
 export interface RoutingRule {
   keyPrefixEquals?: string | undefined
-  /** It is for requests that fail with this status. */
+  /** Matches requests that fail with this status. */
   httpErrorCodeReturnedEquals?: number | undefined
   redirect: WebsiteRedirect
 }
 
-/** Either its index document, or where all requests go. */
+/** Holds either an index document or a redirect of all requests. */
 export interface WebsiteConfiguration {
-  /** Behind each key that is empty, or ends with a slash. */
+  /** Appended to keys that are empty or end with a slash. */
   indexSuffix?: string | undefined
   errorKey?: string | undefined
-  /** The first that matches counts. */
+  /** The first matching rule applies. */
   routingRules?: readonly RoutingRule[] | undefined
   redirectAllRequestsTo?: { hostName: string; protocol?: WebProtocol | undefined } | undefined
 }

@@ -1,4 +1,4 @@
-/** Whether a record is what was written under its key, as far as it can tell by itself. */
+/** Checks by its checksum alone whether a record is what was written under its key. */
 import type { Key } from '../kv/kv.ts'
 import { isIndexKey } from './keyspace.ts'
 import { RecordDamaged, secondFormat, unseal } from './record-format.ts'

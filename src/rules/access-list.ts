@@ -5,18 +5,18 @@ import type { ObjectAttributes } from '../records/object-attributes.ts'
 
 export type ObjectOwnership = 'BucketOwnerEnforced' | Exclude<BucketOwnership, 'none'>
 
-/** Where the setting was removed, S3 goes by ObjectWriter. */
+/** S3 treats a removed setting as ObjectWriter. */
 export function ownershipOf({ ownership }: Pick<BucketRecord, 'ownership'>): ObjectOwnership {
   return ownership === undefined ? 'BucketOwnerEnforced' : ownership === 'none' ? 'ObjectWriter' : ownership
 }
 
-/** The canonical id that S3 gives whoever signs nothing, as an owner. */
+/** The canonical id of the owner that S3 gives objects from unsigned requests. */
 const anonymousId = '65a011a29cdf8ec533ec3d1ccaae921c'
 
-/** The account that a writer's objects belong to. Empty: nobody signed. */
+/** The account that a writer's objects belong to. `accountId` is empty for an unsigned request. */
 const writerOf = (accountId: string): string => (accountId === '' ? anonymousId : accountId)
 
-/** Account id. */
+/** The account id of an object's owner. */
 export function ownerOfObject(
   bucket: Pick<BucketRecord, 'owner' | 'ownership'>,
   { owner }: Pick<ObjectAttributes, 'owner'>,
@@ -34,7 +34,7 @@ export type CannedAcl =
   | 'bucket-owner-full-control'
   | 'log-delivery-write'
 
-/** The owner of what is written now. `undefined`: the owner of the bucket. */
+/** The owner of an object that `accountId` writes. `undefined`: the owner of the bucket. */
 export function newOwner(bucket: BucketRecord, accountId: string, acl: string | undefined): string | undefined {
   const { ownership } = bucket
   if (ownership === undefined || accountId === bucket.owner) return undefined
@@ -45,9 +45,9 @@ export function newOwner(bucket: BucketRecord, accountId: string, acl: string | 
 const everyone: Grantee = { kind: 'everyone' }
 const authenticated: Grantee = { kind: 'authenticated' }
 
-/** What a canned list stands for, in addition to what the owner may do. Of lists for services that there are none of here, `undefined`. */
+/** The grants of a canned list, in addition to the owner's. `undefined` for lists for AWS services that do not exist here. */
 function granted(acl: CannedAcl, bucketOwner: string | undefined): [Grantee, GrantPermission][] | undefined {
-  const ofBucket: Grantee | undefined = bucketOwner === undefined ? undefined : account(bucketOwner)
+  const bucketOwnerGrantee: Grantee | undefined = bucketOwner === undefined ? undefined : account(bucketOwner)
   switch (acl) {
     case 'private':
       return []
@@ -61,9 +61,9 @@ function granted(acl: CannedAcl, bucketOwner: string | undefined): [Grantee, Gra
     case 'authenticated-read':
       return [[authenticated, 'READ']]
     case 'bucket-owner-read':
-      return ofBucket === undefined ? [] : [[ofBucket, 'READ']]
+      return bucketOwnerGrantee === undefined ? [] : [[bucketOwnerGrantee, 'READ']]
     case 'bucket-owner-full-control':
-      return ofBucket === undefined ? [] : [[ofBucket, 'FULL_CONTROL']]
+      return bucketOwnerGrantee === undefined ? [] : [[bucketOwnerGrantee, 'FULL_CONTROL']]
     case 'aws-exec-read':
     case 'log-delivery-write':
       return undefined
@@ -75,8 +75,8 @@ const account = (accountId: string): Grantee => ({ kind: 'account', accountId })
 export type CannedGrants = { known: true; grants: readonly Grant[] | undefined } | { known: false }
 
 /**
- * A canned list of what `owner` owns, as grants; no grants: the owner alone. `bucketOwner`: of an object's bucket, where that is another account; a
- * bucket's own list ignores what is for the owner of the bucket, as S3 does.
+ * Turns a canned list for something that `owner` owns into grants. `grants` is `undefined` when the list is the owner's alone. `bucketOwner`: the owner of the
+ * object's bucket. It is absent for a bucket's own list, which ignores grants to the bucket's owner, as S3 does.
  */
 export function cannedGrants(acl: CannedAcl, owner: string, bucketOwner?: string): CannedGrants {
   const others = granted(acl, bucketOwner === owner ? undefined : bucketOwner)
@@ -86,22 +86,22 @@ export function cannedGrants(acl: CannedAcl, owner: string, bucketOwner?: string
   return { known: true, grants: [...ownersGrants(owner), ...more] }
 }
 
-/** The list of what has none. */
+/** The list to show for an object or bucket without one. */
 export const ownersGrants = (owner: string): readonly Grant[] => [
   { grantee: account(owner), permission: 'FULL_CONTROL' },
 ]
 
-/** To everyone, or to whoever signs: S3 calls both public. */
+/** Whether a list grants anything to everyone or to all signed requests. S3 calls both public. */
 export function isPublicList(grants: readonly Grant[] | undefined): boolean {
   return grants?.some(({ grantee }) => grantee.kind !== 'account') === true
 }
 
-/** Whether a list gives anything to others than the owner. */
+/** Whether a list grants anything to anyone but the owner. */
 export function grantsToOthers(grants: readonly Grant[] | undefined, owner: string): boolean {
   return grants?.some(({ grantee }) => grantee.kind !== 'account' || grantee.accountId !== owner) === true
 }
 
-/** Whether it says no more than that the owner may do everything. */
+/** Whether a list grants full control to the owner, and nothing else. */
 export function isOwnersAlone(grants: readonly Grant[], owner: string): boolean {
   const own = grants.filter(({ permission }) => permission === 'FULL_CONTROL')
   return own.length > 0 && own.length === grants.length && !grantsToOthers(grants, owner)

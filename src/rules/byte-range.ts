@@ -1,4 +1,4 @@
-/** The Range header against an object's size: RFC 9110 section 14, one range, as S3 serves it. Pure. */
+/** Resolves a Range header against an object's size: RFC 9110 section 14, a single range, as S3 serves it. Pure. */
 import { S3Error } from '../errors.ts'
 
 export interface ByteRange {
@@ -20,7 +20,7 @@ export function resolveRange(header: string, size: number): ByteRange | undefine
   if (first === '') {
     const suffix = Number(last)
     if (suffix === 0) throw unsatisfiable(header, size)
-    // RFC 9110 section 14.1.3: a suffix longer than the object means all of it, which a 206 could not name here.
+    // RFC 9110 section 14.1.3: a suffix longer than the object means all of it. A 206 could not express an empty range, so the header is ignored.
     if (size === 0) return undefined
     return { start: Math.max(0, size - suffix), end: size }
   }

@@ -1,4 +1,4 @@
-/** CORS rules of a bucket: which of them may be set, which one admits a request, and what its answer says. Pure. As S3 does it: docs/adr/0033. */
+/** CORS rules of a bucket, as in S3: which rules can be set, which one admits a request, and which headers the answer gets (docs/adr/0033). Pure. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { CorsRule } from '../records/bucket-record.ts'
@@ -24,7 +24,7 @@ export function checkCorsRules(rules: readonly CorsRule[]): readonly CorsRule[] 
   if (rules.length > limits.corsRulesMax) {
     throw invalidRequest(`The number of CORS rules should not exceed allowed limit of ${limits.corsRulesMax} rules.`)
   }
-  // What is missing from any rule is told before what is wrong in one.
+  // An element that any rule lacks is reported before a wrong value in another.
   for (const { allowedOrigins, allowedMethods, maxAgeSeconds = 0 } of rules) {
     const complete = allowedOrigins.length > 0 && allowedMethods.length > 0
     if (!complete || maxAgeSeconds < 0 || maxAgeSeconds > maxAgeSecondsMax) throw new S3Error('MalformedXML')
@@ -59,7 +59,7 @@ function checkWildcards(element: string, value: string): void {
   throw invalidRequest(`${element} "${value}" can not have more than one wildcard.`)
 }
 
-/** Answers repeat these names, so nothing else may get into a header by them. */
+/** Answers repeat these names in a header, so they must be valid header names. */
 function checkHeaderName(element: string, name: string): void {
   if (!headerName.test(name)) throw invalidRequest(`${element} "${name}" contains invalid character.`)
 }
@@ -76,8 +76,8 @@ function checkIds(ids: readonly string[]): void {
 const invalidRequest = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 
 /**
- * The headers by which an answer lets a page of that origin have it, names and values in turn: those of the first rule that matches.
- * `undefined`: no rule does, and the answer says nothing.
+ * The headers that let a page of that origin read the answer, from the first rule that matches. Names and values alternate.
+ * `undefined` when no rule matches: the answer then gets no CORS headers.
  */
 export function corsHeaders(rules: readonly CorsRule[], request: CrossOriginRequest): string[] | undefined {
   const asked = askedHeaders(request.headers)
@@ -92,14 +92,14 @@ export function corsHeaders(rules: readonly CorsRule[], request: CrossOriginRequ
   return undefined
 }
 
-/** In lower case, as they are answered. `undefined`: more than any page sends, or no names. */
+/** The names in lower case, as answers repeat them. `undefined` for more names than any page sends, and for invalid names. */
 function askedHeaders(headers: string): string[] | undefined {
   const names = headers
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  // Each of them is compared with each of a rule, and anybody may send them.
+  // A bound, because each name is compared with each pattern of each rule, and preflights are not signed.
   if (names.length > limits.corsRequestHeadersMax) return undefined
   return names.every((name) => headerName.test(name)) ? names : undefined
 }

@@ -1,14 +1,14 @@
-/** Decides what a listing page shows: groups by delimiter, the page's bound, where the next one starts. Pure: the caller passes what was found, in order. */
+/** Decides what a listing page shows: groups by delimiter, where the page ends, where the next one starts. Pure: the caller passes what it found, in order. */
 
 export interface ListingQuery {
   prefix: string
   /** Empty: no grouping. */
   delimiter: string
-  /** Entries and groups a page may hold; at least one. */
+  /** The most entries and groups on a page; at least one. */
   max: number
 }
 
-/** Where a page starts: behind a key, or behind all keys of a group that an earlier page showed. */
+/** Where a page starts: after a key, or after all keys of a group that an earlier page showed. */
 export type PageStart = { afterKey: string } | { afterGroup: string }
 
 export interface Page<T> {
@@ -18,26 +18,26 @@ export interface Page<T> {
   next: PageStart | undefined
 }
 
-/** The group that `key` falls into: up to and with the first delimiter behind the prefix. */
+/** The group that `key` falls into: the key up to and including the first delimiter after the prefix. */
 export function groupOf(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '') return undefined
   const at = key.indexOf(delimiter, prefix.length)
   return at < 0 ? undefined : key.slice(0, at + delimiter.length)
 }
 
-/** A marker is a key, or a group that the page before showed: then all keys in it have been shown. */
+/** A marker is a key, or a group that the previous page showed. A group stands for all its keys, so the page starts after them. */
 export function startBehind(marker: string, { prefix, delimiter }: Omit<ListingQuery, 'max'>): PageStart {
   const isGroup = marker.startsWith(prefix) && groupOf(marker, prefix, delimiter) === marker
   return isGroup ? { afterGroup: marker } : { afterKey: marker }
 }
 
-/** How much a reader must find for `pageOf` to fill a page: one more than it shows proves that it is not the last. */
+/** How many lines `pageOf` needs: one more than the page shows, to prove that it is not the last page. */
 export const findsMax = ({ max }: Pick<ListingQuery, 'max'>): number => max + 1
 
-/** What was found for a key: what a page shows of it, or the group that it stands for. */
+/** What was found for a key: its entry on the page, or the name of the group that it falls into. */
 export type Line<T> = T | string
 
-/** The page made of what was found, in order of keys: `findsMax` lines or more, or all there are. A group may have any number of lines, one after the other. */
+/** Makes a page from lines in order of keys: at least `findsMax` entries and groups, or all that exist. A group can have any number of consecutive lines. */
 export function pageOf<T extends { key: string }>(
   { max }: Pick<ListingQuery, 'max'>,
   found: Iterable<Line<T>>,

@@ -18,7 +18,7 @@ const typesOf: Record<ChecksumAlgorithm, readonly [ChecksumType, ...ChecksumType
   XXHASH64: ['COMPOSITE'],
 }
 
-/** The type that an upload uses: what the client asked for, or the algorithm's first. Throws InvalidRequest when they do not go together. */
+/** The type that an upload uses: the one that the client asked for, or the algorithm's first. Throws InvalidRequest when the algorithm lacks that type. */
 export function checksumTypeOf(algorithm: ChecksumAlgorithm, asked: ChecksumType | undefined): ChecksumType {
   const types = typesOf[algorithm]
   if (asked === undefined) return types[0]
@@ -34,14 +34,14 @@ export interface DigestedPart {
   checksum: Checksum | undefined
 }
 
-/** MD5 of the parts' MD5s, and how many there were: S3's entity tag of a multipart object. */
+/** S3's entity tag of a multipart object: the MD5 of the parts' MD5s, and the number of parts. */
 export function multipartEtag(parts: readonly DigestedPart[]): string {
   const digest = createDigest('MD5')
   for (const { etag } of parts) digest.update(Buffer.from(etag, 'hex'))
   return `${digest.digest().toString('hex')}-${parts.length}`
 }
 
-/** `undefined` when a part lacks a checksum of the upload's algorithm. Await `digestsReady` for that first. */
+/** `undefined` when a part lacks a checksum of the asked algorithm. Await `digestsReady` for that algorithm first. */
 export function multipartChecksum(
   asked: Pick<Checksum, 'algorithm' | 'type'> | undefined,
   parts: readonly DigestedPart[],
@@ -57,7 +57,7 @@ export function multipartChecksum(
     for (const value of values) digest.update(value)
     return { algorithm, type, value: `${digest.digest().toString('base64')}-${parts.length}` }
   }
-  // Only CRCs of parts can be joined to that of the whole.
+  // Only CRCs of parts can be combined into the CRC of the whole.
   if (!isCrc(algorithm)) return undefined
   let whole = createDigest(algorithm).digest()
   for (const [i, value] of values.entries()) whole = combineCrc(algorithm, whole, value, parts[i]?.size ?? 0)

@@ -13,10 +13,10 @@ export interface WriteConditions {
   ifNoneMatch?: string | undefined
 }
 
-/** S3 has the latter two on directory buckets. */
+/** S3 supports the last two on directory buckets only. */
 export interface DeleteConditions {
   ifMatch?: string | undefined
-  /** In whole seconds: an HTTP date has no more. */
+  /** In whole seconds, as HTTP dates are. */
   ifMatchLastModifiedMs?: number | undefined
   ifMatchSize?: number | undefined
 }
@@ -42,7 +42,7 @@ export function unquote(etag: string): string {
   return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag
 }
 
-/** Runs a commit. If others kept getting in its way, a conditional write has an error of its own: ConditionalRequestConflict. */
+/** Runs a commit. When other commits kept coming first, a conditional request fails with ConditionalRequestConflict instead of OperationAborted. */
 export async function conditionally<T>(
   { ifMatch, ifNoneMatch, ifMatchLastModifiedMs, ifMatchSize }: WriteConditions & DeleteConditions,
   commit: () => Promise<T>,
@@ -56,7 +56,7 @@ export async function conditionally<T>(
   }
 }
 
-/** HTTP dates have whole seconds; a stored time within that second counts as not later. */
+/** HTTP dates have whole seconds, so a stored time within the same second does not count as later. */
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000
 
 /** Throws PreconditionFailed, or NotModified with the headers that a 304 carries. */
@@ -85,7 +85,7 @@ export function checkCopySource(conditions: ReadConditions, existing: Existing):
   }
 }
 
-/** Throws PreconditionFailed, NoSuchKey (If-Match on nothing), or NotImplemented (If-None-Match with an entity tag). */
+/** Throws PreconditionFailed, NoSuchKey (If-Match without an object), or NotImplemented (If-None-Match with an entity tag). */
 export function checkWrite(conditions: WriteConditions, existing: Existing | undefined): void {
   const { ifMatch, ifNoneMatch } = conditions
   if (ifNoneMatch !== undefined) {
@@ -104,8 +104,8 @@ export function checkWrite(conditions: WriteConditions, existing: Existing | und
 }
 
 /**
- * For a delete. Throws PreconditionFailed, or NoSuchKey for If-Match on nothing. The other two hold where there is nothing: S3 documents that such a
- * delete succeeds.
+ * For a delete. Throws PreconditionFailed, or NoSuchKey for If-Match without an object. The other two conditions hold without an object: S3 documents that
+ * such a delete succeeds.
  */
 export function checkDelete(
   { ifMatch, ifMatchLastModifiedMs, ifMatchSize }: DeleteConditions,

@@ -1,4 +1,4 @@
-/** What Object Lock allows: whether a version may be removed, and how its retention may change. Pure; every doubt denies. */
+/** What Object Lock allows: whether a version may be removed, and how its retention may change. Denies in case of doubt. Pure. */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { DefaultRetention } from '../records/bucket-record.ts'
@@ -24,7 +24,7 @@ export function checkRemovable(version: Locked, claim: LockClaim): void {
   throw refusal()
 }
 
-/** A date that is not a number, which only damage can leave, never expires: JSON keeps NaN as null, which would compare as 0. */
+/** A date that is not a number never expires. Only damage can cause one: JSON stores NaN as null, which would compare as 0. */
 function isInForce({ untilMs }: Retention, nowMs: number): boolean {
   return !(Number.isFinite(untilMs) && untilMs <= nowMs)
 }

@@ -1,4 +1,4 @@
-/** Rules of tag sets, and the two ways they are written: a list of elements, and URL query parameters in a header. Pure. */
+/** Rules for tag sets, which come as a list of elements or as URL query parameters in a header. Pure. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Tag } from '../records/object-attributes.ts'
@@ -33,7 +33,7 @@ function invalidTag(message: string, key: string): S3Error {
   return new S3Error('InvalidTag', { message, details: { TagKey: key } })
 }
 
-/** Tags of the `tagging` header: `k1=v1&k2=v2`, percent-encoded. Throws InvalidArgument when it is not that. */
+/** Parses the `tagging` header: `k1=v1&k2=v2`, percent-encoded. Throws InvalidArgument when the encoding is invalid, and what `checkTags` throws. */
 export function parseTaggingHeader(header: string): readonly Tag[] {
   const pairs = header.split('&').filter((pair) => pair !== '')
   const tags = pairs.map((pair) => {

@@ -5,8 +5,9 @@ import type { DeleteMarker, ObjectData, ObjectRecord, VersionRecord } from '../r
 import { nullVersionId } from '../records/version-id.ts'
 
 /**
- * Where the versions of a key lie. The current version, if it is an object, has a key of its own, so that a read is one lookup and a listing of objects never meets
- * a delete marker. Everything else is history; when there is no current object, the newest of the history is a delete marker, or there is none.
+ * Where the versions of a key lie. If the newest version is an object, it is the current one and has a metadata key of its own, so that a read is one lookup and
+ * a listing of objects never meets a delete marker. All other versions are the history. Without a current object, the history's newest is a delete marker, or the
+ * history is empty.
  */
 export interface KeyVersions {
   current: ObjectRecord | undefined
@@ -21,14 +22,14 @@ export interface VersionInBucket {
   record: ObjectRecord
 }
 
-/** What is different afterwards. */
+/** What a write or removal changes about the versions of a key. */
 export interface VersionChange {
   current: ObjectRecord | undefined
   addToHistory: readonly VersionRecord[]
   dropFromHistory: readonly VersionRecord[]
-  /** The sequence of the null version, when it is in the history afterwards. */
+  /** The sequence of the null version, if the history holds it afterwards. */
   nullSequence: number | undefined
-  /** Versions that are gone for good. */
+  /** Versions that are removed for good. */
   removed: readonly VersionRecord[]
 }
 
@@ -41,7 +42,7 @@ export function namesVersions(versioning: VersioningState): boolean {
   return versioning === 'enabled'
 }
 
-/** `version`, with the next sequence, becomes the newest. Only a null version replaces another: the earlier null version. */
+/** Makes `version`, which has the next sequence, the newest. It replaces a version only if it is a null version: then the earlier null version. */
 export function placeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
   const { current, nullVersion } = versions
   const replaces = version.versionId === nullVersionId
@@ -64,13 +65,13 @@ export function placeVersion(versions: KeyVersions, version: VersionRecord): Ver
   }
 }
 
-/** The current object goes and nothing replaces it: DELETE in a bucket that was never versioned. */
+/** Removes the current object without a replacement: DELETE in a bucket that was never versioned. */
 export function removeCurrent(versions: KeyVersions): VersionChange {
   const removed = versions.current === undefined ? [] : [versions.current]
   return { current: undefined, addToHistory: [], dropFromHistory: [], nullSequence: undefined, removed }
 }
 
-/** One version is removed for good. If it was the newest, the one before is current again, if that is an object. */
+/** Removes one version for good. If it was the newest and the one before it is an object, that one becomes current again. */
 export function removeVersion(versions: KeyVersions, version: VersionRecord): VersionChange {
   const { current, newest, nullVersion } = versions
   const isCurrent = version.sequence === current?.sequence
@@ -101,17 +102,17 @@ export function shownVersionId({ bucket, record }: VersionInBucket): string | un
   return bucket.versioning === 'unversioned' ? undefined : record.versionId
 }
 
-/** The version id that the writer of a version sees: none when it is the null version, which no client needs to name. */
+/** The version id that the writer of a version sees. The null version has none, because no client needs to name it. */
 export function writtenVersionId(versionId: string | undefined): string | undefined {
   return versionId === nullVersionId ? undefined : versionId
 }
 
-/** The blob that a version itself references: its data, or the note of its parts. */
+/** The blob that the version's own record references: its data, or the note of its parts. */
 export function ownBlob(data: ObjectData): Manifest | undefined {
   return data.kind === 'blob' ? data.manifest : data.note
 }
 
-/** The same data with its own blob elsewhere. */
+/** The same data with another manifest for its own blob. */
 export function withOwnBlob(data: ObjectData, manifest: Manifest): ObjectData {
   return data.kind === 'blob' ? { kind: 'blob', manifest } : { ...data, note: manifest }
 }

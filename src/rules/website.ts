@@ -1,6 +1,6 @@
 /**
- * A bucket as a website: which configurations may be set, which object a path means, and where rules send a request. Pure. As S3 does it:
- * docs/adr/0040-proxies-and-websites.md
+ * A bucket as a website, as in S3: which configurations can be set, which object a path means, and where rules redirect a request
+ * (docs/adr/0040-proxies-and-websites.md). Pure.
  */
 import { invalidArgument, S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -55,7 +55,7 @@ function checkErrorCode(code: number | undefined): void {
 
 function checkRedirect(redirect: WebsiteRedirect): void {
   const { hostName, httpRedirectCode: code, replaceKeyWith, replaceKeyPrefixWith } = redirect
-  // It would send whoever follows it to where he comes from.
+  // Such a redirect would lead back to the same URL.
   if (Object.values(redirect).every((value) => value === undefined)) throw new S3Error('MalformedXML')
   if (hostName !== undefined) checkHostName(hostName)
   if (code !== undefined && (code < 301 || code > 399)) {
@@ -66,7 +66,7 @@ function checkRedirect(redirect: WebsiteRedirect): void {
   }
 }
 
-/** It goes into a header, before a path: a host, and a path in it where somebody wants one. S3 takes those, too. */
+/** The value goes into the Location header before the path. It can contain a path itself, which S3 also accepts. */
 function checkHostName(hostName: string): void {
   if (/^[!$&'()*+,./0-9:;=A-Z[\]_a-z~%-]{1,1024}$/.test(hostName)) return
   throw invalidArgument('HostName', hostName, 'The HostName is not well formed')
@@ -90,23 +90,26 @@ export interface PageRedirect {
   location: string
 }
 
-/** The key of the object that a path means: that of an index document, where it ends like a directory's. */
+/** The key of the object that a path means: the index document's, if the path ends like a directory's. */
 export function keyOfPage(key: string, { indexSuffix = '' }: WebsiteConfiguration): string {
   return key === '' || key.endsWith('/') ? key + indexSuffix : key
 }
 
-/** The key of the index document, and where to look for it, if the key is one of a directory. `undefined`: it was looked for there already. */
+/**
+ * For a key that may name a directory: the key of its index document, and the redirect if that exists. `undefined` when the key already ends like a directory's,
+ * because `keyOfPage` then gave the index document.
+ */
 export function directoryOf(
   key: string,
   { indexSuffix = '' }: WebsiteConfiguration,
 ): { indexKey: string; redirect: PageRedirect } | undefined {
   if (key === '' || key.endsWith('/')) return undefined
-  // Of a path alone, a browser would take what follows two slashes for a host.
+  // A browser takes the text after two leading slashes for a host.
   const path = encodedKey(key).replace(/^\/+/, (slashes) => '%2F'.repeat(slashes.length))
   return { indexKey: `${key}/${indexSuffix}`, redirect: { status: 302, location: `/${path}/` } }
 }
 
-/** Where the website sends a request, before its object is looked at (no `failure`), or once it failed with that status. */
+/** Where the website redirects a request: before its object is looked up (no `failure`), or when it has failed with that status. */
 export function redirectOf(
   website: WebsiteConfiguration,
   page: PageRequest,
@@ -143,6 +146,6 @@ function locationOf(protocol: WebProtocol, host: string, path: string, { rawQuer
 
 const encodedKey = (key: string): string => key.split('/').map(encodeURIComponent).join('/')
 
-/** What its owner configured, with `#` and `?` as they are. Nothing in it can end a header. */
+/** The owner's text, percent-encoded except for characters like `#` and `?` that belong in a URL. Nothing in the result can end a header. */
 const asWritten = (text: string): string =>
   text.replace(/[^\x21-\x7e]+|["<>\\^`{|}]/gu, (unsafe) => encodeURIComponent(unsafe))

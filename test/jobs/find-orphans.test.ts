@@ -123,7 +123,8 @@ describe('the search for orphans', () => {
 
   it('goes through more than fit one commit', async () => {
     const made = await storeWithBucket()
-    const description = Buffer.from(JSON.stringify({ kind: 'object', bucket: 'bucket', key: 'lost', sequence: 1 }))
+    const owner = { kind: 'object', bucket: 'bucket', bucketId: 'b', key: 'lost', sequence: 1 }
+    const description = Buffer.from(JSON.stringify({ ...owner, etag: 'e', writtenMs: 1 }))
     for (let i = 0; i < 600; i++) {
       await made.shards.put({ payload: bytesSource(Buffer.from('x')), describe: () => description })
     }

@@ -343,6 +343,20 @@ test.each<[string, BlobDescription, string]>([
 })
 
 describe('the first format', () => {
+  it('is still read as it was before there were versions', () => {
+    const first = {
+      kind: 'object',
+      bucket: 'photos',
+      bucketId: 'b',
+      key: 'k',
+      etag: 'e',
+      writtenMs: 5,
+      attributes: { headers: {}, metadata: {}, tags: [] },
+    }
+    const { attributes, ...others } = first
+    expect(readDescription(Buffer.from(JSON.stringify({ ...others, ...attributes })))).toEqual(first)
+  })
+
   // As every version before wrote it.
   const before =
     '{"kind":"object","bucket":"photos","bucketId":"0123456789abcdef0123456789abcdef","bucketState":{"owner":"main","createdMs":1790000000000,' +
@@ -375,6 +389,14 @@ describe('bytes that are no description', () => {
     ['text', Buffer.from('not ours')],
     ['JSON of a kind that is not known', Buffer.from('{"kind":"other"}')],
     ['JSON of nobody', Buffer.from('null')],
+    [
+      'JSON of an object without a key',
+      Buffer.from('{"kind":"object","bucket":"b","bucketId":"i","sequence":1,"etag":"e","writtenMs":5}'),
+    ],
+    [
+      'JSON of a piece of a snapshot whose number is text',
+      Buffer.from('{"kind":"snapshot","snapshotId":"s","createdMs":1,"piece":"0"}'),
+    ],
     ['a kind that is not known', Buffer.from([2, 4, 0])],
     ['a format that is not known', Buffer.from([3, ...descriptionBytes(usual).subarray(1)])],
     ['a field that is not known', Buffer.from([2, 3, 0b10111, 1, 0, 0])],
