@@ -46,7 +46,7 @@ export function compileBody(declared: InputBody): BodyDecoder {
   return documentBody({ required: true, digestRequired: false, bytesMax }, (document) => document.toString('utf8'))
 }
 
-/** A body that comes anyway stays unread, so nothing can be compared with its digests. They must be those of an empty body. */
+/** A body that comes anyway stays unread and can't be compared with its digests, so they must be those of an empty body. */
 const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
   expectNothing(head, vendorValues)
   refuseTrailers(vendorValues)
@@ -56,14 +56,14 @@ const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
 function expectNothing(head: RequestHead, vendorValues: VendorValues): void {
   const md5 = sentMd5(head)
   const digests = md5 === undefined ? [] : [md5]
-  // Most requests without a body have none.
+  // Skipped for speed: most requests without a body have no digests either.
   if (vendorValues.size > 0) {
     for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
   }
   for (const digest of digests) expectDigest(digest, checksumFields[digest.algorithm].ofNothing)
 }
 
-/** In a header. */
+/** The checksum that a header holds, if one does. */
 function sentChecksum(vendorValues: VendorValues, algorithm: ChecksumAlgorithm): SentDigest[] {
   const { header, bytes } = checksumFields[algorithm]
   const sent = vendorValues.get(header)
@@ -84,7 +84,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
     if (body.size === 0) {
       if (declared.required) throw new S3Error('MissingRequestBodyError')
       expectNothing(head, vendorValues)
-      // Compared with the signature. Otherwise whoever takes a signed document off a request would change what it asks for.
+      // Reading compares the body with the signature. Otherwise an attacker could strip a signed document and so change what the request asks for.
       await body.read()
       return undefined
     }
@@ -100,7 +100,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
   }
 }
 
-/** Throws InvalidDigest, and InvalidRequest where at least one digest is required. */
+/** Throws InvalidDigest, and InvalidRequest when the operation requires a digest and none was sent. */
 function sentDigests(
   { digestRequired, checksumsOf = 'body' }: DocumentBody,
   head: RequestHead,

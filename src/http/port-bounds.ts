@@ -1,4 +1,4 @@
-/** How much one process may hold for its clients: its part of the limits for all processes, within the system's limit on open files. */
+/** How much one process may hold for its clients: its share of the limits for all processes, within the system's limit on open files. */
 import { readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -12,7 +12,7 @@ export interface ClientSettings {
   clientBytesPerSecondMin: number
 }
 
-/** `descriptors`: how many files and sockets the process may open. Half of them are for connections. Each request may need one or two for files. */
+/** `descriptors`: how many files and sockets the process may open. Half are for connections, because each request can need one or two for files. */
 export function portBounds(
   {
     workers = 1,

@@ -1,10 +1,10 @@
-/** The pages that a website answers where it has none of its own: S3's, in HTML. Nothing of a request or an object gets into them unescaped. */
+/** S3's HTML error pages, for websites without their own. Text from a request or an object is always escaped. */
 import { STATUS_CODES } from 'node:http'
 import type { S3Error } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { escapeXml } from './xml-write.ts'
 
-/** What was looked for, and the error page that could not be shown. */
+/** The object that was asked for, and the error page that could not be shown. */
 export interface FailedPage {
   fault: S3Error
   key: string
