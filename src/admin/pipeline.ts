@@ -115,7 +115,7 @@ export class AdminPipeline {
 const isReading = ({ method, readOnly }: AdminOperation): boolean => method === 'GET' || readOnly === true
 
 /** The fields of answers that may be logged. */
-const toldOfAnswers = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires']
+const loggedFields = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires']
 
 function changeOf(
   { requestId, request }: Exchange,
@@ -125,7 +125,7 @@ function changeOf(
   result: unknown,
 ): AdminChange {
   const named = Object.entries(parameters).filter(([, value]) => value !== '')
-  const told = Object.entries(result ?? {}).filter(([field]) => toldOfAnswers.includes(field))
+  const logged = Object.entries(result ?? {}).filter(([field]) => loggedFields.includes(field))
   return {
     requestId,
     operation: name,
@@ -133,6 +133,6 @@ function changeOf(
     accessKeyId,
     byAccount: accountId,
     byUser: user?.name,
-    target: Object.fromEntries([...told, ...named]),
+    target: Object.fromEntries([...logged, ...named]),
   }
 }

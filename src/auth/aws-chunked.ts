@@ -62,7 +62,7 @@ export class AwsChunkedDecoder {
     this.#signatureTrailer = `${prefix}trailer-signature`
   }
 
-  /** By lower-case name with prefix; complete once `finish` has returned. */
+  /** By lower-case name with prefix. Complete when `finish` has returned. */
   get trailers(): ReadonlyMap<string, string> {
     return this.#trailers
   }

@@ -61,13 +61,13 @@ function sessionOf(fields: FormFields, { sessions }: FormRules, accessKeyId: str
 }
 
 function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): Principal {
-  const said = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
-  const claimedAlgorithm = said('algorithm')
+  const field = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
+  const claimedAlgorithm = field('algorithm')
   if (claimedAlgorithm !== algorithm) {
     if (claimedAlgorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(claimedAlgorithm)
     throw invalidArgument(`${prefix}algorithm`, claimedAlgorithm, `${prefix}algorithm only supports "${algorithm}"`)
   }
-  const timestamp = said('date')
+  const timestamp = field('date')
   if (parseTimestamp(timestamp) === undefined) {
     const form = `must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`
     throw invalidArgument(`${prefix}date`, timestamp, `${prefix}date ${form}`)
@@ -75,10 +75,10 @@ function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): P
   // The value stays out of the error: some clients are configured with the secret in the key's place.
   const refuse: Refusal = (reason) =>
     invalidArgument(`${prefix}credential`, '', `Error parsing the credential; ${reason}`)
-  const scope = parseScope(said('credential'), refuse)
+  const scope = parseScope(field('credential'), refuse)
   checkService(scope, 's3', refuse)
   checkScopeDate(scope, timestamp, refuse)
-  const claimed = said('signature')
+  const claimed = field('signature')
   const policy = signedPolicy(fields)
   const { credentials, nowMs } = rules
   const session = sessionOf(fields, rules, scope.accessKeyId)

@@ -106,10 +106,10 @@ export function verifyForSts(request: SignedRequest, bodySha256: string, rules: 
   // The message of AWS STS, which never accepted anything but Version 4.
   if (version === 2)
     throw new S3Error('AccessDenied', { message: 'Requests for temporary keys take signatures of version 4.' })
-  const said = headers.values.get(vendorHeaders(request.prefix).contentSha256)
-  if (said !== undefined && said !== bodySha256) {
+  const declared = headers.values.get(vendorHeaders(request.prefix).contentSha256)
+  if (declared !== undefined && declared !== bodySha256) {
     throw new S3Error('XAmzContentSHA256Mismatch', {
-      details: { ClientComputedContentSHA256: said, S3ComputedContentSHA256: bodySha256 },
+      details: { ClientComputedContentSHA256: declared, S3ComputedContentSHA256: bodySha256 },
     })
   }
   return verifyVersion4(request, headers, query, form, rules, { service: 'sts', payloadHash: bodySha256 }).principal
@@ -167,14 +167,14 @@ function compare(
   key: HmacKey,
   hosts: readonly string[] | undefined,
 ): Comparison {
-  if (hosts === undefined) return compareAsItCame(signed, authorization, key)
+  if (hosts === undefined) return compareReceived(signed, authorization, key)
   const comparisons = hosts.map((host) =>
-    compareAsItCame({ ...signed, headers: withHost(signed.headers, host) }, authorization, key),
+    compareReceived({ ...signed, headers: withHost(signed.headers, host) }, authorization, key),
   )
   return known(comparisons.find(({ matches }) => matches) ?? comparisons[0])
 }
 
-function compareAsItCame(
+function compareReceived(
   signed: CanonicalParts,
   { timestamp, scope, signature: claimed }: Authorization,
   key: HmacKey,
@@ -259,10 +259,10 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
 /** The declared hash: in the query of a presigned URL, or in a (signed) header that the client adds. Without either, the body is unsigned. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
   const name = vendorHeaders(prefix).contentSha256
-  const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
+  const declared = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
   const header = headers.values.get(name)
-  if (header !== undefined) said.push(header)
-  const [first = 'UNSIGNED-PAYLOAD', ...others] = said
+  if (header !== undefined) declared.push(header)
+  const [first = 'UNSIGNED-PAYLOAD', ...others] = declared
   const other = others.find((value) => value !== first)
   if (other !== undefined) throw invalidArgument(name, other, `${name} was sent with different values.`)
   return first

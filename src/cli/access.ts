@@ -41,7 +41,7 @@ async function confirm(invocation: Invocation, name: string): Promise<number> {
   if (json) print(JSON.stringify({ event: 'confirmed', bucket: name, wasUnconfirmed, ...guards }))
   else {
     print(
-      wasUnconfirmed ? `${name} is confirmed. This holds for it now:` : `${name} awaited nothing. This holds for it:`,
+      wasUnconfirmed ? `${name} is confirmed. Its settings are:` : `${name} needed no confirmation. Its settings are:`,
     )
     print(`owner                ${guards.owner}`)
     print(`policy               ${guards.policy ?? 'none'}`)

@@ -141,7 +141,7 @@ export class Crew {
     })
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
-        this.#bury(worker)
+        this.#removeDead(worker)
         if (!this.#draining) this.#replace(worker, code, signal)
         resolve()
       })
@@ -179,7 +179,7 @@ export class Crew {
   }
 
   /** Cuts the connections that a dead worker may or may not have taken, so that their clients try again and don't wait forever. */
-  #bury(worker: Worker): void {
+  #removeDead(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
     this.#learned(worker, Number.POSITIVE_INFINITY)
     this.#members.delete(worker)

@@ -16,7 +16,7 @@ export interface HttpBounds {
   unreadBodyDrainBytesMax: number
   /** How long a larger body is read and dropped before the connection is cut, so that the client sees its answer. */
   lingerMs: number
-  /** For all clients together; `fair-share.ts` says how much of it one may have. */
+  /** For all clients together. `fair-share.ts` decides how many one client may have. */
   connectionsMax: number
   requestsInFlightMax: number
   clientBytesMax: number

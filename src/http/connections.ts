@@ -59,7 +59,7 @@ export class Connections {
     socket.once('close', () => this.#closed(connection))
   }
 
-  /** `undefined` once the socket is closed. */
+  /** `undefined` when the socket is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#open.get(socket)
   }
@@ -69,7 +69,7 @@ export class Connections {
     return (running?.lastOnConnection ?? false) || (waiting.at(-1)?.lastOnConnection ?? false)
   }
 
-  /** Serves the request once those before it are answered. */
+  /** Serves the request when those before it are answered. */
   arrived(connection: Connection, exchange: Exchange): void {
     const { running, waiting, socket } = connection
     connection.seat.used = true

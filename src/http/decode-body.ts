@@ -34,7 +34,7 @@ interface SentDigest {
   algorithm: ChecksumAlgorithm
   /** Its name in errors. */
   name: string
-  /** Base64; call it once the body has been read. */
+  /** In base64. Call it only after the body has been read. */
   expected: () => string | undefined
 }
 
@@ -48,12 +48,12 @@ export function compileBody(declared: InputBody): BodyDecoder {
 
 /** A body that comes anyway stays unread and can't be compared with its digests, so they must be those of an empty body. */
 const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
-  expectNothing(head, vendorValues)
+  expectEmptyBody(head, vendorValues)
   refuseTrailers(vendorValues)
 }
 
 /** Throws BadDigest unless every digest in a header is that of no bytes. */
-function expectNothing(head: RequestHead, vendorValues: VendorValues): void {
+function expectEmptyBody(head: RequestHead, vendorValues: VendorValues): void {
   const md5 = sentMd5(head)
   const digests = md5 === undefined ? [] : [md5]
   // Skipped for speed: most requests without a body have no digests either.
@@ -83,7 +83,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
     const body = openBody(exchange, sized, vendorValues, payload)
     if (body.size === 0) {
       if (declared.required) throw new S3Error('MissingRequestBodyError')
-      expectNothing(head, vendorValues)
+      expectEmptyBody(head, vendorValues)
       // Reading compares the body with the signature. Otherwise an attacker could strip a signed document and so change what the request asks for.
       await body.read()
       return undefined

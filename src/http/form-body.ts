@@ -38,7 +38,7 @@ export class FormBody {
   readonly fields: FormField[] = []
   /** The file's name as the client sent it, without folders. */
   filename = ''
-  /** Bytes of the body that follow the head of the file's part. Known once the form is open. */
+  /** Bytes of the body that follow the head of the file's part. Valid when the form is open. */
   remainingBytes: number
   readonly #parser: InstanceType<typeof Busboy>
   readonly #boundary: string

@@ -96,7 +96,7 @@ export class Pipeline {
   readonly #corsRules: CrossOrigin
   readonly #sts: StsRequests
 
-  /** `scheme` is the one of every URL, unless a proxy says otherwise. Throws when two operations claim the same requests. */
+  /** `scheme`: the scheme of this port, which a trusted proxy can override. Throws when two operations claim the same requests. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
@@ -122,7 +122,7 @@ export class Pipeline {
       exchange.dialect = head.dialect
       if (this.#siteOfHost(head.host) !== undefined) return await this.#serveWebsite(exchange, head)
       if (answerHealth(exchange, head, this.#options.ready)) return
-      // This comes before any refusal, because a page must be able to read that too.
+      // This comes before any refusal, because a page must be able to read refusals too.
       if (head.names.includes('origin')) {
         exchange.crossOrigin = await readCrossOrigin(head, this.#bucketOfHost, this.#corsRules)
       }
@@ -181,13 +181,13 @@ export class Pipeline {
       answer = await run(operation, request, input)
     } catch (error) {
       input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
-      answer = await instead(exchange, () => runAfter(error, operation, request, input))
+      answer = await noteAdmission(exchange, () => runAfter(error, operation, request, input))
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
   }
 
-  /** The fields of a form say who sends it and what it asks for, so they are read before its file. */
+  /** Reads a form's fields before its file, because they identify the sender and the request. */
   async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
     if (verified.principal !== nobody) throw notAForm()
     const { credentials, sts, clock } = this.#options
@@ -198,13 +198,13 @@ export class Pipeline {
       // The fields may have come so slowly that the known keys are out of date.
       await credentials.renewal()
       const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
-      const asks = readForm(form, spoken, parsed.address.bucket, rules)
-      if (asks.principal !== nobody) exchange.belongsTo(asks.principal)
-      exchange.resource = resourceOf(asks.address)
-      await this.#serve(exchange, asks.head, {
-        verified: { ...verified, principal: asks.principal },
-        parsed: { address: asks.address, query: asks.parameters, vendorValues: asks.vendorValues },
-        endpoint: { ...endpoint, body: () => openFormFile(form, asks.bounds) },
+      const post = readForm(form, spoken, parsed.address.bucket, rules)
+      if (post.principal !== nobody) exchange.belongsTo(post.principal)
+      exchange.resource = resourceOf(post.address)
+      await this.#serve(exchange, post.head, {
+        verified: { ...verified, principal: post.principal },
+        parsed: { address: post.address, query: post.parameters, vendorValues: post.vendorValues },
+        endpoint: { ...endpoint, body: () => openFormFile(form, post.bounds) },
         isForm: true,
       })
     } finally {
@@ -298,7 +298,7 @@ export class Pipeline {
 }
 
 /** Runs `answer`. Any error except AccessDenied means that the bucket admitted the request, so it does not count as a refusal. */
-async function instead(exchange: Exchange, answer: () => Promise<Answer>): Promise<Answer> {
+async function noteAdmission(exchange: Exchange, answer: () => Promise<Answer>): Promise<Answer> {
   try {
     return await answer()
   } catch (error) {

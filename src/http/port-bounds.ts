@@ -34,8 +34,8 @@ export function portBounds(
 /** Unlimited where the system reports no limit. */
 export function descriptorsMax(): number {
   try {
-    const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
-    return said === undefined ? Number.POSITIVE_INFINITY : Number(said)
+    const reported = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
+    return reported === undefined ? Number.POSITIVE_INFINITY : Number(reported)
   } catch {
     return Number.POSITIVE_INFINITY
   }

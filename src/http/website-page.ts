@@ -13,13 +13,13 @@ export interface FailedPage {
 
 export function failurePage({ fault, key, errorPage }: FailedPage, { requestId, hostId }: Exchange): Buffer {
   const title = `${fault.status} ${STATUS_CODES[fault.status] ?? ''}`
-  const said = [...aboutFault(fault, key), ['RequestId', requestId], ['HostId', hostId]] as const
+  const items = [...aboutFault(fault, key), ['RequestId', requestId], ['HostId', hostId]] as const
   const nested =
     errorPage === undefined
       ? ''
       : `<h3>An Error Occurred While Attempting to Retrieve a Custom Error Document</h3>\n${list(aboutFault(errorPage.fault, errorPage.key))}`
   return Buffer.from(
-    `<html>\n<head><title>${title}</title></head>\n<body>\n<h1>${title}</h1>\n${list(said)}${nested}<hr/>\n</body>\n</html>\n`,
+    `<html>\n<head><title>${title}</title></head>\n<body>\n<h1>${title}</h1>\n${list(items)}${nested}<hr/>\n</body>\n</html>\n`,
   )
 }
 

@@ -107,18 +107,18 @@ async function answerPage(website: WebsiteConfiguration, visit: Visit): Promise<
     await serve(visit, keyOfPage(visit.page.key, website))
   } catch (error) {
     if (visit.exchange.response.headersSent) throw error
-    await answerInstead(website, visit, error)
+    await answerFailure(website, visit, error)
   }
 }
 
 /** Answers for a page that can't be shown: with a redirect to its directory, by a redirect rule, or with the error page. */
-async function answerInstead(website: WebsiteConfiguration, visit: Visit, error: unknown): Promise<void> {
+async function answerFailure(website: WebsiteConfiguration, visit: Visit, error: unknown): Promise<void> {
   const { exchange, head, page } = visit
   const { status } = faultOf(error)
   const key = keyOfPage(page.key, website)
   if (status === 403 || status === 404) {
     const directory = directoryOf(page.key, website)
-    if (directory !== undefined && (await isThere(visit, directory.indexKey)))
+    if (directory !== undefined && (await exists(visit, directory.indexKey)))
       return sendRedirect(visit, directory.redirect)
   }
   const redirect = redirectOf(website, page, status)
@@ -133,7 +133,7 @@ async function answerInstead(website: WebsiteConfiguration, visit: Visit, error:
   }
 }
 
-async function isThere(visit: Visit, key: string): Promise<boolean> {
+async function exists(visit: Visit, key: string): Promise<boolean> {
   try {
     await read({ ...visit, head: withoutHeaders(visit.head) }, key, 'HEAD')
     return true

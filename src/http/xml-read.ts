@@ -94,7 +94,7 @@ function readDocument(document: string, root: string, rule: ElementRule): unknow
   return value
 }
 
-/** Between the elements of a struct only white space may stand, in any amount. A text is bounded: errors repeat it, and some parsers read it more than once. */
+/** Only white space may stand between the elements of a struct. A text is bounded, because errors repeat it, and some parsers read it more than once. */
 function addText(element: OpenElement, text: string): void {
   const { rule, name } = element
   if (rule.kind === 'struct') {

@@ -38,7 +38,7 @@ const ownKeys = [instanceKey, unfinishedKey]
 const isNotOurs = (key: Key): boolean => !ownKeys.some((own) => own.equals(key))
 const isWithin = ({ start, end }: KeyRange, key: Key): boolean =>
   Buffer.compare(start, key) <= 0 && Buffer.compare(key, end) < 0
-const clearedAtOnce = 1000
+const entriesPerCommit = 1000
 
 const firstKey = Buffer.alloc(0)
 const lastKey = Buffer.from([0xff])
@@ -102,7 +102,7 @@ async function isEmpty(kv: Kv): Promise<boolean> {
 
 async function clear(kv: Kv): Promise<void> {
   for (let start: Key = firstKey; ; ) {
-    const entries = await kv.range({ start, end: lastKey, limit: clearedAtOnce })
+    const entries = await kv.range({ start, end: lastKey, limit: entriesPerCommit })
     const last = entries.at(-1)
     if (last === undefined) return
     await kv.commit({ deletes: entries.map(({ key }) => key).filter(isNotOurs) })

@@ -48,7 +48,7 @@ export type StsAction =
       authentication: 'signed'
       handle(context: StsContext, caller: Caller, parameters: Parameters): StsResult | Promise<StsResult>
     })
-  /** Unsigned: a token in the parameters says who asks. */
+  /** An unsigned action: a token in the parameters identifies the sender. */
   | (ActionParts & {
       authentication: 'web identity'
       handle(context: StsContext, parameters: Parameters): Promise<StsResult>
