@@ -34,9 +34,9 @@ export interface StartOptions {
   port?: number
   /** Default: 127.0.0.1. */
   host?: string
-  /** Data directory; one server at a time. Default: everything in memory, gone after `close`. */
+  /** The data directory, which one server at a time may use. Default: everything is in memory, and gone after `close`. */
   data?: string
-  /** Made at start and after each `reset`. One that exists stays as it is. */
+  /** Buckets to create at start and after each `reset`. Existing ones stay as they are. */
   buckets?: readonly string[]
   /** The key of the account `main`. Default: a random one, kept in the data directory if there is one. */
   credentials?: AccessKey
@@ -47,25 +47,25 @@ export interface StartOptions {
   region?: string
   /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
   corsAllowOrigin?: readonly string[]
-  /** Addresses and ranges of proxies in front of the server, whose `X-Forwarded-*` and `Forwarded` are believed. Default: none. */
+  /** Addresses and ranges of proxies whose `X-Forwarded-*` and `Forwarded` headers are trusted. Default: none. */
   trustedProxies?: readonly string[]
   /** URLs under which clients reach the server through a proxy that changes the Host header. Default: none. */
   publicEndpoints?: readonly string[]
-  /** Domains below which buckets are websites; none of them `localhost`, nor below or above a domain of S3. Default: none. */
+  /** Domains whose subdomains serve buckets as websites. None may be `localhost`, a subdomain of an S3 domain, or its parent. Default: none. */
   websiteDomains?: readonly string[]
-  /** Accounts that say nothing themselves keep their buckets closed to the public, whatever policies say. Default: false. */
+  /** Accounts without a setting of their own block public access to their buckets, whatever policies say. Default: false. */
   blockPublic?: boolean
-  /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
+  /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which always exists. Missing keys are created. */
   kmsKeys?: readonly string[]
   /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
   tls?: KeyPair
-  /** Take customer-provided encryption keys over plain HTTP from other machines too. */
+  /** Accept customer-provided encryption keys (SSE-C) over plain HTTP from other machines too. Default: false. */
   allowCustomerKeysOverHttp?: boolean
-  /** The checksum that objects get whose clients send none. Initially `none`; S3 gives CRC64NVME. */
+  /** The checksum of objects that clients send without one. Default: `none`; S3 uses CRC64NVME. */
   defaultChecksum?: 'none' | 'CRC64NVME'
-  /** Where signatures of version 2 are taken. Default: in presigned URLs, as boto3 makes them. */
+  /** Where Signature Version 2 is accepted. Default: in presigned URLs, as boto3 makes them. */
   sigv2?: 'off' | 'presigned' | 'all'
-  /** Issuers of OpenID Connect, whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
+  /** OpenID Connect issuers whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
   oidc?: readonly OidcIssuer[]
   /** Default: no log. */
   log?: Logger
@@ -73,7 +73,7 @@ export interface StartOptions {
   onFatal?(error: Error): void
 }
 
-/** As `[access.oidc]` in the configuration file. */
+/** The settings of `[access.oidc]` in the configuration file. */
 export type OidcIssuer = Pick<OidcProvider, 'issuer' | 'clientId'> & Partial<OidcProvider>
 
 export interface ClientConfig {
@@ -84,23 +84,23 @@ export interface ClientConfig {
 }
 
 export interface Server extends AsyncDisposable {
-  /** `http://127.0.0.1:54321`, or with `https` when it speaks TLS. */
+  /** For example `http://127.0.0.1:54321`; `https` when the server speaks TLS. */
   readonly endpoint: string
   readonly port: number
   readonly region: string
   /** A key of the account `main`. */
   readonly credentials: AccessKey
-  /** Accounts, users, policies and keys beside those given at start. They stay when it is `reset`, and in the data directory if there is one. */
+  /** Accounts, users, policies and keys in addition to those given at start. They survive `reset`, and a restart if there is a data directory. */
   readonly identities: Identities
   /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
   clientConfig(): ClientConfig
-  /** Removes every bucket and object, and makes the buckets given at start again. Accounts stay. */
+  /** Removes every bucket and object, then creates the buckets given at start again. Accounts stay. */
   reset(): Promise<void>
-  /** Answers the requests under way, then lets go of everything. Idempotent. */
+  /** Answers the requests under way, then releases everything. Idempotent. */
   close(): Promise<void>
 }
 
-/** What this version does with each operation of S3 and each of its parameters. Plain data, fit for JSON. */
+/** How this version treats each S3 operation and each of its parameters. Plain data that JSON can hold. */
 export function supportTable(): OperationRow[] {
   return tableOf(operations)
 }

@@ -1,4 +1,4 @@
-/** The operations of the admin port on accounts. Which accounts there are is the server's; what blocks the public is the account's own. */
+/** The admin port's operations on accounts. The server decides which accounts exist; each account decides what it blocks from the public. */
 import { z } from 'zod'
 import { defineAdminOperation } from './operation.ts'
 import { accountView, name, noInput, publicAccessBlock, showAccount } from './views.ts'

@@ -9,7 +9,7 @@ import type { RequestHead } from '../http/request-head.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
 
 export function sendJson(exchange: Exchange, head: RequestHead | undefined, status: number, value: unknown): void {
-  // Some answers hold a secret.
+  // No caching, because some answers hold a secret.
   const headers = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
   if (value !== undefined) headers.push('Content-Type', 'application/json')
   const body = value === undefined ? undefined : Buffer.from(`${JSON.stringify(value)}\n`)
@@ -35,7 +35,7 @@ export function failInJson(exchange: Exchange, head: RequestHead | undefined, er
 const jsonFault = (fault: { code: string; message: string; requestId: string }): Buffer =>
   Buffer.from(`${JSON.stringify(fault)}\n`)
 
-/** For bytes that are no request. */
+/** For bytes that aren't a request. */
 export const faultsInJson: FaultFormat = {
   contentType: 'application/json',
   document: ({ code, message }: S3Error, { requestId }) => jsonFault({ code, message, requestId }),

@@ -1,4 +1,4 @@
-/** Answers what would be decided about a request that nobody has sent: by the decision that requests meet, of the records as they are now. */
+/** Explains the decision about a hypothetical request. Uses the same decision code as real requests, on the current records. */
 
 import { reasonText } from '../access/reason-text.ts'
 import type { Credentials } from '../auth/credentials.ts'
@@ -15,9 +15,9 @@ import { explainAccess as explainDecision } from '../operations/explain-access.t
 export interface AccessQuestion {
   /** Absent: the request is not signed. */
   accessKeyId?: string | undefined
-  /** `s3:GetObject`. */
+  /** For example `s3:GetObject`. */
   action: string
-  /** `bucket`, `bucket/key`, either as ARN, or a star. */
+  /** `bucket`, `bucket/key`, either one as an ARN, or a star. */
   resource: string
   sourceIp?: string | undefined
   secureTransport?: boolean | undefined

@@ -1,4 +1,4 @@
-/** Reads what a request of the admin port gives an operation: a JSON body whose hash is signed, or a query. */
+/** Reads the input of an admin operation from its request: a JSON body whose hash is signed, or a query. */
 import { isUtf8 } from 'node:buffer'
 import type { Payload } from '../auth/verify.ts'
 import { S3Error } from '../errors.ts'
@@ -8,7 +8,7 @@ import { openBody } from '../http/request-body.ts'
 import { announcesBody, type RequestHead } from '../http/request-head.ts'
 import { limits } from '../limits.ts'
 
-/** Throws what is wrong with query or body: InvalidRequest, EntityTooLarge, MissingContentLength, XAmzContentSHA256Mismatch and what a broken body is. */
+/** Throws InvalidRequest, EntityTooLarge, MissingContentLength, XAmzContentSHA256Mismatch, and what reading the body throws. */
 export async function readInput(exchange: Exchange, head: RequestHead, payload: Payload): Promise<unknown> {
   const body = await readBody(exchange, head, payload)
   if (head.method === 'GET') {

@@ -1,4 +1,4 @@
-/** The operations of the admin port on access keys: those of users, and those of an account itself, which take a permission more. */
+/** The admin port's operations on access keys: those of users, and those of the account itself, which need one more permission. */
 import { z } from 'zod'
 import type { KeyEntry } from '../identities/identities.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
@@ -16,7 +16,7 @@ import {
   time,
 } from './views.ts'
 
-/** A key of the account itself may do everything in it: who may make keys for users must not get there by them. */
+/** Required for keys of the account itself. Such a key may do everything in the account, so a permission to make users' keys must not be enough. */
 const ofAccountItself = 'admin:ManageAccountKeys'
 
 const createKey = defineAdminOperation({
@@ -128,7 +128,7 @@ const removeKey = defineAdminOperation({
   },
 })
 
-/** A key of another account is as one that does not exist. */
+/** Treats a key of another account as missing. */
 async function keyOf({ identities }: AdminContext, { account, key }: Parameters<'account' | 'key'>): Promise<KeyEntry> {
   const found = await identities.keys.get(key)
   if (found.accountId === account) return found

@@ -1,4 +1,4 @@
-/** What an operation of the admin port is made of: a declaration, which routes, permits, checks and documents it, and its handler. */
+/** An operation of the admin port: a declaration, from which its route, permission, checks and documentation follow, and a handler. */
 import type { z } from 'zod'
 import type { AdminAction } from '../access/admin-actions.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -6,10 +6,10 @@ import { S3Error } from '../errors.ts'
 import type { Identities } from '../identities/identities.ts'
 import type { AccessQuestion, ExplainedDecision } from './explanation.ts'
 
-/** What handlers work on. */
+/** The services that handlers use. */
 export interface AdminServices {
   identities: Identities
-  /** Of the server, as `GetServerInfo` says it. */
+  /** The server's state, for `GetServerInfo`. */
   info(): ServerInfo
   explain(question: AccessQuestion): Promise<ExplainedDecision>
 }
@@ -18,18 +18,18 @@ export interface ServerInfo {
   version: string
   region: string
   workers: number
-  /** Since when this process runs. */
+  /** When this process started, in milliseconds since the epoch. */
   startedMs: number
   endpoint: string
 }
 
 export interface AdminContext extends AdminServices {
   principal: Principal
-  /** For what a handler finds that a request asks for besides its operation. Throws AccessDenied. */
+  /** Checks a further permission that the handler finds the request to need. Throws AccessDenied. */
   require(permission: AdminAction): void
 }
 
-/** What stands in braces in a path. */
+/** A name in braces in a path. */
 export type ParameterName = 'account' | 'user' | 'policy' | 'key'
 
 export type Parameters<N extends ParameterName = ParameterName> = Readonly<Record<N, string>>
@@ -41,27 +41,27 @@ interface Declared {
   summary: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   permission: AdminAction
-  /** Its path names the account that it is about; without one, it is about the server, which belongs to the main account. */
+  /** A path that names an account makes the operation about that account. Otherwise it is about the server, which belongs to the main account. */
   path: `/v1/${string}`
-  /** It is about the server although its path names an account: which accounts there are is not theirs to say. */
+  /** The operation is about the server although its path names an account, because accounts don't decide which accounts exist. */
   ofServer?: true
-  /** It changes nothing, although its method is not GET. */
+  /** The operation changes nothing, although its method is not GET. */
   readOnly?: true
-  /** Of a success. */
+  /** The status of a success. */
   status: 200 | 201 | 204
 }
 
-/** An operation as the port knows it. */
+/** An operation as the port runs it. */
 export interface AdminOperation extends Declared {
-  /** Of the body; of the query, where the method is GET. */
+  /** The schema of the body, or of the query when the method is GET. */
   input: z.ZodObject
   /** Absent: the answer has no body. */
   output: z.ZodType | undefined
-  /** Checks the input, and gives what runs the operation with it. Throws InvalidArgument. */
+  /** Checks the input, and returns a function that runs the operation with it. Throws InvalidArgument. */
   prepare(given: unknown): PreparedRun
 }
 
-/** The answer holds what the schema of the output names, and nothing else. */
+/** Resolves with only the fields that the output's schema names. */
 export type PreparedRun = (context: AdminContext, parameters: Parameters) => Promise<unknown>
 
 interface Declaration<P extends string, I extends z.ZodObject, O extends z.ZodType | undefined> extends Declared {
@@ -92,7 +92,7 @@ export function defineAdminOperation<
   }
 }
 
-/** What a message repeats of a client's names. */
+/** How much of a client's path a message repeats. */
 const pathCharsMax = 256
 
 function checked<I extends z.ZodObject>(schema: I, given: unknown): z.output<I> {

@@ -1,4 +1,4 @@
-/** The way of a request to the admin port: verify, route, permit, read, run, answer. Nothing of a body is read before its sender may do what it asks. */
+/** The steps of an admin request: verify, route, permit, read, run, answer. No body is read before its sender has permission. */
 import type { AdminAction } from '../access/admin-actions.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -21,13 +21,13 @@ export interface AdminPipelineOptions extends AdminServices {
   operations: readonly AdminOperation[]
   credentials: Credentials
   sessions: Sessions
-  /** Id of the account that the server belongs to: what it may do in its own account, it may do in all. */
+  /** Id of the account that the server belongs to. What a key may do in that account, it may do in every account. */
   mainAccount: string
   region: string
   secure: boolean
   clock: Clock
   readiness(): AdminReadiness
-  /** Called when an operation has changed something. */
+  /** Called after an operation that changes something. */
   changed(change: AdminChange): void
 }
 
@@ -37,10 +37,10 @@ export interface AdminChange {
   operation: string
   remote: string
   accessKeyId: string
-  /** Of who did it. */
+  /** The account of the key that made the change. */
   byAccount: string
   byUser?: string | undefined
-  /** What the path names, and what the answer says of what was made. */
+  /** The names in the path, and those fields of the answer that identify what was made. */
   target: Readonly<Record<string, unknown>>
 }
 
@@ -48,7 +48,7 @@ export class AdminPipeline {
   readonly #options: AdminPipelineOptions
   readonly #route: Router
 
-  /** Throws when two operations contradict each other. */
+  /** Throws when two operations have the same method and path. */
   constructor(options: AdminPipelineOptions) {
     this.#options = options
     this.#route = compileRoutes(options.operations)
@@ -85,7 +85,7 @@ export class AdminPipeline {
     sendJson(exchange, head, operation.status, result)
   }
 
-  /** Only headers can sign: a URL that administers the server would be in histories and logs. Throws what refuses the signature. */
+  /** Accepts only signatures in headers: a presigned admin URL would end up in histories and logs. Throws what verifying the signature throws. */
   async #verified(head: RequestHead): Promise<Verified> {
     if (!head.names.includes('authorization')) {
       throw new S3Error('AccessDenied', {
@@ -114,8 +114,8 @@ export class AdminPipeline {
 
 const isReading = ({ method, readOnly }: AdminOperation): boolean => method === 'GET' || readOnly === true
 
-/** What answers say that may stand in a log. */
-const toldOfAnswers = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires']
+/** The fields of answers that may be logged. */
+const loggedFields = ['id', 'name', 'user', 'accessKeyId', 'enabled', 'expires']
 
 function changeOf(
   { requestId, request }: Exchange,
@@ -125,7 +125,7 @@ function changeOf(
   result: unknown,
 ): AdminChange {
   const named = Object.entries(parameters).filter(([, value]) => value !== '')
-  const told = Object.entries(result ?? {}).filter(([field]) => toldOfAnswers.includes(field))
+  const logged = Object.entries(result ?? {}).filter(([field]) => loggedFields.includes(field))
   return {
     requestId,
     operation: name,
@@ -133,6 +133,6 @@ function changeOf(
     accessKeyId,
     byAccount: accountId,
     byUser: user?.name,
-    target: Object.fromEntries([...told, ...named]),
+    target: Object.fromEntries([...logged, ...named]),
   }
 }

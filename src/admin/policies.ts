@@ -1,4 +1,4 @@
-/** The operations of the admin port on the policies that an account has by name, the built-in ones included. */
+/** The admin port's operations on an account's named policies, including the built-in ones. */
 import { z } from 'zod'
 import { defineAdminOperation } from './operation.ts'
 import { noInput, policyDocument, policyView, showPolicy, textOf } from './views.ts'

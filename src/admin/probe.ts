@@ -1,15 +1,15 @@
-/** Health checks of the admin port, which nobody signs: whether the process lives, and whether it can serve. */
+/** Unsigned health checks of the admin port: whether the process is alive, and whether it can serve. */
 import type { Exchange } from '../http/exchange.ts'
 import type { RequestHead } from '../http/request-head.ts'
 import { sendJson } from './answer.ts'
 
-/** What can be said of the server to anybody. */
+/** What the server tells unsigned clients about itself. */
 export interface AdminReadiness {
   /** `degraded`: it serves, but a location other than the default one can't take writes. */
   status: 'ready' | 'degraded' | 'unavailable'
 }
 
-/** Whether the request was a health check, which is then answered. */
+/** Answers a health check. False: the request is none. */
 export function answerProbe(exchange: Exchange, head: RequestHead, readiness: () => AdminReadiness): boolean {
   const { method, rawPath } = head
   if (method !== 'GET' && method !== 'HEAD') return false

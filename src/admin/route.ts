@@ -1,4 +1,4 @@
-/** Finds the operation of the admin port that a method and a path mean. Pure. */
+/** Finds the admin operation for a method and a path. Pure. */
 import { S3Error } from '../errors.ts'
 import { percentDecode } from '../http/percent.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
@@ -18,7 +18,7 @@ interface CompiledPath {
 
 const parameterNames: readonly ParameterName[] = ['account', 'user', 'policy', 'key']
 
-/** Throws `IdentityRefused` for a path that no operation has, MethodNotAllowed, and InvalidURI for names that are no UTF-8. */
+/** Throws `IdentityRefused` for a path that no operation has, MethodNotAllowed, and InvalidURI for names that are not UTF-8. */
 export type Router = (method: string, rawPath: string) => Route
 
 /** Throws when two operations have the same method and path. */
@@ -56,7 +56,7 @@ function isMatch(segments: readonly Segment[], given: readonly string[]): boolea
   )
 }
 
-/** Those that the path does not name are empty; no handler is given them. */
+/** Reads the names in a path. The others are empty, and no handler sees them. */
 function read(segments: readonly Segment[], given: readonly string[]): Parameters {
   const parameters: Record<ParameterName, string> = { account: '', user: '', policy: '', key: '' }
   for (const [i, segment] of segments.entries()) {

@@ -1,4 +1,4 @@
-/** The operations of the admin port on the server as a whole: what it is, and why it allows or denies what somebody asks of it. */
+/** The admin port's operations on the server as a whole: its state, and the reason why it allows or denies a request. */
 import { z } from 'zod'
 import { isoTime } from '../time-text.ts'
 import { defineAdminOperation } from './operation.ts'
@@ -41,7 +41,7 @@ const explainAccess = defineAdminOperation({
     resource: z.string().min(1).max(2048),
     sourceIp: z.union([z.ipv4(), z.ipv6()]).optional(),
     secureTransport: z.boolean().optional(),
-    /** Values of further condition keys. */
+    /** Values of other condition keys. */
     conditions: z.record(z.string().max(256), z.string().max(4096)).optional(),
   }),
   output: z.object({ allowed: z.boolean(), reason: z.string() }),

@@ -1,4 +1,4 @@
-/** The operations of the admin port on the users of an account: themselves, and the policies that say what they may do. */
+/** The admin port's operations on the users of an account, and on their policies. */
 import { z } from 'zod'
 import { defineAdminOperation } from './operation.ts'
 import { name, noInput, policyDocument, showUser, tags, textOf, userView } from './views.ts'

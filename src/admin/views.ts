@@ -1,4 +1,4 @@
-/** What the admin port's inputs and answers are made of: identities as JSON. A secret is in one of them only, which shows a new key. */
+/** The schemas of the admin port's inputs and answers: identities as JSON. Only the one that shows a new key holds a secret. */
 import { z } from 'zod'
 import type {
   AccountEntry,
@@ -10,14 +10,14 @@ import type {
 } from '../identities/identities.ts'
 import { isoTime } from '../time-text.ts'
 
-/** Longer than any name may be: the identities say which are names. */
+/** Longer than any valid name. The identities check which names are valid. */
 const nameCharsMax = 256
 
 export const noInput = z.strictObject({})
 export const name = z.string().min(1).max(nameCharsMax)
 /** A policy's document: JSON, or its text. */
 export const policyDocument = z.union([z.record(z.string(), z.json()), z.string()])
-/** With a zone; in the past, too. */
+/** A time with a zone. It may be in the past. */
 export const time = z.iso.datetime({ offset: true })
 export const tags = z
   .array(z.strictObject({ key: z.string(), value: z.string() }))
@@ -76,7 +76,7 @@ export const keyView = z.object({
   rotated: z.string().optional(),
 })
 
-/** Shown once. */
+/** The only answer with the secret, which is shown once. */
 export const issuedKeyView = keyView.extend({ secretAccessKey: z.string() })
 
 const timeOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms))

@@ -20,21 +20,21 @@ export interface Authorization {
   /** `yyyymmddThhmmssZ`, and the same in milliseconds since the epoch. */
   timestamp: string
   timeMs: number
-  /** For a presigned URL: how long it is valid, from `timeMs` on. */
+  /** How long a presigned URL is valid, counted from `timeMs`. */
   expiresSeconds: number | undefined
-  /** The query without the signature: all of it is signed. */
+  /** The query without the signature. All of it is signed. */
   signedQuery: readonly QueryParameter[]
 }
 
 const amzHeaders = { date: 'x-amz-date', contentSha256: 'x-amz-content-sha256' } as const
 const storeHeaders = { date: 'x-store-date', contentSha256: 'x-store-content-sha256' } as const
 
-/** A dialect's names of the signature headers. They are constants, because a name made for each request must be hashed for each. */
+/** A dialect's names of the signature headers. They are constants, because a string built for each request would be hashed for each. */
 export function vendorHeaders(prefix: string): Record<'date' | 'contentSha256', string> {
   return prefix === 'x-amz-' ? amzHeaders : storeHeaders
 }
 
-/** How a request names its sender: by which version of signatures, and where. */
+/** How a request is signed: by which version of signatures, and where the signature stands. */
 export interface Mechanism {
   version: 2 | 4
   form: 'header' | 'query'
@@ -62,7 +62,7 @@ const byHeader2: Mechanism = { version: 2, form: 'header' }
 const byQuery4: Mechanism = { version: 4, form: 'query' }
 const byQuery2: Mechanism = { version: 2, form: 'query' }
 
-/** Of version 4. `prefix` is that of the request's dialect. */
+/** Reads a signature of Version 4. `prefix`: the one of the request's dialect. */
 export function readAuthorization(
   form: Mechanism['form'],
   headers: HeaderIndex,
@@ -85,7 +85,7 @@ const presigningPrefixes: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The ways in which a query claims to be signed: a dialect's prefix, or Version 2. Each once. */
+/** The ways in which a query claims to be signed, without duplicates: a dialect's prefix, or Version 2. */
 export function presigningMechanisms(query: readonly QueryParameter[]): readonly string[] {
   const found: string[] = []
   for (const { name, lowerName } of query) {
@@ -107,7 +107,7 @@ const credentialRefusal =
   (reason) =>
     queryRefusal(`Error parsing the ${vendorPrefix(prefix)}Credential parameter; ${reason}`)
 
-/** As presigned URLs spell it. */
+/** The prefix as presigned URLs spell it. */
 const vendorPrefix = (prefix: string): string => (prefix === 'x-amz-' ? 'X-Amz-' : 'X-Store-')
 
 function fromHeader(
@@ -129,7 +129,7 @@ interface Claim {
   signedHeaders: readonly string[]
 }
 
-/** By the header's text before the signature, which a client repeats all day. */
+/** Parsed headers by their text before the signature, which a client repeats all day. */
 const knownClaims = new Map<string, Claim>()
 
 const signatureLabel = 'Signature='
@@ -160,7 +160,7 @@ function parseHeader(header: string): { claim: Claim; signature: string } {
   return { claim: { scope, signedHeaders: parseSignedHeaders(signedHeaders, headerRefusal) }, signature }
 }
 
-/** A repeated name would repeat its header's value in what is hashed: a few kilobytes of names and one long value make a hundred megabytes. */
+/** Refuses repeated names. Each would repeat its header's value in the hashed text: kilobytes of names and one long value make a hundred megabytes. */
 function parseSignedHeaders(list: string, refuse: Refusal): readonly string[] {
   const names = list.split(';')
   if (new Set(names).size === names.length) return names
@@ -211,7 +211,7 @@ function httpTime(headers: HeaderIndex): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** `accessKeyId/yyyymmdd/region/s3/aws4_request`; only the access key may hold slashes. Whether its service is the one that is asked is for `checkService`. */
+/** Reads `accessKeyId/yyyymmdd/region/s3/aws4_request`. Only the access key id may hold slashes. `checkService` checks the service. */
 export function parseScope(credential: string, refuse: Refusal): Scope {
   const toTerminator = credential.lastIndexOf('/')
   const toService = credential.lastIndexOf('/', toTerminator - 1)
@@ -238,7 +238,7 @@ export function parseScope(credential: string, refuse: Refusal): Scope {
   return { accessKeyId, date, region, service, text: credential.slice(toDate + 1), credential }
 }
 
-/** A signature counts for the service that it was made for: what asks for temporary keys is none of S3's requests, and the reverse. */
+/** A signature is valid only for the service that it was made for: one for STS does not sign an S3 request, nor the reverse. */
 export function checkService({ service }: Scope, asked: ScopeService, refuse: Refusal): void {
   if (service !== asked) throw wrongService(service, asked, refuse)
 }
@@ -282,7 +282,7 @@ function fromQuery(query: readonly QueryParameter[], prefix: string): Authorizat
   }
 }
 
-/** Clients differ in how they capitalise the names; each name may come once in all. */
+/** Clients differ in how they capitalize the names. Each name may come only once, however it is capitalized. */
 function presignedParameters(
   query: readonly QueryParameter[],
   prefix: string,

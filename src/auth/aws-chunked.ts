@@ -1,6 +1,6 @@
 /**
  * Decodes the `aws-chunked` content encoding as it streams, and verifies the signatures in it. Copies no data and owns no I/O.
- * Data is given out before its chunk's signature is known: commit nothing before `finish` returns.
+ * It returns data before the chunk's signature is known, so commit nothing before `finish` returns.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and sigv4-streaming-trailers.html
  */
 import { createHash, type Hash, hash } from 'node:crypto'
@@ -10,17 +10,17 @@ import { canonicalHeaderValue } from './canonical-request.ts'
 import type { ChunkSignatures } from './sigv4.ts'
 
 export interface AwsChunkedOptions {
-  /** Bytes of data in all chunks together: `decoded-content-length`. */
+  /** Total bytes of data in all chunks: `decoded-content-length`. */
   decodedLength: number
-  /** The signatures of the chunks and, when there are any, the trailers; `undefined` when they are not signed. */
+  /** Verifies the signatures of the chunks and of the trailers, if any. `undefined`: they are not signed. */
   signatures: ChunkSignatures | undefined
-  /** Names that the `trailer` header announced, in lower case with prefix; `undefined` when the declared payload has no trailers. */
+  /** Names that the `trailer` header announced, in lower case with prefix. `undefined`: the declared payload has no trailers. */
   trailerNames: readonly string[] | undefined
   /** The prefix of the request's dialect: `x-amz-` or `x-store-`. */
   prefix: string
 }
 
-/** Framing that can't be read. S3 distinguishes it from a body that breaks off only by the message. */
+/** Framing that can't be read. S3 distinguishes it from a truncated body only by the message. */
 const malformed = (what: string): S3Error =>
   new S3Error('IncompleteBody', { message: `The aws-chunked body is malformed: ${what}.` })
 
@@ -45,7 +45,7 @@ export class AwsChunkedDecoder {
   readonly #trailerNames: readonly string[] | undefined
   readonly #signatureTrailer: string
   #state: State = 'chunk-header'
-  /** What has come so far of a chunk's header, of the line end after its data, or of the tail. */
+  /** The part received so far of a chunk's header, of the line end after its data, or of the tail. */
   #text = ''
   #chunkBytes = 0
   #chunkBytesLeft = 0
@@ -62,12 +62,12 @@ export class AwsChunkedDecoder {
     this.#signatureTrailer = `${prefix}trailer-signature`
   }
 
-  /** By lower-case name with prefix; complete once `finish` has returned. */
+  /** By lower-case name with prefix. Complete when `finish` has returned. */
   get trailers(): ReadonlyMap<string, string> {
     return this.#trailers
   }
 
-  /** The data in the next bytes of the body, as views of `bytes`. After it has thrown, it throws for good. */
+  /** Returns the data in the next bytes of the body, as views of `bytes`. After an error, every further call throws. */
   push(bytes: Buffer): Buffer[] {
     return this.#failing(() => {
       const data: Buffer[] = []
@@ -134,7 +134,7 @@ export class AwsChunkedDecoder {
     if (bytes === 0) this.#endData()
   }
 
-  /** As in S3, where chunks are signed. SDKs that don't sign them send chunks as small as their source gives them. */
+  /** Enforces S3's minimum size, only for signed chunks. SDKs that don't sign chunks make them as small as their source's reads. */
   #checkSizeOfEarlierChunk(bytes: number): void {
     const tooSmall = this.#chunkBytes > 0 && this.#chunkBytes < limits.signedChunkBytesMin
     if (tooSmall && bytes > 0 && this.#signatures !== undefined) throw new S3Error('InvalidChunkSizeError')
@@ -150,7 +150,7 @@ export class AwsChunkedDecoder {
     return at + view.length
   }
 
-  /** All data of the chunk has come. */
+  /** Runs when all data of the chunk has come. */
   #endData(): void {
     const sha256 = this.#chunkHash?.digest('hex')
     if (sha256 !== undefined && this.#signatures?.acceptChunk(sha256, this.#chunkSignature) !== true) {
@@ -189,7 +189,7 @@ export class AwsChunkedDecoder {
     return text
   }
 
-  /** Clients differ in line ends, and some put an empty line before the signature: only the last empty line is required. */
+  /** Requires only the last empty line: clients differ in line ends, and some put an empty line before the signature. */
   #readTrailers(announced: readonly string[]): void {
     const tail = this.#takeText()
     if (tail !== '\r\n' && !tail.endsWith('\n\r\n')) throw incomplete('the empty line after the trailers is missing')
@@ -226,7 +226,7 @@ function parseTrailer(line: string): { name: string; value: string } {
   return { name: name.toLowerCase(), value: canonicalHeaderValue(value) }
 }
 
-/** The names in a `trailer` header, as `AwsChunkedOptions` wants them. */
+/** The names in a `trailer` header, in the form that `AwsChunkedOptions` takes. */
 export function parseTrailerNames(value: string | undefined): string[] {
   const names = (value ?? '').split(',').map((name) => name.trim().toLowerCase())
   return names.filter((name) => name !== '')

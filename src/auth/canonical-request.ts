@@ -1,5 +1,5 @@
 /**
- * The canonical form of a request, as AWS Signature Version 4 defines it for S3: what both sides hash. Pure; decides nothing about access.
+ * The canonical form of a request, which client and server hash, as AWS Signature Version 4 defines it for S3. Pure; decides nothing about access.
  * Strings hold one byte a character (Latin-1), as Node gives request lines and headers.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
@@ -26,7 +26,7 @@ const hexDigits = Int8Array.from({ length: 256 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
 )
 
-/** Decodes once, then encodes each byte: two spellings of the same bytes are the same. Throws InvalidURI. */
+/** Decodes once, then encodes each byte, so that all spellings of the same bytes become one. Throws InvalidURI. */
 function reencode(raw: string, encoding: readonly string[], plusIsSpace: boolean): string {
   let at = 0
   while (at < raw.length && encoding[raw.charCodeAt(at)]?.length === 1) at++
@@ -52,12 +52,12 @@ function unparsable(): never {
   throw new S3Error('InvalidURI', { message: "Couldn't parse the specified URI." })
 }
 
-/** No segment is dropped or merged: `//`, `.` and `..` are parts of keys. */
+/** Drops and merges no segments, because `//`, `.` and `..` are parts of keys. */
 export function canonicalPath(rawPath: string): string {
   return rawPath === '' ? '/' : reencode(rawPath, inPath, false)
 }
 
-/** In canonical encoding, which leaves letters, digits and `-._~` as they are. */
+/** Name and value are in canonical encoding, which leaves letters, digits and `-._~` as they are. */
 export interface QueryParameter {
   name: string
   /** The name in lower case, because clients differ in how they capitalise the parameters of a signature. */
@@ -83,12 +83,12 @@ export function decoded(canonical: string): string {
   return canonical.includes('%') ? Buffer.from(decodedBytes(canonical), 'latin1').toString() : canonical
 }
 
-/** The same, one character a byte. */
+/** The decoded bytes of a canonical name or value, one character each. */
 export const decodedBytes = (canonical: string): string => canonical.replace(/%../g, decodedByte)
 
 const decodedByte = (triplet: string): string => String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
 
-/** Ordered by name, then by value. */
+/** Orders parameters by name, then by value. */
 export function canonicalQuery(parameters: readonly QueryParameter[]): string {
   if (parameters.length === 0) return ''
   const ordered = parameters.length === 1 ? parameters : [...parameters].sort(byNameThenValue)
@@ -103,7 +103,7 @@ function byNameThenValue(a: QueryParameter, b: QueryParameter): number {
   return a.value < b.value ? -1 : 1
 }
 
-/** Without white space at its ends, and with one space for each run of it. */
+/** Trims white space, and replaces each run of it by one space. */
 export function canonicalHeaderValue(value: string): string {
   if (!value.includes(' ') && !value.includes('\t')) return value
   return value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')
@@ -112,9 +112,9 @@ export function canonicalHeaderValue(value: string): string {
 /** Headers by lower-case name. The values of a repeated header are joined by commas, as they are signed. */
 export interface HeaderIndex {
   values: ReadonlyMap<string, string>
-  /** Those of either dialect. */
+  /** Names of either dialect's headers. */
   vendorNames: readonly string[]
-  /** Sent more than once. */
+  /** Names of headers that were sent more than once. */
   repeated: readonly string[]
 }
 
@@ -144,11 +144,11 @@ export interface CanonicalParts {
   headers: HeaderIndex
   /** Names in the client's order. */
   signedHeaders: readonly string[]
-  /** What stands for the body: a hash, or the name of a way to send it. */
+  /** The text that stands for the body: its hash, or the name of a way to send it. */
   payloadHash: string
 }
 
-/** `undefined` when a header that is said to be signed is missing: no signature can match then. */
+/** `undefined` when a header listed as signed is missing: no signature can match then. */
 export function canonicalRequest(parts: CanonicalParts): string | undefined {
   let headers = ''
   for (const name of parts.signedHeaders) {

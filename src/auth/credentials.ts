@@ -21,43 +21,43 @@ export interface AccountKey {
 }
 
 interface Signer {
-  /** `undefined`: there is no such access key. Then `key` is one that nobody can know. */
+  /** `undefined`: there is no such access key, and `key` is derived from a random secret. */
   principal: Principal | undefined
   key: HmacKey
   expiresMs?: number | undefined
 }
 
 export interface Credentials {
-  /** The secret behind a signature of Version 2. An unknown access key gets a random one, so that refusing it takes as long. */
+  /** The secret for a signature of Version 2. An unknown access key gets a random one, so that refusing it takes equally long. */
   secretOf(accessKeyId: string): { principal: Principal | undefined; secretAccessKey: string }
-  /** Whether this is the secret of any key, which must not be shown. */
+  /** Whether the text is the secret of any key, and so must not be shown. */
   isSecret(text: string): boolean
-  /** Of an account, as lists show it; its id if there is no such account. */
+  /** An account's display name; its id if there is no such account. */
   nameOf(accountId: string): string
   /** Takes equally long whether the access key exists or not. */
   signer(scope: Scope): Signer
-  /** Whom a key stands for that would be accepted now. */
+  /** The principal of a key that is accepted now. */
   find(accessKeyId: string): Principal | undefined
-  /** The key itself: temporary keys hang on it. */
+  /** The key itself, as the parent of temporary keys. */
   keyOf(accessKeyId: string): KnownKey | undefined
-  /** Whether there is such an account, and it is enabled. */
+  /** Whether the account exists and is enabled. */
   hasAccount(accountId: string): boolean
-  /** What is known of run time beside the accounts of the configuration. */
+  /** The identities made at run time, in addition to the configuration's accounts. */
   readonly identities: KnownIdentities
   /**
-   * Before a request is verified: `undefined` says that what is known is recent enough. Otherwise it is once the promise resolves; it rejects with
+   * Call before verifying a request. `undefined`: the known identities are recent enough. Otherwise they are when the promise resolves. Rejects with
    * ServiceUnavailable.
    */
   renewal(): Promise<void> | undefined
-  /** Other accounts of the configuration apply from now on. Throws when they contradict each other; then nothing changes. */
+  /** Replaces the configuration's accounts. Throws when the new ones contradict each other, and then changes nothing. */
   replace(accounts: readonly Account[]): void
-  /** Other identities of run time apply from now on. Where the configuration has a key of the same id, that one counts. */
+  /** Replaces the identities made at run time. When the configuration has a key with the same id, the configuration's key wins. */
   learn(identities: KnownIdentities): void
 }
 
 interface CredentialsOptions {
   clock?: Pick<Clock, 'now'>
-  /** See `Credentials`. Absent: nothing changes but by `replace` and `learn`. */
+  /** See `Credentials`. Absent: only `replace` and `learn` change anything. */
   renewal?: Credentials['renewal']
 }
 
@@ -123,7 +123,7 @@ export function openCredentials(
   }
 }
 
-/** The oldest goes first. A scope that is still in use is derived again, at the cost of four hashes. */
+/** Evicts the oldest signer. One that is still in use is derived again, at the cost of four hashes. */
 function remember(signers: Map<string, Signer>, credential: string, signer: Signer): void {
   if (signers.size >= limits.signingKeysMax)
     for (const oldest of signers.keys()) {

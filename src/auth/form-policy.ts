@@ -1,5 +1,5 @@
 /**
- * The policy of a form post: what the document says, and whether a form is what it allows. Pure.
+ * The policy of a form post: what its document says, and whether it allows a form. Pure.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
  */
 import { S3Error } from '../errors.ts'
@@ -17,7 +17,7 @@ export interface FormPolicy {
 
 export interface FieldCondition {
   operator: 'eq' | 'starts-with'
-  /** As the policy spells it, without the dollar sign. */
+  /** The field's name as the policy spells it, without the dollar sign. */
   field: string
   value: string
 }
@@ -52,7 +52,7 @@ export function parseFormPolicy(encoded: string): FormPolicy {
 }
 
 function parseObject(encoded: string): Record<string, unknown> {
-  // Clients that wrap lines of base64 sign the line ends with it.
+  // Some clients wrap the base64, and sign the line ends with it.
   const text = encoded.replace(/[\r\n]/g, '')
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw invalid('Invalid Base64 Encoding.')
   let document: unknown
@@ -125,14 +125,14 @@ function listedCondition(condition: readonly unknown[]): FieldCondition {
   return { operator, field: field.slice(1), value }
 }
 
-/** As S3 repeats conditions in messages. */
+/** Writes a condition as S3's messages repeat it. */
 function written(condition: unknown): string {
   return Array.isArray(condition)
     ? `[${condition.map((item) => JSON.stringify(item)).join(', ')}]`
     : JSON.stringify(condition)
 }
 
-/** What proves the policy, the policy itself, and the file. All other fields must be in the policy, but those that its maker said to ignore. */
+/** The signature's fields, the policy itself, and the file. The policy must name all other fields, except those that it says to ignore. */
 const outsidePolicy: ReadonlySet<string> = new Set([
   'awsaccesskeyid',
   'file',
@@ -145,8 +145,8 @@ const outsidePolicy: ReadonlySet<string> = new Set([
 const isOutsidePolicy = (name: string): boolean => outsidePolicy.has(name) || name.startsWith('x-ignore-')
 
 /**
- * Throws AccessDenied unless the policy allows the form now. `bucket`, the one that is addressed, counts as a field whatever the form itself says.
- * The file's length is left to who reads it.
+ * Throws AccessDenied unless the policy allows the form now. The addressed `bucket` counts as a field, whatever the form itself says. Does not check
+ * the file's length: the reader of the file does.
  */
 export function checkFormPolicy(policy: FormPolicy, form: FormFields, bucket: string, nowMs: number): void {
   if (nowMs > policy.expiresMs) throw refused('Policy expired.')
@@ -154,7 +154,7 @@ export function checkFormPolicy(policy: FormPolicy, form: FormFields, bucket: st
   for (const condition of policy.conditions) {
     if (!holds(condition, fields.get(condition.field.toLowerCase()))) {
       const { operator, field, value } = condition
-      // Errors get logged.
+      // Errors are logged, and must not hold a secret.
       const shown = isSecret(field) ? '' : value
       throw refused(`Policy Condition failed: ${written([operator, `$${field}`, shown])}`)
     }
@@ -169,7 +169,7 @@ const isSecret = (field: string): boolean => /-customer-key$/i.test(field)
 function holds({ operator, field, value }: FieldCondition, sent: string | undefined): boolean {
   if (sent === undefined) return false
   if (operator === 'eq') return sent === value
-  // A list of types passes when each of them does.
+  // A list of types passes when each type does.
   const sentValues = field.toLowerCase() === 'content-type' ? sent.split(',') : [sent]
   return sentValues.every((item) => item.startsWith(value) || item.trim().startsWith(value))
 }

@@ -1,13 +1,13 @@
 /**
- * SHA-256 of short texts, and HMAC-SHA256 (RFC 2104) with one key and many short texts. Node's own makes an object outside the heap for each text; two hashes cost half of that,
- * and leave less garbage.
+ * SHA-256 of short texts, and HMAC-SHA256 (RFC 2104) with one key and many short texts. Node's own HMAC creates an object outside the heap for each text;
+ * two hashes cost half of that, and leave less garbage.
  */
 import { hash } from 'node:crypto'
 
-/** Texts to be hashed are written here: a separate buffer for each would have to be made and collected. */
+/** Holds the text to be hashed. A buffer for each text would have to be allocated and collected. */
 const textBytes = Buffer.allocUnsafeSlow(8192)
 
-/** In hex. `text` holds one byte a character. */
+/** Returns hex. `text` holds one byte a character. */
 export function sha256OfText(text: string): string {
   if (text.length > textBytes.length) return hash('sha256', Buffer.from(text, 'latin1'))
   textBytes.write(text, 'latin1')
@@ -31,7 +31,7 @@ export class HmacKey {
     this.#outer = padded(key, outerPad, digestBytes)
   }
 
-  /** In hex. `text` holds one byte a character. */
+  /** Returns hex. `text` holds one byte a character. */
   sign(text: string): string {
     this.#reserve(blockBytes + text.length)
     this.#inner.write(text, blockBytes, 'latin1')

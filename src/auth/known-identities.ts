@@ -1,26 +1,26 @@
-/** What a process knows of the accounts, users, policies and keys that are made at run time: immutable, and replaced whole by each change. */
+/** What a process knows about the accounts, users, policies and keys made at run time. Immutable: each change replaces the whole. */
 import type { Principal } from './principal.ts'
 
 export interface KnownKey {
-  /** The same object as long as nothing changes that decides about it. */
+  /** The same object as long as nothing that decides about the principal changes. */
   readonly principal: Principal
   readonly secretAccessKey: string
-  /** From this time on, it is refused. */
+  /** The key is refused from this time on. */
   readonly expiresMs?: number | undefined
 }
 
 export interface KnownIdentities {
   /** Counts changes. */
   readonly generation: number
-  /** By access key id: those of accounts and users that are enabled, if they are enabled themselves. They may have expired. */
+  /** Enabled keys of enabled accounts and users, by access key id. They may have expired. */
   readonly keys: ReadonlyMap<string, KnownKey>
-  /** Enabled users of enabled accounts, by identity id: what temporary keys of them are made from. The access key id is empty. */
+  /** Enabled users of enabled accounts, by identity id. Their temporary keys are made from these. The access key id is empty. */
   readonly users: ReadonlyMap<string, Principal>
-  /** Display names by account id: also of accounts that are disabled, and without those that the configuration declares. */
+  /** Display names by account id. Includes disabled accounts, but not those that the configuration declares. */
   readonly accountNames: ReadonlyMap<string, string>
-  /** Ids of the enabled ones, and of those of the configuration. */
+  /** Ids of the enabled accounts, including those of the configuration. */
   readonly enabledAccounts: ReadonlySet<string>
-  /** The document of an account's policy by name, built-in ones included. */
+  /** The document of an account's policy by name. Knows the built-in policies too. */
   policy(accountId: string, name: string): string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** How a request's body is sent and what vouches for it: the declaration in its signature, and sources that compare the body with it. */
+/** How a request's body is sent and protected: the declaration that the signature covers, and sources that compare the body with it. */
 import { createHash, hash } from 'node:crypto'
 import type { ByteSource, ClaimedSource } from '../byte-source.ts'
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
@@ -6,9 +6,9 @@ import type { AwsChunkedDecoder } from './aws-chunked.ts'
 
 /** A value of `content-sha256`. */
 export type DeclaredPayload =
-  /** Sent as it is; nothing in the signature vouches for it. */
+  /** Sent as it is, and not covered by the signature. */
   | { kind: 'unsigned' }
-  /** Sent as it is; `hex` is its SHA-256 in lower case. Check it with `sha256Source`. */
+  /** Sent as it is. `hex` is its SHA-256 in lower case: check it with `sha256Source`. */
   | { kind: 'sha256'; hex: string }
   /** Sent in chunks that frame the data, with or without trailers. Decode it with `awsChunkedSource`. */
   | { kind: 'aws-chunked'; signed: boolean; trailer: boolean }
@@ -20,7 +20,7 @@ const declarations: ReadonlyMap<string, DeclaredPayload> = new Map([
   ['STREAMING-UNSIGNED-PAYLOAD-TRAILER', { kind: 'aws-chunked', signed: false, trailer: true }],
 ])
 
-/** `name` is what the client called the value. Throws InvalidArgument, or NotImplemented for signatures by ECDSA. */
+/** `name`: the client's name for the value, used in errors. Throws InvalidArgument, and NotImplemented for ECDSA signatures. */
 export function parseDeclaredPayload(value: string, name: string): DeclaredPayload {
   if (value.length === 64 && /^[0-9a-f]+$/i.test(value)) return { kind: 'sha256', hex: value.toLowerCase() }
   const declared = declarations.get(value)
@@ -29,7 +29,7 @@ export function parseDeclaredPayload(value: string, name: string): DeclaredPaylo
   throw invalidArgument(name, value, `${name} must be ${[...declarations.keys()].join(', ')} or a valid sha256 value.`)
 }
 
-/** `source`, rejecting with XAmzContentSHA256Mismatch at its end when its bytes have another SHA-256. */
+/** Wraps `source`: rejects with XAmzContentSHA256Mismatch at the end if the bytes have another SHA-256. */
 export function sha256Source(source: ByteSource, expectedHex: string): ClaimedSource {
   const check = (computedHex: string): void => {
     if (computedHex === expectedHex) return
@@ -57,7 +57,7 @@ export function sha256Source(source: ByteSource, expectedHex: string): ClaimedSo
   }
 }
 
-/** The data that `encoded` frames. Rejects as the decoder throws; `encoded` need not know its own size. */
+/** The data that `encoded` frames. Rejects with what the decoder throws. `encoded` need not know its own size. */
 export function awsChunkedSource(encoded: ByteSource, decoder: AwsChunkedDecoder): ByteSource {
   return {
     size: decoder.decodedLength,

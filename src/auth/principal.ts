@@ -1,26 +1,26 @@
 /** Who sent a request. */
 
 export interface Principal {
-  /** Owns buckets; `Owner/ID` in lists. */
+  /** The account that owns buckets: `Owner/ID` in lists. */
   accountId: string
   /** `Owner/DisplayName` in lists. */
   displayName: string
   accessKeyId: string
-  /** Patterns of the key's permissions, such as `s3:Get*`. Absent together with `policies`: everything that its account may do. */
+  /** Patterns of the key's permissions, such as `s3:Get*`. When `policies` is absent too, the key may do everything that its account may. */
   permissions?: readonly string[] | undefined
-  /** The user of the account that the key belongs to. Absent: the account itself. */
+  /** The account's user that the key belongs to. Absent: the key is the account's own. */
   user?: PrincipalUser | undefined
-  /** Identity policies: of the user, or of a key that is the account's own. A user has some, if only an empty list. */
+  /** Identity policies of the user, or of a key that is the account's own. For a user the list is always present, but can be empty. */
   policies?: readonly IdentityPolicy[] | undefined
-  /** The document of a policy that narrows a user's key further: the key may do only what this allows, too. */
+  /** The document of a policy that restricts a user's key further: the key may do only what this policy allows as well. */
   keyPolicy?: string | undefined
-  /** Of temporary keys. */
+  /** Present for temporary keys. */
   session?: PrincipalSession | undefined
 }
 
 export interface PrincipalUser {
   name: string
-  /** Never used again for another user. */
+  /** Never reused for another user. */
   id: string
   /** By the tag's key in lower case. */
   tags?: ReadonlyMap<string, string> | undefined
@@ -35,11 +35,11 @@ export interface IdentityPolicy {
 export interface PrincipalSession {
   kind: 'assumed-role' | 'session-token' | 'web-identity'
   name?: string | undefined
-  /** The document of the session policy. Absent: the session is not narrowed. */
+  /** The document of the session policy. Absent: the session has no further restriction. */
   policy?: string | undefined
   issuedMs: number
   expiresMs: number
-  /** Of the token of a web identity, by name. */
+  /** The claims in a web identity's token, by name. */
   claims?: ReadonlyMap<string, string | readonly string[]> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Refusals that all versions of signatures share: unknown keys, wrong times, and signatures that do not match. */
+/** Refusals that all signature versions share: unknown keys, wrong times, and signatures that do not match. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { formatTimestamp } from './sigv4.ts'
@@ -21,5 +21,5 @@ export function checkTime(timeMs: number, nowMs: number): void {
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}/, '')
 
-/** Customer encryption keys travel in headers or a presigned query: they are the client's secret, and errors may be logged. */
+/** Whether a text holds a customer encryption key. These are the client's secrets, and errors that repeat a header or query may be logged. */
 export const holdsCustomerKey = (text: string): boolean => /-customer-key[:=]/i.test(text)

@@ -1,30 +1,30 @@
 /**
- * Session tokens: what a process must know of temporary keys, sealed so that any process with the key ring can open it. Nothing is stored. Knows no requests.
+ * Session tokens: everything about temporary keys, sealed so that any process with the key ring can open it. The server stores nothing. Knows no requests.
  * Reasons: docs/adr/0038-temporary-keys.md
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** What temporary keys stand for. They end with it. */
+/** The parent of temporary keys. They become invalid with it. */
 export type SessionHolder =
   | {
       readonly kind: 'key'
       readonly accessKeyId: string
-      /** Of the key's secret at that time: a rotated key has another one. See `secretTag`. */
+      /** The tag of the key's secret when the session began. A rotated key has another tag. See `secretTag`. */
       readonly secretTag: string
     }
   | {
       readonly kind: 'web-identity'
-      /** As the configuration names the issuer. */
+      /** The issuer's name in the configuration. */
       readonly provider: string
       readonly issuer: string
       readonly subject: string
-      /** Names of policies of the account. */
+      /** Names of the account's policies. */
       readonly policies: readonly string[]
     }
 
-/** The content of a token. Stored by clients alone, for as long as the longest session. */
+/** The content of a token. Only clients store it, at most for the length of the longest session. */
 export interface Session {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -36,11 +36,11 @@ export interface Session {
   readonly policy?: string | undefined
   readonly issuedMs: number
   readonly expiresMs: number
-  /** Of a web identity, by name. */
+  /** The claims of a web identity, by name. */
   readonly claims?: Readonly<Record<string, string | readonly string[]>> | undefined
 }
 
-/** A key of the ring, from which that of tokens is derived. */
+/** A key of the ring, from which the key for tokens is derived. */
 export interface TokenKey {
   /** 16 hexadecimal digits. */
   readonly id: string
@@ -48,9 +48,9 @@ export interface TokenKey {
 }
 
 export interface TokenKeys {
-  /** Seals. */
+  /** The key that seals new tokens. */
   newest(): TokenKey
-  /** Opens what it sealed, also after a newer one has come. */
+  /** A key by id: older keys still open the tokens that they sealed. */
   find(id: string): TokenKey | undefined
 }
 
@@ -58,11 +58,11 @@ const version = 1
 const idBytes = 8
 const ivBytes = 12
 const tagBytes = 16
-/** Version and id, in clear, and covered by the seal. */
+/** The token's head holds the version and the key's id, unencrypted but authenticated. */
 const headBytes = 1 + idBytes
 const label = 'holdfast session token'
 
-/** `random` gives that many random bytes. */
+/** `random` returns that many random bytes. */
 export function sealSession(session: Session, keys: TokenKeys, random: (bytes: number) => Buffer): string {
   const { id, secret } = keys.newest()
   const head = Buffer.concat([Buffer.of(version), Buffer.from(id, 'hex')])
@@ -73,13 +73,13 @@ export function sealSession(session: Session, keys: TokenKeys, random: (bytes: n
   return Buffer.concat([head, iv, sealed, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** Throws InvalidToken for what no process with these keys has sealed. */
+/** Throws InvalidToken for anything that no process with these keys has sealed. */
 export function openSession(token: string, keys: TokenKeys): Session {
   // Some clients pad base64.
   const text = token.replace(/={1,2}$/, '')
   if (text.length > limits.sessionTokenCharsMax || !/^[\w-]+$/.test(text)) throw invalidToken()
   const bytes = Buffer.from(text, 'base64url')
-  // One token has one spelling.
+  // Refuses other spellings of the same bytes.
   if (bytes.toString('base64url') !== text) throw invalidToken()
   if (bytes.length <= headBytes + ivBytes + tagBytes || bytes[0] !== version) throw invalidToken()
   const key = keys.find(bytes.toString('hex', 1, headBytes))
@@ -96,17 +96,17 @@ export function openSession(token: string, keys: TokenKeys): Session {
   } catch {
     throw invalidToken()
   }
-  // Only `sealSession` can have written it.
+  // Authenticated, so `sealSession` wrote it.
   return JSON.parse(json) as Session
 }
 
 export const invalidToken = (): S3Error => new S3Error('InvalidToken')
 
-/** Tells secrets of one key apart. It travels only sealed. */
+/** Distinguishes the secrets that one key has had. It travels only inside sealed tokens. */
 export const secretTag = (secretAccessKey: string): string =>
   hash('sha256', `holdfast session parent\n${secretAccessKey}`).slice(0, 32)
 
-/** A ring has few keys, and every token needs one. */
+/** Derived keys by the ring's secrets: every token needs one, and a ring has few. */
 const sealingKeys = new WeakMap<Buffer, Buffer>()
 
 function sealingKey(secret: Buffer): Buffer {

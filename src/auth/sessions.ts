@@ -1,4 +1,4 @@
-/** Temporary keys in use: tokens that were opened once and are remembered, and whether what a session stands for still is there. Reads no requests. */
+/** Temporary keys in use: remembers tokens that it has opened, and checks that a session's parent still exists. Reads no requests. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Credentials } from './credentials.ts'
@@ -15,30 +15,30 @@ import {
 } from './session-token.ts'
 import { deriveSigningKey, type Scope } from './sigv4.ts'
 
-/** What sessions are looked up in, as it is now. */
+/** The current credentials, in which sessions look up their parents. */
 type Parents = Pick<Credentials, 'keyOf' | 'hasAccount' | 'nameOf' | 'identities'>
 
-/** An issuer of web identities that the configuration has. */
+/** An issuer of web identities from the configuration. */
 export interface KnownIssuer {
-  /** Names its users, and tells two issuers apart: see `webUser`. */
+  /** Part of its users' names, which keeps issuers apart: see `webUser`. */
   name: string
   issuer: string
   account: string
 }
 
 export interface Sessions {
-  /** Throws InvalidToken: nobody sealed it, or it is another key's. */
+  /** Throws InvalidToken when the token is forged, or belongs to another key. */
   open(token: string, accessKeyId: string): OpenSession
-  /** What the temporary keys of a verified request hang on. */
+  /** The parent of the temporary keys that signed a verified request. */
   holderOf(principal: Principal): SessionHolder
 }
 
 /** Temporary keys, and their token. */
 export interface OpenSession {
-  /** As of credentials that last. No principal: what the session stands for has ended. */
+  /** Like `Credentials.signer`. No principal: the session's parent no longer exists. */
   signer(scope: Scope): { principal: Principal | undefined; key: HmacKey }
   secret(): { principal: Principal | undefined; secretAccessKey: string }
-  /** Throws ExpiredToken. Only whoever signed with the keys may learn that. */
+  /** Throws ExpiredToken. Call it after the signature is verified: only the keys' owner may learn that they expired. */
   checkTime(nowMs: number): void
 }
 
@@ -58,7 +58,7 @@ export function openSessions(options: SessionsOptions): Sessions {
         session = new RememberedSession(openSession(token, options.keys), options)
         if (opened.size >= limits.sessionsRemembered) forgetFirst(opened)
       } else opened.delete(token)
-      // What is used goes last, and what was not used for long is forgotten first.
+      // Moves the session to the end, so that the least recently used one is forgotten first.
       opened.set(token, session)
       if (session.accessKeyId !== accessKeyId) throw invalidToken()
       return session
@@ -66,7 +66,7 @@ export function openSessions(options: SessionsOptions): Sessions {
   }
 }
 
-/** Where there are no temporary keys. */
+/** For servers without temporary keys. */
 export const noSessions: Sessions = {
   holderOf,
   open: () => {
@@ -74,7 +74,7 @@ export const noSessions: Sessions = {
   },
 }
 
-/** A user that an issuer names, apart from those of the account: no name of theirs has a slash. */
+/** A user that an issuer names. The slash keeps its name apart from those of the account's own users. */
 export function webUser(provider: string, issuer: string, subject: string): PrincipalUser {
   return { name: `${provider}/${subject}`, id: `oidc:${issuer}#${subject}` }
 }
@@ -94,17 +94,17 @@ function holderOf(principal: Principal): SessionHolder {
   return holder
 }
 
-/** A scope changes with each day and region. */
+/** Keys for several scopes: a scope has a day and a region. */
 const signingKeysMax = 4
 
 class RememberedSession implements OpenSession {
   readonly #session: Session
   readonly #options: SessionsOptions
   readonly #signingKeys = new Map<string, HmacKey>()
-  /** Made from `#from`, and good as long as that is. */
+  /** Derived from `#from`, and valid until that changes. */
   #principal: Principal | undefined
   #from: KnownIdentities | Principal | undefined
-  /** The last secret of the parent key that was compared. */
+  /** The parent key's secret that was compared last. */
   #compared: { secret: string; same: boolean } | undefined
 
   constructor(session: Session, options: SessionsOptions) {
@@ -137,7 +137,7 @@ class RememberedSession implements OpenSession {
     if (nowMs >= this.#session.expiresMs) throw new S3Error('ExpiredToken')
   }
 
-  /** `undefined`: what the session stands for has ended. */
+  /** `undefined`: the session's parent no longer exists. */
   #principalNow(): Principal | undefined {
     const { holder } = this.#session
     return holder.kind === 'key' ? this.#ofKey(holder) : this.#ofWebIdentity(holder)
@@ -177,7 +177,7 @@ class RememberedSession implements OpenSession {
   }
 }
 
-/** Policies that are gone allow nothing; those that are back allow again. */
+/** Policies that were deleted allow nothing. If they are created again, they apply again. */
 function webPrincipal(
   { provider, issuer, subject, policies }: SessionHolder & { kind: 'web-identity' },
   accountId: string,

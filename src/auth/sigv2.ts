@@ -1,10 +1,10 @@
 /**
- * AWS Signature Version 2: what it signs of a request, and the signature of that. Pure; decides nothing about access. Strings hold one byte a character.
+ * AWS Signature Version 2: the text that it signs, and its signature. Pure; decides nothing about access. Strings hold one byte a character.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTAuthentication.html
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Parameters that clients of Version 2 sign: everything that any of AWS's SDKs, minio-go, s3cmd or Hadoop puts into the resource that it signs. */
+/** Parameters that clients of Version 2 sign: all that any AWS SDK, minio-go, s3cmd or Hadoop includes in the signed resource. */
 const signedParameters: ReadonlySet<string> = new Set([
   'accelerate',
   'acl',
@@ -52,9 +52,9 @@ export interface PartsOfVersion2 {
   method: string
   contentMd5: string
   contentType: string
-  /** For a URL, when it expires; for a header, when it was made; empty when a vendor header says that. */
+  /** For a URL, when it expires. For a header, when it was signed; empty when a vendor header says that. */
   date: string
-  /** By lower-case name: headers that start with `x-amz-`, and parameters that stand for such headers. */
+  /** Headers that start with `x-amz-`, and parameters that stand for such headers, by lower-case name. */
   vendor: ReadonlyMap<string, string>
   /** Empty when the path names the bucket. */
   hostBucket: string
@@ -63,7 +63,7 @@ export interface PartsOfVersion2 {
   parameters: readonly (readonly [name: string, value: string])[]
 }
 
-/** The texts that clients sign for such a request: one, or several where clients differ. None when requests with different meanings would have the same text. */
+/** The texts that clients may sign for a request: several where clients differ, none where requests with different meanings would share a text. */
 export function stringsToSignOfVersion2(parts: PartsOfVersion2): string[] {
   const { method, contentMd5, contentType, date, vendor } = parts
   const subResources = canonicalParameters(parts.parameters)
@@ -74,16 +74,16 @@ export function stringsToSignOfVersion2(parts: PartsOfVersion2): string[] {
 }
 
 function resourcePaths({ hostBucket, rawPath }: PartsOfVersion2): string[] {
-  // If the bucket's name had a slash, its end could not be told from the start of the key.
+  // If the bucket's name had a slash, nothing would tell where it ends and the key begins.
   if (hostBucket !== '') return hostBucket.includes('/') ? [] : [`/${hostBucket}${rawPath}`]
-  // botocore signs a slash after the bucket that it does not send.
+  // botocore signs a slash after the bucket, but does not send it.
   const isBucketAlone = rawPath.length > 1 && !rawPath.includes('/', 1)
   return isBucketAlone ? [rawPath, `${rawPath}/`] : [rawPath]
 }
 
 /**
- * Values are signed unencoded, so `?response-content-type=a%26acl` and `?response-content-type=a&acl` give the same text. The first spelling is refused,
- * so that no text means two things.
+ * Values are signed unencoded, so `?response-content-type=a%26acl` and `?response-content-type=a&acl` give the same text. The first spelling is refused
+ * because no text may have two meanings.
  */
 function canonicalParameters(parameters: PartsOfVersion2['parameters']): string | undefined {
   const signed = parameters.filter(([name]) => isSignedParameter(name)).sort(byName)
@@ -95,12 +95,12 @@ function canonicalParameters(parameters: PartsOfVersion2['parameters']): string 
 
 const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** In base64. */
+/** Returns base64. */
 export function signatureOfVersion2(secretAccessKey: string, text: string): string {
   return createHmac('sha1', secretAccessKey).update(text, 'latin1').digest('base64')
 }
 
-/** Takes the same time wherever two signatures of one length differ. */
+/** Compares in constant time for signatures of the same length. */
 export function sameSignatureOfVersion2(expected: string, claimed: string): boolean {
   const [expectedBytes, claimedBytes] = [Buffer.from(expected, 'latin1'), Buffer.from(claimed, 'latin1')]
   return expectedBytes.length === claimedBytes.length && timingSafeEqual(expectedBytes, claimedBytes)

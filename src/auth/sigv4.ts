@@ -6,7 +6,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { HmacKey, sha256OfText } from './hmac-key.ts'
 
 export const algorithm = 'AWS4-HMAC-SHA256'
-/** `sts`: of requests for temporary keys. */
+/** `sts` is the service of requests for temporary keys. */
 export const scopeServices = ['s3', 'sts'] as const
 export type ScopeService = (typeof scopeServices)[number]
 export const scopeTerminator = 'aws4_request'
@@ -18,9 +18,9 @@ export interface Scope {
   date: string
   region: string
   service: ScopeService
-  /** As signed: `date/region/s3/aws4_request`. */
+  /** The signed form: `date/region/s3/aws4_request`. */
   text: string
-  /** As clients write it: the access key's id, a slash, and `text`. */
+  /** The form that clients send: the access key's id, a slash, and `text`. */
   credential: string
 }
 
@@ -39,7 +39,7 @@ export function signature(key: HmacKey, text: string): string {
   return key.sign(text)
 }
 
-/** Takes the same time wherever two signatures of one length differ. */
+/** Compares in constant time for signatures of the same length. */
 export function sameSignature(expected: string, claimed: string): boolean {
   if (expected.length !== signatureChars || claimed.length !== signatureChars) return false
   expectedBytes.write(expected, 'latin1')
@@ -53,7 +53,7 @@ const claimedBytes = Buffer.alloc(signatureChars)
 
 const emptyHash = hash('sha256', '')
 
-/** The signatures of a body sent in chunks: each covers the one before it, the first the request's own. */
+/** The signatures of a body sent in chunks. Each covers the previous one, and the first covers the request's own. */
 export class ChunkSignatures {
   readonly #key: HmacKey
   readonly #context: string
@@ -86,7 +86,7 @@ export class ChunkSignatures {
   }
 }
 
-/** Milliseconds since the epoch of `yyyymmddThhmmssZ`, or `undefined` when it is not that. */
+/** Milliseconds since the epoch of `yyyymmddThhmmssZ`. `undefined`: the text has another form. */
 export function parseTimestamp(text: string): number | undefined {
   if (text.length !== 16 || text[8] !== 'T' || text[15] !== 'Z') return undefined
   const [month, day] = [digits(text, 4, 6), digits(text, 6, 8)]
@@ -98,7 +98,7 @@ export function parseTimestamp(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** NaN when a character is no digit. */
+/** NaN when a character is not a digit. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) {

@@ -1,5 +1,5 @@
 /**
- * Verifies the signature of a form post, which covers the policy in the form and nothing else: that the form is what the policy allows is checked after it.
+ * Verifies the signature of a form post. It covers only the policy in the form: whether the policy allows the form is checked later.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html
  */
 import { invalidArgument, notImplemented, S3Error } from '../errors.ts'
@@ -29,13 +29,16 @@ export interface FormRules {
   version2: Pick<Version2Rules, 'taken'>
 }
 
-/** The mechanisms that a form claims. None: nobody signed it. */
+/** The mechanisms that a form claims. None: it is unsigned. */
 function formMechanisms(fields: FormFields): Mechanism[] {
   const found: Mechanism[] = prefixes.filter((prefix) => version4Names.some((name) => fields.has(prefix + name)))
   return version2Names.some((name) => fields.has(name)) ? [...found, 'version 2'] : found
 }
 
-/** Who signed the form's policy: nobody, where a form has neither. Throws the S3Error that says why that can't be told; AccessDenied for one without the other. */
+/**
+ * Who signed the form's policy; `nobody` for a form with neither policy nor signature. Throws AccessDenied for one without the other, and the S3Error
+ * for a signature that can't be verified.
+ */
 export function verifyForm(fields: FormFields, rules: FormRules): Principal {
   const [mechanism, ...others] = formMechanisms(fields)
   const claims = ['policy', ...prefixes.map((prefix) => `${prefix}security-token`)]
@@ -45,12 +48,12 @@ export function verifyForm(fields: FormFields, rules: FormRules): Principal {
     throw new S3Error('InvalidArgument', { message: 'Only one auth mechanism allowed; a form is signed once.' })
   }
   if (mechanism !== 'version 2') return verifyVersion4(fields, rules, mechanism)
-  // A form is made for others, like a URL.
+  // A form counts as presigned, because it is made for others, like a URL.
   if (rules.version2.taken === 'off') throw notTaken('query')
   return verifyVersion2(fields, rules)
 }
 
-/** Of temporary keys. The policy must name its field, as any other. */
+/** The session of temporary keys. The policy must name the token's field, like any other. */
 function sessionOf(fields: FormFields, { sessions }: FormRules, accessKeyId: string): OpenSession | undefined {
   const [token, ...others] = prefixes.flatMap((prefix) => fields.get(`${prefix}security-token`) ?? [])
   if (others.some((other) => other !== token)) throw invalidToken()
@@ -58,13 +61,13 @@ function sessionOf(fields: FormFields, { sessions }: FormRules, accessKeyId: str
 }
 
 function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): Principal {
-  const said = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
-  const claimedAlgorithm = said('algorithm')
+  const field = (name: (typeof version4Names)[number]): string => required(fields, prefix + name)
+  const claimedAlgorithm = field('algorithm')
   if (claimedAlgorithm !== algorithm) {
     if (claimedAlgorithm.startsWith('AWS4-ECDSA-')) throw notImplemented(claimedAlgorithm)
     throw invalidArgument(`${prefix}algorithm`, claimedAlgorithm, `${prefix}algorithm only supports "${algorithm}"`)
   }
-  const timestamp = said('date')
+  const timestamp = field('date')
   if (parseTimestamp(timestamp) === undefined) {
     const form = `must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`
     throw invalidArgument(`${prefix}date`, timestamp, `${prefix}date ${form}`)
@@ -72,10 +75,10 @@ function verifyVersion4(fields: FormFields, rules: FormRules, prefix: string): P
   // The value stays out of the error: some clients are configured with the secret in the key's place.
   const refuse: Refusal = (reason) =>
     invalidArgument(`${prefix}credential`, '', `Error parsing the credential; ${reason}`)
-  const scope = parseScope(said('credential'), refuse)
+  const scope = parseScope(field('credential'), refuse)
   checkService(scope, 's3', refuse)
   checkScopeDate(scope, timestamp, refuse)
-  const claimed = said('signature')
+  const claimed = field('signature')
   const policy = signedPolicy(fields)
   const { credentials, nowMs } = rules
   const session = sessionOf(fields, rules, scope.accessKeyId)
@@ -104,7 +107,7 @@ function verifyVersion2(fields: FormFields, rules: FormRules): Principal {
   return principal
 }
 
-/** Both versions sign the field as it was sent. Of text beyond ASCII they would sign one thing and the document be another. */
+/** The policy as sent, which both versions sign. Refuses text beyond ASCII, because the signed bytes and the parsed document would differ. */
 function signedPolicy(fields: FormFields): string {
   const policy = required(fields, 'policy')
   if (/^[\x20-\x7e\r\n]*$/.test(policy)) return policy

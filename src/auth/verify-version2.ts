@@ -1,5 +1,5 @@
 /**
- * Verifies a signature of Version 2. It covers neither the Host nor most of the query, so this refuses whatever has a meaning and is not covered.
+ * Verifies a signature of Version 2. It covers neither the Host nor most of the query, so anything that has a meaning but is not covered is refused.
  * Reasons: docs/adr/0028-signature-version-2-and-vendor-headers.md
  */
 import { S3Error } from '../errors.ts'
@@ -12,7 +12,7 @@ import type { Sessions } from './sessions.ts'
 import { isSignedParameter, sameSignatureOfVersion2, signatureOfVersion2, stringsToSignOfVersion2 } from './sigv2.ts'
 import { algorithm, parseTimestamp } from './sigv4.ts'
 
-/** What the server accepts of Version 2, and what it must know of its own requests to accept it safely. */
+/** What the server accepts of Version 2, and what it must know about its own requests to do so safely. */
 export interface Version2Rules {
   /** The forms that are accepted. */
   taken: 'off' | 'presigned' | 'all'
@@ -26,11 +26,11 @@ export interface RequestOfVersion2 {
   form: 'header' | 'query'
   method: string
   rawPath: string
-  /** By which the request is addressed. No signature covers it, but for the bucket that it names. */
+  /** The Host that addresses the request. The signature covers only the bucket that it names. */
   host: string
   headers: HeaderIndex
   query: readonly QueryParameter[]
-  /** Of temporary keys. It is signed like any vendor header. */
+  /** The token of temporary keys. It is signed like any vendor header. */
   token: string | undefined
 }
 
@@ -44,11 +44,11 @@ export interface RulesOfVersion2 {
 interface Claim {
   accessKeyId: string
   signature: string
-  /** As it is signed. */
+  /** The date as signed. */
   date: string
 }
 
-/** Throws the S3Error that says why the request is not from whom it claims, or not now. */
+/** Throws the S3Error that says why the signature is not valid, or not valid now. */
 export function verifyVersion2(
   request: RequestOfVersion2,
   { credentials, sessions, nowMs, version2 }: RulesOfVersion2,
@@ -108,7 +108,7 @@ function fromHeader({ values }: HeaderIndex, nowMs: number): Claim {
 function fromQuery(query: readonly QueryParameter[], nowMs: number): Claim {
   const accessKeyId = onlyValue(query, 'AWSAccessKeyId')
   const expires = onlyValue(query, 'Expires')
-  // Clients that don't encode the plus signs of base64 send what reads as spaces.
+  // Some clients don't encode the plus signs of base64, so they arrive as spaces.
   const signature = onlyValue(query, 'Signature').replaceAll(' ', '+')
   if (accessKeyId.length > limits.credentialCharsMax) throw denied('The access key is too long.')
   checkExpiry(expires, nowMs)
@@ -138,7 +138,10 @@ const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/
 
-/** In the query they stand for headers: boto3 moves them there. Throws AccessDenied for what Version 2 does not know, and for what can't be a header. */
+/**
+ * Vendor headers, and parameters that stand for them: boto3 moves headers to the query. Throws AccessDenied for names that Version 2 does not know, and
+ * for values that can't be a header's.
+ */
 function vendorValues(headers: HeaderIndex, query: readonly QueryParameter[]): Map<string, string> {
   const found = new Map<string, string>()
   const add = (name: string, value: string): void => {
@@ -158,8 +161,8 @@ function vendorValues(headers: HeaderIndex, query: readonly QueryParameter[]): M
 }
 
 /**
- * Parameters of listings, none of which Version 2 signs. In the header form they pass, because otherwise nothing could be listed, and the sender
- * has the secret. A URL is for others, and must not show them more than it was made for.
+ * Parameters of listings, none of which Version 2 signs. Requests signed in a header may have them, because nothing could be listed otherwise, and
+ * the sender has the secret. A URL may not: it is for others, and must not show them more than it was made for.
  */
 const listingParameters: ReadonlySet<string> = new Set([
   'continuation-token',

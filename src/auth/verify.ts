@@ -28,7 +28,7 @@ import { noSessions, type Sessions } from './sessions.ts'
 import { ChunkSignatures, type ScopeService, sameSignature, signature, stringToSign } from './sigv4.ts'
 import { type Version2Rules, verifyVersion2 } from './verify-version2.ts'
 
-/** A request as it came over the wire: nothing decoded, aliased or dropped. Strings hold one byte a character. */
+/** A request as received: nothing decoded, aliased or dropped. Strings hold one byte a character. */
 export interface SignedRequest {
   method: string
   rawPath: string
@@ -38,17 +38,17 @@ export interface SignedRequest {
   rawHeaders: readonly string[]
   /** The names in lower case: `names[i]` belongs to `rawHeaders[2 * i + 1]`. */
   names: readonly string[]
-  /** Of the request's dialect: `x-amz-` or `x-store-`. */
+  /** The prefix of the request's dialect: `x-amz-` or `x-store-`. */
   prefix: string
-  /** Hosts that a signature may cover, that of the request's address first, where they are not the Host header alone. The caller vouches that all mean the same. */
+  /** Hosts that a signature may cover, the addressed one first. All must mean the same request. `undefined`: only the Host header. */
   hosts?: readonly string[] | undefined
 }
 
 export type Payload =
   | { kind: 'unsigned' }
-  /** The body's SHA-256, in lower-case hex, that the signature covers. */
+  /** The body's SHA-256 in lower-case hex, which the signature covers. */
   | { kind: 'sha256'; hex: string }
-  /** `signatures`: of each chunk, in turn; `undefined` when chunks are not signed. */
+  /** `signatures` verifies each chunk in turn; `undefined` when chunks are not signed. */
   | { kind: 'aws-chunked'; signatures: ChunkSignatures | undefined; trailer: boolean }
 
 export interface Verified {
@@ -58,18 +58,18 @@ export interface Verified {
   payload: Payload
 }
 
-/** Whether a request claims to be signed, rightly or not. `names`: of its headers, in lower case. Throws InvalidURI. */
+/** Whether a request claims to be signed, rightly or not. `names`: its header names, in lower case. Throws InvalidURI. */
 export function claimsSignature(names: readonly string[], rawQuery: string): boolean {
   return names.includes('authorization') || presigningMechanisms(parseQuery(rawQuery)).length > 0
 }
 
-/** What goes on of a request that claims no signature. Throws what is wrong with what it says of its body. */
+/** Admits a request that claims no signature, as `nobody`. Throws when its declaration of the body is wrong. */
 export function withoutSignature({ rawHeaders, names, rawQuery }: SignedRequest): Verified {
   const payload = unsignedPayload(indexHeaders(rawHeaders, names), parseQuery(rawQuery))
   return { principal: nobody, presigned: false, payload }
 }
 
-/** By what a request is verified. */
+/** What the verification of a request depends on. */
 export interface VerifyRules {
   credentials: Credentials
   sessions: Sessions
@@ -77,7 +77,7 @@ export interface VerifyRules {
   version2: Version2Rules
 }
 
-/** Throws the S3Error that says why the request is not from whom it claims, or not now. */
+/** Throws the S3Error that says why the signature is not valid, or not valid now. */
 export function verify(
   request: SignedRequest,
   credentials: Credentials,
@@ -98,18 +98,18 @@ export function verify(
   return { principal, presigned: form === 'query', payload: unsignedPayload(headers, query) }
 }
 
-/** Of a request for temporary keys: its scope is another one, and clients sign its body without saying so. Throws as `verify`. */
+/** Verifies a request for temporary keys. Its scope names another service, and clients sign the body without declaring it. Throws like `verify`. */
 export function verifyForSts(request: SignedRequest, bodySha256: string, rules: VerifyRules): Principal {
   const headers = indexHeaders(request.rawHeaders, request.names)
   const query = parseQuery(request.rawQuery)
   const { version, form } = mechanismOf(headers, query)
-  // As the service of AWS says it: it never took anything else.
+  // The message of AWS STS, which never accepted anything but Version 4.
   if (version === 2)
     throw new S3Error('AccessDenied', { message: 'Requests for temporary keys take signatures of version 4.' })
-  const said = headers.values.get(vendorHeaders(request.prefix).contentSha256)
-  if (said !== undefined && said !== bodySha256) {
+  const declared = headers.values.get(vendorHeaders(request.prefix).contentSha256)
+  if (declared !== undefined && declared !== bodySha256) {
     throw new S3Error('XAmzContentSHA256Mismatch', {
-      details: { ClientComputedContentSHA256: said, S3ComputedContentSHA256: bodySha256 },
+      details: { ClientComputedContentSHA256: declared, S3ComputedContentSHA256: bodySha256 },
     })
   }
   return verifyVersion4(request, headers, query, form, rules, { service: 'sts', payloadHash: bodySha256 }).principal
@@ -153,28 +153,28 @@ function verifyVersion4(
 const ofS3 = { service: 's3', payloadHash: undefined } as const
 
 interface Comparison {
-  /** `undefined`: a header that is said to be signed is missing. */
+  /** `undefined`: a header listed as signed is missing. */
   canonical: string | undefined
   text: string
   expected: string
   matches: boolean
 }
 
-/** With the Host as it came, or that of `hosts` which the signature covers; with the first of them where it covers none. */
+/** Compares with the one of `hosts` that the signature covers, or else the first; without `hosts`, with the Host as received. */
 function compare(
   signed: CanonicalParts,
   authorization: Authorization,
   key: HmacKey,
   hosts: readonly string[] | undefined,
 ): Comparison {
-  if (hosts === undefined) return compareAsItCame(signed, authorization, key)
+  if (hosts === undefined) return compareReceived(signed, authorization, key)
   const comparisons = hosts.map((host) =>
-    compareAsItCame({ ...signed, headers: withHost(signed.headers, host) }, authorization, key),
+    compareReceived({ ...signed, headers: withHost(signed.headers, host) }, authorization, key),
   )
   return known(comparisons.find(({ matches }) => matches) ?? comparisons[0])
 }
 
-function compareAsItCame(
+function compareReceived(
   signed: CanonicalParts,
   { timestamp, scope, signature: claimed }: Authorization,
   key: HmacKey,
@@ -190,12 +190,13 @@ const withHost = (headers: HeaderIndex, host: string): HeaderIndex => ({
   values: new Map(headers.values).set('host', host),
 })
 
-/** Signatures of version 2 are taken nowhere. */
+/** Rules that accept no signatures of Version 2. */
 export const noVersion2: Version2Rules = { taken: 'off', bucketOfHost: () => undefined, parameters: new Set() }
 
 /**
- * Version 2 signs no body, and neither does a client without a signature. It may still send its SHA-256, or send it in unsigned chunks. Looked up by AWS's name whatever dialect the
- * request seemed to use, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect and not the signature.
+ * The payload of a request whose signature does not cover the body: Version 2, or none. The client can still declare a SHA-256, or send unsigned chunks.
+ * The declaration is looked up by AWS's name in every dialect, because another spelling of an unsigned name (`%41WSAccessKeyId`) changes the dialect but
+ * not the signature.
  */
 function unsignedPayload(headers: HeaderIndex, query: readonly QueryParameter[]): Payload {
   const name = vendorHeaders('x-amz-').contentSha256
@@ -237,7 +238,7 @@ function checkPresignedTime(timeMs: number, expiresSeconds: number, nowMs: numbe
   }
 }
 
-/** What changes a request's meaning must be signed. Otherwise whoever carries a signed request could change it (MinIO CVE-2026-97731). */
+/** Every header that changes a request's meaning must be signed. Otherwise a man in the middle could change the request (MinIO CVE-2026-97731). */
 function checkHeadersSigned({ vendorNames }: HeaderIndex, signedHeaders: readonly string[]): void {
   if (signedHeaders.includes('host') && vendorNames.every((name) => signedHeaders.includes(name))) return
   const signed = new Set(signedHeaders)
@@ -255,19 +256,19 @@ function headerPayloadHash(headers: HeaderIndex, prefix: string): string {
   throw new S3Error('InvalidRequest', { message: `Missing required header for this request: ${name}` })
 }
 
-/** A presigned URL has it in its query, or a client adds the (signed) header; without either, the body is unsigned. */
+/** The declared hash: in the query of a presigned URL, or in a (signed) header that the client adds. Without either, the body is unsigned. */
 function presignedPayloadHash(headers: HeaderIndex, query: readonly QueryParameter[], prefix: string): string {
   const name = vendorHeaders(prefix).contentSha256
-  const said = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
+  const declared = query.filter(({ lowerName }) => lowerName === name).map(({ value }) => decoded(value))
   const header = headers.values.get(name)
-  if (header !== undefined) said.push(header)
-  const [first = 'UNSIGNED-PAYLOAD', ...others] = said
+  if (header !== undefined) declared.push(header)
+  const [first = 'UNSIGNED-PAYLOAD', ...others] = declared
   const other = others.find((value) => value !== first)
   if (other !== undefined) throw invalidArgument(name, other, `${name} was sent with different values.`)
   return first
 }
 
-/** Tells the client what was signed here, as S3 does: without that nobody finds the difference. It contains what the client sent, and no secret of the server. */
+/** Tells the client what the server signed, as S3 does, so that its developer can find the difference. Holds what the client sent, and no secret. */
 function mismatch(authorization: Authorization, canonical: string | undefined, text: string): S3Error {
   const details = {
     AWSAccessKeyId: authorization.scope.accessKeyId,

@@ -1,4 +1,4 @@
-/** `holdfast keys`: the access keys of an account of a running server and of its users, over its admin port. */
+/** `holdfast keys`: the access keys of an account and its users, managed over the admin port of a running server. */
 import { z } from 'zod'
 import { scopedPolicy } from '../access/scoped-policy.ts'
 import { issuedKeyView, keyView } from '../admin/views.ts'
@@ -75,7 +75,7 @@ async function add(asking: Asking): Promise<Shown> {
   return issued(await ask({ method: 'POST', path: ['v1', 'accounts', account, 'keys'], input }, issuedKeyView))
 }
 
-/** What narrows the key, as the flags say it. */
+/** The policy that restricts the key, from the flags. */
 async function policyIn({ flag, extra }: Asking): Promise<string | undefined> {
   const [bucket, file, prefix] = [flag('bucket'), flag('policyFile'), flag('prefix')]
   const { readOnly = false, writeOnly = false } = extra
@@ -95,7 +95,7 @@ async function policyIn({ flag, extra }: Asking): Promise<string | undefined> {
 
 const wholeTime = z.iso.datetime({ offset: true })
 
-/** A duration from now on, or a time. */
+/** Reads a duration from now, or a time. */
 function readTime(text: string, where: string): string {
   if (wholeTime.safeParse(text).success) return text
   try {
@@ -143,7 +143,7 @@ function rowOf({ accessKeyId, user, enabled, expires, policy, permissions, descr
 
 const formerFlags = ['rotate', 'rewrap', 'retire']
 
-/** `keys` was the command of the key ring: without an action, it still is in this version. */
+/** `keys` used to be the command of the key ring. Without an action, it still is in this version. */
 async function run(invocation: Invocation): Promise<number> {
   const isFormer = invocation.words.length === 0 || formerFlags.some((flag) => invocation.extra[flag] !== undefined)
   if (!isFormer) return runAction('keys', actions, invocation)

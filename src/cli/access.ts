@@ -1,4 +1,4 @@
-/** `holdfast access`: explains decisions, and lets an operator vouch for buckets that a recovery brought back. Works whether a server runs or not. */
+/** `holdfast access`: explains decisions, and lets an operator vouch for recovered buckets. Works whether a server runs or not. */
 import { granteeText } from '../access/decide.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { everyBucket } from '../jobs/blob-reference.ts'
@@ -41,7 +41,7 @@ async function confirm(invocation: Invocation, name: string): Promise<number> {
   if (json) print(JSON.stringify({ event: 'confirmed', bucket: name, wasUnconfirmed, ...guards }))
   else {
     print(
-      wasUnconfirmed ? `${name} is confirmed. This holds for it now:` : `${name} awaited nothing. This holds for it:`,
+      wasUnconfirmed ? `${name} is confirmed. Its settings are:` : `${name} needed no confirmation. Its settings are:`,
     )
     print(`owner                ${guards.owner}`)
     print(`policy               ${guards.policy ?? 'none'}`)
@@ -52,7 +52,7 @@ async function confirm(invocation: Invocation, name: string): Promise<number> {
   return 0
 }
 
-/** What decides who may use a bucket. */
+/** The settings that decide who may use a bucket. */
 function guardsOf({ owner, policy, publicAccessBlock, ownership, grants = [] }: BucketRecord) {
   const blocks = Object.entries(publicAccessBlock ?? {}).flatMap(([name, isOn]) => (isOn ? [name] : []))
   return {

@@ -1,4 +1,4 @@
-/** `holdfast accounts`: the accounts of a running server, over its admin port. */
+/** `holdfast accounts`: manages the accounts of a running server over its admin port. */
 import { z } from 'zod'
 import { accountView } from '../admin/views.ts'
 import { type Action, type Actions, actionsSummary, columns, runAction, type Shown } from './admin-actions.ts'

@@ -1,4 +1,4 @@
-/** A command that consists of actions: `holdfast users add NAME`. Finds the action, counts its words, asks the server, and prints what it answers. */
+/** Runs commands that have actions: `holdfast users add NAME`. Finds the action, counts its words, asks the server, and prints the answer. */
 
 import type { z } from 'zod'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -7,27 +7,27 @@ import { askAdmin } from './admin-client.ts'
 import { adminTarget } from './admin-target.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
 
-/** What an action has to say at its end. */
+/** The result of an action. */
 export interface Shown {
-  /** For programs. */
+  /** JSON for programs. */
   event: Record<string, unknown>
-  /** For people. */
+  /** Text for people. */
   lines: readonly string[]
 }
 
 export interface Asking extends Invocation {
   /** Id of the account that the action is about. */
   account: string
-  /** Of the flags that the command has; a flag that is given several times counts once. */
+  /** The value of one of the command's flags. When the flag is given several times, the last value counts. */
   flag(name: string): string | undefined
   /** Rejects with `AdminRefused`. */
   ask<T extends z.ZodType>(request: AdminRequest, answered: T): Promise<z.output<T>>
 }
 
 export interface Action {
-  /** Placeholders of the words that follow it. */
+  /** Placeholders of the words that follow the action's name. */
   takes: readonly string[]
-  /** Whether the last of them may be left out. */
+  /** The last word is optional. */
   lastIsOptional?: true
   run(asking: Asking, words: readonly string[]): Promise<Shown>
 }
@@ -39,7 +39,7 @@ export const accountFlag: ExtraFlag = {
   summary: 'The account that it is about. Initially the one that the key belongs to.',
 }
 
-/** Of the help: every action with its words. */
+/** Every action with its words, for the help. */
 export const actionsSummary = (actions: Actions): string =>
   Object.entries(actions)
     .map(([word, { takes, lastIsOptional }]) => {
@@ -48,7 +48,7 @@ export const actionsSummary = (actions: Actions): string =>
     })
     .join(', ')
 
-/** Throws `ConfigurationError` when the words are no action. */
+/** Throws `ConfigurationError` when the words name no action. */
 export async function runAction(command: string, actions: Actions, invocation: Invocation): Promise<number> {
   const [word = 'list', ...words] = invocation.words
   const action = Object.hasOwn(actions, word) ? actions[word] : undefined
@@ -73,7 +73,7 @@ export async function runAction(command: string, actions: Actions, invocation: I
   return 0
 }
 
-/** Columns that line up. */
+/** Pads the cells so that columns line up. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)

@@ -1,4 +1,4 @@
-/** Asks the admin port of a running server: signs, sends, and reads what it answers. Knows no operation. */
+/** A client of the admin port: signs and sends requests, and reads the answers. Knows no operations. */
 import { hash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ import type { AccessKey } from '../config/accounts.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** The server was reached and refuses, or it can't be reached. The message says why. */
+/** The server refused the request, or can't be reached. The message says why. */
 export class AdminRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -33,13 +33,13 @@ export interface AdminTarget {
   url: URL
   key: AccessKey
   region: string
-  /** PEM file of the certificate that this server, and no other, shows. Absent: whatever the system trusts. */
+  /** PEM file of the exact certificate that the server must show. Absent: the certificates that the system trusts. */
   certificate?: string | undefined
 }
 
 export interface AdminRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Segments of the path, not yet encoded. */
+  /** Unencoded segments of the path. */
   path: readonly string[]
   query?: Readonly<Record<string, string | undefined>>
   /** Sent as JSON. */
@@ -120,11 +120,11 @@ async function begin(target: AdminTarget, asked: AdminRequest, body: string): Pr
   if (url.protocol !== 'https:') return httpRequest(options)
   if (certificate === undefined) return httpsRequest(options)
   const socket = await connectTo(options, certificate)
-  // With an agent, Node would open a connection of its own.
+  // With an agent, Node would open another connection.
   return httpRequest({ ...options, agent: undefined, createConnection: () => socket })
 }
 
-/** The configured certificate names a host, and this machine is asked by an address: what counts is that the server has this very certificate. */
+/** Compares the whole certificate and ignores its host names, because a client on the same machine connects by address. */
 async function connectTo({ host, port }: RequestOptions, file: string) {
   const expected = new X509Certificate(await readFile(file))
   const socket = connect({ host: host ?? '', port: Number(port), rejectUnauthorized: false })
@@ -134,7 +134,7 @@ async function connectTo({ host, port }: RequestOptions, file: string) {
   throw new AdminRefused(`the server at ${host}:${port} has another certificate than ${file}`)
 }
 
-/** RFC 3986 leaves four characters more than `encodeURIComponent` does. */
+/** Encodes like RFC 3986, which reserves characters that `encodeURIComponent` leaves alone. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 

@@ -1,4 +1,4 @@
-/** The admin port of a server: beside its S3 port, and left out where nobody named its address and that is taken. */
+/** Opens a server's admin port. Goes without one when the default address is already in use. */
 import type { Configuration } from '../config/configuration.ts'
 import { type AdminEndpoint, openAdminEndpoint } from '../opening/admin-endpoint.ts'
 import { ListenFailed } from '../opening/endpoint.ts'
@@ -13,13 +13,13 @@ export interface AdminPortOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   startedMs: number
-  /** URL of the S3 port, once it is served. */
+  /** URL of the S3 port. `undefined` until it is served. */
   endpoint(): string | undefined
   log: Log
   notice(line: string): void
 }
 
-/** `undefined`: the server has none. Throws `ListenFailed` when an address that somebody named can't be had. */
+/** `undefined`: there is no admin port. Throws `ListenFailed` when a configured address is not available. */
 export async function openAdminPort(options: AdminPortOptions): Promise<AdminEndpoint | undefined> {
   const { configuration, instance, keyPairFiles, startedMs, endpoint, log, notice } = options
   const { adminListen, region, workers, blockPublic, oidc } = configuration

@@ -1,4 +1,4 @@
-/** Which server a command asks, and with whose key: as the flags say, else as the configuration that started the server does. */
+/** Which server a command asks, and with which key: from the flags, or else from the server's own configuration. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -11,7 +11,7 @@ import { urlOf } from '../opening/endpoint.ts'
 import type { AdminTarget } from './admin-client.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
 
-/** What a command needs to know of the server's configuration. */
+/** The options of the server's configuration that a command needs. */
 export const adminOptions: readonly OptionName[] = ['config', 'data', 'region', 'logLevel']
 
 export const adminFlags: readonly ExtraFlag[] = [
@@ -50,11 +50,11 @@ function readUrl(text: string): URL {
 async function keyOf({ root, accounts, data }: Configuration): Promise<{ key: AccessKey; account: string }> {
   if (root !== undefined) return { key: root, account: rootAccount.id }
   const inFile = accounts.flatMap(({ id, keys }) => keys.map((key) => ({ key, account: id })))
-  // One that is narrowed can administer nothing.
+  // Prefers a key without restrictions, because a restricted one can't administer anything.
   const first = inFile.find(({ key }) => key.permissions === undefined) ?? inFile[0]
   if (first !== undefined) return first
   const file = join(data, 'credentials.json')
-  // The server makes it. A command that made another would be refused with it.
+  // Only the server makes this file. It would refuse a key that this command made.
   if (existsSync(file)) return { key: await keptRootKey(file, systemClock), account: rootAccount.id }
   throw new ConfigurationError(
     `no key to sign with: set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY, or name the server's --config or --data (${file} is missing)`,

@@ -1,4 +1,4 @@
-/** Says that the server is ready: in words to people, and in one line for scripts that wait for it. */
+/** Announces that the server is ready: in words for people, and in one line for scripts that wait for it. */
 import type { Configuration } from '../config/configuration.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './command.ts'

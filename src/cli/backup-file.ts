@@ -1,4 +1,4 @@
-/** A backup as a file: a head, the key ring if asked for, the pieces of the metadata, and an end that says what the pieces must be. Each has a checksum. */
+/** The file format of a backup: a head, optionally the key ring, the pieces of the metadata, and an end that describes the pieces. Each has a checksum. */
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -14,7 +14,7 @@ const mark = Buffer.from(markText)
 const format = 1
 const kinds = { head: 1, keys: 2, piece: 3, end: 4 } as const
 type Kind = keyof typeof kinds
-/** A byte for its kind, its length, the CRC-32 of both and the content, then the content. */
+/** A frame's head: its kind (one byte), the content's length, and the CRC-32 of both and the content. The content follows. */
 const headBytes = 9
 
 const headSchema = z.object({ format: z.number(), createdMs: z.number(), version: z.string() })
@@ -22,7 +22,7 @@ const endSchema = z.object({ pieces: z.number(), entries: z.number(), sha256: z.
 
 export interface BackupHead {
   createdMs: number
-  /** Version of the program that made it. */
+  /** Version of the program that made the backup. */
   version: string
 }
 
@@ -30,7 +30,7 @@ export interface Backup extends BackupHead {
   /** The key ring as text. Absent: the backup leaves it out. */
   keys: string | undefined
   end: PiecesEnd
-  /** All of them, in order. Throws `SnapshotDamaged`. */
+  /** All pieces, in order. Throws `SnapshotDamaged`. */
   pieces(): AsyncGenerator<Buffer>
 }
 
@@ -52,7 +52,7 @@ export async function writeBackup(
       for (; next.done !== true; next = await pieces.next()) await file.writeFile(frame('piece', next.value))
       await file.writeFile(frame('end', JSON.stringify(next.value)))
       await file.sync()
-      // Unlike a rename, a link fails when somebody else has made a file of that name meanwhile.
+      // Unlike a rename, a link fails when another process has made a file of that name meanwhile.
       await link(unfinished, path)
       return next.value
     } finally {
@@ -73,7 +73,7 @@ function frame(kind: Kind, content: string | Buffer): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Reads the file once and verifies everything but the content of the pieces. Throws `SnapshotDamaged`. */
+/** Reads the file once, and verifies everything except the content of the pieces. Throws `SnapshotDamaged`. */
 export async function openBackup(path: string): Promise<Backup> {
   let head: BackupHead | undefined
   let keys: string | undefined
@@ -130,5 +130,5 @@ async function* framesOf(path: string): AsyncGenerator<{ kind: number; content: 
   }
 }
 
-/** The last entry of a piece is always whole. Packing makes nothing much larger. */
+/** A piece exceeds its size by at most one entry, because entries are never split. Packing makes nothing much larger. */
 const frameBytesMax = 2 * (limits.snapshotPieceBytes + limits.kvValueBytesMax)

@@ -43,7 +43,7 @@ export async function backup(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** Where the server puts snapshots from time to time; this makes one now. */
+/** Makes a snapshot on the stores now, like those that the server makes regularly. */
 async function snapshotOnStores(invocation: Invocation): Promise<number> {
   const { configuration, extra, words, json, print, notice } = invocation
   if (words.length > 0) throw new ConfigurationError('--on-stores needs no path')
@@ -64,7 +64,7 @@ async function snapshotOnStores(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** The only word that a command takes. */
+/** The path, which is the only word that the command takes. */
 export function onlyPath({ words }: Invocation): string {
   const [path, ...more] = words
   if (path === undefined || more.length > 0) throw new ConfigurationError('expects the path of one file or directory')
@@ -75,7 +75,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(absent))?.isDirectory() ?? false
 }
 
-/** Sorts by time. Every file system accepts it. */
+/** A file name that sorts by time and that every file system accepts. */
 function nameAt(ms: number): string {
   return `holdfast-${new Date(ms).toISOString().replaceAll(':', '-')}${backupSuffix}`
 }

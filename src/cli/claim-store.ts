@@ -1,4 +1,4 @@
-/** `holdfast locations claim`: an operator says that a store belongs to this metadata, no matter who used it last. */
+/** `holdfast locations claim`: lets an operator assign a store to this metadata, no matter which metadata used it last. */
 
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { StoreSettings } from '../config/locations.ts'

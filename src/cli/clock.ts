@@ -1,4 +1,4 @@
-/** `holdfast clock`: shows the time that decides about Object Lock, and lets an operator vouch for the machine's clock. */
+/** `holdfast clock`: shows the time that Object Lock goes by, and lets an operator vouch for the machine's clock. */
 import { confirmLockClock, type LockClockState, lockClockState } from '../commits/lock-clock.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'

@@ -4,16 +4,16 @@ import { setFlagsFromString } from 'node:v8'
 import { limits } from '../limits.ts'
 
 /**
- * Node reads a body into many buffers, and V8 counts each of them against an otherwise small heap. Left alone, it marks the whole
- * heap for every 20 MB of bodies, which costs a third of an upload. With more room, its cheap collections of young objects free the buffers first.
+ * Gives young objects more room. Node reads a body into many buffers, and V8 counts each of them against an otherwise small heap. By default, V8 marks
+ * the whole heap for every 20 MB of bodies, which costs a third of an upload. With more room, cheap collections of young objects free the buffers first.
  */
 export function collectLessOften(): void {
   setFlagsFromString(`--heap-growing-percent=${limits.heapGrowingPercent}`)
 }
 
 /**
- * V8 collects when memory is asked for, so an idle process keeps the garbage of its last work and the memory around it. Therefore a process that has
- * worked and is idle collects everything once. A request that comes in these tens of milliseconds waits.
+ * Collects everything once after a process has worked and become idle. V8 itself collects only on allocation, so an idle process would keep the garbage
+ * of its last work and the memory around it. A request that comes during these tens of milliseconds waits.
  */
 export function collectWhenIdle(): void {
   const looks = new IdleLooks()
@@ -25,7 +25,7 @@ export function collectWhenIdle(): void {
   }, limits.idleLookMs).unref()
 }
 
-/** Decides when to collect, by the CPU time of a process, which it is given every `limits.idleLookMs`. */
+/** Decides when to collect. Call `look` with the process's CPU time every `limits.idleLookMs`. */
 export class IdleLooks {
   #workedMs = 0
   #idleLooks = 0
@@ -43,7 +43,7 @@ export class IdleLooks {
 
 let session: Session | undefined
 
-/** What V8 does when the machine runs out of memory: it removes all garbage and returns the memory to the system. */
+/** Makes V8 act as if the machine ran out of memory: it removes all garbage and returns the memory to the system. */
 export function collectEverything(done: () => void = () => {}): void {
   if (session === undefined) {
     session = new Session()

@@ -1,4 +1,4 @@
-/** What makes up a command of the command line. */
+/** The parts of a command, and of one invocation of it. */
 import type { Configuration } from '../config/configuration.ts'
 import type { OptionName } from '../config/options.ts'
 
@@ -7,27 +7,27 @@ export interface ExtraFlag {
   /** In commander's notation: `--address <HOST:PORT>`. */
   flags: string
   summary: string
-  /** The option that the flag is another name for. Absent: the command reads it itself. */
+  /** The option that the flag is an alias of. Absent: the command reads the flag itself. */
   option?: OptionName
-  /** May be given several times. Without `option`: the command reads a list. */
+  /** The flag may be repeated. Without `option`, the command reads a list. */
   repeatable?: true
 }
 
 export interface CommandDeclaration {
   name: string
   summary: string
-  /** The options of the table that it accepts as flags. */
+  /** The options of the table that the command accepts as flags. */
   options: readonly OptionName[]
   extraFlags?: readonly ExtraFlag[]
-  /** Placeholder of positional arguments, and the option that they set. */
+  /** The placeholder of positional arguments, and the option that they set. */
   argument?: { placeholder: string; summary: string; option: OptionName }
-  /** Placeholder of words that say what to do. `run` gets them unchanged. */
+  /** The placeholder of words that say what to do. `run` gets them unchanged. */
   words?: { placeholder: string; summary: string }
-  /** Values that its own flags give to options of the table. */
+  /** Values that the command's own flags give to options of the table. */
   optionsOf?(extra: Record<string, unknown>): Partial<Record<OptionName, string[]>>
   /** Initial values that differ from the table's. */
   initial?: Partial<Record<OptionName, string[]>>
-  /** A signal ends it, and it does not wait for the reader of its output. */
+  /** The command runs until a signal, and does not wait for the reader of its output. */
   isServer?: true
   /** Resolves with the exit code. */
   run(invocation: Invocation): Promise<number>
@@ -35,13 +35,13 @@ export interface CommandDeclaration {
 
 export interface Invocation {
   configuration: Configuration
-  /** Resolves the configuration again from its sources, as they are now. */
+  /** Resolves the configuration again from the current state of its sources. */
   load(): Promise<Configuration>
   /** The words of the command line; empty for a command that takes none. */
   words: readonly string[]
-  /** Output is meant for programs. */
+  /** Print JSON, for programs. */
   json: boolean
-  /** Values of the extra flags that stand for no option, by attribute name: `consoleAddress`. */
+  /** Values of the extra flags that are not aliases of options, by attribute name: `consoleAddress`. */
   extra: Record<string, unknown>
   /** Writes a line to stdout. */
   print(line: string): void

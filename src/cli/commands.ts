@@ -1,4 +1,4 @@
-/** Every command, in the order of the help. */
+/** Every command, in the order in which the help lists them. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OptionName } from '../config/options.ts'
@@ -59,7 +59,7 @@ const serveOptions: readonly OptionName[] = [
 
 export const defaultCommand = 'serve'
 
-/** As in MinIO, the port speaks plain HTTP if both are missing. The configuration refuses one without the other. */
+/** If both files are missing, the port speaks plain HTTP, as in MinIO. The configuration refuses one without the other. */
 function filesOfCertsDirectory(directory: string): Partial<Record<OptionName, string[]>> {
   const cert = join(directory, 'public.crt')
   const key = join(directory, 'private.key')

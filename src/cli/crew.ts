@@ -1,4 +1,4 @@
-/** The worker processes of a primary: forks them, gives them connections, replaces those that die, drains them. */
+/** The worker processes of a primary: forks them, hands them connections, replaces dead ones, and drains them. */
 import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
 import { type Renewal, readFromWorker, type ToWorker } from './worker-messages.ts'
 
-/** Workers can't serve. The message says why. */
+/** The workers can't serve. The message says why. */
 export class WorkerFailed extends Error {
   constructor(message: string) {
     super(message)
@@ -24,18 +24,18 @@ export interface CrewOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
-  /** A worker died by a signal that damaged metadata can cause. Resolves when workers may start again. */
+  /** Called when a worker died of a signal that damaged metadata can cause. Resolves when workers may start again. */
   onCrash(signal: string): Promise<void>
 }
 
-/** LMDB maps its file. On a damaged page it may touch memory that does not exist, or abort. */
+/** Signals that can mean damaged metadata: LMDB maps its file, and on a damaged page it can access invalid memory, or abort. */
 const crashSignals: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL'])
 
 interface Member {
   ended: Promise<void>
-  /** Connections on their way to it, by id. */
+  /** Connections sent to the worker that it has not confirmed yet, by id. */
   sending: Map<number, Socket>
-  /** What others wait for it to know: generations of identities. */
+  /** Generations of identities that the worker has been told, but has not confirmed yet. */
   lessons: Set<Lesson>
 }
 
@@ -45,19 +45,19 @@ interface Lesson {
 }
 
 export class Crew {
-  /** Rejects when workers die faster than it makes sense to replace them. */
+  /** Rejects when workers die too fast to be worth replacing. */
   readonly failed: Promise<never>
   readonly #options: CrewOptions
   readonly #members = new Map<Worker, Member>()
-  /** In the order of their turns. */
+  /** Workers that take connections, in the order of their turns. */
   #ready: Worker[] = []
-  /** Connections that came while no worker was ready. */
+  /** Connections that were accepted while no worker was ready. */
   #waiting: Socket[] = []
   #fail: (error: Error) => void = () => {}
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
-  /** Workers that start later get it too. */
+  /** The latest renewal, kept for workers that start later. */
   #renewal: Renewal | undefined
 
   constructor(options: CrewOptions) {
@@ -65,9 +65,9 @@ export class Crew {
     this.failed = new Promise((_, reject) => {
       this.#fail = reject
     })
-    // It may reject while nobody waits for it any more.
+    // Avoids an unhandled rejection when nothing awaits the promise.
     this.failed.catch(() => {})
-    // Compiled code: workers run what tsc made of worker.ts.
+    // Workers run compiled code, so the file ends in `.js`.
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [] })
   }
 
@@ -89,7 +89,7 @@ export class Crew {
     const id = this.#nextId++
     sending.set(id, socket)
     const message: ToWorker = { kind: 'connection', id }
-    // Kept open here until the worker says that it took it. Otherwise Node never closes it when the worker dies in between.
+    // The primary keeps the socket open until the worker confirms it. Otherwise Node never closes it if the worker dies in between.
     worker.process.send(message, socket, { keepOpen: true }, leaveToExit)
   }
 
@@ -102,7 +102,7 @@ export class Crew {
     for (const worker of this.#members.keys()) tell(worker, { kind: 'renew', renewal })
   }
 
-  /** Resolves when every worker knows this generation of identities, or has ended. One that is not ready yet learns it when it opens the metadata. */
+  /** Resolves when every worker knows this generation of identities, or has ended. A worker that is not ready yet loads it with the metadata. */
   async teach(generation: number): Promise<void> {
     const lessons = [...this.#members].map(([worker, member]) => {
       return new Promise<void>((learned) => {
@@ -121,7 +121,7 @@ export class Crew {
     await Promise.all([...this.#members.values()].map(({ ended }) => ended))
   }
 
-  /** Resolves when the worker is ready; rejects with what it says is wrong. */
+  /** Resolves when the worker is ready. Rejects with the problem that it reports. */
   #fork(): Promise<void> {
     const worker = cluster.fork()
     const ready = new Promise<void>((resolve, reject) => {
@@ -141,7 +141,7 @@ export class Crew {
     })
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
-        this.#bury(worker)
+        this.#removeDead(worker)
         if (!this.#draining) this.#replace(worker, code, signal)
         resolve()
       })
@@ -178,8 +178,8 @@ export class Crew {
     }
   }
 
-  /** The dead worker may or may not have taken the connection. It is cut, so that its client tries again instead of waiting for ever. */
-  #bury(worker: Worker): void {
+  /** Cuts the connections that a dead worker may or may not have taken, so that their clients try again and don't wait forever. */
+  #removeDead(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
     this.#learned(worker, Number.POSITIVE_INFINITY)
     this.#members.delete(worker)
@@ -207,7 +207,7 @@ export class Crew {
       if (signal !== null && crashSignals.has(signal)) await this.#options.onCrash(signal)
       await this.#fork()
     } catch (error) {
-      // The worker ends by itself, and is then replaced.
+      // No retry here: the worker ends by itself, and its exit starts another.
       this.#options.log.error({ err: error }, 'a worker could not start')
     }
   }
@@ -217,5 +217,5 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.process.send(message, undefined, {}, leaveToExit)
 }
 
-/** A message can't be sent only when the worker is ending. Its exit handler does the rest. */
+/** Ignores a failed send, because it only happens when the worker is ending. Its exit handler does the rest. */
 function leaveToExit(): void {}

@@ -3,5 +3,5 @@ import type { Health } from '../jobs/location-health.ts'
 
 export const exitCodes = { done: 0, failed: 1, usage: 2 } as const
 
-/** Of `holdfast locations status`. 1 and 2 still mean that the command failed. */
+/** Exit codes of `holdfast locations status`. 1 and 2 still mean that the command failed. */
 export const healthExitCodes: Record<Health, number> = { OK: 0, DEGRADED: 3, 'AT RISK': 4 }

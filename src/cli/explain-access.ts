@@ -1,4 +1,4 @@
-/** `holdfast access explain`: prints what is decided about a request, and because of what. */
+/** `holdfast access explain`: prints the decision about a request, and the reason. */
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { findConditionKey, s3Actions } from '../access/condition-keys.ts'
@@ -65,14 +65,14 @@ export async function explain(invocation: Invocation, words: readonly string[]):
   return 0
 }
 
-/** Actions whose requests find no bucket: it is still to be made, or none is meant. */
+/** Actions without an existing bucket: they create it, or concern none. */
 const madeWithoutBucket: ReadonlySet<string> = new Set(
   operations
     .filter(({ errors, implemented }) => implemented && !errors.includes('NoSuchBucket'))
     .flatMap(({ permission }) => permission),
 )
 
-/** `GetObject` and `s3:getobject` are `s3:GetObject`. */
+/** Reads an action: `GetObject` and `s3:getobject` become `s3:GetObject`. */
 function readAction(text: string): string {
   const lower = (text.includes(':') ? text : `s3:${text}`).toLowerCase()
   const names = referenceActions().map(({ name }) => `s3:${name}`)
@@ -89,7 +89,7 @@ function readAction(text: string): string {
 
 const arnPrefix = 'arn:aws:s3:::'
 
-/** `bucket`, `bucket/key`, or either as ARN; a star where the action is about no bucket. */
+/** Reads `bucket`, `bucket/key`, either one as an ARN, or a star when the action concerns no bucket. */
 function readResource(text: string, permission: string): ScopedResource {
   const named = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text
   const target = s3Actions.get(permission.toLowerCase())
@@ -107,14 +107,14 @@ function readResource(text: string, permission: string): ScopedResource {
   return { bucket, key }
 }
 
-/** Of the configuration, or made at run time. */
+/** Calls `work` with the configuration's identities and those made at run time. */
 async function withIdentities<T>(
   { configuration, notice }: Invocation,
   metadata: OpenMetadata,
   work: (metadata: OpenMetadata, identities: ServedIdentities) => Promise<T>,
 ): Promise<T> {
   const { kv, clock, directory } = metadata
-  // The first start makes the file; this command makes nothing.
+  // The server's first start makes the file. This command must not.
   const accounts = existsSync(directory.credentials)
     ? (await accountsOf(configuration, directory.credentials)).accounts
     : configuration.accounts
@@ -133,7 +133,7 @@ function principalIn({ credentials }: ServedIdentities, key: string): Principal 
   throw new ConfigurationError(`no ${key.includes('/') ? 'user' : 'access key'} '${key}' is accepted`)
 }
 
-/** `main/ann`. Users need no key for it. */
+/** The user named like `main/ann`. The user need not have a key. */
 function userNamed({ identities }: Credentials, named: string): Principal | undefined {
   const isNamed = ({ accountId, user }: Principal): boolean => `${accountId}/${user?.name}` === named
   return [...identities.users.values()].find(isNamed)
@@ -141,7 +141,7 @@ function userNamed({ identities }: Credentials, named: string): Principal | unde
 
 type Context = ReadonlyMap<string, ConditionValue>
 
-/** What a plain signed request over HTTP says by itself. */
+/** The condition values that a plain signed request over HTTP has. */
 function usualContext(region: string, nowMs: number, isAnonymous: boolean): Context {
   return new Map<string, ConditionValue>([
     ['aws:CurrentTime', new Date(nowMs).toISOString()],
@@ -153,7 +153,7 @@ function usualContext(region: string, nowMs: number, isAnonymous: boolean): Cont
   ])
 }
 
-/** Of the flags. A key that is given several times has several values. */
+/** The condition values from the flags. A repeated key has several values. */
 function readContext({ extra: { from, userAgent, secure, context = [] } }: Invocation): Context {
   const values = new Map<string, ConditionValue>()
   if (typeof from === 'string') {
@@ -182,7 +182,7 @@ function readPair(given: string): [key: string, value: string] {
 
 const existingTag = 's3:ExistingObjectTag/'
 
-/** Instead of those of the object. `undefined`: none is given. */
+/** Tags that replace those of the object. `undefined`: the flags give none. */
 function tagsIn(context: Context): readonly Tag[] | undefined {
   const tags = [...context].flatMap(([name, value]): Tag[] =>
     name.startsWith(existingTag) ? [{ key: name.slice(existingTag.length), value: String(value) }] : [],

@@ -1,4 +1,4 @@
-/** What a person reads when a command fails. */
+/** The message that a person reads when a command fails. */
 
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { S3Error } from '../errors.ts'
@@ -24,7 +24,7 @@ const expected = [
   ListenFailed,
   MetadataDamaged,
   PlacementRefused,
-  // From the metadata engine, when nothing may be written.
+  // The metadata engine throws it when nothing may be written.
   S3Error,
   SnapshotDamaged,
   WorkerFailed,
@@ -39,7 +39,7 @@ export function messageOf(error: unknown): string {
   return isExpected ? error.message : (error.stack ?? error.message)
 }
 
-/** From the operating system, such as ENOSPC: its message names the call and the path. */
+/** Whether the error is the operating system's, such as ENOSPC. Its message names the call and the path. */
 function isSystemError(error: Error): boolean {
   return 'code' in error && 'syscall' in error
 }

@@ -1,7 +1,7 @@
-/** SIGHUP: makes a server read its configuration again. It never ends one. */
+/** SIGHUP makes a server read its configuration again. It never ends the process. */
 
 export interface Hangups {
-  /** From now on, calls `reload` for each signal, one call after the other; at once, if a signal came before. */
+  /** Calls `reload` for each signal from now on, one call at a time. Calls it at once if a signal came earlier. */
   handle(reload: () => Promise<void>): void
 }
 

@@ -1,4 +1,4 @@
-/** What owns a data directory while it is served: metadata, stores, accounts and background jobs. Serves nothing itself. */
+/** Everything that owns a served data directory: metadata, stores, accounts and background jobs. Serves nothing itself. */
 
 import type { Account } from '../auth/credentials.ts'
 import { systemClock } from '../clock.ts'
@@ -28,7 +28,7 @@ export interface Instance {
 /** The key that a person sees at start. */
 export interface ShownKey {
   accessKeyId: string
-  /** Set only when this start made it: nobody has seen it yet. */
+  /** Present only when this start made the key, so that nobody has seen it yet. */
   secretAccessKey?: string
   /** Where the secret is kept: a variable, or a file. */
   keptIn: string

@@ -1,6 +1,6 @@
 /**
- * The files of a TLS certificate and its key. They are read at start, and again whenever their content changes. Reading beats watching: however somebody
- * replaces them (by a rename, a link or a mount), only their content counts.
+ * The files of a TLS certificate and its key. Reads them at start and then regularly, and reports changed content. It does not watch them, because
+ * watching misses some replacements (by a rename, a link or a mount), but reading does not.
  */
 import { readFile } from 'node:fs/promises'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -25,7 +25,7 @@ export class KeyPairFiles {
   readonly #renewed: ((pair: KeyPair) => void)[] = []
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  /** What was wrong at the last look, so that it is said only once. */
+  /** The problem found at the last look, so that each one is logged only once. */
   #complaint = ''
 
   constructor(files: TlsFiles, pair: KeyPair, log: Log) {
@@ -39,7 +39,7 @@ export class KeyPairFiles {
     return this.#current
   }
 
-  /** From now on, calls `renewed` with each new pair that can be served, beside those who watch already. */
+  /** Adds a listener: `renewed` is called with each new pair that can be served. */
   watch(renewed: (pair: KeyPair) => void): void {
     this.#renewed.push(renewed)
     this.#lookLater()
@@ -55,7 +55,7 @@ export class KeyPairFiles {
     this.#timer = setTimeout(() => void this.look(), limits.keyPairLookMs).unref()
   }
 
-  /** Looks now. The regular looks continue. */
+  /** Reads the files now, in addition to the regular looks. */
   async look(): Promise<void> {
     try {
       const pair = await readPair(this.#files)

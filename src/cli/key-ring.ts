@@ -1,4 +1,7 @@
-/** `holdfast key-ring`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server may run meanwhile. */
+/**
+ * `holdfast key-ring`: shows the key ring of a data directory, or replaces the newest key of a name and wraps objects' keys with the new one. A server
+ * may run meanwhile.
+ */
 
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -51,7 +54,7 @@ export async function keyRing(invocation: Invocation): Promise<number> {
 /** The metadata that uses the ring. */
 type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed'> & { directory: Pick<DataDirectory, 'keyRing'> }
 
-/** What to do; of several flags, the first counts. */
+/** What to do. When several are set, the first counts. */
 export interface KeyChange {
   /** The name of the key. */
   rotate?: string | undefined
@@ -75,7 +78,7 @@ export async function changeKeyRing(
   })
 }
 
-/** Nobody else changes the ring, but a server may use it. */
+/** A ring under change. No other process changes it, but a server may use it. */
 class ChangedRing {
   readonly #metadata: RingMetadata
   /** Absent: the ring is in the environment. */
@@ -88,7 +91,7 @@ class ChangedRing {
     this.#ring = ring
   }
 
-  /** The file has the new key before anything is wrapped with it. */
+  /** Saves the new key before anything is wrapped with it. */
   async rotate(name: string): Promise<Result> {
     if (this.#file === undefined) {
       throw new ConfigurationError(
@@ -107,7 +110,7 @@ class ChangedRing {
     return this.rewrap()
   }
 
-  /** Once the newest keys wrap everything, nothing needs the older ones. */
+  /** Removes the older keys, which nothing needs when the newest keys wrap everything. */
   async retire(): Promise<Result> {
     const { report } = await this.rewrap()
     const ring = onlyNewest(this.#ring)
@@ -115,7 +118,7 @@ class ChangedRing {
     return { ring, report }
   }
 
-  /** Once the ring is remembered, every process that writes wraps with its newest keys. */
+  /** Wraps objects' keys again, after the ring is recorded: from then on, every writing process wraps with the newest keys. */
   async rewrap(): Promise<Result> {
     const { kv, clock, isServed } = this.#metadata
     if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {

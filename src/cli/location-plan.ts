@@ -1,4 +1,4 @@
-/** What a changed configuration of stores and locations would mean for the existing data. Pure: `plan-locations` gathers the facts. */
+/** The effect of a changed configuration of stores and locations on the existing data. Pure: `plan-locations` gathers the facts. */
 
 import { type Forecast, type ForecastLocation, forecast, noDemand } from '../blobs/forecast.ts'
 import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../blobs/location-policy.ts'
@@ -12,7 +12,7 @@ import { removedLocation, removedStore, unreadableLocation } from '../opening/pl
 export interface PlanFacts {
   known: KnownPlacement
   configured: Placement
-  /** By name: the configured stores, of which some may not exist yet, and the one in the data directory. */
+  /** By name: the configured stores, some of which may not exist yet, and the one in the data directory. */
   stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
   census: Census
   /** Locations with blobs in the repair queue. */
@@ -23,7 +23,7 @@ export interface PlannedStore extends StoreNow {
   name: string
   change: 'new' | 'same' | 'removed'
   heldBytes: number
-  /** Once what is outdated has been moved, and what it left behind was removed. */
+  /** Bytes that the store gains, and bytes that it loses, when outdated data is moved and the old copies are removed. */
   gets: number
   leaves: number
   refusal: string | undefined
@@ -43,7 +43,7 @@ export interface PlannedLocation {
         overhead: number
         storesSurvived: { whole: number; now: number }
         domainsSurvived: { whole: number; now: number }
-        /** What has to be written again to lie as the location now asks. */
+        /** The data that must be rewritten to match the location's new definition. */
         outdated: Forecast
       }
     | undefined
@@ -56,11 +56,11 @@ export interface PlannedLocation {
 export interface LocationPlan {
   stores: PlannedStore[]
   locations: PlannedLocation[]
-  /** Buckets whose move has not ended. */
+  /** Buckets whose move is unfinished. */
   moving: string[]
 }
 
-/** The location in the data directory, and its store. */
+/** The name of the location in the data directory, and of its store. */
 export const ownName = 'default'
 const own = {
   version: 1,
@@ -163,7 +163,7 @@ function plannedStores(
   })
 }
 
-/** The reason against the change, if there is one. */
+/** The reasons against the change, if any. */
 export function refusalsOf({ stores, locations }: LocationPlan): string[] {
   return [...stores, ...locations].flatMap(({ refusal }) => refusal ?? [])
 }

@@ -1,4 +1,4 @@
-/** `holdfast locations`: the state of a data directory's locations, whether a server runs or not; and the replacement of a lost store. */
+/** `holdfast locations`: shows the state of a data directory's locations, whether a server runs or not, and replaces lost stores. */
 
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'

@@ -1,6 +1,6 @@
 /**
- * Where log lines go: through a bounded queue to a file or stderr. A caller never waits and never sees an error. Lines that find no room are
- * dropped, and a later line says how many (ADR 0029).
+ * Writes log lines through a bounded queue to a file or stderr. Callers never wait and never see an error. Lines that don't fit in the queue are dropped,
+ * and a later line says how many (ADR 0029).
  */
 import { close, constants, fstatSync, openSync, write as writeCallback } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,22 +11,22 @@ const write = promisify(writeCallback)
 
 export interface LogTarget {
   fd: number
-  /** Bytes in one write. It is so small that the system does not mix it with what other processes write to the same target. */
+  /** Maximum bytes of one write: so few that the system does not interleave it with other processes' writes to the same target. */
   writeBytesMax: number
 }
 
 export interface LogSink {
   /** The line includes its line end. Returns at once. */
   write(line: string): void
-  /** Later lines go to the new target. So do lines that the old one refuses, even one that it has a part of. */
+  /** Sends later lines to the new target, and also lines that the old one refuses, even one that it holds a part of. */
   redirect(target: LogTarget): void
-  /** Resolves when all lines are written, or after so long. */
+  /** Resolves when all lines are written, or after this time. */
   flush(forMs: number): Promise<void>
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants
 
-/** Throws an error of the file system. */
+/** Opens a file for appending. Throws an error of the file system. */
 export function logFile(path: string): LogTarget {
   const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o600)
   return { fd, writeBytesMax: limits.logFileWriteBytesMax }
@@ -40,22 +40,22 @@ export function standardError(): LogTarget {
 }
 
 /**
- * A pipe or terminal is opened again, because its non-blocking flag belongs to the open file, which other programs share. A socket can't be opened
- * again. There, and where there is no /proc, Node sets the flag when it makes its own stream.
+ * Opens a pipe or terminal again, because the non-blocking flag belongs to the open file, which other programs share. A socket can't be opened again.
+ * For a socket, and on systems without /proc, Node sets the flag when it makes its own stream.
  */
 function withoutWaiting(isSocket: boolean): number {
   if (!isSocket) {
     try {
       return openSync('/proc/self/fd/2', O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY)
     } catch {
-      // It belongs to another user, or the system has no /proc.
+      // stderr belongs to another user, or the system has no /proc.
     }
   }
   process.stderr.on('error', () => {})
   return 2
 }
 
-/** `dropped` makes the line that says how many were dropped. */
+/** `dropped` returns the line that says how many lines were dropped. */
 export function openLogSink(target: LogTarget, dropped: (count: number) => string): LogSink {
   return new QueuedSink(target, dropped)
 }
@@ -63,7 +63,7 @@ export function openLogSink(target: LogTarget, dropped: (count: number) => strin
 class QueuedSink implements LogSink {
   readonly #droppedLine: (count: number) => string
   #target: LogTarget
-  /** The target after the write under way. */
+  /** The target to switch to after the write under way. */
   #next: LogTarget | undefined
   #lines: string[] = []
   #queuedBytes = 0
@@ -90,7 +90,7 @@ class QueuedSink implements LogSink {
     if (this.#next !== undefined) closeQuietly(this.#next)
     this.#next = undefined
     if (isSameFile(target, this.#target)) {
-      // The target may have a part of a line, whose rest follows.
+      // Keeps the open file, which may hold a part of a line whose rest is still to be written.
       closeQuietly(target)
       return
     }
@@ -105,7 +105,7 @@ class QueuedSink implements LogSink {
   }
 
   async #writeAll(): Promise<void> {
-    // Lines of one turn of the event loop are written together.
+    // Waits, so that the lines of one turn of the event loop are written together.
     await undefined
     while (this.#lines.length > 0) {
       const bytes = this.#takeLines()
@@ -128,7 +128,7 @@ class QueuedSink implements LogSink {
     return Buffer.from(this.#lines.splice(0, count).join(''))
   }
 
-  /** Tries for ever: a reader may come back, or a device get room. */
+  /** Tries forever, because a reader may come back, or a device get free space. */
   async #writeWhole(bytes: Buffer): Promise<void> {
     let written = 0
     while (written < bytes.length) {
@@ -139,7 +139,7 @@ class QueuedSink implements LogSink {
           await delay(limits.logRetryMs, undefined, { ref: false })
           continue
         }
-        // A new file does not wait for the old one's device. It gets the whole line that the old one has a part of.
+        // A new target does not wait for the old one's device. It gets the whole line that the old one holds a part of.
         this.#takeNext()
         written = bytes.subarray(0, written).lastIndexOf('\n') + 1
       }
@@ -166,7 +166,7 @@ function isSameFile(one: LogTarget, other: LogTarget): boolean {
   return found.dev === known.dev && found.ino === known.ino
 }
 
-/** stderr stays open: otherwise the next file would get its number, and whatever is written to stderr. */
+/** Leaves stderr open: otherwise the next file would get its descriptor, and with it everything written to stderr. */
 function closeQuietly({ fd }: LogTarget): void {
   if (fd !== 2) close(fd, () => {})
 }

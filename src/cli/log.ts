@@ -1,4 +1,4 @@
-/** The process's log: JSON lines on stderr or in a file. Nothing waits for its writes. It never gets a secret. */
+/** The process's log: JSON lines on stderr or in a file. Nothing waits for its writes, and no secret goes into it. */
 import { type Logger, pino } from 'pino'
 import { systemClock } from '../clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -9,12 +9,12 @@ import { type LogSink, type LogTarget, logFile, openLogSink, standardError } fro
 
 export type Log = Logger
 
-/** One for the process, because there is only one stderr. */
+/** One sink for the process, because there is only one stderr. */
 let sink: LogSink | undefined
-/** Where its lines go. `undefined`: stderr. */
+/** The file that lines go to. `undefined`: stderr. */
 let openFile: string | undefined
 
-/** A server's log, in the configured file or on stderr. Throws `ConfigurationError` when the file can't be opened. */
+/** Opens a server's log, in the configured file or on stderr. Throws `ConfigurationError` when the file can't be opened. */
 export function openLog({ logLevel, logFile: file }: Pick<Settings, 'logLevel' | 'logFile'>): Log {
   const target = targetOf(file)
   if (sink === undefined) sink = openLogSink(target, droppedLine)
@@ -23,24 +23,24 @@ export function openLog({ logLevel, logFile: file }: Pick<Settings, 'logLevel' |
   return pino({ level: logLevel, base: { pid: process.pid } }, sink)
 }
 
-/** A command's log, on stderr, where its user looks. The file belongs to the server. */
+/** Opens a command's log, always on stderr, where its user looks. The file belongs to the server. */
 export function openCommandLog({ logLevel }: Pick<Settings, 'logLevel'>): Log {
   return openLog({ logLevel, logFile: undefined })
 }
 
-/** Opens the file again: log rotation has renamed it. Throws `ConfigurationError`; then lines go where they went before. */
+/** Opens the file again after log rotation renamed it. Throws `ConfigurationError`; lines then go to the same file as before. */
 export function reopenLog({ logFile: file }: Pick<Settings, 'logFile'>): void {
   if (file === undefined && openFile === undefined) return
   sink?.redirect(targetOf(file))
   openFile = file
 }
 
-/** Call it before the process exits. Resolves when all lines are written, or after `logFlushMs`. */
+/** Call before the process exits. Resolves when all lines are written, or after `logFlushMs`. */
 export async function flushLog(): Promise<void> {
   await sink?.flush(limits.logFlushMs)
 }
 
-/** After a failed fsync, nothing that this process believes to be stored can be trusted. The next start recovers. */
+/** Ends the process. After a failed fsync, its view of what is stored can't be trusted. The next start recovers. */
 export function exitOnFatal(log: Log, error: Error): void {
   log.fatal({ err: error }, 'the server cannot go on')
   void flushLog().then(() => process.exit(1))
@@ -55,7 +55,7 @@ function targetOf(file: string | undefined): LogTarget {
   }
 }
 
-/** The line looks like pino's, but ignores the log level: lines are missing. */
+/** A line in pino's form. It ignores the log level, because it reports missing lines. */
 function droppedLine(dropped: number): string {
   const msg = 'log lines were dropped: they could not be written'
   return `${JSON.stringify({ level: pino.levels.values.warn, time: systemClock.now(), pid: process.pid, dropped, msg })}\n`

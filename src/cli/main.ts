@@ -4,7 +4,7 @@ import './no-debugger.ts'
 import { flushLog } from './log.ts'
 import { runCli } from './program.ts'
 
-// The reader of the output may leave, as in `holdfast serve | head`, or its disk may be full. The server serves on.
+// The reader of the output may leave, as in `holdfast serve | head`, or its disk may be full. The server continues.
 let isOutputLost = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') isOutputLost = true
@@ -14,5 +14,5 @@ process.stderr.on('error', () => {})
 const exitCode = await runCli(process.argv.slice(2))
 process.exitCode = exitCode === 0 && isOutputLost ? 1 : exitCode
 await flushLog()
-// What is still open now is only what the command no longer waits for, such as idle connections.
+// Only things that the command does not wait for are still open, such as idle connections.
 process.exit()

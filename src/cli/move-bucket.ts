@@ -1,4 +1,4 @@
-/** `holdfast locations move`: brings a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
+/** `holdfast locations move`: moves a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { didYouMean } from '../config/suggestion.ts'
 import { moveKind, moveTask } from '../jobs/move-bucket.ts'
@@ -28,7 +28,7 @@ export async function moveBucket(invocation: Invocation, bucket: string, to: str
   return state === 'done' ? 0 : 1
 }
 
-/** Moved data stays there, and new data keeps going there. */
+/** Cancels a move. Data that was moved stays in the new location, and new data still goes there. */
 export async function cancelMove(invocation: Invocation, bucket: string): Promise<number> {
   const { json, print } = invocation
   const task = { kind: moveKind, name: bucket }
@@ -39,7 +39,7 @@ export async function cancelMove(invocation: Invocation, bucket: string): Promis
   return cancelled ? 0 : 1
 }
 
-/** Throws `ConfigurationError`. */
+/** Throws `ConfigurationError` when no location has this name. */
 export function requireLocation(configured: readonly { name: string }[], name: string): void {
   const names = [defaultLocation, ...configured.map((location) => location.name)]
   if (names.includes(name)) return

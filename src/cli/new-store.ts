@@ -12,13 +12,13 @@ import { identityName } from '../stores/directory/layout.ts'
 import { nodeFs } from '../stores/node-fs.ts'
 import type { Ownership } from '../stores/store-claim.ts'
 
-/** `out`: the server would refuse to start because of it. No shard names the identity, unless there is a store already. */
+/** `out`: the server would refuse to start with this store. The identity is a placeholder that no shard names, unless there is a store already. */
 export async function inspectNewStore(
   settings: StoreSettings,
   ownership: Ownership,
 ): Promise<StoreNow & { storeId: string }> {
   const storeId = `new store ${settings.name}`
-  // The server looks at a remote store when it first opens it. Nobody knows how much room a remote store has.
+  // The server checks a remote store when it first opens it. A remote store does not tell its free space.
   if (settings.type !== 'directory')
     return { storeId, state: 'up', reason: undefined, usedBytes: 0, freeBytes: undefined }
   const { path } = settings
@@ -58,7 +58,7 @@ async function emptyStoreAt(path: string, ownership: Ownership): Promise<string>
   }
 }
 
-/** Of the nearest existing directory. */
+/** Free bytes at the nearest existing parent directory. */
 async function freeBytesAt(path: string): Promise<number> {
   const free = await unlessMissing(nodeFs.freeBytes(path))
   return free ?? freeBytesAt(dirname(path))

@@ -1,5 +1,5 @@
 /**
- * SIGUSR1 must not open a debugger: whoever may send a signal could then run code in this process. Imported before everything else, for its effect.
- * Node has a flag for it, but only newer versions have it, and a script that names its interpreter can't pass it.
+ * Keeps SIGUSR1 from opening a debugger, with which anyone allowed to send a signal could run code in this process. Imported first, for its effect.
+ * Node's own flag for this exists only in newer versions, and a script's interpreter line can't pass it.
  */
 process.on('SIGUSR1', () => {})

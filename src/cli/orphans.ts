@@ -1,4 +1,4 @@
-/** `holdfast orphans`: lists the data in quarantine that no metadata references. */
+/** `holdfast orphans`: lists quarantined data that no metadata references. */
 
 import type { FoundOrphan } from '../commits/orphans.ts'
 import { quarantined } from '../jobs/release-orphans.ts'
@@ -27,7 +27,7 @@ function orphanFields({ storeId, id, payloadBytes, sinceMs, description }: Found
   return { storeId, id, bytes: payloadBytes, sinceMs, of: nameOf(Buffer.from(description, 'base64')) }
 }
 
-/** What the shard says it belongs to. */
+/** The name of the shard's owner, as the shard's description states it. */
 function nameOf(bytes: Buffer): string {
   const description = readDescription(bytes)
   if (description === undefined) return 'unknown'

@@ -1,4 +1,4 @@
-/** A plan of stores and locations in words. Pure. */
+/** Describes a plan of stores and locations in words. Pure. */
 import type { Forecast } from '../blobs/forecast.ts'
 import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationPlan, PlannedLocation, PlannedStore } from './location-plan.ts'

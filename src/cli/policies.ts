@@ -1,4 +1,4 @@
-/** `holdfast policies`: the policies that an account of a running server has by name, over its admin port. */
+/** `holdfast policies`: manages the named policies of an account over the admin port of a running server. */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { policyView } from '../admin/views.ts'

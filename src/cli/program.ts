@@ -36,7 +36,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
     await program.parseAsync(completed, { from: 'user' })
     return exitCode
   } catch (error) {
-    // Commander has said what is wrong, or shown the help.
+    // Commander has already printed the problem, or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
     notice(messageOf(error))
     return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
@@ -46,7 +46,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Not commander's default command: that would take a mistyped command for an argument. */
+/** Adds the default command here, because commander's own mechanism would take a mistyped command for an argument. */
 function withDefaultCommand(words: readonly string[]): string[] {
   const [first] = words
   const isForProgram = first !== undefined && ['-h', '--help', '-V', '--version'].includes(first)
@@ -103,7 +103,7 @@ function collecting(option: Option, name: OptionName, flags: Flags): Option {
   })
 }
 
-/** Resolves when the reader has taken all output, or has gone. An earlier exit would cut off the rest. */
+/** Resolves when the reader has taken all output, or has gone. Exiting earlier would truncate the output. */
 function outputRead(): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write('', () => resolve())

@@ -1,15 +1,15 @@
-/** Shows the progress of long work: a bar for people at a terminal, lines of JSON for programs, nothing otherwise. */
+/** Shows the progress of long work: a bar at a terminal, JSON lines for programs, otherwise nothing. */
 import type { TaskProgress } from '../jobs/tasks.ts'
 import type { Invocation } from './command.ts'
 
 export interface Progress {
-  /** Cheap: draws only when it is time to. */
+  /** Cheap to call often: draws only at intervals. */
   show(progress: TaskProgress): void
-  /** The last state, which is always shown. */
+  /** Shows the last state in any case. */
   end(progress: TaskProgress): void
 }
 
-/** Where a bar is drawn. */
+/** The terminal that a bar is drawn on. */
 export interface Terminal {
   isTTY?: boolean
   columns?: number
@@ -17,14 +17,14 @@ export interface Terminal {
 }
 
 export interface ProgressOptions extends Pick<Invocation, 'json' | 'print'> {
-  /** One word for the work. */
+  /** A word that names the work. */
   label: string
   terminal?: Terminal
   monotonicMs?(): number
 }
 
 const barEveryMs = 100
-/** Width for a terminal that does not tell its own. */
+/** The width of a terminal that does not report its own. */
 const usualColumns = 80
 const lineEveryMs = 1_000
 /** The time over which a rate is measured. */
@@ -69,7 +69,7 @@ export function openProgress({
 }
 
 interface Pace {
-  /** In the unit of the progress. */
+  /** The rate, in the unit of the progress. */
   perSecond?: number
   secondsLeft?: number
 }
@@ -84,8 +84,8 @@ function paceOf({ done, total }: TaskProgress, from: { atMs: number; done: numbe
 const barCells = { min: 10, max: 30 }
 
 /**
- * `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left  2 damaged`, in less than `columns`. The counts make room for the bar, the bar
- * for the figures.
+ * For example `scrub  [#####-----]  42%  1.2 GiB of 2.9 GiB  50.0 MiB/s  0:36 left  2 damaged`, in less than `columns`. When space is short, the counts
+ * are left out first, then the bar.
  */
 export function barLine(label: string, progress: TaskProgress, pace: Pace, columns: number): string {
   const counts = Object.entries(progress.counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
@@ -107,7 +107,7 @@ function figuresOf({ done, total, unit }: TaskProgress, { perSecond, secondsLeft
   ]
 }
 
-/** With a percentage behind it, or the percentage alone where `columns` are too few. `undefined`: the total is not known. */
+/** The bar and a percentage, or only the percentage when `columns` are too few. `undefined`: the total is not known. */
 function barOf({ done, total }: TaskProgress, columns: number): string | undefined {
   if (total === undefined) return undefined
   const share = total === 0 ? 1 : Math.min(1, done / total)
@@ -130,7 +130,7 @@ export function formatBytes(bytes: number): string {
   return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`
 }
 
-/** `36:05`, `1:02:03`. */
+/** For example `36:05` or `1:02:03`. */
 function formatSeconds(seconds: number): string {
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   const [hours = 0] = parts

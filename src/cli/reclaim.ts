@@ -1,4 +1,4 @@
-/** `holdfast reclaim`: one run of the background jobs on the data directory of a stopped server. */
+/** `holdfast reclaim`: runs the background jobs once on the data directory of a stopped server. */
 import { type JobsReport, startJobs } from '../jobs/runner.ts'
 import type { TaskProgress } from '../jobs/tasks.ts'
 import type { Invocation } from './command.ts'

@@ -7,7 +7,7 @@ import { type Log, reopenLog } from './log.ts'
 import type { Renewal } from './worker-messages.ts'
 
 interface Reloading {
-  /** As the server was started. */
+  /** The configuration that the server was started with. */
   configuration: Configuration
   load(): Promise<Configuration>
   credentialsFile: string
@@ -16,7 +16,7 @@ interface Reloading {
   log: Log
 }
 
-/** Logs what is wrong, and keeps the old configuration. Never rejects. */
+/** When something is wrong, logs it and keeps the old configuration. Never rejects. */
 export async function reload({
   configuration,
   load,
@@ -40,7 +40,7 @@ export async function reload({
   } catch (error) {
     log.error({ reason: messageOf(error) }, 'the new configuration is not used: the old one stays in force')
   }
-  // Even after a refused configuration: the signal may be about a renewed certificate.
+  // This happens even after a refused configuration, because the signal may be for a renewed certificate.
   await keyPairFiles?.look()
 }
 

@@ -1,4 +1,4 @@
-/** `holdfast repair`: makes the missing shards of queued blobs now, instead of at the next run of the background jobs. */
+/** `holdfast repair`: rebuilds the missing shards of queued blobs now, and not only at the next run of the background jobs. */
 import { repairKind, repairTask } from '../jobs/repair-task.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'

@@ -1,13 +1,13 @@
-/** Whether a directory may become the store that replaces a lost one. If the new disk is not mounted, the store would fill the system's disk. */
+/** Checks that a directory can become the store that replaces a lost one. If the new disk were not mounted, the store would fill the system's disk. */
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { StoreSettings } from '../config/locations.ts'
 import { PlacementRefused } from '../instance/known-placement.ts'
 
-/** What lies at a path. `undefined`: nothing. */
+/** The directory at a path. `undefined`: there is none. */
 type FoundDirectory = { isMount: boolean } | undefined
 
-/** The reason against it; `undefined`: none. Pure. */
+/** The reason against using the directory; `undefined`: none. Pure. */
 export function unfitDirectory(
   path: string,
   directory: FoundDirectory,

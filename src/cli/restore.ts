@@ -21,7 +21,7 @@ export async function restore(invocation: Invocation): Promise<number> {
   const { configuration, json, print, notice } = invocation
   const given = resolve(onlyPath(invocation))
   const path = (await isDirectory(given)) ? await newestIn(given) : given
-  // All of it is verified before anything is written.
+  // Verifies the whole backup before it writes anything.
   const backup = await openBackup(path)
   const log = openCommandLog(configuration)
   const progress = openProgress({ label: 'restore', json, print })
@@ -67,7 +67,10 @@ async function newestIn(directory: string): Promise<string> {
   return join(directory, newest)
 }
 
-/** A backup may be older than the last owner of its stores. For a store that is unreachable now, `holdfast locations claim` does the same later. */
+/**
+ * Records the stores' last owners, because they may be newer than the backup. For a store that is unreachable now, `holdfast locations claim` does the
+ * same later.
+ */
 async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
@@ -83,7 +86,7 @@ async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, n
   }
 }
 
-/** The metadata belongs to the store in its data directory. True when that store is lost, and a new one was made. */
+/** Checks that the metadata belongs to the store in the data directory. True: that store is lost, and a new one was made. */
 async function settleDefaultStore(
   { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,

@@ -1,4 +1,4 @@
-/** Has a task done and follows it to its end. The server that runs on the data does it, or this process when there is none. */
+/** Requests a task and follows it to its end. A running server does the work; without one, this process does. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { InstanceInUse, isOwnershipWanted } from '../instance/instance-lock.ts'
@@ -10,12 +10,15 @@ import { openProgress, type Progress } from './progress.ts'
 import { withMetadata, withYieldedData } from './stopped-data.ts'
 
 const followEveryMs = 200
-/** A starting server takes the data directory before it takes up tasks; an ending one drops its tasks before the directory. */
+/**
+ * How long the data directory must be without a server before this process takes over the task. A starting server owns the directory before it takes up
+ * tasks, and an ending one drops its tasks before the directory.
+ */
 const unservedMsMax = 2_000
 
 /**
- * Resolves with the record of the task when it has ended, however it ended. `kind` does the work when no server runs. A server that ends meanwhile leaves the task to this
- * process, and one that starts takes it over.
+ * Resolves with the task's record when the task has ended, however it ended. `kind` does the work when no server runs. When a running server ends, this
+ * process takes over the task; when a server starts, it takes the task from this process.
  */
 export async function runTask(invocation: Invocation, request: TaskRequest, kind: TaskKind): Promise<TaskRecord> {
   const progress = openProgress({ ...invocation, label: [request.kind, request.name].filter(Boolean).join(' ') })
@@ -29,7 +32,7 @@ export async function runTask(invocation: Invocation, request: TaskRequest, kind
   }
 }
 
-/** `undefined`: a server runs on the data, or is about to. */
+/** `undefined`: a server runs on the data, or is about to start. */
 async function byThisProcess(
   invocation: Invocation,
   kind: TaskKind,
@@ -51,7 +54,7 @@ async function byThisProcess(
   }
 }
 
-/** `undefined`: the server has gone, and the task has not ended. */
+/** `undefined`: the server has gone before the task ended. */
 function byServer(invocation: Invocation, following: FollowedTask): Promise<TaskRecord | undefined> {
   return withMetadata(invocation, async (metadata) => {
     await following.ask(metadata)
@@ -63,7 +66,7 @@ function byServer(invocation: Invocation, following: FollowedTask): Promise<Task
   })
 }
 
-/** One request, whichever process does the work. */
+/** One requested task, whichever process does the work. */
 class FollowedTask {
   readonly #request: TaskRequest
   readonly #progress: Progress
@@ -74,12 +77,12 @@ class FollowedTask {
     this.#progress = progress
   }
 
-  /** Only once: the request exists even when the task has ended meanwhile. */
+  /** Makes the request on the first call only: after a change of process it already exists, even if the task has ended. */
   async ask(writing: { kv: Kv; clock: Clock }): Promise<void> {
     this.#id ??= (await requestTask(writing, this.#request)).id
   }
 
-  /** `undefined` when the task has not ended and `goesOn` resolves with false. */
+  /** Polls until the task has ended. `undefined`: `goesOn` resolved with false before that. */
   async follow(kv: Kv, goesOn: () => Promise<boolean>): Promise<TaskRecord | undefined> {
     do {
       const record = (await readTask(kv, this.#request))?.record

@@ -16,7 +16,7 @@ export async function scrub(invocation: Invocation): Promise<number> {
   const { extra, json, print } = invocation
   if (extra.cancel === true) return cancel(invocation)
   const rate = askedRate(invocation)
-  // First, because the scrub reads only what the metadata shows.
+  // The metadata comes first, because the scrub reads only what it lists.
   const { metadata, tell } = await checkMetadata(invocation)
   if (metadata.damage !== undefined) {
     tell()
@@ -25,7 +25,7 @@ export async function scrub(invocation: Invocation): Promise<number> {
   const record = await runTask(
     invocation,
     { ...task, arguments: rate, restart: extra.restart === true },
-    // Without a server, no request waits for the disks.
+    // No rate limit without a server, because no requests wait for the disks.
     scrubTask({ bytesPerSecond: undefined }),
   )
   const { state, reason, progress } = record
@@ -38,7 +38,7 @@ export async function scrub(invocation: Invocation): Promise<number> {
   return state === 'done' && isWhole && isClean(metadata) ? 0 : 1
 }
 
-/** This process checks, even while a server runs; the server learns of any damage. */
+/** Checks in this process, even while a server runs. The server learns of any damage. */
 function checkMetadata(invocation: Invocation): Promise<{ metadata: CheckReport; tell(): void }> {
   return withMetadata(invocation, async ({ kv }) => {
     const metadata = await kv.integrity.check()
@@ -69,7 +69,7 @@ function summaryOf({ state, reason, progress: { done, counts } }: TaskRecord): s
   ].join(' ')
 }
 
-/** Everything that is lost, including what an earlier scrub or a read found. */
+/** Prints everything that is lost, including what an earlier scrub or a read found. */
 function printLost(invocation: Invocation): Promise<void> {
   const { json, print } = invocation
   return withMetadata(invocation, async ({ kv }) => {

@@ -29,7 +29,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   const hangups = watchHangups()
   warnOfIgnoredVariables(invocation)
   const log = openLog(configuration)
-  // Before anything is created: the operator corrects a wrong file first.
+  // This comes before anything is created, so that an operator can correct a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
   if (await isFirstStart(configuration.data)) await refuseTakenAddresses(configuration)
   const instance = await openInstance(configuration, log)
@@ -78,7 +78,7 @@ function openPorts(
       if (port !== undefined) opened.add(port.close)
       return port?.url
     }
-    // The default address may be the one that the S3 port was given.
+    // The S3 port may be configured with the admin port's default address. It then wins, so a default admin port opens after it.
     const isNamed = configuration.adminListen?.isDefault === false
     const named = isNamed ? await openAdmin() : undefined
     serving = await startServing(configuration, instance, keyPairFiles, log)
@@ -139,7 +139,7 @@ async function startServing(
     log,
   })
   keyPairFiles?.watch(endpoint.renewTls)
-  // A process that serves by itself has no worker to fail: it ends instead.
+  // `failed` never rejects, because there are no workers: when this process fails, it ends.
   const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
   return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
 }

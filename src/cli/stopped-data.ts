@@ -1,4 +1,4 @@
-/** Opens a data directory for a command that works on it and exits. Some commands need the server to be stopped; others work while it runs. */
+/** Opens a data directory for a command. Some commands need the server to be stopped; others work while it runs. */
 import {
   type OpenData,
   type OpenDataOptions,
@@ -14,22 +14,22 @@ export function withStoppedData<T>(invocation: Invocation, use: (data: OpenData)
   return withData(invocation, {}, use)
 }
 
-/** The same for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
+/** Like `withStoppedData`, for work that another process can continue: `use` must end soon when `isOwnershipWanted`. */
 export function withYieldedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { yieldsOwnership: true }, use)
 }
 
-/** The same, whether a server runs on it or not. `use` must only read: a starting server would remove shards written here as leftovers. */
+/** Works whether a server runs or not. `use` must only read: a starting server would remove shards written here as leftovers. */
 export function withReadOnlyData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true }, use)
 }
 
-/** The same, with a configuration that may differ from the one that the data directory knows. Opens what both know. */
+/** Like `withReadOnlyData`, but the configuration may differ from the one that the data directory knows. Opens what both know. */
 export function withDataForDryRun<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, { readOnly: true, dryRun: true }, use)
 }
 
-/** The metadata, whether a server runs on it or not. `use` may write records, but no shards. */
+/** Opens only the metadata, whether a server runs or not. `use` may write records, but no shards. */
 export async function withMetadata<T>(
   { configuration }: Invocation,
   use: (metadata: OpenMetadata) => Promise<T>,

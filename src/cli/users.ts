@@ -1,4 +1,4 @@
-/** `holdfast users`: the users of an account of a running server, over its admin port. */
+/** `holdfast users`: manages the users of an account over the admin port of a running server. */
 import { z } from 'zod'
 import { userView } from '../admin/views.ts'
 import {

@@ -1,25 +1,25 @@
-/** What the primary and its workers tell each other, and the check of what arrives. */
+/** The messages between the primary and its workers, and the checks of received ones. */
 import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
 import type { Configuration } from '../config/configuration.ts'
 
 const keyPair = z.object({ cert: z.string(), key: z.string() })
 
-/** The primary has checked its content. */
+/** Not checked in depth, because the primary has checked the content. */
 const configuration = z.custom<Configuration>((value) => typeof value === 'object' && value !== null)
 
-/** What every serving process applies when the configuration is read again. */
+/** The settings that every serving process applies when the configuration is read again. */
 const renewal = z.object({ accounts: z.custom<readonly Account[]>(Array.isArray), logFile: z.string().optional() })
 export type Renewal = z.infer<typeof renewal>
 
 const toWorker = z.discriminatedUnion('kind', [
-  /** Answers `started`. Sent over the channel, not by environment or arguments, which other users may read: it holds secrets. */
+  /** The answer to `started`. Holds secrets, so it goes over the channel: other users can read arguments and the environment. */
   z.object({ kind: z.literal('serve'), configuration, instanceId: z.string(), keyPair: keyPair.optional() }),
-  /** Comes with an accepted connection; answered by `took`. */
+  /** Comes with an accepted connection. The worker answers `took`. */
   z.object({ kind: z.literal('connection'), id: z.number() }),
   z.object({ kind: z.literal('renew-tls'), keyPair }),
   z.object({ kind: z.literal('renew'), renewal }),
-  /** Identities have changed; answered by `knows`. */
+  /** Identities have changed. The worker answers `knows`. */
   z.object({ kind: z.literal('learn'), generation: z.number() }),
   z.object({ kind: z.literal('drain') }),
 ])
@@ -34,12 +34,12 @@ const fromWorker = z.discriminatedUnion('kind', [
 ])
 export type FromWorker = z.infer<typeof fromWorker>
 
-/** Throws `ZodError` when the message is none of these. */
+/** Throws `ZodError` when the message is not one for workers. */
 export function readToWorker(message: unknown): ToWorker {
   return toWorker.parse(message)
 }
 
-/** `undefined`: the message is none of these. */
+/** `undefined`: the message is not one from workers. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
   return fromWorker.safeParse(message).data
 }

@@ -1,4 +1,4 @@
-/** The entry of a worker process: serves the connections that the primary gives it, until the primary says to drain, or is gone. */
+/** The entry of a worker process: serves the connections that the primary sends, until the primary says to drain, or is gone. */
 import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
@@ -32,7 +32,7 @@ collectLessOften()
 collectWhenIdle()
 // Sockets that come over the channel take their buffer sizes from here, not from the server.
 setDefaultHighWaterMark(false, socketBufferBytes)
-// A terminal sends its signals to the whole group. Only the primary decides; when it dies, the cluster module ends this process.
+// A terminal sends its signals to the whole process group, but the primary decides. If it dies, the cluster module ends this process.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})
@@ -58,7 +58,7 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       ;(await serving)?.renew(order.renewal)
     } else {
       tell({ kind: 'took', id: order.id })
-      // Without a handle, the client has gone meanwhile.
+      // The handle is missing when the client has gone meanwhile.
       if (handle instanceof Socket) (await serving)?.accept(handle)
     }
   } catch (error) {
@@ -66,7 +66,7 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
   }
 }
 
-/** What is opened later, is opened with it. Without an answer, the primary waits until this process can't go by what it knows any more. */
+/** A worker that is still opening loads the newest identities. Without an answer, the primary waits until the worker's known identities are out of date. */
 async function learn(generation: number): Promise<void> {
   try {
     await (await serving)?.learn(generation)
@@ -95,7 +95,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     const { accounts } = configuration
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
-    // No worker can tell the others: what a request changes here is known everywhere once the lease is over.
+    // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
@@ -106,7 +106,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       try {
         reopenLog({ logFile })
       } catch (error) {
-        // The primary could open it a moment ago. Ending here would cut off requests.
+        // The worker continues, because the primary just opened the file, and ending would cut off requests.
         log.error({ reason: messageOf(error) }, 'the log file cannot be opened again: lines go where they went')
       }
     }

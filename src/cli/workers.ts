@@ -1,6 +1,6 @@
 /**
- * Serves one port by several worker processes. The primary accepts connections and gives them away. Cluster's own round robin would leave a
- * connection that it gave to a dying worker open for ever, and a shared listening socket loads workers unevenly.
+ * Serves one port with several worker processes. The primary accepts connections and hands them over. Cluster's own round robin would leave a
+ * connection that it sent to a dying worker open forever, and a shared listening socket loads workers unevenly.
  */
 import { createServer, type Socket } from 'node:net'
 import { opening } from '../closing-stack.ts'
@@ -13,7 +13,7 @@ import type { Renewal } from './worker-messages.ts'
 
 export interface Workers {
   url: string
-  /** Rejects when workers die faster than it makes sense to replace them. */
+  /** Rejects when workers die too fast to be worth replacing. */
   failed: Promise<never>
   renew(renewal: Renewal): void
   /** Resolves when all know this generation of identities, or have ended. */
@@ -51,7 +51,7 @@ function acceptOn(address: ListenAddress, give: (socket: Socket) => void): Promi
     server.listen({ ...address, backlog: limits.connectionsQueued }, () => {
       server.off('error', refuse)
       const { port } = boundAddress(server)
-      // Connections that were given away are not this server's to wait for.
+      // Does not wait for the server's `close`, which would also wait for connections that workers have.
       resolve({ port, stop: () => void server.close() })
     })
   })

@@ -1,4 +1,4 @@
-/** Accounts and their keys from the configuration: validation only. `auth` decides who signed a request. */
+/** Validates accounts and their keys in the configuration. `auth` decides who signed a request. */
 import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
 import { limits } from '../limits.ts'
@@ -11,7 +11,7 @@ export interface AccessKey {
   secretAccessKey: string
 }
 
-/** Owns what is made with the key from the environment or the first start. In TOML, `id = "main"` means the same account. */
+/** The account of the key from the environment or the first start. In TOML, `id = "main"` means the same account. */
 export const rootAccount = { id: 'main', name: 'Main' } as const
 
 const accessKeyId = z
@@ -24,7 +24,7 @@ const secretAccessKey = z
   .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
 
 const accessKey = z.strictObject({ accessKeyId, secretAccessKey })
-/** As AWS names them; one star stands for any characters. */
+/** A permission in AWS's notation. A star stands for any characters. */
 const permission = z
   .string()
   .regex(/^s3:[A-Za-z]*\*?[A-Za-z]*$/, 'must name permissions such as s3:GetObject or s3:Get*')
@@ -63,11 +63,11 @@ export function parseAccessKey(value: unknown, where: string): AccessKey {
 }
 
 export interface RootAccessKey extends AccessKey {
-  /** Name of the variable that gave the secret. */
+  /** Name of the variable that holds the secret. */
   secretVariable: string
 }
 
-/** The first complete pair of variables, `AWS_*` only `fromAws`. An empty variable counts as not set. */
+/** The key in the first complete pair of variables, with `AWS_*` only if `fromAws`. An empty variable counts as not set. */
 export function accessKeyOf(
   environment: NodeJS.ProcessEnv,
   { fromAws }: { fromAws: boolean },
@@ -87,7 +87,7 @@ export function accessKeyOf(
   return undefined
 }
 
-/** `accounts`, with `root` as a key of the root account. */
+/** Adds `root` as a key of the root account. */
 export function withRootKey(accounts: readonly Account[], root: AccessKey): Account[] {
   const { accessKeyId: id, secretAccessKey: secret } = root
   const holder = accounts.find((account) => account.keys.some((key) => key.accessKeyId === id))

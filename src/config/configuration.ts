@@ -1,4 +1,4 @@
-/** Resolves every option: flags before environment before TOML file before initial value. Starts nothing. */
+/** Resolves every option from flags, environment, TOML file and initial value, in this order. Starts nothing. */
 import type { Account } from '../auth/credentials.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { accessKeyOf, type RootAccessKey, withRootKey } from './accounts.ts'
@@ -11,11 +11,11 @@ import { type Option, type OptionName, options, type Settings, type TlsFiles, ty
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
-  /** Those of the file, and the root account when its key is known. Empty: a key must be made. */
+  /** The file's accounts, and the root account when its key is known. Empty: a key must be made. */
   accounts: Account[]
   /** The root account's key, when the environment gives one. */
   root: RootAccessKey | undefined
-  /** The key ring as text, when the environment gives it. */
+  /** The text of the key ring, when it is in the environment. */
   keyRing: string | undefined
   /** Stores and locations other than those in the data directory. */
   placement: Placement
@@ -27,9 +27,9 @@ export interface Sources {
   /** The values on the command line, in order. */
   flags: Partial<Record<OptionName, string[]>>
   environment: NodeJS.ProcessEnv
-  /** Replace the table's initial values. */
+  /** Initial values that replace the table's. */
   initial?: Partial<Record<OptionName, string[]>>
-  /** The directory for relative paths of flags and variables. */
+  /** The directory to which paths in flags and variables are relative. */
   directory: string
 }
 
@@ -125,7 +125,7 @@ interface Given {
   directory: string
   /** Names the source in messages. */
   source: string
-  /** Nobody has given it. */
+  /** True when no source gives a value. */
   isInitial?: boolean
 }
 

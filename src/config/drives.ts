@@ -1,9 +1,9 @@
-/** Several drives, as MinIO's command line names them: refused, with the configuration that means the same here. Pure. */
+/** Refuses MinIO's notation for several drives, and shows the equivalent configuration. Pure. */
 
 const ellipsis = /\{(?<from>\d+)\.\.\.(?<to>\d+)\}/
 const drivesMax = 256
 
-/** `/mnt/d{1...4}` is four drives. `undefined`: it is not known which. */
+/** Expands `/mnt/d{1...4}` to four drives. `undefined`: the notation can't be read. */
 function expandDrives(words: readonly string[]): string[] | undefined {
   const drives: string[] = []
   const left = [...words]
@@ -22,7 +22,7 @@ function expandDrives(words: readonly string[]): string[] | undefined {
   return drives
 }
 
-/** Whether it means more than one drive to MinIO. */
+/** Whether the text means more than one drive to MinIO. */
 export function namesSeveralDrives(text: string): boolean {
   return /\{\w+\.\.\.\w+\}/.test(text) || /\s(?:\/|https?:)/.test(text.trim())
 }
@@ -54,7 +54,7 @@ function drivesToml(drives: readonly string[]): string {
   ].join('\n')
 }
 
-/** The parity that MinIO gives to so many drives. */
+/** The parity that MinIO uses for this number of drives. */
 function scheme(drives: number): string[] {
   if (drives < 3) return ['scheme = "replica"', `copies = ${drives}`]
   const width = Math.min(drives, 16)

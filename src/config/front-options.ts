@@ -1,4 +1,4 @@
-/** Options of what lies between clients and the server: proxies, the names under which it is reached, and what is closed to the public. Part of the table in `options.ts`. */
+/** Options about what is between clients and the server: proxies, host names, and public access. Part of the table in `options.ts`. */
 import { addressRanges, domains, endpointUrls, onOrOff } from './kinds.ts'
 
 export interface FrontSettings {

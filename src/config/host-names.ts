@@ -1,4 +1,4 @@
-/** Whether the names under which the server is reached contradict each other: each Host must mean one thing. */
+/** Checks that the server's host names don't conflict: each Host must mean only one thing. */
 import { isIP } from 'node:net'
 import { ConfigurationError } from './configuration-error.ts'
 
@@ -8,7 +8,7 @@ interface HostNames {
   publicEndpoints: readonly string[]
 }
 
-/** Throws `ConfigurationError`, which names both. */
+/** Throws `ConfigurationError`, which names both of the conflicting names. */
 export function checkHostNames({ domains, websiteDomains, publicEndpoints }: HostNames): void {
   const s3 = ['localhost', ...domains.map((domain) => domain.toLowerCase())]
   const sites = websiteDomains.map((domain) => domain.toLowerCase())

@@ -1,4 +1,4 @@
-/** The kinds of values an option can hold: how each is written, and read from text. Knows no option. */
+/** The kinds of values that an option can hold: how each is written, and how it is read. Knows no options. */
 import { resolve } from 'node:path'
 import { readAddressRange } from '../address-range.ts'
 import { isKeyName, storeKeyName } from '../encryption/key-ring.ts'
@@ -6,13 +6,13 @@ import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { drivesRefusal, namesSeveralDrives } from './drives.ts'
 
-/** How an option's value is written in every source: flags, variables and TOML all give texts. */
+/** How an option's value is written. All sources (flags, variables and TOML) give texts. */
 export interface Kind<T> {
-  /** Stands for the value in help and docs: `HOST:PORT`. Empty for a switch: its flag takes no value, and its TOML value is a boolean. */
+  /** Stands for the value in help and docs: `HOST:PORT`. Empty for a switch, whose flag takes no value, and whose TOML value is a boolean. */
   readonly placeholder: string
-  /** Whether several values may be given: a flag repeated, a variable with commas, a TOML array. */
+  /** Whether there may be several values: a repeated flag, a variable with commas, a TOML array. */
   readonly repeatable: boolean
-  /** `directory`: for relative paths. Throws `ConfigurationError` without naming the source. */
+  /** `directory`: the base of relative paths. Throws `ConfigurationError`, which does not name the source. */
   parse(texts: readonly string[], directory: string): T
 }
 
@@ -24,11 +24,11 @@ export interface ListenAddress {
 }
 
 export interface AdminAddress extends ListenAddress {
-  /** Nobody asked for it: when another process has it, the server does without. */
+  /** The address is not configured: if it is in use, the server does without an admin port. */
   isDefault: boolean
 }
 
-/** A switch's flag alone says this. */
+/** The text for a switch's flag, which has no value of its own. */
 export const switchedOn = 'true'
 
 function one<T>(placeholder: string, parse: (text: string, directory: string) => T): Kind<T> {
@@ -45,7 +45,7 @@ export const path: Kind<string> = one('PATH', (text, directory) => {
   return resolve(directory, text)
 })
 
-/** The path of the data directory. MinIO's notation for several drives is refused rather than taken for a name. */
+/** The path of the data directory. Refuses MinIO's notation for several drives, which would otherwise be taken for a name. */
 export const dataPath: Kind<string> = one('PATH', (text, directory) => {
   if (namesSeveralDrives(text)) throw new ConfigurationError(drivesRefusal([text]))
   return path.parse([text], directory)
@@ -63,7 +63,7 @@ export const address: Kind<ListenAddress> = one('HOST:PORT', (text) => {
   return { host: groups.ipv6 ?? groups.host ?? '', port }
 })
 
-/** The same, or `off`: `undefined`. */
+/** Like `address`, or `off`, which gives `undefined`. */
 export const addressOrOff: Kind<ListenAddress | undefined> = one('HOST:PORT|off', (text) =>
   text === 'off' ? undefined : address.parse([text], ''),
 )
@@ -95,20 +95,20 @@ export function duration(leastMs: number): Kind<number> {
   })
 }
 
-/** The same, or `never`: `undefined`. */
+/** Like `duration`, or `never`, which gives `undefined`. */
 export function durationOrNever(leastMs: number): Kind<number | undefined> {
   return one('DURATION|never', (text) => (text === 'never' ? undefined : duration(leastMs).parse([text], '')))
 }
 
 const byteUnits: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
 
-/** NaN when it is none. */
+/** NaN when the text is not a size. */
 function parseBytes(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})\s*(KiB|MiB|GiB|TiB)?$/.exec(text) ?? []
   return Number(number) * (byteUnits[unit] ?? Number.NaN)
 }
 
-/** Bytes. */
+/** A size in bytes. */
 export function size(least: number): Kind<number> {
   return one('SIZE', (text) => {
     const value = parseBytes(text)
@@ -119,14 +119,14 @@ export function size(least: number): Kind<number> {
   })
 }
 
-/** The least bytes a second that are allowed, or `off`: 0. */
+/** The minimum rate in bytes a second, or `off`, which gives 0. */
 export const leastRate: Kind<number> = one('SIZE|off', (text) => {
   const value = text === 'off' ? 0 : parseBytes(text)
   if (value >= 0) return value
   throw new ConfigurationError(`expects bytes a second such as 512 or 1KiB, or off, not '${text}'`)
 })
 
-/** Bytes a second, or `unlimited`: `undefined`. */
+/** A rate in bytes a second, or `unlimited`, which gives `undefined`. */
 export const rate: Kind<number | undefined> = one('SIZE|unlimited', (text) => {
   if (text === 'unlimited') return undefined
   const value = parseBytes(text)
@@ -139,7 +139,7 @@ export function formatBytesExactly(bytes: number): string {
   return unit === undefined ? `${bytes}` : `${bytes / (byteUnits[unit] ?? 1)}${unit}`
 }
 
-/** `90s`, `1h`: the largest unit that gives a whole number. */
+/** Formats with the largest unit that gives a whole number: `90s`, `1h`. */
 export function formatDuration(durationMs: number): string {
   const unit = ['d', 'h', 'm', 's'].find((name) => durationMs % (unitsMs[name] ?? 1) === 0 && durationMs > 0)
   return unit === undefined ? `${durationMs}ms` : `${durationMs / (unitsMs[unit] ?? 1)}${unit}`
@@ -168,7 +168,7 @@ export const region: Kind<string> = one('REGION', (text) => {
 
 const labelPattern = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** DNS names, in lower case and without port. */
+/** DNS names, converted to lower case, without port. */
 export const domains: Kind<string[]> = many('NAME', (text) => {
   const name = text.toLowerCase()
   if (name.length > 253 || !name.split('.').every((label) => labelPattern.test(label))) {
@@ -185,7 +185,7 @@ export const addressRanges: Kind<string[]> = many('ADDRESS|CIDR', (text) => {
 
 const severalUrls = many('URL', parseEndpoint)
 
-/** URLs of this server, as clients have them. */
+/** URLs under which clients reach this server. */
 export const endpointUrls: Kind<string[]> = {
   ...severalUrls,
   parse: (texts, directory) => {
@@ -194,7 +194,7 @@ export const endpointUrls: Kind<string[]> = {
   },
 }
 
-/** An origin and no more: what signatures cover of the path is the path that the server gets. */
+/** Reads an origin, and refuses a path: signatures cover the path, so the client must sign the one that the server gets. */
 function parseEndpoint(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href) return url.origin
@@ -203,7 +203,7 @@ function parseEndpoint(text: string): string {
   )
 }
 
-/** Origins as browsers send them, or patterns of them. */
+/** Origins as browsers send them, or patterns with a star. */
 export const origins: Kind<string[]> = {
   placeholder: 'ORIGIN[,...]',
   repeatable: true,
@@ -219,7 +219,7 @@ function parseOrigin(text: string): string {
   )
 }
 
-/** Names of keys that encrypt. */
+/** Names of encryption keys. */
 export const keyNames: Kind<string[]> = many('NAME', (text) => {
   if (isKeyName(text) && text !== storeKeyName) return text
   throw new ConfigurationError(`expects up to 64 letters, digits, / _ or -, and not ${storeKeyName}, not '${text}'`)

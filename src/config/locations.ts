@@ -1,4 +1,4 @@
-/** The stores and locations of the TOML file: what each entry may contain, and whether everything fits together. Opens nothing. */
+/** Validates the stores and locations of the TOML file, each by itself and all together. Opens nothing. */
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../blobs/location-policy.ts'
@@ -9,7 +9,7 @@ import { didYouMean } from './suggestion.ts'
 
 interface AnyStore {
   name: string
-  /** The failure domain: what fails together. */
+  /** The failure domain: stores in one domain can fail together. */
   domain: string
 }
 
@@ -29,7 +29,7 @@ export interface S3Settings extends AnyStore {
   prefix: string
   region: string
   pathStyle: boolean
-  /** A profile in the shared credentials file. Absent: credentials come from the environment. */
+  /** A profile in AWS's shared credentials file. Absent: credentials come from the environment. */
   profile: string | undefined
 }
 
@@ -45,7 +45,7 @@ export interface Placement {
   locations: LocationSettings[]
 }
 
-/** The location in the data directory, and its store. */
+/** The name of the location in the data directory, and of its store. */
 const reserved = 'default'
 
 const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: 1 to 63 of a-z, 0-9, . and -')
@@ -89,7 +89,7 @@ const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 
 
 const table = z.record(z.string(), z.unknown())
 
-/** `stores` and `locations`: the content under those keys. `directory`: for relative paths. */
+/** `given`: the content of the keys `stores` and `locations`. `directory`: the base of relative paths. */
 export function parsePlacement(given: { stores: unknown; locations: unknown }, directory: string): Placement {
   const stores = entriesOf(given.stores, 'stores').map(([key, value]) => parseStore(key, value, directory))
   refuseOverlaps(stores)
@@ -98,7 +98,7 @@ export function parsePlacement(given: { stores: unknown; locations: unknown }, d
   return { stores, locations }
 }
 
-/** A store must lie outside the data directory, and the other way around. */
+/** Refuses a store inside the data directory, or a data directory inside a store. */
 export function refuseStoresAround(stores: readonly StoreSettings[], data: string): void {
   for (const settings of stores) {
     if (settings.type !== 'directory') continue
@@ -139,7 +139,7 @@ function parseStore(key: string, value: unknown, directory: string): StoreSettin
   return { type: 's3', name: key, endpoint, bucket, prefix, region, pathStyle, profile, domain }
 }
 
-/** Proxies and clients resolve dots and merge slashes: such a prefix would not arrive unchanged. */
+/** Refuses dot segments and double slashes in a prefix, because proxies and clients resolve them. */
 function prefixOf(given: string, where: string): string {
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`
   const parts = prefix.split('/').slice(0, -1)
@@ -169,7 +169,7 @@ function refuseOverlaps(stores: readonly StoreSettings[]): void {
   }
 }
 
-/** As one path, for either kind of store. */
+/** A store's address as one path, for either kind of store. */
 function addressOf(settings: StoreSettings): string {
   if (settings.type === 'directory') return settings.path
   const { endpoint, bucket, prefix } = settings

@@ -1,6 +1,6 @@
-/** MinIO's variables that promise something about stored data and have no effect here. A start names those that are set. Pure. */
+/** MinIO's variables that promise something about stored data, but have no effect here. A start warns of those that are set. Pure. */
 
-const unfollowed = [
+const ineffective = [
   /^MINIO_STORAGE_CLASS_(?:STANDARD|RRS|OPTIMIZE)$/,
   /^MINIO_ERASURE_SET_DRIVE_COUNT$/,
   /^MINIO_FS_OSYNC$/,
@@ -13,9 +13,9 @@ const unfollowed = [
   /^MINIO_BATCH_/,
 ]
 
-/** The names of those that are set. */
+/** The names of the variables that are set. */
 export function unfollowedMinioVariables(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
-    .filter((name) => environment[name] && unfollowed.some((pattern) => pattern.test(name)))
+    .filter((name) => environment[name] && ineffective.some((pattern) => pattern.test(name)))
     .sort()
 }

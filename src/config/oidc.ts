@@ -1,4 +1,4 @@
-/** Issuers of web identities from the configuration: validation only. */
+/** Validates the configuration's issuers of web identities. */
 import { z } from 'zod'
 import { isTrustedAddress, type OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { rootAccount } from './accounts.ts'
@@ -29,7 +29,7 @@ export function parseOidcProviders(value: unknown, where = 'access.oidc'): OidcP
     : [parseWith(provider, value, where, keys)]
   const names = providers.map(({ name }) => name)
   const repeated = names.find((name, at) => names.indexOf(name) !== at)
-  // Two people whom two issuers name alike would be the same to policies.
+  // Policies could not distinguish users of two issuers with the same name.
   if (repeated !== undefined) throw new ConfigurationError(`${where}: the name '${repeated}' appears twice`)
   return providers
 }

@@ -26,14 +26,14 @@ import {
 } from './kinds.ts'
 
 export interface Option<T> {
-  /** Without dashes. Absent: no flag. */
+  /** The flag without dashes. Absent: no flag. */
   flag?: string
-  /** The first of these that is set to something counts. */
+  /** Variable names. The first that is set and not empty counts. */
   environment: readonly string[]
   /** Dotted path in the TOML file. Absent: not in the file. */
   toml?: string
   kind: Kind<T>
-  /** As it would be written. Absent: no value. */
+  /** The initial value as a user would write it. Absent: no value. */
   initial?: readonly string[]
   /** One line for help and docs. */
   summary: string
@@ -45,7 +45,7 @@ export interface TlsFiles {
   key: string
 }
 
-/** What the options say, taken together. */
+/** The resolved options. */
 export interface Settings extends FrontSettings {
   data: string
   listen: ListenAddress
@@ -78,7 +78,7 @@ export interface Settings extends FrontSettings {
   /** Absent: no limit. */
   repairBytesPerSecond: number | undefined
   kmsKeys: string[]
-  /** Absent: only when somebody asks. */
+  /** Absent: only on request. */
   snapshotIntervalMs: number | undefined
   snapshotsKept: number
 }
@@ -338,11 +338,11 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
 
 export const optionNames = Object.keys(options).filter((name): name is OptionName => name in options)
 
-/** Environment variables that give the root account's key. The first complete pair counts; half a pair is an error. */
+/** Environment variables for the root account's key. The first complete pair counts; half a pair is an error. */
 export const credentialPairs = [
   ['HOLDFAST_ACCESS_KEY_ID', 'HOLDFAST_SECRET_ACCESS_KEY'],
   ['MINIO_ROOT_USER', 'MINIO_ROOT_PASSWORD'],
 ] as const
 
-/** Counts only when it is asked for: a shell often has a key of somebody's production in it. */
+/** Read only on request, because a shell often holds a key of a production account. */
 export const awsCredentialPair = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const

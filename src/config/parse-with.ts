@@ -1,14 +1,14 @@
-/** Checks a part of the configuration against its schema. Messages name the key and the problem, never the value: it may be a secret. */
+/** Checks a part of the configuration against its schema. Messages name the key and the problem, but never the value, which may be a secret. */
 import type { z } from 'zod'
 import { ConfigurationError } from './configuration-error.ts'
 import { didYouMean } from './suggestion.ts'
 
-/** `where` names the source in messages; `known` are the keys that a mistyped one may have meant. */
+/** `where` names the source in messages. `known`: the valid keys, for suggestions. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string, known: readonly string[]): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const { issues } = result.error
-  // A mistyped key often explains why others are missing.
+  // A mistyped key comes first, because it often explains why another is missing.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const at = issue?.path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),

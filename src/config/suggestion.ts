@@ -1,6 +1,6 @@
-/** The nearest known word to a mistyped one. Pure. */
+/** Finds the known word nearest to a mistyped one. Pure. */
 
-/** `; did you mean 'listen'?`, or nothing when no known word is near. */
+/** Returns `; did you mean 'listen'?`, or nothing when no known word is near. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   let nearest: string | undefined
   let nearestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
@@ -14,7 +14,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return nearest === undefined ? '' : `; did you mean '${nearest}'?`
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements of one character. */
+/** Levenshtein distance: insertions, deletions and replacements of one character. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let row = 1; row <= from.length; row++) {

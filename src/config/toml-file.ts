@@ -1,4 +1,4 @@
-/** Reads the TOML file into texts per option, its accounts, stores and locations. Refuses what it does not know, by name. */
+/** Reads the TOML file: the texts of each option, accounts, stores and locations. Refuses unknown keys by name. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
@@ -13,7 +13,7 @@ import { type OptionName, optionNames, options } from './options.ts'
 import { didYouMean } from './suggestion.ts'
 
 export interface TomlFile {
-  /** What relative paths in the file are relative to. */
+  /** The directory to which paths in the file are relative. */
   directory: string
   texts: Map<OptionName, { texts: string[]; source: string }>
   accounts: Account[]
@@ -67,7 +67,7 @@ function parseToml(text: string, file: string): TomlFile {
   }
 }
 
-/** What is left of `access` is options. */
+/** Separates the issuers from `access`. The rest of it holds options. */
 function withoutIssuers(others: Table, access: unknown): { oidc: unknown; rest: Table } {
   if (!isTable(access)) return { oidc: undefined, rest: access === undefined ? others : { ...others, access } }
   const { oidc, ...options } = access
@@ -80,7 +80,7 @@ function parseTable(text: string, file: string): Table {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    // Only the first line of the message: the others quote the file, which may hold secrets.
+    // Keeps only the first line of the message. The others quote the file, which may hold secrets.
     const reason = error.message.split('\n')[0]
     throw new ConfigurationError(`${file}:${error.line}:${error.column}: ${reason}`)
   }
@@ -90,7 +90,7 @@ function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 }
 
-/** Dotted paths and values. A path that is an option, or is unknown, ends the descent. */
+/** Dotted paths and their values. Descends only into tables whose path is a prefix of an option's. */
 function* leaves(table: Table, prefix: string): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(table)) {
     const path = prefix + key

@@ -1,15 +1,15 @@
-/** The keys that wrap objects' keys, by name: `sse-s3`, and the keys of SSE-KMS. The newest of a name wraps; older ones unwrap what they wrapped. */
+/** The keys that wrap objects' keys, by name: `sse-s3`, and the keys of SSE-KMS. The newest key of a name wraps; older ones only unwrap. */
 import { createHash } from 'node:crypto'
 import { keyBytes } from './object-key.ts'
 
-/** Wraps what SSE-S3 encrypts. */
+/** The name of the key that wraps for SSE-S3. */
 export const storeKeyName = 'sse-s3'
-/** The key of SSE-KMS where a request names none, as in AWS. */
+/** The SSE-KMS key for requests that name none, as in AWS. */
 export const defaultKmsKeyName = 'aws/s3'
 
 export interface RingKey {
   name: string
-  /** Distinguishes the versions of a name. Derived from the secret, which it does not reveal. */
+  /** Distinguishes the keys of one name. It is derived from the secret, but does not reveal it. */
   id: string
   secret: Buffer
 }
@@ -18,7 +18,7 @@ export interface KeyRing {
   /** The key that wraps now; `undefined` when no key has this name. */
   newest(name: string): RingKey | undefined
   find(name: string, id: string): RingKey | undefined
-  /** All keys; those of one name together, newest first. */
+  /** All keys, grouped by name, newest first. */
   readonly keys: readonly RingKey[]
 }
 
@@ -52,7 +52,7 @@ export const isKeyName = (name: string): boolean => keyName.test(name)
 export function parseKeyRing(text: string): KeyRing {
   const entries = text
     .split('\n')
-    // Comments are removed before splitting at commas: a comment may contain some.
+    // Comments are removed before splitting at commas, because they may contain commas.
     .filter((line) => !line.trimStart().startsWith('#'))
     .flatMap((line) => line.split(','))
     .map((entry) => entry.trim())
@@ -62,7 +62,7 @@ export function parseKeyRing(text: string): KeyRing {
     const bytes = Buffer.from(secret, 'base64')
     if (rest.length > 0 || !isKeyName(name)) throw new KeyRingInvalid(`key ${i + 1} is not 'NAME SECRET'`)
     if (bytes.length !== keyBytes || bytes.toString('base64') !== secret) {
-      // Without the name: if the two were swapped, it is the secret.
+      // The message leaves the name out: if name and secret were swapped, the name is the secret.
       throw new KeyRingInvalid(`the secret of key ${i + 1} is not ${keyBytes} bytes in base64`)
     }
     return ringKey(name, bytes)
@@ -70,7 +70,7 @@ export function parseKeyRing(text: string): KeyRing {
   return keyRing(keys)
 }
 
-/** In the form that `parseKeyRing` reads, one key per line. */
+/** Formats the ring for `parseKeyRing`, one key per line. */
 export function formatKeyRing({ keys }: KeyRing): string {
   return keys.map(({ name, secret }) => `${name} ${secret.toString('base64')}\n`).join('')
 }

@@ -1,4 +1,4 @@
-/** The key of one object: made for it alone, kept wrapped by another key, and the keys derived from it. Pure, given randomness. */
+/** The key of one object: unique to it, stored wrapped by another key, and the source of derived keys. Pure: the caller supplies randomness. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 
 export const keyBytes = 32
@@ -6,7 +6,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * An object's key in its stored form, in base64. `binding` names the object and the context; the key can be unwrapped only with the same.
+ * An object's key in its stored form, in base64. `binding` names the object and the context. Only the same binding unwraps the key.
  * `nonce`: 12 random bytes.
  */
 export function wrapObjectKey(objectKey: Buffer, wrappingKey: Buffer, binding: string, nonce: Buffer): string {
@@ -15,7 +15,7 @@ export function wrapObjectKey(objectKey: Buffer, wrappingKey: Buffer, binding: s
   return Buffer.concat([nonce, cipher.update(objectKey), cipher.final(), cipher.getAuthTag()]).toString('base64')
 }
 
-/** `undefined` with another wrapping key or another binding, or when it is damaged. */
+/** `undefined` when the wrapping key or the binding is a different one, or the stored form is damaged. */
 export function unwrapObjectKey(wrapped: string, wrappingKey: Buffer, binding: string): Buffer | undefined {
   const bytes = Buffer.from(wrapped, 'base64')
   if (bytes.length !== nonceBytes + keyBytes + tagBytes) return undefined
@@ -33,12 +33,12 @@ export function unwrapObjectKey(wrapped: string, wrappingKey: Buffer, binding: s
   }
 }
 
-/** The key of the one blob that `name` means: a part that was sent twice is two blobs, and so has two names. */
+/** The key of the blob called `name`. A name is never reused: a part that was sent twice is two blobs with two names. */
 export function blobKey(objectKey: Buffer, name: string): Buffer {
   return createHmac('sha256', objectKey).update(`blob ${name}`).digest()
 }
 
-/** An entity tag that does not reveal the MD5 of the plaintext. Both in hex. */
+/** Derives an entity tag that does not reveal the MD5 of the plaintext. Both are in hex. */
 export function hiddenEtag(objectKey: Buffer, md5: string): string {
   return createHmac('sha256', objectKey).update(`etag ${md5}`).digest('hex').slice(0, 32)
 }

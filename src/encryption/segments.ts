@@ -1,19 +1,20 @@
 /**
  * The encrypted form of bytes: segments of AES-256-GCM, each followed by its tag, so that a range can be read and verified without the rest.
- * The key belongs to this one blob, so a segment's number is its nonce. Each segment is bound to its position and to the blob's size: none can be changed,
- * dropped, repeated, exchanged or cut off unnoticed.
+ * The key belongs to this one blob, so a segment's number can be its nonce. Each segment is bound to its position and to the blob's size: changing,
+ * dropping, repeating, exchanging or truncating segments is detected.
  */
 import { type CipherGCM, createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteSink, ByteSource } from '../byte-source.ts'
+import { known } from '../known.ts'
 import { limits } from '../limits.ts'
 
-/** A sealed segment is as large as a store's checksum block, so that reading one reads no other. */
+/** A sealed segment has the size of a store's checksum block, so that reading one segment reads only one block. */
 export const sealedBytes = limits.encryptionSegmentBytes
 const tagBytes = 16
 export const plainBytes = sealedBytes - tagBytes
 const nonceBytes = 12
 
-/** Thrown when a segment is not what was written there. */
+/** A segment is not what was written there. */
 export class SegmentDamaged extends Error {
   readonly segment: number
 
@@ -36,7 +37,7 @@ export function sealedSize(bytes: number): number {
   return bytes + Math.ceil(bytes / plainBytes) * tagBytes
 }
 
-/** Where the segments that hold a range of the plaintext begin and end. */
+/** The range of the encrypted form whose segments hold a range of the plaintext. */
 export function sealedRange(range: Range, size: number): Range {
   return {
     start: Math.floor(range.start / plainBytes) * sealedBytes,
@@ -68,7 +69,7 @@ function ciphersFor(key: Uint8Array, size: number): CipherOf {
   return (segment) => createCipheriv('aes-256-gcm', key, nonceOf(segment), { authTagLength: tagBytes }).setAAD(bound)
 }
 
-/** Seals whole segments, in any order, of a blob of `size` bytes of plaintext: ciphertext and tag, in memory of their own. */
+/** Seals whole segments, in any order, of a blob of `size` bytes of plaintext. Returns ciphertext and tag in newly allocated memory. */
 export function segmentSealer(
   key: Uint8Array,
   size: number,
@@ -82,7 +83,7 @@ export function segmentSealer(
   }
 }
 
-/** Opens whole sealed segments, in any order: their plaintext, in memory of its own. The returned function throws `SegmentDamaged`. */
+/** Opens whole sealed segments, in any order. The returned function returns plaintext in newly allocated memory, and throws `SegmentDamaged`. */
 export function segmentOpener(key: Uint8Array, size: number): (segment: number, sealed: Buffer) => Buffer {
   const bound = boundTo(size)
   return (segment, sealed) => {
@@ -101,7 +102,7 @@ export function segmentOpener(key: Uint8Array, size: number): (segment: number, 
   }
 }
 
-/** The encrypted form of `plain`. `key`: 32 bytes that encrypt nothing else, ever. */
+/** The encrypted form of `plain`. `key`: 32 bytes that never encrypt anything else. */
 export function encrypting(plain: ByteSource, key: Buffer): ByteSource {
   const cipherOf = ciphersFor(key, plain.size)
 
@@ -145,8 +146,8 @@ export function encrypting(plain: ByteSource, key: Buffer): ByteSource {
 }
 
 /**
- * The plaintext of a range, from `sealed`: the source of its `sealedRange`. `size`: of the whole plaintext.
- * Rejects with `SegmentDamaged`, having given nothing of that segment.
+ * The plaintext of a range. `sealed` is the source of its `sealedRange`; `size` is that of the whole plaintext.
+ * Rejects with `SegmentDamaged` before it gives anything of the damaged segment.
  */
 export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: number): ByteSource {
   const first = Math.floor(range.start / plainBytes)
@@ -174,13 +175,13 @@ export function decrypting(sealed: ByteSource, key: Buffer, range: Range, size: 
         lent?.giveBack()
       }
       if (first + pieces.length !== end) throw new SegmentDamaged(first + pieces.length)
-      return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+      return pieces.length === 1 ? known(pieces[0]) : Buffer.concat(pieces)
     },
     cancel: () => sealed.cancel(),
   }
 }
 
-/** Gives whole sealed segments from `first` to before `end`, whatever pieces the source comes in. `give` owns the bytes until it returns. */
+/** Gives whole sealed segments from `first` up to, not including, `end`, however the source splits them. `give` may use the bytes until it returns. */
 async function eachSegment(
   sealed: ByteSource,
   size: number,

@@ -19,7 +19,7 @@ export interface Address {
 /** Returns the bucket that a Host names, if it names one. */
 export type BucketOfHost = (host: string) => string | undefined
 
-/** `localhost` is always a domain. The longest matching domain wins, so that `s3.localhost` is no bucket where it is a domain itself. */
+/** `localhost` is always a domain. The longest matching domain wins: where `s3.localhost` is a domain, it does not name the bucket `s3`. */
 export function compileHosts(domains: readonly string[]): BucketOfHost {
   const lower = ['localhost', ...domains].map((domain) => domain.toLowerCase())
   const longestFirst = [...new Set(lower)].sort((a, b) => b.length - a.length)
@@ -36,7 +36,7 @@ export function compileHosts(domains: readonly string[]): BucketOfHost {
 
 function withoutPort(host: string): string {
   const colon = host.lastIndexOf(':')
-  // In `[::1]` the last colon is part of the address. No domain ends like one, so what is cut off does not matter.
+  // In `[::1]` the last colon is part of the address. No domain ends like that, so the cut does no harm.
   return colon === -1 ? host : host.slice(0, colon)
 }
 
@@ -44,7 +44,7 @@ function withoutPort(host: string): string {
 const accountPath = '/v20180820/configuration/publicAccessBlock'
 
 /**
- * Clients of S3 Control say the account in a header, and its name before the Host. Without that header, or where the Host names something else, the path is a key.
+ * Clients of S3 Control name the account in a header and as the Host's first label. Without that header, or with another Host, the path is a key.
  * Throws InvalidURI, KeyTooLongError, InvalidBucketName.
  */
 export function readAddress(head: RequestHead, bucketOfHost: BucketOfHost, vendorValues: VendorValues): Address {
@@ -68,7 +68,7 @@ export function checkAddress(address: Address): Address {
   return address
 }
 
-/** The address as far as it can be read, also where the request will be refused for it. */
+/** The address as far as it can be read. Works even for an address that the request will be refused for. */
 export function readTarget(head: RequestHead, bucketOfHost: BucketOfHost): Address {
   try {
     return splitAddress(head, bucketOfHost)
@@ -117,14 +117,14 @@ export function readQuery(rawQuery: string, vendorValues: VendorValues): readonl
   return parameters
 }
 
-/** A hoisted parameter, or a field of a form, stands for a header, so it must be one that could have been sent. */
+/** A hoisted parameter or a form field stands for a header, so its name must be valid for a header. */
 export function checkHeaderName(name: string): string {
   if (!isHeaderName(name))
     throw new S3Error('InvalidArgument', { message: 'A vendor parameter has a name that no header can have.' })
   return name
 }
 
-/** The bytes that a header would have had, one character each. Throws InvalidArgument when none could have. */
+/** The bytes that a header would have had, one character each. Throws InvalidArgument when no header can hold the value. */
 export function headerBytes(name: string, value: string): string {
   const bytes = Buffer.from(value, 'utf8').toString('latin1')
   if (isHeaderValue(bytes)) return bytes
@@ -134,7 +134,7 @@ export function headerBytes(name: string, value: string): string {
   })
 }
 
-/** Adds the vendor values that came as headers. Of those that every signature has, only what the other dialect could contradict. */
+/** Adds the vendor values that came as headers. Leaves out the signature's own headers unless the request mixes dialects and they could conflict. */
 export function readVendorHeaders(head: RequestHead, vendorValues: VendorValues): void {
   const { names, dialect: spoken, rawQuery } = head
   // Parameters may be in either dialect.

@@ -25,7 +25,7 @@ function isFormPost({ method, names, rawHeaders, rawQuery }: RequestHead): boole
   return names.includes('content-type') && /^multipart\/form-data\b/i.test(contentType ?? '')
 }
 
-/** Whether an operation is run for it. What is in a bucket may be open to all: there the bucket decides, which the operation must reach. */
+/** Whether the operation runs for such a request. A bucket can be public, so unsigned requests for what is in one are admitted: the bucket decides. */
 export function admits(
   operation: Pick<Operation<never>, 'authentication' | 'implemented' | 'errors'>,
   proof: Proof,
@@ -35,12 +35,12 @@ export function admits(
   return authentication === 'signed' && proof === 'none' && implemented && errors.includes('NoSuchBucket')
 }
 
-/** Says nothing of what was asked for: no answer may depend on what an unverified request asks for. */
+/** Reveals nothing, because no answer may depend on what an unverified request asks for. */
 export function refusalOfUnsigned(): S3Error {
   return new S3Error('AccessDenied')
 }
 
-/** Whoever signs the request itself sends no form, or one that is signed twice. S3 has this code for what is no form. */
+/** For a signed request to an operation that takes forms: it is not a form, or is signed twice. This is S3's code for a request that is not a form. */
 export function notAForm(): S3Error {
   const condition = 'Bucket POST must be of the enclosure-type multipart/form-data'
   return new S3Error('PreconditionFailed', {

@@ -27,7 +27,7 @@ export function writeHead(exchange: Exchange, status: number, headers: string[],
   exchange.response.writeHead(status, headers)
 }
 
-/** Adds what every answer carries: results, errors and health checks alike; and what it says to a page of another origin. */
+/** Adds the headers of every answer (results, errors and health checks), and the CORS headers when a page of another origin asked. */
 function decorate({ dialect, requestId, hostId, crossOrigin }: Exchange, headers: string[]): void {
   headers.push('Server', 'Holdfast', dialect.requestIdHeader, requestId)
   if (dialect.hostIdHeader !== undefined) headers.push(dialect.hostIdHeader, hostId)
@@ -68,8 +68,8 @@ export function sendFault(exchange: Exchange, head: RequestHead | undefined, fau
 }
 
 /**
- * Reads small bodies, and so verifies them, before the head is sent. Releases the source. Throws what the source throws while an error can still be answered,
- * and ClientGone. What it throws later must cut the connection, because wrong or short data must not look complete.
+ * Reads small bodies, and so verifies them, before the head is sent. Releases the source. Throws what the source throws, and ClientGone. Once the head
+ * is sent, the caller must answer an error by cutting the connection, because wrong or short data must not look complete.
  */
 export async function sendStream(
   exchange: Exchange,
@@ -87,8 +87,8 @@ export async function sendStream(
 }
 
 /**
- * Lent memory is given back when the answer has left the process, or never will: until then the connection reads it. An answer to a connection that is gone
- * borrows nothing, because nothing would say when to give it back.
+ * Returns borrowed memory when the answer has left the process or never will: until then the connection reads it. When the connection is gone, nothing
+ * is borrowed, because no event would say when to return it.
  */
 function borrowForAnswer({ response }: Exchange, source: ByteSource): Buffer | undefined {
   if (source.borrow === undefined || response.socket === null || response.closed) return undefined

@@ -6,17 +6,17 @@ export interface HttpBounds {
   tlsHandshakeTimeoutMs: number
   headersTimeoutMs: number
   headerSectionBytesMax: number
-  /** The connection ends when the client stalls a body or an answer for so long. */
+  /** The connection ends when the client stalls a body or an answer for this long. */
   idleBodyTimeoutMs: number
   /**
-   * A rate below this many bytes a second, averaged over `idleBodyTimeoutMs` of waiting, counts as a stall. 0: one byte is enough.
+   * A lower rate, averaged over `idleBodyTimeoutMs` of waiting, counts as a stall. 0: one byte in that time is enough.
    */
   clientBytesPerSecondMin: number
   /** An unread body up to this size is read and dropped, so that the connection can serve the next request. */
   unreadBodyDrainBytesMax: number
-  /** How long a larger body is dropped before the connection is cut, so that the client gets to see its answer. */
+  /** How long a larger body is read and dropped before the connection is cut, so that the client sees its answer. */
   lingerMs: number
-  /** For all clients together; `fair-share.ts` says how much of it one may have. */
+  /** For all clients together. `fair-share.ts` decides how many one client may have. */
   connectionsMax: number
   requestsInFlightMax: number
   clientBytesMax: number

@@ -13,9 +13,9 @@ export interface Connection {
   readonly seat: Seat
   readonly customerKeysMayTravel: ExchangeParts['customerKeysMayTravel']
   running: Exchange | undefined
-  /** Requests that came meanwhile, in order. */
+  /** Requests that arrived while another was running, in order. */
   readonly waiting: Exchange[]
-  /** An answer is held back. */
+  /** An answer is being delayed: see `holdBack`. */
   heldBack: boolean
 }
 
@@ -59,17 +59,17 @@ export class Connections {
     socket.once('close', () => this.#closed(connection))
   }
 
-  /** `undefined` once the socket is closed. */
+  /** `undefined` when the socket is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#open.get(socket)
   }
 
-  /** Whether the last request that this connection will serve has come: nothing after it may be served. */
+  /** Whether the connection has received the last request that it will serve: nothing after it may be served. */
   ended({ running, waiting }: Connection): boolean {
     return (running?.lastOnConnection ?? false) || (waiting.at(-1)?.lastOnConnection ?? false)
   }
 
-  /** Serves the request once those before it are answered. */
+  /** Serves the request when those before it are answered. */
   arrived(connection: Connection, exchange: Exchange): void {
     const { running, waiting, socket } = connection
     connection.seat.used = true
@@ -78,15 +78,15 @@ export class Connections {
       return
     }
     waiting.push(exchange)
-    // A client that sends more at once than is kept has to send the rest again, as after any connection that ends.
+    // A client that pipelines more than this must send the rest again, as after any connection that ends.
     if (waiting.length >= this.#bounds.pipelinedRequestsMax || !exchange.share.mayWait())
       exchange.lastOnConnection = true
     socket.pause()
   }
 
   /**
-   * The bytes on the connection can't be parsed. The request with that body fails with `error`, those before it are answered, and
-   * nothing is read after them. False: no request is under way, so the caller must answer.
+   * Call when the bytes on the connection can't be parsed. The request whose body they are in fails with `error`, those before it are answered,
+   * and nothing more is read. False: no request is under way, so the caller must answer.
    */
   broke(socket: Socket, error: S3Error): boolean {
     const connection = this.#open.get(socket)
@@ -98,8 +98,8 @@ export class Connections {
   }
 
   /**
-   * Resolves after that time, or when the connection is cut. Nothing is read meanwhile, neither more bytes nor the client's end, so that
-   * a client can't leave to free its seat for another try.
+   * Resolves after that time, or when the connection is cut. Meanwhile nothing is read, not even the end of the connection, because
+   * a client that leaves early must not free its seat for another try.
    */
   holdBack(connection: Connection, ms: number): Promise<void> {
     const { socket, waiting } = connection
@@ -146,13 +146,13 @@ export class Connections {
     const { socket, waiting } = connection
     connection.running = undefined
     exchange.share.ended()
-    // Node ends the connection itself when the answer said that it is the last. This answer may have been sent before that was known.
+    // Node ends the connection when the answer's head says `Connection: close`. This head may have been sent before the decision to close.
     if (exchange.lastOnConnection) {
       leaveUnserved(connection)
       socket.destroySoon()
       return
     }
-    // Requests that were sent together take turns with those of other connections.
+    // Pipelined requests take turns with those of other connections.
     if (waiting.length > 0) setImmediate(() => this.#next(connection))
   }
 
@@ -184,7 +184,7 @@ function leaveUnserved({ waiting }: Connection): void {
   for (const { share } of waiting.splice(0)) share.leave()
 }
 
-/** The errors of Node's parser in S3's words. */
+/** Maps the errors of Node's parser to S3's. */
 export function errorOfParser(error: NodeJS.ErrnoException): S3Error {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -1,4 +1,4 @@
-/** Requests of pages of other origins: what a browser sends with them, and how a preflight is answered. */
+/** Requests from pages of other origins: what a browser sends with them, and how a preflight is answered. */
 import { S3Error } from '../errors.ts'
 import { type CrossOrigin, type CrossOriginAnswer, corsMethods } from '../operations/cross-origin.ts'
 import { type BucketOfHost, readTarget } from './address.ts'
@@ -6,7 +6,7 @@ import { sendBytes } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
-/** `undefined`: no page asks, and nothing is looked up. Throws BadRequest for a header that is sent twice. */
+/** `undefined`: the request has no Origin, so nothing is looked up. Throws BadRequest for a header that is sent twice. */
 export async function readCrossOrigin(
   head: RequestHead,
   bucketOfHost: BucketOfHost,
@@ -23,7 +23,7 @@ export async function readCrossOrigin(
 
 const requestMethod = 'access-control-request-method'
 
-/** Nothing of the request that is to come is looked at but its address: it will prove itself. Throws AccessForbidden, BadRequest. */
+/** Looks only at the address of the announced request, which will be verified when it comes. Throws AccessForbidden, BadRequest. */
 export function answerPreflight(exchange: Exchange, head: RequestHead, bucketOfHost: BucketOfHost): void {
   const { crossOrigin } = exchange
   exchange.operationName = 'Preflight'
@@ -31,7 +31,7 @@ export function answerPreflight(exchange: Exchange, head: RequestHead, bucketOfH
     throw new S3Error('BadRequest', { message: 'Insufficient information. Origin request header needed.' })
   }
   const method = headerValue(head, requestMethod)
-  // Also of a bucket that is not there: who asks has not said who he is.
+  // The answer is the same when the bucket does not exist, because the sender is unknown.
   if (!crossOrigin.enabled) {
     throw new S3Error('AccessForbidden', { details: { Method: method ?? head.method, ResourceType: 'BUCKET' } })
   }

@@ -34,7 +34,7 @@ interface SentDigest {
   algorithm: ChecksumAlgorithm
   /** Its name in errors. */
   name: string
-  /** Base64; call it once the body has been read. */
+  /** In base64. Call it only after the body has been read. */
   expected: () => string | undefined
 }
 
@@ -46,24 +46,24 @@ export function compileBody(declared: InputBody): BodyDecoder {
   return documentBody({ required: true, digestRequired: false, bytesMax }, (document) => document.toString('utf8'))
 }
 
-/** A body that comes anyway stays unread, so nothing can be compared with its digests. They must be those of an empty body. */
+/** A body that comes anyway stays unread and can't be compared with its digests, so they must be those of an empty body. */
 const checkNoBody: BodyDecoder = (_exchange, head, vendorValues) => {
-  expectNothing(head, vendorValues)
+  expectEmptyBody(head, vendorValues)
   refuseTrailers(vendorValues)
 }
 
 /** Throws BadDigest unless every digest in a header is that of no bytes. */
-function expectNothing(head: RequestHead, vendorValues: VendorValues): void {
+function expectEmptyBody(head: RequestHead, vendorValues: VendorValues): void {
   const md5 = sentMd5(head)
   const digests = md5 === undefined ? [] : [md5]
-  // Most requests without a body have none.
+  // Skipped for speed: most requests without a body have no digests either.
   if (vendorValues.size > 0) {
     for (const algorithm of checksumAlgorithms) digests.push(...sentChecksum(vendorValues, algorithm))
   }
   for (const digest of digests) expectDigest(digest, checksumFields[digest.algorithm].ofNothing)
 }
 
-/** In a header. */
+/** The checksum that a header holds, if one does. */
 function sentChecksum(vendorValues: VendorValues, algorithm: ChecksumAlgorithm): SentDigest[] {
   const { header, bytes } = checksumFields[algorithm]
   const sent = vendorValues.get(header)
@@ -83,8 +83,8 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
     const body = openBody(exchange, sized, vendorValues, payload)
     if (body.size === 0) {
       if (declared.required) throw new S3Error('MissingRequestBodyError')
-      expectNothing(head, vendorValues)
-      // Compared with the signature. Otherwise whoever takes a signed document off a request would change what it asks for.
+      expectEmptyBody(head, vendorValues)
+      // Reading compares the body with the signature. Otherwise an attacker could strip a signed document and so change what the request asks for.
       await body.read()
       return undefined
     }
@@ -100,7 +100,7 @@ function documentBody(declared: DocumentBody, read: (document: Buffer) => unknow
   }
 }
 
-/** Throws InvalidDigest, and InvalidRequest where at least one digest is required. */
+/** Throws InvalidDigest, and InvalidRequest when the operation requires a digest and none was sent. */
 function sentDigests(
   { digestRequired, checksumsOf = 'body' }: DocumentBody,
   head: RequestHead,

@@ -51,7 +51,7 @@ const bodyDigests: readonly string[] = [
 export function compileFields<Context>(operation: Operation<Context>): FieldDecoder {
   const named = Object.entries(operation.input).map(([key, field]) => ({ key, field }))
   const headers = fieldsIn(named, 'header', lowerCase)
-  // A form has no query, so its own fields come in the place of parameters.
+  // A form has no query: its own fields are passed as parameters.
   const parameters = new Map([...fieldsIn(named, 'query', (name) => name), ...fieldsIn(named, 'form', (name) => name)])
   const vendors = fieldsIn(named, 'vendor', lowerCase)
   const prefixes = named.filter(({ field }) => field.in === 'vendor-prefix')
@@ -111,7 +111,7 @@ function decodeHeaders(
     if (input[key] !== undefined) {
       if (!listHeaders.has(name))
         throw new S3Error('InvalidRequest', { message: `${field.name} was sent more than once.` })
-      // Once for all lines: there may be thousands.
+      // `joined` already holds every line of this header. There may be thousands.
       if (joined?.has(name)) continue
       joined = (joined ?? new Set()).add(name)
       value = names.flatMap((other, at) => (other === name ? [rawHeaders[2 * at + 1]] : [])).join(', ')
@@ -133,7 +133,7 @@ function decodeParameters(
   }
 }
 
-/** Whether the value belongs to a field that takes all names with its prefix. */
+/** Adds the value to the field that takes all names with its prefix. False: there is no such field. */
 function addPrefixed(input: Input, prefixes: readonly NamedField[], name: string, value: string): boolean {
   const prefix = prefixes.find(({ field }) => name.startsWith(field.name) && name.length > field.name.length)
   if (prefix === undefined) return false

@@ -67,7 +67,7 @@ function signsHeaders(name: string, dialect: Dialect): boolean {
   return name.startsWith('date', rest) || name.startsWith('content-sha256', rest)
 }
 
-/** Whether no operation reads a lower-case header of this dialect: the time and the body's digest, which belong to a signature by headers. */
+/** Whether a lower-case header of this dialect is the time or the body's digest. Both belong to the signature, and no operation reads them. */
 export function isOfSignature(name: string, { prefix }: Dialect): boolean {
   const restChars = name.length - prefix.length
   return (restChars === 4 && name.endsWith('date')) || (restChars === 14 && name.endsWith('content-sha256'))
@@ -79,7 +79,7 @@ export interface VendorValue {
   /** The name as the client spelled it, for error messages. */
   readonly sentName: string
   readonly dialect: Dialect
-  /** It came more than once with the same prefix; `value` joins all of them. */
+  /** Whether it came more than once with the same prefix; `value` joins all of them. */
   repeated: boolean
 }
 
@@ -110,7 +110,7 @@ export function singleValue({ value, sentName, repeated }: VendorValue): string 
   return value
 }
 
-/** All that came by this name, as HTTP joins lists. */
+/** All values sent by this name, joined as HTTP joins lists. */
 export const joinedValues = (sent: VendorValue | undefined): string | undefined => sent?.value
 
 const transportNames: ReadonlySet<string> = new Set([

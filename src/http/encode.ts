@@ -24,16 +24,16 @@ export function compileEncoders<Context>(operation: Operation<Context>): Encoder
 
 function compileEncoder<Context>(operation: Operation<Context>, dialect: Dialect): Encoder {
   const { output, outputBody } = operation
-  // The stream's own size is sent, whatever the handler computed.
+  // The stream's own size is sent, not the one that the handler computed.
   const sized = outputBody.kind === 'stream'
   const fields = Object.entries(output).filter(([, field]) => !(sized && field.name.toLowerCase() === 'content-length'))
   const printers = new Map(fields.map(([name, field]) => [name, compileHeader(field as OutputField<unknown>, dialect)]))
-  // Node encodes a Content-Disposition after Content-Length again, which changes its bytes or fails. So the length comes last.
+  // Node re-encodes a Content-Disposition that follows Content-Length, which changes its bytes or fails. So the length comes last.
   const length = fields.find(([, field]) => field.name.toLowerCase() === 'content-length')?.[0] ?? ''
   const printLength = printers.get(length)
   printers.delete(length)
   return {
-    // An answer has far fewer fields than its operation declares.
+    // Loops over the answer, because it has far fewer fields than its operation declares.
     headers: (answer) => {
       const headers: string[] = []
       for (const name in answer) {

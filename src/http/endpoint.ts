@@ -1,4 +1,4 @@
-/** An operation as requests meet it: everything that its declaration is compiled to, and how its answer is sent. */
+/** An operation ready to serve: everything that its declaration compiles to, and how its answer is sent. */
 import type { ByteSource } from '../byte-source.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -25,14 +25,14 @@ export function compileEndpoint(operation: Operation<OperationContext>): Endpoin
   }
 }
 
-/** Every parameter that means something to one operation at least. */
+/** Every parameter that has a meaning for at least one operation. */
 export function parametersOf(operations: readonly Operation<OperationContext>[]): ReadonlySet<string> {
   const routing = operations.flatMap(({ query }) => query.map((text) => text.split('=')[0] ?? ''))
   const inputs = operations.flatMap(({ input }) => Object.values(input)).filter((field) => field.in === 'query')
   return new Set([...routing, ...inputs.map(({ name }) => name)])
 }
 
-/** Gives a promise when it takes time. */
+/** Returns a promise only when sending takes time. */
 export function send(
   exchange: Exchange,
   head: RequestHead,

@@ -1,4 +1,4 @@
-/** One request and its answer, from the first header to the log line: what the pipeline's steps learn on the way. */
+/** One request and its answer, from the first header to the log line: what the pipeline's steps learn about it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
@@ -19,7 +19,7 @@ export interface ExchangeParts {
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   lastOnConnection: boolean
-  /** `here`: over this connection, unless a proxy that is trusted got the request over another. */
+  /** `here`: this connection is encrypted or local, which counts unless a trusted proxy received the request over another one. */
   customerKeysMayTravel: 'always' | 'here' | 'not here'
   refusal: S3Error | undefined
   /** See `Connections`. */
@@ -45,22 +45,22 @@ export class Exchange {
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
   refused: string | undefined
-  /** What decided that the request may not do what it asks. */
+  /** Why the request is denied: see `RequestLog`. */
   reason: string | undefined
-  /** Who is behind the peer, where a trusted proxy says so. */
+  /** The client behind the peer, when the peer is a trusted proxy that names one. */
   forwarded: ForwardedClient | undefined
-  /** What the answer says to a page of another origin. Absent: no page asks. */
+  /** What the answer tells a page of another origin. Absent: no page asks. */
   crossOrigin: CrossOriginAnswer | undefined
   /** Vendor headers that had no effect, as the client spelled them. */
   ignoredHeaders: string[] | undefined
   /** No further request may come on this connection. */
   lastOnConnection: boolean
   readonly #keysMayTravel: ExchangeParts['customerKeysMayTravel']
-  /** Why the request is refused, whatever it asks: the server is overloaded. */
+  /** Present when the server is overloaded: the request is refused, whatever it asks. */
   readonly refusal: S3Error | undefined
   readonly #holdBack: (ms: number) => Promise<void>
   #isVerified = false
-  /** On the clock of `performance.now`: when the client must have taken what waits for it. */
+  /** When the client must have taken the bytes that wait for it, on the clock of `performance.now`. */
   takenByMs = Number.POSITIVE_INFINITY
   status = 0
   code = ''
@@ -86,20 +86,20 @@ export class Exchange {
     this.resource = this.path
   }
 
-  /** As far as the server knows. */
+  /** The peer's address, or the one that a trusted proxy names. */
   get clientAddress(): string | undefined {
     return this.forwarded?.address ?? this.request.socket.remoteAddress
   }
 
-  /** Whether keys of SSE-C may come: the client's connection is encrypted or local, or the operator vouches for all. */
+  /** Whether the client may send SSE-C keys: its connection is encrypted or local, or the operator vouches for all connections. */
   get customerKeysMayTravel(): boolean {
     if (this.#keysMayTravel === 'always') return true
     return this.forwarded?.secure ?? this.#keysMayTravel === 'here'
   }
 
   /**
-   * Call before the request is refused. A sender who was refused often without proving an identity waits for the answer; `undefined`: no wait.
-   * Overload is not the client's fault.
+   * Call before refusing the request. A sender that was refused often without proving an identity has to wait; `undefined`: no wait. A refusal because
+   * of overload does not count, because it is not the client's fault.
    */
   turnToRefuse(): Promise<void> | undefined {
     if (this.#isVerified || this.refusal !== undefined) return undefined
@@ -107,7 +107,7 @@ export class Exchange {
     return delayMs > 0 ? this.#holdBack(delayMs) : undefined
   }
 
-  /** Nobody signed it, and it may do what it asks all the same. */
+  /** Call when an unsigned request turns out to be allowed. */
   wasAdmitted(): void {
     this.#isVerified = true
   }

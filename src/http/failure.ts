@@ -1,4 +1,4 @@
-/** What becomes of a request that failed: its answer, and what the log says of it. */
+/** The answer to a request that failed, and what its log line says. */
 import type { Credentials } from '../auth/credentials.ts'
 import { S3Error } from '../errors.ts'
 import { ClientGone, sendFault } from './answer.ts'
@@ -11,12 +11,12 @@ export function fail(exchange: Exchange, head: RequestHead | undefined, error: u
   const { response } = exchange
   const fault = faultOf(error)
   note(exchange, error, fault)
-  // An answer that broke in the middle is cut off. The client can't be told more.
+  // The client can't be told more once the head is sent, so the connection is cut.
   if (response.headersSent || response.destroyed) return void response.destroy()
   sendFault(exchange, head, fault)
 }
 
-/** The key that a refused signature claims. Some clients are configured with the secret in its place, and no log may hold that. */
+/** The key id that a refused signature claims. Some clients are configured with the secret in its place, which must not reach a log. */
 export function claimedKey(error: unknown, credentials: Credentials): string | undefined {
   const claimed = error instanceof S3Error ? error.details.AWSAccessKeyId : undefined
   return claimed !== undefined && credentials.isSecret(claimed) ? '(a secret access key)' : claimed

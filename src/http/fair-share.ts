@@ -1,4 +1,4 @@
-/** The rule by which clients share a limited resource, and what counts as one client. Pure: counts nothing itself (ADR 0024). */
+/** The rule by which clients share a limited resource, and what counts as one client. Pure: the counting is in `shares.ts` (ADR 0024). */
 
 /** How much of a limited resource is taken: by one client, and by all together. */
 export interface Taken {
@@ -8,8 +8,8 @@ export interface Taken {
 }
 
 /**
- * Whether one client may take more: only while it has less than is left for the others. A single client can take half of everything, two a third each, and however
- * many there are, a newcomer finds something left.
+ * Whether one client may take more: only while it holds less than is still free. One client alone can take half of everything, two can take a third
+ * each, and a newcomer always finds something free.
  */
 export function mayTake({ own, used, limit }: Taken): boolean {
   return own < limit - used
@@ -35,16 +35,16 @@ function firstGroups(address: string, count: number): string[] {
   return [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right].slice(0, count)
 }
 
-/** Requests that were refused unverified, as a debt of time that decreases by itself. */
+/** How refusing unverified requests is throttled: each refusal adds to a debt of time, which runs down by itself. */
 export interface Refusals {
   /** What each refusal costs. */
   costMs: number
-  /** Debt that is forgiven, so that a client with a wrong clock or key hears of it at once. */
+  /** Debt up to this much causes no wait, so that a client with a wrong clock or key gets its error at once. */
   forgivenMs: number
   delayMsMax: number
 }
 
-/** `untilMs`: when the debt ends. After one more refusal: the new end, and how long the answer waits. */
+/** Adds one refusal to a debt that ends at `untilMs`. Returns the new end, and how long the answer waits. */
 export function afterRefusal(
   untilMs: number,
   nowMs: number,

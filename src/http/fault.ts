@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into the answer for the client: S3's code and error document. Nothing of an unexpected error leaves the server. */
+/** Turns whatever was thrown into the answer for the client: S3's code and error document. Details of an unexpected error stay in the server. */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { escapeXml, xmlDeclaration } from './xml-write.ts'
@@ -15,12 +15,12 @@ export interface FaultPlace {
   hostId: string
 }
 
-/** Longer than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
+/** More than the signed text of the longest head, escapes included. Only a document can be longer, and an error does not repeat all of it. */
 const detailCharsMax = 4 * limits.headerSectionBytesMax
 
 const detail = (text: string): string => escapeXml(text.slice(0, detailCharsMax))
 
-/** The `Error` element without declaration, which a slow answer has already sent. */
+/** The `Error` element without the XML declaration, because a slow answer has already sent that. */
 export function faultElement(fault: S3Error, { resource, requestId, hostId }: FaultPlace): string {
   let xml = `<Error><Code>${fault.code}</Code><Message>${detail(fault.message)}</Message>`
   for (const [name, value] of Object.entries(fault.details)) xml += `<${name}>${detail(value)}</${name}>`
@@ -40,7 +40,7 @@ export interface FaultFormat {
 
 export const faultsInXml: FaultFormat = { contentType: 'application/xml', document: faultDocument }
 
-/** Plain headers of the error, and Retry-After where a retry may help. */
+/** The error's own headers, and Retry-After where a retry can help. */
 export function faultHeaders(fault: S3Error): string[] {
   const headers = Object.entries(fault.headers).flat()
   if (fault.status === 503) headers.push('Retry-After', String(limits.retryAfterSeconds))

@@ -1,4 +1,4 @@
-/** Reads a form post as it streams: its fields, which come first, then the file. The parser of multipart/form-data is known here alone. */
+/** Reads a form post as it streams: its fields, which come first, then the file. The only file that knows the multipart/form-data parser. */
 import { Busboy } from '@fastify/busboy'
 import type { ByteSink } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
@@ -13,7 +13,7 @@ export interface FormField {
 
 const lineFeed = 0x0a
 
-/** Ends the reading of a form that is not wanted any more. */
+/** Stops the reading of a form whose file is not needed. */
 class FormClosed extends Error {}
 
 const malformed = (what: string): S3Error =>
@@ -21,7 +21,7 @@ const malformed = (what: string): S3Error =>
     message: `The body of your POST request is not well-formed multipart/form-data: ${what}.`,
   })
 
-/** A promise and the way to settle it. That it rejects is no event of its own: whoever waits for it hears of it. */
+/** A promise and the functions that settle it. Its rejection is never an unhandled one: only code that awaits it sees it. */
 function signal(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
   let resolve: () => void = () => {}
   let reject: (error: unknown) => void = () => {}
@@ -34,17 +34,17 @@ function signal(): { promise: Promise<void>; resolve: () => void; reject: (error
 }
 
 export class FormBody {
-  /** Those before the file, in order. */
+  /** The fields before the file, in order. */
   readonly fields: FormField[] = []
-  /** Of the file as its sender calls it, without folders. */
+  /** The file's name as the client sent it, without folders. */
   filename = ''
-  /** Bytes of the body that follow the head of the file's part. Known once the form is open. */
+  /** Bytes of the body that follow the head of the file's part. Valid when the form is open. */
   remainingBytes: number
   readonly #parser: InstanceType<typeof Busboy>
   readonly #boundary: string
   readonly #wire: Promise<void>
   readonly #opened = signal()
-  /** Holds the client back until somebody takes the file. */
+  /** Holds the client back until `drainFile` is called. */
   readonly #wanted = signal()
   readonly #finished = signal()
   #failure: S3Error | undefined
@@ -53,7 +53,7 @@ export class FormBody {
   readonly #lines: HeadLines
   #sink: ByteSink = () => {}
   #isTaken = false
-  /** Slices of the file that the parser found and nobody has taken yet: those of one chunk at most. */
+  /** Slices of the file that the parser found and the sink has not had yet. They come from one chunk at most. */
   #found: Buffer[] = []
   #tailBytes = 0
 
@@ -69,23 +69,23 @@ export class FormBody {
   }
 
   /**
-   * Resolves when all fields before the file are known. Call `close` then, whatever becomes of it. Throws MissingContentLength, MalformedPOSTRequest,
+   * Resolves when all fields before the file are known. The caller must then `close` it in any case. Throws MissingContentLength, MalformedPOSTRequest,
    * MaxPostPreDataLengthExceeded, IncorrectNumberOfFilesInPostRequest, and what the body rejects with.
    */
   static async open(exchange: Exchange, head: RequestHead): Promise<FormBody> {
-    // S3 asks for the length first, as it does with any object.
+    // S3 checks the length first, as for any object.
     if (head.contentLength === undefined) throw new S3Error('MissingContentLength')
     const form = new FormBody(exchange, headerValue(head, 'content-type') ?? '', head.contentLength)
     await form.#opened.promise
     return form
   }
 
-  /** The file's bytes if nothing but the end of the form follows it, as browsers write that. */
+  /** The file's size if nothing follows it but the form's end as browsers write it. */
   get expectedFileBytes(): number {
     return Math.max(0, this.remainingBytes - this.#boundary.length - '\r\n----\r\n'.length)
   }
 
-  /** Gives every byte of the file to `sink`, once, and resolves when the form ended as it should. Rejects with what the body and `sink` reject with. */
+  /** Gives every byte of the file to `sink`, once, and resolves when the form has ended properly. Rejects with what the body and `sink` reject with. */
   async drainFile(sink: ByteSink): Promise<void> {
     this.#sink = sink
     this.#isTaken = true
@@ -93,7 +93,7 @@ export class FormBody {
     await this.#wire
   }
 
-  /** Stops reading a form whose file nobody took. Idempotent. */
+  /** Stops reading the form if `drainFile` was never called. Idempotent. */
   async close(): Promise<void> {
     if (this.#isTaken) return
     this.#wanted.reject(new FormClosed())
@@ -110,7 +110,7 @@ export class FormBody {
       stream.on('end', () => {
         this.#state = 'tail'
       })
-      // The parser says the same of itself.
+      // The parser reports the same error.
       stream.on('error', () => {})
     })
     parser.on('error', () => this.#fail(malformed('it ends in the middle')))
@@ -142,14 +142,14 @@ export class FormBody {
     if (this.#hasFile()) return this.#openFile(chunk.subarray(taken))
   }
 
-  /** Line by line, which tells where the head of the file's part ends. Returns how many bytes were taken. */
+  /** Parses line by line, to find where the head of the file's part ends. Returns how many bytes it took. */
   #takeFields(chunk: Buffer): number {
     let at = 0
     while (at < chunk.length && !this.#hasFile()) {
       const end = chunk.indexOf(lineFeed, at)
       const line = chunk.subarray(at, end < 0 ? chunk.length : end + 1)
       this.#parser.write(line)
-      // The parser tells of a part when it sees what follows its head.
+      // The parser reports a part only when it sees what follows the part's head.
       if (!this.#hasFile()) this.#lines.add(line)
       if (this.#lines.bytes > limits.formFieldsBytesMax) throw new S3Error('MaxPostPreDataLengthExceeded')
       at += line.length
@@ -157,13 +157,13 @@ export class FormBody {
     return at
   }
 
-  /** A call, because the parser changes it behind the compiler's back. */
+  /** A method, because the compiler would narrow a plain comparison and not see that the parser changes the state. */
   #hasFile(): boolean {
     return this.#state !== 'fields'
   }
 
   async #openFile(rest: Buffer): Promise<void> {
-    // The parser passes over what it can't read, and nothing that a form says may be lost.
+    // The parser skips what it can't read, but no part of a form may be ignored.
     if (this.fields.length + 1 !== this.#lines.parts) throw malformed('it has a part that is no field')
     this.remainingBytes -= this.#lines.headBytes
     this.#opened.resolve()
@@ -197,7 +197,7 @@ export class FormBody {
     }
   }
 
-  /** The body is over. */
+  /** Runs when the body has ended. */
   async #end(): Promise<void> {
     this.#parser.end()
     await this.#finished.promise
@@ -206,13 +206,13 @@ export class FormBody {
   }
 }
 
-/** The lines before the file: how many parts they begin, and where the last empty one ended, which is the end of a part's head. */
+/** The lines before the file: how many parts they begin, and where the last empty line ended. An empty line ends a part's head. */
 class HeadLines {
   bytes = 0
   headBytes = 0
   parts = 0
   readonly #delimiter: string
-  /** Of the line that has not ended, as much as a delimiter has. */
+  /** The start of the unfinished line, up to a delimiter's length. */
   #start = ''
 
   constructor(boundary: string) {
@@ -233,7 +233,7 @@ function openParser(contentType: string): InstanceType<typeof Busboy> {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // Other fields may have file names, too: some clients give every part one.
+      // A file name does not make a part the file: some clients give every part one.
       isPartAFile: (name) => name?.toLowerCase() === 'file',
       limits: { fieldSize: limits.formFieldsBytesMax, headerSize: 2 * limits.formFieldsBytesMax, files: 1 },
     })
@@ -244,7 +244,7 @@ function openParser(contentType: string): InstanceType<typeof Busboy> {
 
 const noBoundary = (): S3Error => malformed('its Content-Type names no boundary that can be one')
 
-/** As the parser reads it. Throws MalformedPOSTRequest when there is none. */
+/** The boundary as the parser reads it. Throws MalformedPOSTRequest when there is none. */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain

@@ -1,4 +1,4 @@
-/** The file of a form as an operation reads it: its size, which only the end of the form tells for sure, and the bounds that the policy sets to it. */
+/** The file of a form as an operation reads it: its size, which is certain only at the form's end, and the bounds that the policy sets for it. */
 import { type ByteSink, bytesSource, drained, type SettledSize } from '../byte-source.ts'
 import type { RequestBody } from '../contract/fields.ts'
 import { S3Error } from '../errors.ts'
@@ -13,7 +13,7 @@ export interface FileBounds {
 
 /** Reads a small file whole, so that its size is known. Throws EntityTooLarge, EntityTooSmall, and what the form rejects with. */
 export async function openFormFile(form: FormBody, bounds: FileBounds): Promise<RequestBody> {
-  // Whatever follows the file is shorter than that, or refused.
+  // What follows the file is at most this long: a longer tail is refused.
   checkFileBytesMax(form.expectedFileBytes - limits.formTailBytesMax, bounds)
   if (form.remainingBytes > limits.formFileBytesHeld) return new FormFile(form, bounds)
   const slices: Buffer[] = []
@@ -32,8 +32,8 @@ export async function openFormFile(form: FormBody, bounds: FileBounds): Promise<
 const zeros = Buffer.alloc(limits.formTailBytesMax)
 
 /**
- * A large file. Stores must know the size of what they write, so it claims the size that it has where nothing but the end of the form follows it. Where
- * it has another, it still gives as many bytes as it claimed, with zeros at the end if need be, and `settledSize` tells.
+ * A large file. Stores must know the size before they write, so it claims the size that it has if only the form's end follows it. When the real size
+ * differs, it still gives as many bytes as it claimed, padded with zeros if necessary, and `settledSize` tells the real size.
  */
 class FormFile implements RequestBody {
   readonly size: number
@@ -62,7 +62,7 @@ class FormFile implements RequestBody {
       size += slice.length
       checkFileBytesMax(size, this.#bounds)
       if (slice.length <= room) return sink(slice)
-      // The end of the form is shorter than expected: a few bytes.
+      // The form's end is shorter than expected, so the file is a few bytes longer.
       surplus.push(slice.subarray(room))
       return room === 0 ? undefined : sink(slice.subarray(0, room))
     })

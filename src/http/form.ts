@@ -1,4 +1,4 @@
-/** A form post as the request that it stands for: who signed it, which object it addresses, and its fields in the place of headers. */
+/** A form post as the request that it stands for: who signed it, which object it addresses, and its fields in place of headers. */
 import { checkFormPolicy, type FormFields, parseFormPolicy } from '../auth/form-policy.ts'
 import { nobody, type Principal } from '../auth/principal.ts'
 import { type FormRules, verifyForm } from '../auth/verify-form.ts'
@@ -16,17 +16,17 @@ import { compileXmlReader } from './xml-read.ts'
 
 export interface FormRequest {
   principal: Principal
-  /** Of the file, as the policy sets them. */
+  /** The policy's bounds for the file's size. */
   bounds: FileBounds
   address: Address
   /** The form's own fields. */
   parameters: readonly QueryParameter[]
   vendorValues: VendorValues
-  /** That of a request for the object, with the form's fields for headers. */
+  /** The head of a PutObject with the form's fields as its headers. */
   head: RequestHead
 }
 
-/** The dialect in which a form is signed; where nothing in it tells, that of its request. */
+/** The dialect in which a form is signed; `otherwise` when nothing in the form tells. */
 export function dialectOfForm(fields: readonly FormField[], otherwise: Dialect): Dialect {
   const names = fields.map(({ name }) => name.toLowerCase())
   for (const dialect of [amzDialect, storeDialect]) if (names.includes(`${dialect.prefix}signature`)) return dialect
@@ -35,8 +35,7 @@ export function dialectOfForm(fields: readonly FormField[], otherwise: Dialect):
 }
 
 /**
- * Throws the S3Error that says why the form is not signed by who it claims to be, AccessDenied where its policy does not allow it, and what is wrong
- * with its fields.
+ * Throws the S3Error for a signature that can't be verified, AccessDenied when the policy does not allow the form, and the errors of malformed fields.
  */
 export function readForm(form: FormBody, head: RequestHead, bucket: string, rules: FormRules): FormRequest {
   const fields = withFilename(onceEach(form.fields), form.filename)
@@ -54,7 +53,7 @@ export function readForm(form: FormBody, head: RequestHead, bucket: string, rule
   }
 }
 
-/** Whoever signs nothing has promised nothing: the bucket alone decides. */
+/** For an unsigned form, which has no policy: the bucket alone decides. */
 const unbound: FileBounds = { fileBytesMin: 0, fileBytesMax: limits.putBytesMax }
 
 /** Throws AccessDenied where the policy does not allow the form. */
@@ -67,7 +66,7 @@ function boundsByPolicy(values: FormFields, bucket: string, { nowMs }: FormRules
 
 type Fields = ReadonlyMap<string, FormField>
 
-/** By lower-case name. Throws InvalidArgument for a field that came twice: S3 and a proxy could each mean another of the two. */
+/** Fields by lower-case name. Throws InvalidArgument for a field that came twice: S3 and a proxy could each take a different one. */
 function onceEach(sent: readonly FormField[]): Fields {
   const fields = new Map<string, FormField>()
   for (const field of sent) {
@@ -81,7 +80,7 @@ function onceEach(sent: readonly FormField[]): Fields {
 
 const filenameMark = '${' + 'filename}'
 
-/** S3 puts the file's name wherever a field asks for it. */
+/** Replaces `${filename}` in every field, as S3 does. */
 function withFilename(fields: Fields, filename: string): Fields {
   const replaced = new Map<string, FormField>()
   let bytes = 0
@@ -94,7 +93,7 @@ function withFilename(fields: Fields, filename: string): Fields {
   return replaced
 }
 
-/** Fields that have no prefix in a form, though the headers that say the same have one. */
+/** Collects vendor values. Some fields have no prefix in a form, though their headers have one. */
 function vendorValuesOf(fields: Fields, dialect: Dialect): VendorValues {
   const vendorValues: VendorValues = new Map()
   for (const [lowerName, { name, value }] of fields) {
@@ -113,7 +112,7 @@ function vendorValuesOf(fields: Fields, dialect: Dialect): VendorValues {
 
 const readTagging = compileXmlReader('Tagging', taggingShape)
 
-/** A form holds the document of PutObjectTagging. Throws MalformedXML. */
+/** Turns a form's tagging field, which holds the document of PutObjectTagging, into the header's syntax. Throws MalformedXML. */
 function taggingHeader(document: string): string {
   const { TagSet } = readTagging(Buffer.from(document)) as Infer<typeof taggingShape>
   return TagSet.Tag.map(({ Key, Value }) => `${encodeURIComponent(Key)}=${encodeURIComponent(Value)}`).join('&')

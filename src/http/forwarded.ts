@@ -1,5 +1,5 @@
 /**
- * What a trusted proxy says of the client behind it: `X-Forwarded-*`, or `Forwarded` (RFC 7239). From any other peer neither is read.
+ * What a trusted proxy says about the client behind it: `X-Forwarded-*`, or `Forwarded` (RFC 7239). Neither is read from any other peer.
  * Reasons: docs/adr/0040-proxies-and-websites.md
  */
 import { isIP } from 'node:net'
@@ -7,33 +7,33 @@ import { type AddressRange, isInAddressRanges, readAddressRange } from '../addre
 import { known } from '../known.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** A client that a trusted proxy vouches for. What it says nothing of, or nothing that can be read, is `undefined`. */
+/** A client that a trusted proxy vouches for. A field is `undefined` when the proxy does not send it, or it can't be read. */
 export interface ForwardedClient {
   readonly address: string | undefined
-  /** It came to the proxy over TLS. */
+  /** Whether the request reached the proxy over TLS. */
   readonly secure: boolean | undefined
-  /** The Host that it sent to the proxy. */
+  /** The Host that the client sent to the proxy. */
   readonly host: string | undefined
 }
 
-/** `undefined`: the request is its peer's own. */
+/** `undefined`: the peer is the client. */
 export type ForwardedReader = (peer: string | undefined, head: RequestHead) => ForwardedClient | undefined
 
-/** One proxy's account of who sent it the request. */
+/** What one proxy recorded about the sender of the request. */
 interface Hop {
   readonly client: string | undefined
   readonly proto: string | undefined
   readonly host: string | undefined
 }
 
-/** `undefined`: no proxy is trusted. `trusted`: addresses and ranges of them, as `readAddressRange` reads them. */
+/** `trusted`: addresses and ranges of proxies, as `readAddressRange` reads them. `undefined`: no proxy is trusted. */
 export function compileForwarded(trusted: readonly string[]): ForwardedReader | undefined {
   if (trusted.length === 0) return undefined
   const ranges = trusted.map((text) => known(readAddressRange(text)))
   return (peer, head) => (isTrusted(peer ?? '', ranges) ? clientOf(head, ranges) : undefined)
 }
 
-/** As clients and policies write it: an IPv4 address without its IPv6 form, an IPv6 address without its zone. */
+/** An address as clients and policies write it: IPv4 addresses without their IPv6 form, IPv6 addresses without their zone. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }
@@ -41,14 +41,14 @@ export function plainAddress(address: string): string {
 const isTrusted = (address: string, ranges: readonly AddressRange[]): boolean =>
   isInAddressRanges(plainAddress(address), ranges)
 
-/** Most proxies set the one and pass on the other as it came from the client, so the two are never mixed. */
+/** Most proxies set one of the two and pass on the other as the client sent it, so they are never mixed. */
 function clientOf(head: RequestHead, ranges: readonly AddressRange[]): ForwardedClient | undefined {
   if (head.names.some((name) => xNames.has(name))) return ofHops(xForwardedHops(head), ranges)
   const value = joined(head, 'forwarded')
   return value === undefined ? undefined : ofHops(forwardedHops(value), ranges)
 }
 
-/** `hops`: those nearest to this server first. The first that no trusted proxy wrote down is the client. */
+/** `hops`: nearest to this server first. The first one that is not a trusted proxy is the client. */
 function ofHops(hops: Iterable<Hop | undefined>, ranges: readonly AddressRange[]): ForwardedClient | undefined {
   let client: ForwardedClient | undefined
   for (const hop of hops) {
@@ -63,7 +63,7 @@ function ofHops(hops: Iterable<Hop | undefined>, ranges: readonly AddressRange[]
 
 const xNames: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'])
 
-/** A list shorter than the list of clients was set once, by the outermost proxy: its first value goes for all further hops. */
+/** A list shorter than the list of clients was set only by the outermost proxy, so its first value applies to all further hops. */
 function* xForwardedHops(head: RequestHead): Generator<Hop> {
   const [clients, protos, hosts] = ['for', 'proto', 'host'].map((name) => listFromRight(head, `x-forwarded-${name}`))
   const hops = Math.max(clients?.length ?? 0, 1)
@@ -94,7 +94,7 @@ function* forwardedHops(value: string): Generator<Hop | undefined> {
     const parameters = new Map<string, string>()
     for (const text of splitFromRight(element, ';')) {
       const [, name, plain, quoted] = parameter.exec(text) ?? []
-      // Said twice, it could be read either way.
+      // A parameter that comes twice is ambiguous.
       if (name === undefined || parameters.has(name.toLowerCase())) return yield undefined
       parameters.set(name.toLowerCase(), plain ?? quoted ?? '')
     }
@@ -102,7 +102,7 @@ function* forwardedHops(value: string): Generator<Hop | undefined> {
   }
 }
 
-/** From the right, because what a proxy appended stands there: a quote that the client left open does not reach it. */
+/** Splits from the right, where proxies append, so that a quote the client left open can't swallow what they added. */
 function* splitFromRight(text: string, separator: string): Generator<string> {
   let end = text.length
   let isQuoted = false
@@ -118,7 +118,7 @@ function* splitFromRight(text: string, separator: string): Generator<string> {
 
 const withPort = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/
 
-/** With or without a port; IPv6 in brackets or not. `undefined`: a name, or nothing that can be read. */
+/** Reads an address with or without a port, IPv6 in brackets or not. `undefined`: a name, or unreadable. */
 function nodeAddress(text: string): string | undefined {
   const [, bracketed, v4] = withPort.exec(text) ?? []
   const address = plainAddress(bracketed ?? v4 ?? text)

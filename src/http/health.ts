@@ -3,7 +3,7 @@ import { sendBytes } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
-/** The question of a check: whether this process takes requests, or whether enough stores work to write, or to read. */
+/** What a check asks: whether this process takes requests, or whether enough stores work to write, or to read. */
 export type Readiness = 'requests' | 'writes' | 'reads'
 
 const checks: Readonly<Record<string, Readiness | 'life'>> = {
@@ -16,10 +16,10 @@ const checks: Readonly<Record<string, Readiness | 'life'>> = {
 /** `mc ready` sends them with the two for the cluster. */
 const clusterQuery = /^(?:(?:maintenance|distributed)=(?:true|false)(?:&|$))*$/
 
-/** Whether the request was a health check, which is then answered. A signed request for such a path means a bucket. */
+/** Answers a health check. False: the request is none. A signed request for such a path addresses a bucket. */
 export function answerHealth(exchange: Exchange, head: RequestHead, ready: (what: Readiness) => boolean): boolean {
   const { method, rawPath, rawQuery } = head
-  // To look up a path that was never seen costs each request more than to see that it can't be there.
+  // Checking the prefix first is cheaper for every other request than looking up its path.
   if (!rawPath.startsWith('/minio/health/')) return false
   const check = Object.hasOwn(checks, rawPath) ? checks[rawPath] : undefined
   if (check === undefined || (method !== 'GET' && method !== 'HEAD')) return false
@@ -32,6 +32,6 @@ export function answerHealth(exchange: Exchange, head: RequestHead, ready: (what
 
 function statusOf(check: Readiness | 'life', rawQuery: string, ready: (what: Readiness) => boolean): number {
   if (check !== 'life' && !ready(check)) return 503
-  // The question is whether the other servers can do without this one. There are none.
+  // `maintenance` asks whether the other servers can do without this one. There are no others.
   return rawQuery.includes('maintenance=true') ? 412 : 200
 }

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { KeyPair } from './tls-front.ts'
 
-/** `names` say in messages where each came from. Throws `ConfigurationError`, which never contains any of the key. */
+/** `names` tell in messages where each text came from. Throws `ConfigurationError`, which never contains any part of the key. */
 export function checkKeyPair({ cert, key }: KeyPair, names: Record<keyof KeyPair, string>): void {
   const certificate = readAs(`${names.cert} holds no certificate in PEM form`, cert, () => new X509Certificate(cert))
   const privateKey = readAs(`${names.key} holds no private key in PEM form, or one with a passphrase`, key, () =>
@@ -22,7 +22,7 @@ export function checkKeyPair({ cert, key }: KeyPair, names: Record<keyof KeyPair
 }
 
 function readAs<T>(refusal: string, pem: string, read: () => T): T {
-  // Here Node also accepts the binary form, which TLS then rejects.
+  // Node's parser also accepts the binary form (DER), but TLS rejects it.
   if (!pem.includes('-----BEGIN ')) throw new ConfigurationError(refusal)
   try {
     return read()

@@ -1,7 +1,7 @@
 /** Whether a connection stays on this machine. */
 const loopback = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
 
-/** Addresses as a socket gives them: none when it has none, or its other end has gone. */
+/** Addresses as a socket gives them. One is missing when the socket has none, or its other end has gone. */
 interface Ends {
   remoteAddress?: string | undefined
   localAddress?: string | undefined

@@ -7,7 +7,7 @@ export function percentDecode(raw: string): string {
   return raw.includes('%') ? decodeEscapes(raw) : raw
 }
 
-/** As `percentDecode`, with the form encoding's plus for a space: how S3, MinIO and Ceph read a query. */
+/** Like `percentDecode`, but a plus is a space, as in form encoding: S3, MinIO and Ceph read queries that way. */
 export function percentDecodeQuery(raw: string): string {
   return percentDecode(raw.includes('+') ? raw.replaceAll('+', ' ') : raw)
 }

@@ -1,4 +1,4 @@
-/** The way of a request, step by step: verify, address, route, decode, run, encode, decorate; whatever is thrown on it becomes the answer. */
+/** The steps of a request: verify, address, route, decode, run, encode, decorate. An error that any step throws becomes the answer. */
 import type { Credentials } from '../auth/credentials.ts'
 import { nobody } from '../auth/principal.ts'
 import { type SignedRequest, type Verified, verify, withoutSignature } from '../auth/verify.ts'
@@ -45,26 +45,26 @@ export interface PipelineOptions {
   operations: readonly Operation<OperationContext>[]
   backend: OperationContext['backend']
   credentials: Credentials
-  /** Makes temporary keys, and knows those in use. */
+  /** Issues temporary keys, and knows those in use. */
   sts: StsContext
-  /** In which forms signatures of version 2 are taken. */
+  /** Which forms of Signature Version 2 are accepted. */
   sigv2: Version2Rules['taken']
-  /** Hosts below which buckets are named: `<bucket>.<domain>`. `localhost` is always one. */
+  /** Domains whose subdomains name buckets: `<bucket>.<domain>`. `localhost` is always one. */
   domains: readonly string[]
-  /** Of buckets that were made without one. */
+  /** The region of buckets that were created without one. */
   region: string
-  /** Whose pages may use buckets without a CORS configuration. */
+  /** Origins whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
-  /** Addresses and ranges of proxies that are believed what they say of their clients. Absent: none. */
+  /** Addresses and ranges of proxies whose forwarding headers are trusted. Absent: none. */
   trustedProxies?: readonly string[] | undefined
-  /** URLs under which clients reach the server through proxies. Absent: under those that requests name. */
+  /** URLs under which clients reach the server through proxies. Absent: the URL that each request names. */
   publicEndpoints?: readonly string[] | undefined
-  /** Hosts below which buckets are websites, and Hosts of buckets named like them. None lies below another kind of domain, or above one. Absent: none. */
+  /** Domains of websites: each subdomain is a bucket's, and so is the domain itself. None overlaps a domain of another kind. Absent: none. */
   websiteDomains?: readonly string[] | undefined
   /** Absent: accounts block nothing. */
   accountBlocks?: AccountBlocks | undefined
   clock: Clock
-  /** For the health checks. */
+  /** Answers the health checks. */
   ready(what: Readiness): boolean
 }
 
@@ -75,12 +75,12 @@ interface Parsed {
   vendorValues: VendorValues
 }
 
-/** Who asks, and for what. */
+/** A request whose sender and operation are known. */
 interface Asked {
   verified: Verified
   parsed: Parsed
   endpoint: Endpoint
-  /** What a form asks for that was read. */
+  /** True when the request comes from a form that has been read. */
   isForm?: boolean
 }
 
@@ -96,7 +96,7 @@ export class Pipeline {
   readonly #corsRules: CrossOrigin
   readonly #sts: StsRequests
 
-  /** `scheme` is that of every URL, unless a proxy says otherwise. Throws when the operations contradict each other. */
+  /** `scheme`: the scheme of this port, which a trusted proxy can override. Throws when two operations claim the same requests. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
@@ -122,12 +122,12 @@ export class Pipeline {
       exchange.dialect = head.dialect
       if (this.#siteOfHost(head.host) !== undefined) return await this.#serveWebsite(exchange, head)
       if (answerHealth(exchange, head, this.#options.ready)) return
-      // Before anything can refuse it: a page must be able to read the refusal, too.
+      // This comes before any refusal, because a page must be able to read refusals too.
       if (head.names.includes('origin')) {
         exchange.crossOrigin = await readCrossOrigin(head, this.#bucketOfHost, this.#corsRules)
       }
       if (exchange.refusal !== undefined) throw exchange.refusal
-      // Browsers sign no preflight. A signature in its URL belongs to the request that comes next.
+      // Browsers don't sign a preflight. A signature in its URL belongs to the request that follows.
       if (head.method === 'OPTIONS') return answerPreflight(exchange, head, this.#bucketOfHost)
       const renewal = this.#options.credentials.renewal()
       if (renewal !== undefined) await renewal
@@ -140,7 +140,7 @@ export class Pipeline {
     }
   }
 
-  /** A Host that a trusted proxy vouches for takes the place of the one that it sent. */
+  /** The Host that a trusted proxy reports replaces the proxy's own. */
   #readHead(exchange: Exchange): RequestHead {
     const head = readHead(exchange.request)
     exchange.forwarded = this.#forwarded?.(exchange.request.socket.remoteAddress, head)
@@ -148,14 +148,14 @@ export class Pipeline {
     return host === undefined ? head : { ...head, host }
   }
 
-  /** Over TLS, to this server or to a trusted proxy. */
+  /** Whether the request came over TLS, to this server or to a trusted proxy. */
   #cameSecurely({ forwarded }: Exchange): boolean {
     return forwarded?.secure ?? this.#isSecure
   }
 
   async #serveWebsite(exchange: Exchange, head: RequestHead): Promise<void> {
     exchange.crossOrigin = await readCrossOrigin(head, this.#siteOfHost, this.#corsRules)
-    // What accounts block is known with their keys.
+    // The renewal of keys also loads what accounts block.
     await this.#options.credentials.renewal()
     const parsed: Parsed = { address: { target: 'object', bucket: '', key: '' }, query: [], vendorValues: new Map() }
     const verified: Verified = { principal: nobody, presigned: false, payload: { kind: 'unsigned' } }
@@ -181,13 +181,13 @@ export class Pipeline {
       answer = await run(operation, request, input)
     } catch (error) {
       input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
-      answer = await instead(exchange, () => runAfter(error, operation, request, input))
+      answer = await noteAdmission(exchange, () => runAfter(error, operation, request, input))
     }
     const sent = send(exchange, head, endpoint, answer)
     if (sent !== undefined) await sent
   }
 
-  /** The fields of a form say who sends it and what it asks for, so they are read before its file. */
+  /** Reads a form's fields before its file, because they identify the sender and the request. */
   async #serveForm(exchange: Exchange, head: RequestHead, { endpoint, parsed, verified }: Asked): Promise<void> {
     if (verified.principal !== nobody) throw notAForm()
     const { credentials, sts, clock } = this.#options
@@ -195,16 +195,16 @@ export class Pipeline {
     try {
       exchange.dialect = dialectOfForm(form.fields, head.dialect)
       const spoken = { ...head, dialect: exchange.dialect }
-      // Fields may come slowly.
+      // The fields may have come so slowly that the known keys are out of date.
       await credentials.renewal()
       const rules = { credentials, sessions: sts.sessions, version2: this.#version2, nowMs: clock.now() }
-      const asks = readForm(form, spoken, parsed.address.bucket, rules)
-      if (asks.principal !== nobody) exchange.belongsTo(asks.principal)
-      exchange.resource = resourceOf(asks.address)
-      await this.#serve(exchange, asks.head, {
-        verified: { ...verified, principal: asks.principal },
-        parsed: { address: asks.address, query: asks.parameters, vendorValues: asks.vendorValues },
-        endpoint: { ...endpoint, body: () => openFormFile(form, asks.bounds) },
+      const post = readForm(form, spoken, parsed.address.bucket, rules)
+      if (post.principal !== nobody) exchange.belongsTo(post.principal)
+      exchange.resource = resourceOf(post.address)
+      await this.#serve(exchange, post.head, {
+        verified: { ...verified, principal: post.principal },
+        parsed: { address: post.address, query: post.parameters, vendorValues: post.vendorValues },
+        endpoint: { ...endpoint, body: () => openFormFile(form, post.bounds) },
         isForm: true,
       })
     } finally {
@@ -212,12 +212,12 @@ export class Pipeline {
     }
   }
 
-  /** Throws what refuses a signature, AccessDenied for a request that should have one, and what routing throws. */
+  /** Throws what verifying and routing throw, and AccessDenied for an unsigned request that must be signed. */
   #admit(exchange: Exchange, head: RequestHead): Asked {
     const proof = proofOf(head)
     if (proof !== 'signature') return this.#admitUnsigned(exchange, head, proof)
     const { credentials, sts, clock } = this.#options
-    // Before anything else is looked at: no answer may depend on what an unverified request asks for.
+    // Verification comes first, because no answer may depend on what an unverified request asks for.
     const verified = verify(this.#signedParts(exchange, head), credentials, clock.now(), this.#version2, sts.sessions)
     exchange.belongsTo(verified.principal)
 
@@ -238,7 +238,7 @@ export class Pipeline {
     return { ...asked, verified: withoutSignature(this.#signedParts(exchange, head)) }
   }
 
-  /** `undefined` when it can't be told. Throws what is wrong with the address of a form. */
+  /** `undefined` when the request can't be read or routed. For a form, throws the error in its address. */
   #askedUnsigned(head: RequestHead, proof: Proof): Omit<Asked, 'verified'> | undefined {
     let parsed: Parsed | undefined
     try {
@@ -297,8 +297,8 @@ export class Pipeline {
   }
 }
 
-/** What is wrong with a request that its bucket admits is no refusal, signed or not. */
-async function instead(exchange: Exchange, answer: () => Promise<Answer>): Promise<Answer> {
+/** Runs `answer`. Any error except AccessDenied means that the bucket admitted the request, so it does not count as a refusal. */
+async function noteAdmission(exchange: Exchange, answer: () => Promise<Answer>): Promise<Answer> {
   try {
     return await answer()
   } catch (error) {
@@ -311,7 +311,7 @@ function resourceOf({ bucket, key }: Address): string {
   return key === '' ? `/${bucket}` : `/${bucket}/${key}`
 }
 
-/** What isn't implemented isn't decoded either: `run` refuses it by name. */
+/** Decodes nothing for an operation that isn't implemented, because `run` refuses it by name. */
 function decodeFields(
   { operation, fields }: Endpoint,
   exchange: Exchange,

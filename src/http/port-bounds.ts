@@ -1,4 +1,4 @@
-/** How much one process may hold for its clients: its part of the limits for all processes, within the system's limit on open files. */
+/** How much one process may hold for its clients: its share of the limits for all processes, within the system's limit on open files. */
 import { readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 import type { HttpBounds } from './bounds.ts'
@@ -12,7 +12,7 @@ export interface ClientSettings {
   clientBytesPerSecondMin: number
 }
 
-/** `descriptors`: how many files and sockets the process may open. Half of them are for connections. Each request may need one or two for files. */
+/** `descriptors`: how many files and sockets the process may open. Half are for connections, because each request can need one or two for files. */
 export function portBounds(
   {
     workers = 1,
@@ -34,8 +34,8 @@ export function portBounds(
 /** Unlimited where the system reports no limit. */
 export function descriptorsMax(): number {
   try {
-    const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
-    return said === undefined ? Number.POSITIVE_INFINITY : Number(said)
+    const reported = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
+    return reported === undefined ? Number.POSITIVE_INFINITY : Number(reported)
   } catch {
     return Number.POSITIVE_INFINITY
   }

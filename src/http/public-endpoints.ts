@@ -1,6 +1,6 @@
 /**
- * The URLs under which clients know this server where a proxy in front gives it another Host: which Hosts a signature may cover, and what answers call the
- * server. Reasons: docs/adr/0040-proxies-and-websites.md
+ * The URLs under which clients know this server when a proxy in front changes the Host: which Hosts a signature may cover, and which URLs answers name.
+ * Reasons: docs/adr/0040-proxies-and-websites.md
  */
 import type { BucketOfHost } from './address.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
@@ -8,7 +8,7 @@ import { headerValue, type RequestHead } from './request-head.ts'
 interface PublicEndpoint {
   /** `https://s3.example.com`, without a slash at its end. */
   readonly origin: string
-  /** Port included, unless it is the scheme's own. */
+  /** With the port, unless it is the scheme's default. */
   readonly host: string
 }
 
@@ -22,8 +22,8 @@ export class PublicEndpoints {
   }
 
   /**
-   * The Hosts that a signature may cover. All of them name the same bucket as the request's does, or none as it does, so that whichever it covers the
-   * request means the same. `isForwarded`: a proxy told the Host. `undefined`: the Host header alone, as it came.
+   * The Hosts that a signature may cover. All name the same bucket as the request's Host, or none if that names none, so the request means the same
+   * whichever one was signed. `isForwarded`: the Host came from a proxy's header. `undefined`: only the Host header as received.
    */
   signedHosts(head: RequestHead, isForwarded: boolean): readonly string[] | undefined {
     if (this.#endpoints.length === 0 && !isForwarded) return undefined
@@ -34,7 +34,7 @@ export class PublicEndpoints {
     return [...new Set([head.host, ...others])]
   }
 
-  /** What the client asked for, without query. `scheme` is that by which it came. */
+  /** The URL that the client asked for, without its query. `scheme`: the one that the client used. */
   urlOf({ host, rawPath }: RequestHead, scheme: 'http' | 'https'): string {
     const [first] = this.#endpoints
     if (first === undefined) return `${scheme}://${host}${rawPath}`

@@ -1,10 +1,10 @@
-/** The answer to bytes that are no request. It goes straight to the socket, because there is no exchange to carry it. */
+/** The answer to bytes that aren't a request. It goes straight to the socket, because there is no exchange. */
 import type { Socket } from 'node:net'
 import type { S3Error } from '../errors.ts'
 import { storeDialect } from './dialect.ts'
 import type { FaultFormat, FaultPlace } from './fault.ts'
 
-/** Sends the error and ends the connection. Keeps reading for `lingerMs`, so that the client gets to see it. */
+/** Sends the error and ends the connection. Keeps reading for `lingerMs`, so that the client sees the error. */
 export function refuseSocket(
   socket: Socket,
   fault: S3Error,

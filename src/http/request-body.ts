@@ -13,7 +13,7 @@ import type { RequestHead } from './request-head.ts'
 
 type Chunked = Extract<Payload, { kind: 'aws-chunked' }>
 
-/** Throws MissingContentLength when nothing says how long the data is, and InvalidArgument when the length is no number. */
+/** Throws MissingContentLength when the length of the data is not announced, and InvalidArgument when it is not a number. */
 export function openBody(
   exchange: Exchange,
   head: RequestHead,
@@ -22,7 +22,7 @@ export function openBody(
 ): RequestBody {
   if (payload.kind === 'aws-chunked') return openChunked(exchange, head, vendorValues, payload)
   const size = head.contentLength
-  // Chunked transfer alone does not say how long the data will be; S3 wants the length first.
+  // Chunked transfer alone does not announce the length, which S3 requires.
   if (size === undefined) throw new S3Error('MissingContentLength')
   const wire = size === 0 ? bytesSource(Buffer.alloc(0)) : wireSource(exchange, size)
   const source: ClaimedSource = payload.kind === 'sha256' ? sha256Source(wire, payload.hex) : wire
@@ -50,7 +50,7 @@ function openChunked(
   const trailerNames = trailer ? parseTrailerNames(vendorValues.get('trailer')?.value) : undefined
   for (const name of trailerNames ?? []) checkTrailerName(name, prefix)
   const decoder = new AwsChunkedDecoder({ decodedLength, signatures, trailerNames, prefix })
-  // With chunked transfer, the length on the wire is unknown; the decoder counts what comes out.
+  // With chunked transfer the length on the wire is unknown. The decoder checks the length of the data.
   const { contentLength = limits.uploadBytesHeld } = head
   const holding = (bytes: number): ByteSource => awsChunkedSource(wireSource(exchange, contentLength, bytes), decoder)
   return {
@@ -65,7 +65,7 @@ function openChunked(
 
 const checksumTrailers: ReadonlySet<string> = new Set(Object.values(checksumFields).map(({ header }) => header))
 
-/** If nobody reads a trailer, a check that the client relies on never happens. */
+/** Refuses a trailer that the server does not read, because a check that the client relies on would never happen. */
 function checkTrailerName(name: string, prefix: string): void {
   const unprefixed = name.startsWith(prefix) ? name.slice(prefix.length) : ''
   if (checksumTrailers.has(unprefixed)) return
@@ -75,7 +75,7 @@ function checkTrailerName(name: string, prefix: string): void {
   })
 }
 
-/** `heldBytes`: how many bytes of a drained body stay in memory while the client sends it. */
+/** `heldBytes`: how many bytes of the body stay in memory while it is drained. */
 function wireSource({ body }: Exchange, size: number, heldBytes = Math.min(size, limits.uploadBytesHeld)): ByteSource {
   return {
     size,
@@ -84,12 +84,12 @@ function wireSource({ body }: Exchange, size: number, heldBytes = Math.min(size,
       const whole = body.takeWhole(size)
       return whole === undefined ? collect((sink) => body.drain(sink, size), size) : Promise.resolve(whole)
     },
-    // `afterwards` decides about the unread rest when the answer is sent.
+    // `afterwards` decides what happens to the unread rest when the answer is sent.
     cancel: () => {},
   }
 }
 
-/** Small bodies come in one piece, so nothing is copied. */
+/** Copies nothing when the body comes in one piece, as small ones do. */
 async function collect(drain: ByteSource['drain'], size: number): Promise<Buffer> {
   let whole: Buffer | undefined
   let filled = 0

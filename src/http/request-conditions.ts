@@ -1,4 +1,4 @@
-/** What policies may ask of a request: the values of condition keys, read from it only when a statement names them. */
+/** The values of policies' condition keys, read from the request only when a statement names them. */
 import type { Clock } from '../clock.ts'
 import type { ConditionValue } from '../operations/context.ts'
 import type { QueryParameter } from './address.ts'
@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 import { plainAddress } from './forwarded.ts'
 import { headerValue, type RequestHead } from './request-head.ts'
 
-/** A request as far as conditions are about it. */
+/** The parts of a request that conditions can test. */
 export interface ConditionedRequest {
   exchange: Exchange
   head: RequestHead
@@ -15,13 +15,13 @@ export interface ConditionedRequest {
   vendorValues: VendorValues
   presigned: boolean
   isForm: boolean
-  /** Says when the request is decided on. */
+  /** Tells the time of the decision. */
   clock: Clock
   region: string
   secure: boolean
 }
 
-/** Keys whose value a query parameter or a plain header holds as it is. */
+/** Keys whose value is that of a query parameter or a plain header. */
 const inQuery: Readonly<Record<string, string>> = {
   's3:prefix': 'prefix',
   's3:delimiter': 'delimiter',
@@ -34,7 +34,7 @@ const inHeaders: Readonly<Record<string, string>> = {
   's3:if-match': 'if-match',
   's3:if-none-match': 'if-none-match',
 }
-/** Keys whose value a vendor header holds, where their names differ. */
+/** Keys whose value is that of a vendor header with another name. */
 const inVendorHeaders: Readonly<Record<string, string>> = {
   's3:object-lock-mode': 'object-lock-mode',
   's3:object-lock-retain-until-date': 'object-lock-retain-until-date',
@@ -42,7 +42,7 @@ const inVendorHeaders: Readonly<Record<string, string>> = {
 }
 const vendorKey = /^s3:x-amz-(.+)$/i
 
-/** The value of a condition key as the request says it. `undefined`: it says nothing of it. */
+/** The request's value for a condition key. `undefined`: it has none. */
 export function conditionValue(request: ConditionedRequest, key: string): ConditionValue {
   const { head, query } = request
   const parameter = inQuery[key]
@@ -105,13 +105,13 @@ function signatureAge({ head, presigned, clock }: ConditionedRequest): string | 
   return String(clock.now() - Date.parse(iso))
 }
 
-/** `1.2`, as policies say it. */
+/** The TLS version as policies write it, such as `1.2`. */
 function tlsVersion({ request: { socket } }: Exchange): string | undefined {
   if (!('getProtocol' in socket) || typeof socket.getProtocol !== 'function') return undefined
   return /^TLSv(.+)$/.exec(String(socket.getProtocol()))?.[1]
 }
 
-/** Tags in a header: `s3:RequestObjectTagKeys`, and `s3:RequestObjectTag/Project`. */
+/** The tags in a header: for `s3:RequestObjectTagKeys` all keys, for `s3:RequestObjectTag/Project` the value of `Project`. */
 function requestedTags({ vendorValues }: ConditionedRequest, key: string): ConditionValue {
   const tags = new URLSearchParams(joinedValues(vendorValues.get('tagging')) ?? '')
   if (key === 's3:RequestObjectTagKeys') return tags.size === 0 ? undefined : [...tags.keys()]

@@ -1,4 +1,4 @@
-/** The head of a request as it came: header names and values in one pass. Refuses framing that two parsers could read differently. */
+/** The head of a request as received, read in one pass. Refuses framing that two parsers could read differently. */
 import type { IncomingMessage } from 'node:http'
 import type { SignedRequest } from '../auth/verify.ts'
 import { S3Error } from '../errors.ts'
@@ -60,7 +60,7 @@ export function readHead(request: IncomingMessage): RequestHead {
   }
 }
 
-/** What a signature can cover, but for the body. */
+/** Everything that a signature can cover except the body. */
 export function signedParts(head: RequestHead, hosts: SignedRequest['hosts'] = undefined): SignedRequest {
   const { method, rawPath, rawQuery, rawHeaders, names, dialect } = head
   return { method, rawPath, rawQuery, rawHeaders, names, prefix: dialect.prefix, hosts }
@@ -102,7 +102,7 @@ const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i
 function splitTarget(target: string, host: string | undefined): { path: string; query: string } {
   const absolute = target.startsWith('/') ? undefined : absoluteForm.exec(target)
   if (absolute === null) throw new S3Error('InvalidURI')
-  // The signature covers the Host header, so the authority must be the same.
+  // The signature covers the Host header, so the URL's authority must equal it.
   if (absolute !== undefined && absolute[1]?.toLowerCase() !== host?.toLowerCase()) {
     throw badRequest('The URL and the Host header name different hosts.')
   }

@@ -1,4 +1,4 @@
-/** The log line of a request. Nobody can repeat the request with it. */
+/** The log line of a request. It holds nothing that would let a reader repeat the request. */
 import type { Exchange } from './exchange.ts'
 
 export interface RequestLog {
@@ -17,19 +17,19 @@ export interface RequestLog {
   /** Bytes of the body, as handed to the connection. */
   bytesOut: number
   durationMs: number
-  /** The client's address; behind a trusted proxy, what that says. */
+  /** The client's address, which a trusted proxy reports if there is one. */
   remote: string
-  /** Empty until the signature has been verified. */
+  /** Empty unless the signature was verified. */
   accessKeyId: string
-  /** The claimed key, where the signature was not made with it. */
+  /** The key that the request claims, when the signature was not made with it. */
   claimedAccessKeyId?: string
   /** Names of the headers or parameters that the request was refused for; never their values. */
   refused?: string
-  /** What decided that the request may not do what it asks: the statement of a policy, or the lack of one. */
+  /** Why access was denied: the statement of a policy, or the lack of one. */
   reason?: string
   /** Vendor headers that had no effect, as sent. */
   ignoredHeaders?: readonly string[]
-  /** An error that is in no table, with its stack. */
+  /** An error that the error table lacks, with its stack. */
   error?: unknown
 }
 

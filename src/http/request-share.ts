@@ -1,4 +1,4 @@
-/** What one request holds of the server, and for whom it counts: the peer that sent it, then the account that signed it. */
+/** What one request holds of the server. It counts for the peer that sent it, then for the account that signed it. */
 import { S3Error } from '../errors.ts'
 import type { Holder, Seat, Shares } from './shares.ts'
 
@@ -7,7 +7,7 @@ export class RequestShare {
   readonly #seat: Seat
   #holder: Holder
   #heldBytes = 0
-  /** The answer must be sent or cut, and the work on it must end. */
+  /** Two things must end before the share is released: the answer, and the work on it. */
   #openEnds = 2
 
   /** Counts from now on. */
@@ -22,7 +22,10 @@ export class RequestShare {
     return this.#shares.mayBegin(this.#holder)
   }
 
-  /** The signature was verified. Throws SlowDown when the account has its share. `false`: the account has its share of connections, and this one must end. */
+  /**
+   * Counts the request for the account that signed it. Throws SlowDown when the account has its share of requests. `false`: the account has its share
+   * of connections, and this one must end.
+   */
   claim(accountId: string): boolean {
     const shares = this.#shares
     const seat = this.#seat
@@ -49,17 +52,17 @@ export class RequestShare {
     this.#shares.hold(this.#holder, bytes)
   }
 
-  /** The request is refused unverified. Returns how long its answer has to wait. It counts all that time, even when the client has gone. */
+  /** Call when the request is refused unverified. Returns how long its answer must wait. The request counts all that time, even when the client has gone. */
   refused(nowMs: number): number {
     return this.#shares.refused(this.#holder, nowMs)
   }
 
-  /** Whether it may wait for others on its connection: like any request, that takes some of its client's share. */
+  /** Whether the request may wait behind others on its connection. While it waits, it takes part of its client's share. */
   mayWait(): boolean {
     return this.#shares.mayGoOn(this.#holder)
   }
 
-  /** The request never begins. */
+  /** Call instead of `ended` when the request never begins. */
   leave(): void {
     this.#openEnds = 1
     this.ended()

@@ -1,10 +1,10 @@
-/** Which operation a request means: compiled from the declarations at start, so that their order never matters. */
+/** Finds the operation that a request means. Compiled from the declarations at start, and independent of their order. */
 import type { Method, Operation, Route, Target } from '../contract/operation.ts'
 import { invalidArgument, S3Error } from '../errors.ts'
 import type { Address, QueryParameter } from './address.ts'
 import type { VendorValues } from './dialect.ts'
 
-/** What routing needs to know of an operation; the rest is the caller's. */
+/** The part of an operation that routing needs. */
 export type Routed = Route & Pick<Operation<never>, 'name' | 'input'>
 
 interface Requirement {
@@ -18,9 +18,9 @@ interface Candidate<T> {
   name: string
   query: readonly Requirement[]
   vendorHeaders: readonly string[]
-  /** How much it requires. The candidate that requires most wins. */
+  /** How much the candidate requires. The one that requires most wins. */
   specificity: number
-  /** Parameters that it uses, in addition to those that any request may carry. */
+  /** The parameters that the operation uses, besides those that any request may carry. */
   parameters: ReadonlySet<string>
 }
 
@@ -42,14 +42,14 @@ export type Router<T> = (
 /** SDKs name the operation in this parameter of many requests. It counts only where nothing else distinguishes two operations. */
 const operationId = 'x-id'
 
-/** Throws when two operations require the same: no request could choose between them. */
+/** Throws when two operations have the same requirements, because no request could tell them apart. */
 export function compileRoutes<T>(entries: readonly T[], routeOf: (entry: T) => Routed): Router<T> {
   const table = new Map<string, Map<Target, Candidates<T>>>()
   const subResources = new Set<string>()
   for (const entry of entries) {
     const route = routeOf(entry)
     const candidate = candidateOf(entry, route)
-    // Further parameters choose what is done with the sub-resource. Alone they mean nothing: any client may send `?id=`.
+    // Only the first parameter is a sub-resource. The others choose an operation on it, and mean nothing alone: any client may send `?id=`.
     const [subResource] = candidate.query
     if (subResource !== undefined && subResource.name !== operationId) subResources.add(subResource.name)
     addCandidate(table, route.method, route.target, candidate)
@@ -117,7 +117,7 @@ class RouteTable<T> {
     return chosen.found
   }
 
-  /** A sub-resource that the operation does not know must not fall through to it: `PUT /key?acl` never overwrites the object. */
+  /** Refuses a sub-resource that the chosen operation does not know, so that `PUT /key?acl` never overwrites the object. */
   #checkMeant({ name, value }: QueryParameter, chosen: Candidate<T>, method: string, target: Target): void {
     if (!this.#subResources.has(name) || chosen.parameters.has(name)) return
     const wanted = this.#valuesWanted(method, target, name)

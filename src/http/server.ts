@@ -1,4 +1,4 @@
-/** A port: node:http with every bound, in front of what answers requests. Knows connections and requests, nothing of S3. */
+/** A port: node:http with limits on everything, in front of what answers requests. Knows connections and requests, nothing of S3. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
@@ -24,10 +24,10 @@ export interface PortOptions {
   log(line: RequestLog): void
   /** Absent: plain HTTP. */
   tls?: KeyPair | undefined
-  /** Customers' keys may also come over plain HTTP from elsewhere: a proxy in front ends TLS. */
+  /** Accepts SSE-C keys over plain HTTP from other machines, for use behind a proxy that ends TLS. */
   allowCustomerKeysOverHttp?: boolean
   bounds?: Partial<HttpBounds>
-  /** How bytes that are no request are refused. Default: as S3 does. */
+  /** The form of the answer to bytes that aren't a request. Default: S3's. */
   faults?: FaultFormat
 }
 
@@ -36,13 +36,13 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>
   /** Serves a connection that another process accepted. */
   accept(socket: Socket): void
-  /** New connections get this certificate. Throws when the server does not speak TLS, or when the pair can't be used. */
+  /** Uses this certificate for new connections. Throws when the server does not speak TLS, or when the pair can't be used. */
   renewTls(pair: KeyPair): void
   /** Stops accepting, lets running requests end for up to `drainOnShutdownMs`, then cuts the rest. Idempotent. */
   close(): Promise<void>
 }
 
-/** Reads and writes larger than Node's 64 KiB: fewer turns for each gigabyte. */
+/** Larger than Node's 64 KiB, so that a gigabyte takes fewer reads and writes. */
 export const socketBufferBytes = 1024 * 1024
 
 /** The S3 port. Throws when the operations contradict each other. */
@@ -54,7 +54,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 /** `answer` serves one request to its end, and never rejects. */
 export function createPort(options: PortOptions, answer: (exchange: Exchange) => Promise<void>): HttpServer {
   const port = new Port(options, answer)
-  // Made of functions only, so that callers may take it apart and build on it.
+  // Closures instead of methods, so that callers can spread it and override parts.
   return {
     listen: (host, number) => listen(port.listener, host, number),
     accept: (socket) => void port.listener.emit('connection', socket),
@@ -101,7 +101,7 @@ class Port {
           )
   }
 
-  /** What accepts connections. */
+  /** The server that accepts connections. */
   get listener(): NetServer {
     return this.#front?.server ?? this.#server
   }
@@ -137,11 +137,11 @@ class Port {
     })
     server.on('request', (request, response) => this.#receive(request, response, { awaitsContinue: false }))
     server.on('checkContinue', (request, response) => this.#receive(request, response, { awaitsContinue: true }))
-    // RFC 9110 section 10.1.1 leaves it to the server. S3 ignores an expectation that it does not know, and so does this one.
+    // RFC 9110 section 10.1.1 leaves this to the server. S3 ignores an expectation that it does not know, and so does this server.
     server.on('checkExpectation', (request, response) => this.#receive(request, response, { awaitsContinue: false }))
     server.on('connect', (_request, socket: Socket) => {
       const fault = new S3Error('MethodNotAllowed')
-      // Behind other requests it gets no answer: theirs come first, and the connection ends with them.
+      // With requests under way, bad bytes get no answer of their own: the connection ends after the answers to those requests.
       if (!connections.broke(socket, fault)) this.#refuse(socket, fault)
     })
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -159,7 +159,7 @@ class Port {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, { awaitsContinue }: { awaitsContinue: boolean }): void {
-    // Node parses pipelined requests ahead. One behind an answer that ends the connection may have been smuggled.
+    // Node parses pipelined requests ahead. A request after the one that ends the connection may have been smuggled.
     const connections = this.#connections
     const connection = connections.of(request.socket)
     if (connection === undefined || connections.ended(connection)) return
@@ -210,17 +210,17 @@ function nodeServer(bounds: HttpBounds): Server {
     maxHeaderSize: bounds.headerSectionBytesMax,
     headersTimeout: bounds.headersTimeoutMs,
     connectionsCheckingInterval: Math.ceil(bounds.headersTimeoutMs / 2),
-    // Whole requests have no time limit: the progress of bodies is watched instead.
+    // No limit for whole requests: the progress of bodies is watched instead.
     requestTimeout: 0,
     keepAliveTimeout: bounds.keepAliveMs,
     keepAlive: true,
     noDelay: true,
-    // Checked with the rest of the framing, and answered as S3 does.
+    // `readHead` checks Host with the rest of the framing, and answers as S3 does.
     requireHostHeader: false,
   })
   // Node silently drops headers beyond its limit on their number, even signed ones. The limit on the section's size replaces it.
   server.maxHeadersCount = 0
-  // Node watches the time of heads once a server listens. This one may never listen, and be given its connections.
+  // Node starts to watch the time of heads when a server listens. This one may never listen, and get its connections from another.
   server.emit('listening')
   return server
 }
@@ -233,7 +233,7 @@ function shareLimits(bounds: HttpBounds): ShareLimits {
 
 const requestIdDigits = 16
 
-/** Cut from a longer random text, because separate random bytes for each cost ten times as much. */
+/** Cuts ids from a longer random text, because drawing random bytes for each id costs ten times as much. */
 function requestIds(clock: Clock): () => string {
   let digits = ''
   let used = 0
@@ -260,7 +260,7 @@ function listen(server: NetServer, host: string, port: number): Promise<AddressI
   })
 }
 
-/** For a server that listens on a port. */
+/** The address of a server that listens on a port. */
 export function boundAddress(server: NetServer): AddressInfo {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')

@@ -13,7 +13,7 @@ export class Holder {
   readonly name: string
   /** Absent: a peer. */
   readonly accountId: string | undefined
-  /** In the order in which they are examined when one has to be closed. */
+  /** In the order in which `idleSeat` examines them. */
   readonly seats = new Set<Seat>()
   requests = 0
   bytes = 0
@@ -24,7 +24,7 @@ export class Holder {
   }
 }
 
-/** The seat of one connection. It belongs to its peer address until a request on it was verified, then to that account. */
+/** The seat of one connection. It belongs to the peer address until a request on it is verified, then to that account. */
 export class Seat {
   holder: Holder
   /** Whether a request came since the last look. */
@@ -46,8 +46,7 @@ export class Shares {
   readonly limits: ShareLimits
   readonly #holders = new Map<string, Holder>()
   /**
-   * When the debt of each refused holder ends, those refused last at the end. It survives connections: a client that closes one and opens
-   * another still has it.
+   * When the debt of each refused holder ends, the last refused last. A debt outlives its connection: a client that opens another one still has it.
    */
   readonly #debts = new Map<string, number>()
   #seats = 0
@@ -59,8 +58,8 @@ export class Shares {
   }
 
   /**
-   * A seat for a new connection. When its peer already has its share, closes an idle connection of that peer. `undefined`: there is no seat. The
-   * caller gives it back with `leaveSeat`.
+   * Takes a seat for a new connection. When its peer already has its share, closes an idle connection of that peer. `undefined`: there is no seat. The
+   * caller returns the seat with `leaveSeat`.
    */
   takeSeat(remoteAddress: string | undefined, cut: () => void): Seat | undefined {
     const holder = this.#holder(`peer ${peerGroup(remoteAddress)}`, undefined)
@@ -81,7 +80,7 @@ export class Shares {
     this.#forgetIdle(seat.holder)
   }
 
-  /** The connection belongs to this account from now on. False: the account has its share of connections. */
+  /** Gives the connection to an account. False: the account has its share of connections. */
   giveSeat(seat: Seat, accountId: string): boolean {
     const account = this.#holder(`account ${accountId}`, accountId)
     const former = seat.holder
@@ -97,8 +96,8 @@ export class Shares {
   }
 
   /**
-   * Whether a request that has begun may go on to be verified. An account's share is not checked yet, because another account may have signed this
-   * request on its connection.
+   * Whether a request that has begun may go on to be verified. The share of the connection's account is not checked yet, because another account may
+   * have signed this request.
    */
   mayBegin(holder: Holder): boolean {
     return holder.accountId === undefined ? this.mayGoOn(holder) : this.#requests <= this.limits.requestsInFlightMax
@@ -109,7 +108,7 @@ export class Shares {
     this.#requests++
   }
 
-  /** A request under way, and what it holds, counts for another holder now. */
+  /** Moves a request under way, and the memory that it holds, to another holder. */
   move(from: Holder, to: Holder, bytes: number): void {
     from.requests--
     to.requests++
@@ -124,7 +123,7 @@ export class Shares {
     this.#forgetIdle(holder)
   }
 
-  /** Whether a holder may go on with a request that it has begun. */
+  /** Whether the holder's requests under way are within its share. */
   mayGoOn({ requests, bytes }: Holder): boolean {
     const { requestsInFlightMax, clientBytesMax } = this.limits
     return (
@@ -137,13 +136,13 @@ export class Shares {
     return mayTake({ own: bytes, used: this.#bytes, limit: this.limits.clientBytesMax })
   }
 
-  /** Negative: releases them. */
+  /** Counts memory. Negative: releases it. */
   hold(holder: Holder, bytes: number): void {
     holder.bytes += bytes
     this.#bytes += bytes
   }
 
-  /** Counts a request that is refused before its sender is known. Returns how long its answer has to wait. */
+  /** Counts a request that is refused before its sender is known. Returns how long its answer must wait. */
   refused({ name }: Holder, nowMs: number): number {
     const { untilMs, delayMs } = afterRefusal(this.#debts.get(name) ?? 0, nowMs, this.limits.refusals)
     this.#debts.delete(name)
@@ -191,7 +190,7 @@ export class Shares {
   }
 }
 
-/** The first one that is idle now and was at the last look. Those passed over go to the end. */
+/** The first seat that is idle now and was idle at the last look. Seats that it passes over go to the end. */
 function idleSeat({ seats }: Holder): Seat | undefined {
   let looks = 0
   for (const seat of seats) {

@@ -1,4 +1,4 @@
-/** Keeps a client waiting while an operation takes long: sends status 200 and white space now, the result or the error when it is known. */
+/** Keeps the connection alive during a long operation: sends status 200 and white space first, then the result or the error. */
 import { writeHead } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { afterwards, endAnswer } from './keep-alive.ts'
@@ -10,7 +10,7 @@ export class SlowAnswer {
   #head: RequestHead
   #timer: NodeJS.Timeout
 
-  /** Waits from now on. The caller must `stop` it or, once it has begun, `finish` it. */
+  /** Starts the timer for the white space. The caller must `stop` it or, when it has begun, `finish` it. */
   constructor(exchange: Exchange, head: RequestHead) {
     this.#exchange = exchange
     this.#head = head

@@ -31,7 +31,7 @@ export function stsFault({ code, status, message }: StsFault, requestId: string)
   return Buffer.from(`<ErrorResponse xmlns="${namespace}">${error}<RequestId>${requestId}</RequestId></ErrorResponse>`)
 }
 
-/** What the server says of a signature as S3 does, and STS by other names. Clients act on the names. */
+/** Errors about signatures that STS names differently from S3. Clients act on the names. */
 const stsNames: ReadonlyMap<string, readonly [code: string, status: number, message?: string]> = new Map([
   ['AuthorizationHeaderMalformed', ['IncompleteSignature', 400]],
   ['AuthorizationQueryParametersError', ['IncompleteSignature', 400]],

@@ -1,6 +1,6 @@
 /**
- * Requests for temporary keys on the S3 port: a form posted to the service address, or the same as a query. Reads, verifies, runs and answers them in the
- * dialect of AWS STS.
+ * Requests for temporary keys on the S3 port: a form posted to the service address, or the same fields as a query. Reads, verifies, runs and answers
+ * them in the dialect of AWS STS.
  */
 import { hash } from 'node:crypto'
 import type { Credentials } from '../auth/credentials.ts'
@@ -31,10 +31,10 @@ export interface StsRequestOptions {
   region: string
 }
 
-/** What proxies may have changed. */
+/** Readers of what proxies may have changed. */
 interface SeenRequests {
   signedParts(exchange: Exchange, head: RequestHead): SignedRequest
-  /** Over TLS, to this server or to a trusted proxy. */
+  /** Whether the request came over TLS, to this server or to a trusted proxy. */
   cameSecurely(exchange: Exchange): boolean
 }
 
@@ -51,7 +51,7 @@ export class StsRequests {
     this.#version2 = version2
   }
 
-  /** Of all that goes to the service address, S3 has nothing of this form. */
+  /** Whether it is a request for STS. S3 has no request of this form at the service address. */
   isFor(head: RequestHead): boolean {
     const { method, rawPath, rawQuery } = head
     if (rawPath !== '/' || (method !== 'POST' && method !== 'GET')) return false
@@ -59,11 +59,11 @@ export class StsRequests {
     return namesAction.test(rawQuery) || (method === 'POST' && isUrlEncoded(head))
   }
 
-  /** Serves one request to its end. Rejects only where its connection is gone. */
+  /** Serves one request to its end. Rejects only when the connection is gone. */
   async answer(exchange: Exchange, head: RequestHead): Promise<void> {
     try {
       const body = await readForm(exchange, head)
-      // It may have come slowly.
+      // The body may have come so slowly that the known keys are out of date.
       await this.#options.credentials.renewal()
       const caller = this.#callerOf(exchange, head, body)
       const parameters = parametersOf(head, body)
@@ -80,7 +80,7 @@ export class StsRequests {
     }
   }
 
-  /** `undefined`: nobody claims to have signed it. Throws what is wrong with the signature. */
+  /** `undefined`: the request claims no signature. Throws what is wrong with a signature. */
   #callerOf(exchange: Exchange, head: RequestHead, body: Buffer): Caller | undefined {
     if (!claimsSignature(head.names, head.rawQuery)) return undefined
     const { credentials, sts, clock, region } = this.#options
@@ -131,7 +131,7 @@ async function readForm(exchange: Exchange, head: RequestHead): Promise<Buffer> 
   return body.read()
 }
 
-/** Of query and body together. Those of a signature are left out. */
+/** The parameters of query and body together, without those of a signature. */
 function parametersOf(head: RequestHead, body: Buffer): Parameters {
   const fromQuery = [...new URLSearchParams(head.rawQuery)].filter(([name]) => !/^x-(?:amz|store)-/i.test(name))
   const inBody = body.length > 0 && isUrlEncoded(head)

@@ -1,4 +1,4 @@
-/** TLS in front of the HTTP server: takes raw connections, and passes on those whose handshake succeeded. Knows nothing of HTTP. */
+/** TLS in front of the HTTP server: takes raw connections, and passes them on when their handshake succeeds. Knows nothing of HTTP. */
 import type { Socket } from 'node:net'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
 import type { Seat } from './shares.ts'
@@ -33,7 +33,7 @@ export class TlsFront {
       ...contextOf(pair),
       handshakeTimeout: handshakeTimeoutMs,
       ALPNProtocols: ['http/1.1'],
-      // Like node:http's own listener.
+      // node:http's own listener sets this too.
       allowHalfOpen: true,
       keepAlive: true,
       noDelay: true,
@@ -43,16 +43,16 @@ export class TlsFront {
       handOn(socket)
       this.#handshakes.delete(peerOf(socket))
     })
-    // A client that speaks something else, or stops half-way, gets no answer.
+    // A client that does not speak TLS, or stops half-way, gets no answer.
     this.server.on('tlsClientError', (_error, socket) => socket.destroy())
   }
 
-  /** Open connections stay as they are. Throws when the pair can't be used; then the old one stays in use. */
+  /** Changes the pair for new connections. Throws when it can't be used; the old one then stays in use. */
   renew(pair: KeyPair): void {
     this.server.setSecureContext(contextOf(pair))
   }
 
-  /** Takes no more connections, and cuts those that have not been passed on. Resolves when all are closed. */
+  /** Accepts no more connections, and cuts those not yet passed on. Resolves when all are closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.server.close(() => resolve())

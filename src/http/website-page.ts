@@ -1,10 +1,10 @@
-/** The pages that a website answers where it has none of its own: S3's, in HTML. Nothing of a request or an object gets into them unescaped. */
+/** S3's HTML error pages, for websites without their own. Text from a request or an object is always escaped. */
 import { STATUS_CODES } from 'node:http'
 import type { S3Error } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { escapeXml } from './xml-write.ts'
 
-/** What was looked for, and the error page that could not be shown. */
+/** The object that was asked for, and the error page that could not be shown. */
 export interface FailedPage {
   fault: S3Error
   key: string
@@ -13,13 +13,13 @@ export interface FailedPage {
 
 export function failurePage({ fault, key, errorPage }: FailedPage, { requestId, hostId }: Exchange): Buffer {
   const title = `${fault.status} ${STATUS_CODES[fault.status] ?? ''}`
-  const said = [...aboutFault(fault, key), ['RequestId', requestId], ['HostId', hostId]] as const
+  const items = [...aboutFault(fault, key), ['RequestId', requestId], ['HostId', hostId]] as const
   const nested =
     errorPage === undefined
       ? ''
       : `<h3>An Error Occurred While Attempting to Retrieve a Custom Error Document</h3>\n${list(aboutFault(errorPage.fault, errorPage.key))}`
   return Buffer.from(
-    `<html>\n<head><title>${title}</title></head>\n<body>\n<h1>${title}</h1>\n${list(said)}${nested}<hr/>\n</body>\n</html>\n`,
+    `<html>\n<head><title>${title}</title></head>\n<body>\n<h1>${title}</h1>\n${list(items)}${nested}<hr/>\n</body>\n</html>\n`,
   )
 }
 

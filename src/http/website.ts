@@ -1,6 +1,6 @@
 /**
- * A bucket as a website: requests for its pages, below a domain of its own. Whoever asks is nobody: signatures are not looked at, and each object is asked for
- * as an unsigned GetObject asks. Reasons: docs/adr/0040-proxies-and-websites.md
+ * A bucket as a website: requests for its pages under a website domain. Signatures are ignored: every page is read as an unsigned GetObject would read it.
+ * Reasons: docs/adr/0040-proxies-and-websites.md
  */
 import { nobody } from '../auth/principal.ts'
 import type { ByteSource } from '../byte-source.ts'
@@ -33,9 +33,9 @@ import { percentDecode } from './percent.ts'
 import type { RequestHead } from './request-head.ts'
 import { type FailedPage, failurePage } from './website-page.ts'
 
-/** The bucket whose website a Host names: what stands before a domain, or the domain itself. */
+/** Finds the bucket whose website a Host names: the part before a website domain, or the domain itself. */
 export function compileSites(websiteDomains: readonly string[]): BucketOfHost {
-  // Every request comes by here.
+  // The usual case, kept cheap because every request passes here.
   if (websiteDomains.length === 0) return () => undefined
   const domains = websiteDomains.map((domain) => domain.toLowerCase()).sort((a, b) => b.length - a.length)
   return (host) => {
@@ -48,10 +48,10 @@ export function compileSites(websiteDomains: readonly string[]): BucketOfHost {
   }
 }
 
-/** What the pipeline knows of a request by nobody for an object. */
+/** What the pipeline knows about an anonymous request for an object. */
 export type AnonymousRequest = Omit<OperationRequest, 'bucket' | 'key' | 'principal'>
 
-/** A request for a page of a website, as far as it was read. */
+/** A request for a page of a website. */
 interface Visit {
   exchange: Exchange
   head: RequestHead
@@ -65,7 +65,7 @@ const operations: Readonly<Record<string, Endpoint>> = {
   GET: compileEndpoint(getObjectOperation),
   HEAD: compileEndpoint(headObjectOperation),
 }
-/** Conditions and ranges are about the page that was asked for, not about the error page. */
+/** Drops the headers, because conditions and ranges apply to the requested page and not to the error page. */
 const withoutHeaders = (head: RequestHead): RequestHead => ({ ...head, names: [], rawHeaders: [] })
 
 /** Answers a request for the website of a bucket. Rejects only when an answer broke in the middle. */
@@ -84,7 +84,7 @@ export async function answerWebsite(
     if (head.method !== 'GET' && head.method !== 'HEAD') throw notAllowed(head.method)
     key = percentDecode(head.rawPath).slice(1)
     const website = await findWebsite(request.backend, bucket)
-    // The Host is the name of a bucket that is there, a domain of ours and perhaps a port: redirects can repeat it.
+    // The Host can safely be repeated in redirects: it is an existing bucket's name, a configured domain and perhaps a port.
     const { host, rawPath, rawQuery } = head
     const page = { protocol, host, rawPath, rawQuery, key }
     await answerPage(website, { exchange, head, bucket, request, page })
@@ -107,18 +107,18 @@ async function answerPage(website: WebsiteConfiguration, visit: Visit): Promise<
     await serve(visit, keyOfPage(visit.page.key, website))
   } catch (error) {
     if (visit.exchange.response.headersSent) throw error
-    await answerInstead(website, visit, error)
+    await answerFailure(website, visit, error)
   }
 }
 
-/** A page that can't be shown may be a directory; or the website has a rule, or a page, for such failures. */
-async function answerInstead(website: WebsiteConfiguration, visit: Visit, error: unknown): Promise<void> {
+/** Answers for a page that can't be shown: with a redirect to its directory, by a redirect rule, or with the error page. */
+async function answerFailure(website: WebsiteConfiguration, visit: Visit, error: unknown): Promise<void> {
   const { exchange, head, page } = visit
   const { status } = faultOf(error)
   const key = keyOfPage(page.key, website)
   if (status === 403 || status === 404) {
     const directory = directoryOf(page.key, website)
-    if (directory !== undefined && (await isThere(visit, directory.indexKey)))
+    if (directory !== undefined && (await exists(visit, directory.indexKey)))
       return sendRedirect(visit, directory.redirect)
   }
   const redirect = redirectOf(website, page, status)
@@ -133,7 +133,7 @@ async function answerInstead(website: WebsiteConfiguration, visit: Visit, error:
   }
 }
 
-async function isThere(visit: Visit, key: string): Promise<boolean> {
+async function exists(visit: Visit, key: string): Promise<boolean> {
   try {
     await read({ ...visit, head: withoutHeaders(visit.head) }, key, 'HEAD')
     return true
@@ -143,7 +143,7 @@ async function isThere(visit: Visit, key: string): Promise<boolean> {
   }
 }
 
-/** Sends an object, or where its metadata redirects to. `status`: other than the object's own answer would have. */
+/** Sends an object, or the redirect in its metadata. `status` replaces the status of the object's own answer. */
 async function serve(visit: Visit, key: string, status?: number): Promise<void> {
   const { exchange, head } = visit
   const method = head.method === 'HEAD' ? 'HEAD' : 'GET'
@@ -159,7 +159,7 @@ async function serve(visit: Visit, key: string, status?: number): Promise<void> 
 
 const endpointOf = (method: string): Endpoint => known(operations[method])
 
-/** As GetObject and HeadObject answer nobody. What a query asks of them counts for nothing on a website. */
+/** Runs GetObject or HeadObject as an anonymous sender. A website ignores the query. */
 async function read({ exchange, head, bucket, request }: Visit, key: string, method: 'GET' | 'HEAD'): Promise<Answer> {
   const { operation, fields } = endpointOf(method)
   const asked: OperationRequest = { ...request, principal: nobody, bucket, key }

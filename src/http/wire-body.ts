@@ -13,7 +13,7 @@ export interface WireBodyParts {
   response: ServerResponse
   bounds: HttpBounds
   share: RequestShare
-  /** The client waits for `100 Continue` before it sends the body. */
+  /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
 }
 
@@ -36,23 +36,23 @@ export class WireBody {
     this.#awaitsContinue = awaitsContinue
   }
 
-  /** The client still waits to hear that its body is wanted, so it may never send it. */
+  /** Whether the client still waits for `100 Continue`, so that the body may never come. */
   get withheld(): boolean {
     return this.#awaitsContinue && this.received === 0 && !this.#request.complete
   }
 
-  /** The parser lost its position: nothing that follows can be read. */
+  /** Whether the parser lost its position, so that nothing more can be read. */
   get broken(): boolean {
     return this.#failure !== undefined
   }
 
-  /** Ends a drain under way, and any later one, with what the parser found wrong with the body. */
+  /** Ends a drain under way, and any later one, with the parser's error. */
   abort(error: S3Error): void {
     this.#failure ??= error
     this.#fail?.(error)
   }
 
-  /** The whole body, if it has already come, as small ones have by now: then there is nothing to wait for or to watch. */
+  /** The whole body if it has already come, as small ones have. There is then nothing to wait for or watch. */
   takeWhole(size: number): Buffer | undefined {
     const request = this.#request
     if (this.#failure !== undefined || !request.complete || request.destroyed) return undefined
@@ -122,7 +122,7 @@ export class WireBody {
       settle()
       resolve()
     }
-    // A paused request still reports its end after its last bytes: the sink may not be done with them.
+    // A paused request still reports its end after its last bytes, which the sink may still be working on.
     const onEnd = (): void => {
       ended = true
       if (!sinkBusy) finish()
@@ -132,13 +132,13 @@ export class WireBody {
     }
 
     this.#fail = fail
-    // An abort also emits an error, which would be fatal without a listener; `close` follows and says the same.
+    // An abort also emits an error, which would be fatal without a listener. `onClose` handles whichever comes first.
     request.on('error', onClose).on('data', onData).on('end', onEnd).on('close', onClose)
     if (request.destroyed) onClose()
     else request.resume()
   }
 
-  /** Time in which the sink keeps the client waiting does not count. */
+  /** Watches for stalls. Time in which the sink keeps the client waiting does not count. */
   #watch(sinkBusy: () => boolean): NodeJS.Timeout {
     const { idleBodyTimeoutMs, clientBytesPerSecondMin } = this.#bounds
     const bytesMin = Math.max(1, (clientBytesPerSecondMin * idleBodyTimeoutMs) / 1000)

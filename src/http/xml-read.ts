@@ -1,4 +1,4 @@
-/** Reads XML documents by shape, and refuses what the shape does not know. Knows elements; `xml-tokens` knows tags and text. */
+/** Reads XML documents by shape, and refuses what the shape lacks. Handles elements; `xml-tokens` handles tags and text. */
 import { isUtf8 } from 'node:buffer'
 import type { Shape, TextShape } from '../contract/shapes.ts'
 import { notImplemented } from '../errors.ts'
@@ -13,7 +13,7 @@ type ElementRule =
   | {
       kind: 'struct'
       fields: ReadonlyMap<string, FieldRule>
-      /** Each of these attributes must be there. Others mean nothing. */
+      /** The required attributes. Others are ignored. */
       attributes: ReadonlyMap<string, TextShape['parse']>
     }
   | { kind: 'refused' }
@@ -23,7 +23,7 @@ interface FieldRule {
   occurs: 'once' | 'at most once' | 'any number'
 }
 
-/** An element whose end has not been read yet. */
+/** An element whose end tag has not been read yet. */
 interface OpenElement {
   name: string
   rule: Exclude<ElementRule, { kind: 'refused' }>
@@ -42,7 +42,7 @@ export function compileXmlReader(root: string, shape: Shape): XmlReader {
 }
 
 function elementRule(name: string, shape: Shape): ElementRule {
-  // The shape's type ties `parse` to the value that the handler gets.
+  // The cast drops only the value's type, which the shape's type has already tied to the handler's input.
   if (shape.kind === 'text') return { kind: 'text', parse: shape.parse as TextShape['parse'] }
   if (shape.kind === 'refused') return { kind: 'refused' }
   if (shape.kind !== 'struct') throw new Error(`${name}: a ${shape.kind} has no element of its own`)
@@ -94,7 +94,7 @@ function readDocument(document: string, root: string, rule: ElementRule): unknow
   return value
 }
 
-/** Between the elements of a struct only white space may stand, in any amount. A text is bounded: errors repeat it, and some parsers read it more than once. */
+/** Only white space may stand between the elements of a struct. A text is bounded, because errors repeat it, and some parsers read it more than once. */
 function addText(element: OpenElement, text: string): void {
   const { rule, name } = element
   if (rule.kind === 'struct') {
@@ -117,7 +117,7 @@ function childRule(parent: OpenElement, name: string): ElementRule {
   return field.element
 }
 
-/** Where a struct's attributes and elements are gathered; a text has neither. */
+/** Starts the children of a struct with its attributes. A text has neither. */
 function readAttributes(rule: ElementRule, sent: ReadonlyMap<string, string>): OpenElement['children'] {
   if (rule.kind !== 'struct') return undefined
   const values = new Map<string, unknown>()
@@ -146,7 +146,7 @@ function addChild(parent: OpenElement, name: string, value: unknown): void {
 function readValue(element: OpenElement): unknown {
   const { rule, name, text, children } = element
   if (rule.kind === 'text') return rule.parse(text, name)
-  // Names come from the shape, never from the document.
+  // Safe from `__proto__`: names come from the shape, never from the document.
   const value: Record<string, unknown> = {}
   for (const attribute of rule.attributes.keys()) value[attribute] = children?.get(attribute)
   for (const [child, field] of rule.fields) {

@@ -1,13 +1,13 @@
 /**
  * Cuts an XML 1.0 document into tags and text, in one pass and within bounds. Refuses document types and processing instructions. Knows no shapes.
- * ADR 0031 says why no library does it.
+ * ADR 0031 gives the reasons for not using a library.
  */
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 
 export interface TokenSink {
   open(name: string, attributes: ReadonlyMap<string, string>): void
-  /** Text of the innermost open element; a text may come in pieces. */
+  /** Text of the innermost open element. It may come in pieces. */
   text(text: string): void
   close(): void
 }
@@ -35,7 +35,7 @@ const tagEnd = /[ \t\n\r]*(\/?)>/y
 
 type TextKind = 'text' | 'attribute' | 'character data'
 
-/** What is replaced where. */
+/** The characters that each kind of text must have replaced. */
 const special: Readonly<Record<TextKind, RegExp>> = { text: /[&\r]/, attribute: /[&\t\n\r]/, 'character data': /\r/ }
 
 const named: readonly (readonly [reference: string, character: string])[] = [
@@ -47,8 +47,8 @@ const named: readonly (readonly [reference: string, character: string])[] = [
 ]
 
 /**
- * The character that a reference stands for. XML 1.0 excludes most control characters, but S3's clients send references to them for keys that
- * contain some.
+ * The character that a reference stands for. XML 1.0 excludes most control characters, but S3's clients send references to them for keys that contain
+ * them.
  */
 function referenced(raw: string, start: number, end: number): string {
   if (raw.charCodeAt(start) !== numberSign) {
@@ -62,12 +62,12 @@ function referenced(raw: string, start: number, end: number): string {
   return String.fromCodePoint(code)
 }
 
-/** Digit by digit: a document may hold half a million of them. */
+/** Reads digit by digit, which is fast: a document may hold half a million references. */
 function codeOf(raw: string, start: number, end: number, radix: 10 | 16): number {
   let code = 0
   for (let at = start; at < end; at++) {
     const unit = raw.charCodeAt(at)
-    // The letters a to f in either case, once the bit that distinguishes the cases is set.
+    // Setting the bit 0x20 makes a letter lower-case.
     const digit = unit <= 0x39 ? unit - 0x30 : (unit | 0x20) - 0x57
     if (digit < 0 || digit >= radix || (unit > 0x39 && digit < 10)) throw malformed()
     code = code * radix + digit
@@ -94,9 +94,9 @@ class Tokens {
   readonly #open: string[] = []
   #at = 0
   #hasRoot = false
-  /** Elements, attributes, comments and CDATA sections so far: each one costs, whatever it holds. */
+  /** How many elements, attributes, comments and CDATA sections were read: each one has a cost, however short it is. */
   #nodes = 0
-  /** References and line ends so far, which are replaced one by one. */
+  /** How many references and line ends were replaced. */
   #replaced = 0
 
   constructor(document: string, sink: TokenSink) {
@@ -159,7 +159,7 @@ class Tokens {
   }
 
   #readAttributes(): ReadonlyMap<string, string> {
-    // Most tags have none.
+    // Most tags have no attributes.
     if (this.#document.charCodeAt(this.#at) === greaterThan) return noAttributes
     const attributes = new Map<string, string>()
     for (let found = this.#take(attribute); found !== null; found = this.#take(attribute)) {
@@ -202,7 +202,7 @@ class Tokens {
     this.#sink.text(this.#replace(this.#document.slice(start, end), 'character data'))
   }
 
-  /** Line ends become what XML makes of them, and references the characters that they stand for. */
+  /** Normalizes line ends as XML requires, and replaces references by their characters. */
   #replace(raw: string, kind: TextKind): string {
     const first = raw.search(special[kind])
     if (first === -1) return raw
@@ -235,7 +235,7 @@ class Tokens {
     if (this.#nodes > limits.xmlNodesMax) throw malformed()
   }
 
-  /** What the pattern finds here, if it does; then reading goes on behind it. */
+  /** Matches the pattern at the current position, and moves behind the match. */
   #take(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#document)

@@ -1,4 +1,4 @@
-/** Writes XML documents: shapes compiled to closures over strings. Knows S3's namespace, nothing of HTTP. */
+/** Writes XML documents with closures compiled from shapes. Knows S3's namespace, nothing of HTTP. */
 
 import type { Shape, TextShape } from '../contract/shapes.ts'
 import { known } from '../known.ts'
@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 const initialBytes = 64 * 1024
 const utf8BytesMax = 3
 
-/** One document at a time. Text is encoded while its pieces are still in the processor's caches; as one string it would be laid together first. */
+/** The bytes of one document at a time. Each piece is encoded while it is in the processor's cache; one large string would first have to be flattened. */
 class XmlBytes {
   #bytes = Buffer.allocUnsafeSlow(initialBytes)
   #length = 0
@@ -25,7 +25,7 @@ class XmlBytes {
   /** Begins a document. */
   clear(): void {
     this.#length = 0
-    // A few documents are many times the usual size.
+    // A few documents are many times the usual size: their buffer is not kept.
     if (this.#bytes.length > limits.xmlBytesKept) this.#bytes = Buffer.allocUnsafeSlow(initialBytes)
   }
 
@@ -43,13 +43,13 @@ const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
 export interface XmlWriter {
   document(value: unknown): Buffer
-  /** The document without its declaration: a slow answer has sent that long before. */
+  /** The document without its XML declaration, because a slow answer has already sent that. */
   element(value: unknown): Buffer
 }
 
 type Write = (value: never) => string
 
-/** Nothing awaits while it writes, so all documents are written in the same memory, one after the other. */
+/** Shared by all documents: writing is synchronous, so only one is written at a time. */
 const bytes = new XmlBytes()
 
 /** Compiles a writer of documents whose root element is `root`. */
@@ -62,14 +62,14 @@ export function compileXmlWriter(
   const behind = (start: string, value: unknown): Buffer => {
     bytes.clear()
     bytes.write(start)
-    // The operation's types tie the answer to the shape that was compiled.
+    // The cast is safe because the operation's types tie the answer to this shape.
     write(value as never)
     return bytes.copy()
   }
   return { document: (value) => behind(xmlDeclaration, value), element: (value) => behind('', value) }
 }
 
-/** Writes a root, and each entry of its lists by itself: a page of a listing has a thousand. */
+/** Writes a root element. Each list entry is written separately, because a page of a listing has a thousand. */
 function compileRoot(name: string, shape: Shape, declared: string): (value: never) => void {
   if (shape.kind !== 'struct') {
     const element = compileElement(name, shape, declared)
@@ -103,7 +103,7 @@ function compileMixed(elements: Record<string, Shape>): (values: never) => void 
   }
 }
 
-/** One element, tags included. `declared` stands in its start tag whatever the value. */
+/** Writes one element with its tags. `declared`: constant text in the start tag. */
 function compileElement(name: string, shape: Shape, declared = ''): Write {
   if (shape.kind === 'struct') return compileStruct(name, shape.fields, declared)
   if (shape.kind !== 'text') throw new Error(`${name}: a ${shape.kind} has no element of its own`)
@@ -111,7 +111,7 @@ function compileElement(name: string, shape: Shape, declared = ''): Write {
   return (value) => open + content(value) + close
 }
 
-/** What stands before, within and behind one element or list. */
+/** The text before, within and after one element or list. */
 interface Parts {
   open: string
   content: Write
@@ -140,8 +140,8 @@ function compileField(name: string, shape: Shape): Parts {
 }
 
 /**
- * The markup between any two fields is made ahead, in one piece: where a field is left out, it is that between its neighbours. Half as many pieces are
- * laid together in half the time.
+ * The markup between any two fields is precomputed as one string, so that there is one even when the fields between them are absent. Concatenating
+ * half as many pieces takes half the time.
  */
 function compileStruct(name: string, fields: Record<string, Shape>, declared: string): Write {
   const start = compileStart(name, fields, declared)
@@ -169,10 +169,10 @@ function elementsOf(fields: Record<string, Shape>): [name: string, shape: Shape]
   return Object.entries(fields).filter(([, { kind }]) => kind !== 'attribute' && kind !== 'refused')
 }
 
-/** The engine keeps what was added as a tree until it is read, and every string that is made of it would be a larger one. */
+/** Flattens a string: V8 keeps a concatenation as a tree until it is read, and every string built from it would hold a larger tree. */
 const flat = (text: string): string => Buffer.from(text).toString()
 
-/** The start tag of a struct: its attributes stand in it, each behind the declaration of its prefix. */
+/** Writes the start tag of a struct with its attributes, each after the declaration of its prefix. */
 function compileStart(name: string, fields: Record<string, Shape>, declared: string): Write {
   const attributes = Object.entries(fields).flatMap(([attributeName, shape]) => {
     if (shape.kind !== 'attribute') return []
@@ -193,7 +193,7 @@ function compileStart(name: string, fields: Record<string, Shape>, declared: str
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const special = /[&<>"\u0000-\u001f]/
 
-/** Text as it may stand in an element. Every character that a reader would change or refuse becomes a reference. */
+/** Escapes text for an element: every character that a reader would change or refuse becomes a reference. */
 export function escapeXml(text: string): string {
   const first = text.search(special)
   if (first === -1) return text
@@ -209,7 +209,7 @@ export function escapeXml(text: string): string {
   return escaped + text.slice(copied)
 }
 
-/** By UTF-16 code unit: the reference that must stand for it, if one must. None above these must have one. */
+/** The reference for each UTF-16 code unit that needs one. No code unit beyond this table does. */
 const references: readonly (string | undefined)[] = Array.from({ length: 0x3f }, (_, code) => {
   if (code === 0x26) return '&amp;'
   if (code === 0x3c) return '&lt;'

@@ -1,9 +1,9 @@
-/** Writes a small file so that it exists whole and durable, or not at all. For small files of the data directory only, never for clients' data. */
+/** Writes a small file so that it exists whole and durable, or not at all. Only for small files of the data directory, never for clients' data. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Suffix of files that a crash left half written. Whoever lists a directory skips them. */
+/** Suffix of files under way, some of which a crash leaves behind. Code that lists a directory skips them. */
 export const unfinishedSuffix = '.unfinished'
 
 export async function writeFileAtomically(path: string, text: string, mode: number): Promise<void> {
@@ -25,8 +25,8 @@ export async function writeFileAtomically(path: string, text: string, mode: numb
 }
 
 /**
- * Makes a directory and those above it; each new entry is durable when it resolves. Does not use `recursive`: where a directory takes no entries and says ENOENT,
- * as /proc does, Node tries again for ever.
+ * Makes a directory and its missing parents. Each new entry is durable when it resolves. Does not use `recursive`, because Node then loops forever in
+ * a directory that answers ENOENT to a new entry, as /proc does.
  */
 export async function makeDirectories(path: string, mode: number): Promise<void> {
   const missing: string[] = []
@@ -41,7 +41,7 @@ async function isMissing(path: string): Promise<boolean> {
   return (await stat(path).catch(absent)) === undefined
 }
 
-/** Another process may have made it meanwhile. */
+/** Ignores EEXIST, because another process may have made the directory meanwhile. */
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }

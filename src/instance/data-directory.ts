@@ -1,4 +1,4 @@
-/** The layout of a data directory, and whether a directory is one. The engines know what lies in each part. */
+/** The layout of a data directory, and the check that a directory is one. The engines know what each part holds. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { absent, makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
@@ -9,13 +9,13 @@ export interface DataDirectory {
   meta: string
   /** Directory of the default store. */
   store: string
-  /** File with the key made at the first start. */
+  /** File with the root key that the first start made. */
   credentials: string
-  /** File with the keys that wrap those of encrypted objects. */
+  /** File with the keys that wrap the keys of encrypted objects. */
   keyRing: string
 }
 
-/** The directory can't be used as it is. The message says why, and what to do. */
+/** The directory can't be used as it is. The message says why, and what to do about it. */
 export class DataDirectoryRefused extends Error {
   constructor(path: string, reason: string) {
     super(`the data directory ${path} ${reason}`)
@@ -28,8 +28,8 @@ const markerName = 'holdfast.json'
 const privateMode = 0o700
 
 /**
- * With `create`, creates the directory, or turns an empty one into a data directory; without, it must be one already. Throws `DataDirectoryRefused`, also when it
- * holds something else. Idempotent.
+ * With `create`, creates the directory, or turns an empty one into a data directory. Without it, the directory must already be one. Throws
+ * `DataDirectoryRefused`, also when the directory holds something else. Idempotent.
  */
 export async function prepareDataDirectory(path: string, { create }: { create: boolean }): Promise<DataDirectory> {
   const found = await stat(path).catch(absent)
@@ -56,19 +56,19 @@ export async function prepareDataDirectory(path: string, { create }: { create: b
   return directory
 }
 
-/** Whether no server has started there yet. `prepareDataDirectory` says what is wrong with a path. */
+/** Whether no server has started there yet. Does not check the path: `prepareDataDirectory` does. */
 export async function isFirstStart(path: string): Promise<boolean> {
   return (await stat(join(path, markerName)).catch(() => undefined)) === undefined
 }
 
-/** The file system's own directory, and what a crashed or concurrent start left. */
+/** Whether an entry is the file system's own directory, or left by a crashed or concurrent start. */
 function isIgnored(name: string): boolean {
   return name === 'lost+found' || name === markerName || name.endsWith(unfinishedSuffix)
 }
 
 async function refuseForeign(path: string): Promise<void> {
   const foreign = (await readdir(path)).find((name) => !isIgnored(name))
-  // A concurrent start may have made its marker meanwhile.
+  // A concurrent start may have made the marker meanwhile.
   if (foreign === undefined || (await stat(join(path, markerName)).catch(absent)) !== undefined) return
   throw new DataDirectoryRefused(
     path,

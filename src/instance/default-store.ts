@@ -1,4 +1,4 @@
-/** The store in the data directory, which the metadata remembers. No other store may ever be taken for it: all of its data would look like garbage. */
+/** Remembers in the metadata which store the data directory has. A server must never mistake another store for it: all data there would look like garbage. */
 import { z } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
@@ -10,13 +10,13 @@ export async function knownDefaultStore(kv: Kv): Promise<string | undefined> {
   return (await readRecord(kv, record))?.value.storeId
 }
 
-/** Makes the metadata remember its store. False: it knew one already. */
+/** Records the store in the metadata. False: the metadata already knew one. */
 export function learnDefaultStore(kv: Kv, storeId: string): Promise<boolean> {
   const { key } = record
   return kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value: record.seal({ storeId }) }] })
 }
 
-/** Makes the metadata remember another store instead. */
+/** Records another store in place of the known one. */
 export async function replaceDefaultStore(kv: Kv, storeId: string): Promise<void> {
   await kv.commit({ puts: [{ key: record.key, value: record.seal({ storeId }) }] })
 }

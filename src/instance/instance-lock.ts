@@ -1,6 +1,6 @@
 /**
- * At most one instance owns a data directory. The owner's name is a record of the metadata that only compare-and-swap changes, so one of several
- * starters wins. A name counts as long as a process of that instance lives, so a killed owner is replaced. Worker processes join the owner.
+ * At most one instance owns a data directory. The owner's name is a metadata record that changes only by compare-and-swap, so one of several starters
+ * wins. The name counts while a process of that instance lives, so a killed owner can be replaced. Worker processes join the owner.
  */
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -33,23 +33,23 @@ const ownerSchema = z.object({
   pid: z.number(),
   host: z.string(),
   startedMs: z.number(),
-  /** Where the proofs of life lie. */
+  /** The directory of the proofs of life. */
   proofs: z.string(),
-  /** Absent where the kernel can't be asked, and in records of older versions. */
+  /** Absent on systems without `/proc`, and in records of older versions. */
   process: processIdentity.optional(),
-  /** The owner ends soon when another process wants to own the directory: it is a command whose work somebody else can continue. Records keep this name. */
+  /** The owner is a command that ends soon when another process wants the directory, because that can continue its work. Records keep this name. */
   givesWay: z.boolean().optional(),
 })
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
 export const instanceKey: Key = ownerRecord.key
-/** A process writes it while it waits for an owner to give way. */
+/** A process writes this record while it waits for an owner to yield. */
 const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(), host: z.string() }))
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
 
-/** `yieldsOwnership`: this owner ends when `isOwnershipWanted`, and waits for no other. Throws `InstanceInUse`. */
+/** `yieldsOwnership`: this owner ends when `isOwnershipWanted`, and does not wait for another owner. Throws `InstanceInUse`. */
 export async function acquireInstanceLock(
   kv: Kv,
   directory: string,
@@ -57,7 +57,7 @@ export async function acquireInstanceLock(
   { yieldsOwnership = false } = {},
 ): Promise<InstanceLock> {
   const id = randomId(clock)
-  // The proof comes first: whoever reads the record must find it alive.
+  // The proof comes first, because a reader of the record must find this process alive.
   const proof = await proveLife(directory, proofName(id))
   const owner = {
     id,
@@ -69,7 +69,7 @@ export async function acquireInstanceLock(
     givesWay: yieldsOwnership,
   }
   try {
-    // Where nothing can be written, the proofs alone decide.
+    // When nothing can be written, only the proofs decide.
     if (await isReadOnly(kv)) await refuseOthers(kv, directory, owner)
     else await takeOwnership(kv, directory, owner)
   } catch (error) {
@@ -85,9 +85,9 @@ export async function acquireInstanceLock(
   }
 }
 
-/** For a worker of the owner. Throws when the owner is gone: then this process must end. */
+/** Joins the owner as a worker. Throws when the owner is gone: this process must then end. */
 export async function joinInstance(kv: Kv, directory: string, id: string): Promise<InstanceLock> {
-  // The proof comes before the check, so that whoever takes over after the check finds it.
+  // The proof comes before the check, so that a process that takes over after the check finds it.
   const proof = await proveLife(directory, `${proofName(id)}-${process.pid}`)
   const owner = await readRecord(kv, ownerRecord)
   if (owner?.value.id !== id && !(await isReadOnly(kv))) {
@@ -104,8 +104,8 @@ export async function isOwned(kv: Kv): Promise<boolean> {
 }
 
 /**
- * The owner and its workers, by the names of their proofs. The kernel is asked first, because a socket can be removed. Where the kernel does not know, as
- * with a process of another container, an owner whose socket is missing gets time to make it again.
+ * The owner and its workers, by the names of their proofs. Asks the kernel first, because a socket can be removed. When the kernel does not know, as for
+ * a process in another container, an owner whose socket is missing gets time to make it again.
  */
 async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
   const name = proofName(owner.id)
@@ -113,17 +113,17 @@ async function livingProcesses(kv: Kv, owner: Owner): Promise<string[]> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const proofs = await findProofs(owner.proofs, name)
     const living = proofs.filter(({ lives }) => lives).map((proof) => proof.name)
-    // It has given up, though its process may still live; its workers end.
+    // The owner has released the directory, though its process may still live. Its workers end.
     if ((await readRecord(kv, ownerRecord))?.value.id !== owner.id) return living
     if (lives !== undefined) return lives && !living.includes(name) ? [name, ...living] : living
-    // Told by the same look: a proof that is made between two would be one that is there, and was not found to live.
+    // Decided from the same listing: a proof made between two listings would exist in the second without being alive in the first.
     const hasDied = proofs.some((proof) => proof.name === name && !proof.lives)
     if (living.length > 0 || hasDied || waitedMs > limits.proofMissingMs) return living
     await delay(pollMs)
   }
 }
 
-/** Whether a process waits for an owner to give way. */
+/** Whether a process waits for an owner to yield. */
 export async function isOwnershipWanted(kv: Kv): Promise<boolean> {
   return (await readRecord(kv, wantedRecord)) !== undefined
 }
@@ -155,7 +155,7 @@ async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<v
     })
     if (!won) continue
     if (found === undefined) return
-    // A worker that joined just before the swap shows itself now; one that joins later sees the new owner and ends.
+    // A worker that joined just before the swap is visible now. One that joins later sees the new owner and ends.
     try {
       await untilEnded(kv, found.value, directory, owner)
     } catch (error) {
@@ -166,7 +166,7 @@ async function takeOwnership(kv: Kv, directory: string, owner: Owner): Promise<v
   }
 }
 
-/** Resolves when no process of the instance lives. Workers of a killed owner end by themselves: this waits for them. */
+/** Resolves when no process of the instance lives. Workers of a killed owner end by themselves. */
 async function untilEnded(kv: Kv, owner: Owner, directory: string, waiting: Owner): Promise<void> {
   const name = proofName(owner.id)
   const isAsked = owner.givesWay === true && waiting.givesWay !== true

@@ -1,4 +1,4 @@
-/** The key ring of a data directory: a file next to the data, or a variable of the environment. It is never made anew where objects need the old one. */
+/** The key ring of a data directory: a file next to the data, or an environment variable. A new ring never replaces one that objects need. */
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
@@ -21,13 +21,13 @@ import { changingKeyRing } from './key-ring-change.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 export interface KeyRingSources {
-  /** In the form that `parseKeyRing` reads; then no file is read or written. */
+  /** The ring's text, as `parseKeyRing` reads it. When given, no file is read or written. */
   keyRing: string | undefined
-  /** Names of keys for SSE-KMS that the ring must have. */
+  /** Names of SSE-KMS keys that the ring must have. */
   kmsKeys: readonly string[]
 }
 
-/** The ring is not the one with which objects were encrypted. The message says what to restore. */
+/** The ring lacks keys with which objects were encrypted. The message says what to restore. */
 export class KeyRingRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -45,8 +45,8 @@ type KeyId = z.infer<typeof keyId>
 const knownKeysRecord = systemRecord('key-ring', z.object({ keys: z.array(keyId) }))
 
 /**
- * Opens the ring. With `owner`, makes the keys that are missing, and remembers all of them in the metadata: a later start that lacks one of them is
- * refused. Throws `KeyRingRefused`, `KeyRingBusy`, `ConfigurationError`.
+ * Opens the ring. With `owner`, makes the missing keys and records all keys in the metadata: a later start that lacks one is refused. Throws
+ * `KeyRingRefused`, `KeyRingBusy`, `ConfigurationError`.
  */
 export async function openKeyRing(
   kv: Kv,
@@ -64,9 +64,9 @@ export async function openKeyRing(
   if (given !== undefined && missing.length > 0) {
     throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing.join(', nor ')}`)
   }
-  // No other process would have what a worker made.
+  // A worker makes no keys, because no other process would have them.
   if (!owner && missing.length > 0) throw new KeyRingRefused(`${file} has no key named ${missing.join(', nor ')}`)
-  // A start that changes nothing writes nothing: its metadata may be read only.
+  // A start that changes nothing writes nothing, because its metadata may be read-only.
   if (owner && (missing.length > 0 || !(await isRemembered(kv, ring)))) {
     await changingKeyRing(file, clock, async () => {
       const found = await knownRing(kv, source, names)
@@ -84,7 +84,7 @@ async function knownRing(kv: Kv, source: RingSource, names: readonly string[]) {
   const before = await rememberedKeys(kv)
   const ring = source.read() ?? keyRing([])
   const after = await rememberedKeys(kv)
-  // A command in another process adds a key before it remembers it, and forgets a key before it removes it.
+  // A command in another process adds a key to the file before the metadata, and removes one from the metadata before the file.
   const throughout = before.filter(({ name, id }) => after.some((key) => key.name === name && key.id === id))
   refuseWithout(throughout, ring, source)
   return { ring, missing: names.filter((name) => ring.newest(name) === undefined) }
@@ -103,15 +103,15 @@ function refuseWithout(known: readonly KeyId[], ring: KeyRing, source: RingSourc
   }
 }
 
-/** Where a ring comes from. */
+/** The file or variable that a ring comes from. */
 interface RingSource {
-  /** Advice for an operator. */
+  /** Its name, for messages to the operator. */
   name: string
   /** `undefined`: there is none yet. Throws `ConfigurationError` when it is malformed. */
   read(): KeyRing | undefined
 }
 
-/** The ring of a serving process: it finds keys that a command adds meanwhile, and never wraps with a key that was replaced. */
+/** The ring of a serving process. It finds keys that a command adds meanwhile, and never wraps with a replaced key. */
 class OpenKeyRing implements KeysInUse {
   readonly #kv: Kv
   readonly #source: RingSource
@@ -132,14 +132,14 @@ class OpenKeyRing implements KeysInUse {
     return this.#ring.newest(name)
   }
 
-  /** A record may name a key that is newer than what was read of the ring. */
+  /** Reads the ring again for an unknown key, because a record may name a key added since the last read. */
   find(name: string, id: string): RingKey | undefined {
     const found = this.#ring.find(name, id)
     if (found !== undefined) return found
     try {
       this.#readAgain()
     } catch {
-      // Without the key, the object can't be read: its reader says so.
+      // The caller reports that the object can't be read without the key.
       return undefined
     }
     return this.#ring.find(name, id)
@@ -157,7 +157,7 @@ class OpenKeyRing implements KeysInUse {
     for (const { name } of this.#ring.keys) {
       const remembered = known.value.keys.filter((key) => key.name === name)
       const newest = this.#ring.newest(name)?.id
-      // A key that is not remembered yet is newer.
+      // A key that the metadata does not list yet is newer.
       if (remembered.slice(1).some(({ id }) => id === newest)) {
         throw new KeyRingRefused(`${this.#source.name} has an older key of ${name} before its newest one`)
       }
@@ -167,14 +167,14 @@ class OpenKeyRing implements KeysInUse {
 
   #readAgain(): void {
     const fresh = this.#source.read() ?? keyRing([])
-    // Retired keys stay for reads under way.
+    // Retired keys stay in memory for reads under way.
     this.#ring = keyRing([...fresh.keys, ...this.#ring.keys.filter(({ name, id }) => !fresh.find(name, id))])
   }
 }
 
 /**
- * Keeps a ring in its file, if it has one, and remembers which keys it holds. What is remembered is always in the file: a key is added to the file first, and removed
- * from it last. Nobody else may change the ring meanwhile: see `changingKeyRing`.
+ * Writes a ring to its file, if it has one, and lists its keys in the metadata. Every listed key is always in the file: keys are added to the file first,
+ * and removed from it last. Only one process may change the ring at a time: see `changingKeyRing`.
  */
 export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
   const kept = file === undefined ? ring : (readRing(file) ?? keyRing([]))
@@ -185,7 +185,7 @@ export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRin
   await writeRing(file, ring)
 }
 
-/** Whether the metadata remembers exactly these keys. */
+/** Whether the metadata lists exactly these keys. */
 export async function isRemembered(kv: Kv, ring: KeyRing): Promise<boolean> {
   const [kept] = await kv.get([knownKeysRecord.key])
   return kept?.value.equals(knownKeysRecord.seal({ keys: idsOf(ring) })) === true
@@ -198,7 +198,7 @@ async function writeRing(file: string | undefined, ring: KeyRing): Promise<void>
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
-/** What was found encrypted needs these keys too: a start that lacks one of them is refused. As `name id`. */
+/** Adds keys that recovered data needs, each as `name id`, to the metadata's list: a start that lacks one is refused. */
 export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<void> {
   const known = await rememberedKeys(kv)
   const others = [...found].flatMap((text) => {
@@ -209,7 +209,7 @@ export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<
   if (others.length > 0) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
 }
 
-/** Adds the keys of another ring to the file; the other ring's keys count as newer. */
+/** Adds the keys of another ring to the file. The other ring's keys count as newer. */
 export async function mergeKeyRing(file: string, text: string): Promise<void> {
   const other = parseRing(text, 'the backup')
   const kept = readRing(file)?.keys ?? []
@@ -217,12 +217,12 @@ export async function mergeKeyRing(file: string, text: string): Promise<void> {
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)
 }
 
-/** Synchronous, so that a reader that lacks a key gets it at once: the file is small. */
+/** Synchronous, so that a reader gets a missing key at once. The file is small. */
 function readRing(file: string): KeyRing | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
-    // A restored backup may have laxer permissions.
+    // A file restored from a backup may have laxer permissions.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

@@ -1,4 +1,4 @@
-/** What the metadata remembers of stores and locations, and what a changed configuration makes of it. Pure, except for reading and keeping the record. */
+/** The stores and locations that the metadata knows, and how a changed configuration changes them. Pure, except for reading and saving the record. */
 import { z } from 'zod'
 import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationSettings } from '../config/locations.ts'
@@ -21,7 +21,7 @@ const policy = z.discriminatedUnion('scheme', [
   }),
 ])
 
-/** By name. A store is known by its identity at its first use, a location by its definition, counted from 1. */
+/** Maps names to the identity that a store had at its first use, and to a location's definition with its version, counted from 1. */
 const placementRecord = systemRecord(
   'placement',
   z.object({
@@ -35,7 +35,7 @@ export interface KnownPlacement {
   locations: Record<string, { version: number; policy: LocationPolicy }>
 }
 
-/** The configured stores and locations can't be used with this data. The message says why and what to do. */
+/** The configured stores and locations can't be used with this data. The message says why, and what to do about it. */
 export class PlacementRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -69,7 +69,7 @@ export function nextLocations(
   )
 }
 
-/** The order of stores and of messages means nothing. */
+/** The text by which two definitions are compared. The order of stores and fields does not matter. */
 function canonical({ stores, ...policy }: LocationPolicy): string {
   const said = Object.entries(policy).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([[...stores].sort(), said])

@@ -1,4 +1,4 @@
-/** Identifies this metadata to its stores: by an id of its own, and by the last starts of servers on it. */
+/** Identifies this metadata to its stores, by its own id and by the latest server starts on it. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -19,15 +19,18 @@ const record = systemRecord(
   }),
 )
 
-/** For a process that only looks at stores. */
+/** The claimant for a process that only reads stores. */
 export async function readClaimant(kv: Kv): Promise<Claimant> {
   const { id, predecessors, starts } = (await readRecord(kv, record))?.value ?? { id: '', predecessors: [], starts: [] }
   return { metadataId: id, predecessors, starts }
 }
 
-/** For a process that claims stores. Each start, and each command that claims, leaves its name in the metadata, then in the stores. A server that runs meanwhile finds the name there. */
+/**
+ * The claimant for a process that claims stores. Each start, and each command that claims, writes its name to the metadata and then to the stores,
+ * where a server that still runs finds it.
+ */
 export async function recordStart(kv: Kv, clock: Clock, path: string): Promise<Claimant> {
-  // Where nothing can be written, nothing is claimed: the earlier starts count.
+  // When nothing can be written, nothing is claimed, and the earlier starts count.
   if ((await kv.integrity.damage()) !== undefined) return readClaimant(kv)
   for (;;) {
     const found = await readRecord(kv, record)
@@ -48,8 +51,8 @@ function claiming(claimant: Claimant, path: string): Claimant {
 }
 
 /**
- * Metadata from a backup or from stores gets an id of its own, because its origin may still be in use. It may claim the stores of that origin, and those of
- * the `owners` that were found on its stores.
+ * Gives metadata that came from a backup or from stores a new id, because its origin may still be in use. It may claim the stores of that origin, and
+ * those of the `owners` that were found on its stores.
  */
 export async function succeedMetadata(kv: Kv, clock: Clock, owners: Iterable<string>): Promise<void> {
   const { metadataId, predecessors } = await readClaimant(kv)

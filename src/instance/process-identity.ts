@@ -1,5 +1,5 @@
 /**
- * How the kernel knows a process. An id alone is not enough: ids are reused, and mean other processes in other containers. Linux only.
+ * The kernel's identity of a process. A process id alone is not enough: ids are reused, and differ between containers. Linux only.
  */
 import { readFile, readlink } from 'node:fs/promises'
 import { z } from 'zod'
@@ -8,9 +8,9 @@ export const processIdentity = z.object({
   pid: z.number(),
   /** Id of the machine's running kernel. */
   bootId: z.string(),
-  /** The namespace of the id. */
+  /** The namespace of the process id. */
   pidNamespace: z.string(),
-  /** Start time since the machine's start, in the kernel's ticks. */
+  /** When the process started, in the kernel's ticks since boot. */
   startedTicks: z.string(),
 })
 
@@ -25,7 +25,7 @@ export async function ownIdentity(): Promise<ProcessIdentity | undefined> {
   }
 }
 
-/** `undefined`: unknown, because the process is in another container or on another machine, or is this one, which may have given up. */
+/** `undefined`: unknown. The process is in another container or on another machine, or is this one, which may have released the directory. */
 export async function isLiving(identity: ProcessIdentity): Promise<boolean | undefined> {
   try {
     const { bootId, pidNamespace } = await ownNamespace()
@@ -48,7 +48,7 @@ async function startOf(pid: string): Promise<string | undefined> {
     if (error.code === 'ENOENT' || error.code === 'ESRCH') return undefined
     throw error
   })
-  // The name, in parentheses, may hold anything.
+  // The fields follow the name, which is in parentheses and may hold any characters.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ')
   return fields === undefined || fields[0] === 'Z' ? undefined : fields[19]
 }

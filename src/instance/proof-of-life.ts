@@ -1,6 +1,6 @@
 /**
- * Tells whether a process still lives. A living process listens on a socket, which the kernel closes when the process dies. Process ids would not do:
- * two containers that share a volume don't see each other's. If somebody removes the socket, the process makes it again. Knows nothing of what the process does.
+ * Tells whether a process is alive. A living process listens on a socket, which the kernel closes when the process dies. Process ids would not work,
+ * because two containers that share a volume don't see each other's. A process makes a removed socket again. Knows nothing about what the process does.
  */
 import { chmod, lstat, mkdtemp, open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
@@ -17,7 +17,7 @@ export interface ProofOfLife {
 const socketPathBytesMax = 100
 const suffix = '.sock'
 
-/** Lives until it is ended, or until this process dies. `name` must be unique. Lies in the temporary directory when `directory` can't hold sockets. */
+/** Creates a proof that lasts until `end`, or until this process dies. `name` must be unique. Uses the temporary directory if `directory` can't hold sockets. */
 export async function proveLife(directory: string, name: string): Promise<ProofOfLife> {
   try {
     return await listen(directory, name)
@@ -29,18 +29,18 @@ export async function proveLife(directory: string, name: string): Promise<ProofO
 
 export interface FoundProof {
   name: string
-  /** In doubt, a process counts as living. */
+  /** True in doubt. */
   lives: boolean
 }
 
-/** The proofs whose names have the given prefix. A process that has none here may be about to make it again. */
+/** The proofs whose names have the given prefix. A living process whose socket was removed may be missing until it makes the socket again. */
 export async function findProofs(directory: string, prefix: string): Promise<FoundProof[]> {
   const found: FoundProof[] = []
   for (const name of await proofs(directory, prefix)) found.push({ name, lives: await answers(directory, name) })
   return found
 }
 
-/** Names, with the given prefix, of processes that live. */
+/** Names of living processes with the given prefix. */
 export async function livingProofs(directory: string, prefix: string): Promise<string[]> {
   return (await findProofs(directory, prefix)).filter(({ lives }) => lives).map(({ name }) => name)
 }
@@ -75,7 +75,7 @@ async function listen(directory: string, name: string): Promise<ProofOfLife> {
     await closed(lost.server)
   }
   const timer = setInterval(() => {
-    // After a failure, the next look tries again.
+    // The next look retries after a failure.
     making ??= look()
       .catch(() => {})
       .finally(() => {
@@ -100,7 +100,7 @@ interface ListeningSocket {
   inode: number | undefined
 }
 
-/** Made in a directory that only this user may enter, and moved out of it once only this user may connect. */
+/** Creates the socket in a directory that only this user can enter, and moves it out when its permissions are set. */
 async function openSocket(directory: string, name: string): Promise<ListeningSocket> {
   if (process.platform === 'win32') return { server: await listenOn(pipeName(name)), inode: undefined }
   const making = await mkdtemp(join(directory, `${name}-`))
@@ -121,7 +121,7 @@ async function openSocket(directory: string, name: string): Promise<ListeningSoc
   }
 }
 
-/** `exclusive`: in a worker of a cluster, the primary would otherwise listen instead, and prove its own life. */
+/** Uses `exclusive`, because otherwise a cluster worker's primary would listen in its place, and prove its own life. */
 async function listenOn(path: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -159,7 +159,7 @@ async function answers(directory: string, name: string): Promise<boolean> {
   }
 }
 
-/** A socket's path may have some 100 bytes. On Linux, a longer one is reached through a descriptor of its directory. */
+/** A socket's path has a limit of about 100 bytes. On Linux, a longer one is reached through a descriptor of its directory. */
 async function socketAddress(directory: string, name: string): Promise<{ path: string; release(): Promise<void> }> {
   const path = join(directory, name + suffix)
   if (process.platform === 'win32') return { path: pipeName(name), release: async () => {} }

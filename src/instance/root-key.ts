@@ -1,4 +1,4 @@
-/** The key of the root account when nobody configured one: made at the first start, kept in the data directory. */
+/** The key of the root account when none is configured: made at the first start, and kept in the data directory. */
 import { chmod, readFile, stat } from 'node:fs/promises'
 import { type Clock, randomAccessKeyId, randomSecret } from '../clock.ts'
 import { type AccessKey, parseAccessKey } from '../config/accounts.ts'
@@ -6,11 +6,11 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 
 export interface RootKey extends AccessKey {
-  /** Made by this call, so never shown before. */
+  /** This call made the key, so nobody has seen it yet. */
   generated: boolean
 }
 
-/** Reads the key from `file`, or makes one and keeps it there. The caller owns the data directory, so nobody else makes one meanwhile. */
+/** Reads the key from `file`, or makes one and saves it there. The caller must own the data directory, so that no other process makes one meanwhile. */
 export async function keptRootKey(file: string, clock: Clock): Promise<RootKey> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -21,7 +21,7 @@ export async function keptRootKey(file: string, clock: Clock): Promise<RootKey> 
     await writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, 0o600)
     return { ...key, generated: true }
   }
-  // A restored backup may have laxer permissions.
+  // A file restored from a backup may have laxer permissions.
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
   return { ...parseAccessKey(parseJson(text, file), file), generated: false }
 }
@@ -36,7 +36,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** In AWS's form: 20 characters, and 40 (238 bits). */
+/** A key in AWS's form: an id of 20 characters, and a secret of 40 (238 bits). */
 export function randomKey(clock: Clock): AccessKey {
   return { accessKeyId: randomAccessKeyId(clock), secretAccessKey: randomSecret(clock) }
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Key, Kv, Version } from '../kv/kv.ts'
 import { packKey } from '../kv/ordered-key.ts'
 
-/** Everything under it belongs to no client, and survives a reset. */
+/** Records under this prefix belong to the server, not to clients, and survive a reset. */
 export const systemPrefix = packKey('s')
 
 export interface SystemRecord<T> {

@@ -1,4 +1,4 @@
-/** Marks metadata that a command is filling: until it has finished, nobody may take a part for the whole. */
+/** Marks metadata that a command is filling, so that no server starts on a part of it. */
 import { z } from 'zod'
 import type { Key, Kv } from '../kv/kv.ts'
 import { DataDirectoryRefused } from './data-directory.ts'
@@ -11,7 +11,7 @@ export async function markUnfinished(kv: Kv, command: string): Promise<void> {
   await kv.commit({ puts: [{ key: record.key, value: record.seal({ command }) }] })
 }
 
-/** The commit after which the metadata counts. */
+/** Makes the metadata valid by removing the mark. */
 export async function markFinished(kv: Kv): Promise<void> {
   await kv.commit({ deletes: [record.key] })
 }

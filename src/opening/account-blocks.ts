@@ -11,7 +11,7 @@ const everything = {
   restrictPublicBuckets: true,
 }
 
-/** `blockPublic`: accounts that have not said anything themselves block everything. */
+/** `blockPublic`: accounts without a setting of their own block everything. */
 export function openAccountBlocks(
   { publicAccessBlock, verbs }: Pick<ServedIdentities, 'publicAccessBlock' | 'verbs'>,
   { blockPublic }: { blockPublic: boolean },

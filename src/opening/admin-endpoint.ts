@@ -1,4 +1,4 @@
-/** The admin port over a server: its own listener, in the process that owns the data. */
+/** The admin port of a server: a listener of its own, in the process that owns the data. */
 import type { Logger } from 'pino'
 import { faultsInJson } from '../admin/answer.ts'
 import { explainAccess } from '../admin/explanation.ts'
@@ -25,27 +25,27 @@ export interface AdminEndpointOptions {
   listen: ListenAddress
   backend: Backend
   identities: Pick<ServedIdentities, 'credentials' | 'verbs' | 'publicAccessBlock'>
-  /** Accounts that have not said anything themselves block everything. */
+  /** Accounts without a setting of their own block everything. */
   blockPublic: boolean
   oidc: readonly OidcProvider[]
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
-  /** What the server says of itself. `undefined`: it does not serve S3 yet, or no more. */
+  /** The server's state. `undefined`: it does not serve S3 yet, or no longer. */
   serving(): Omit<ServerInfo, 'region'> | undefined
   log: Logger
 }
 
 export interface AdminEndpoint {
-  /** For clients on this machine. */
+  /** The URL for clients on this machine. */
   url: string
-  /** New connections get this certificate. */
+  /** Uses this certificate for new connections. */
   renewTls(pair: KeyPair): void
-  /** Answers the requests under way. */
+  /** Stops listening, and resolves when the requests under way are answered. */
   close(): Promise<void>
 }
 
-/** What clients may hold of it: people and scripts use it, and never many at once. */
+/** Small limits, because only a few people and scripts use this port at a time. */
 const bounds = {
   connectionsMax: limits.adminConnectionsMax,
   requestsInFlightMax: limits.adminConnectionsMax,
@@ -83,7 +83,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
   }
 }
 
-/** Only what no other location can replace makes a server unfit: one that is lost must not take every server out of a balancer. Pure. */
+/** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
   locations: readonly (Parameters<typeof isReady>[0] & Pick<LocationState, 'name'>)[],
   serving: boolean,

@@ -9,10 +9,10 @@ import type { ShardStore } from '../stores/shard-store.ts'
 
 const batchMax = 1000
 const firstKey = Buffer.alloc(0)
-/** No key starts with it: tables are named by letters. */
+/** Greater than every key, because a table's name is a letter. */
 const lastKey = Buffer.from([0xff])
 
-/** Metadata first: a request under way loses its bucket and fails cleanly, rather than finding a key whose data is gone. */
+/** Removes metadata first, so that a request under way loses its bucket and fails cleanly, and finds no key whose data is gone. */
 export async function emptyStore({ kv, blobs }: Backend): Promise<void> {
   await deleteRange(kv, firstKey, identities.start)
   await deleteRange(kv, identities.end, systemPrefix)

@@ -1,4 +1,4 @@
-/** The address that clients reach: the S3 port over a store, and what can go wrong in taking it. */
+/** The S3 port over a store, and the errors of listening on its address. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -22,7 +22,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   credentials: Credentials
   domains: readonly string[]
   region: string
-  /** Whose pages may use buckets without a CORS configuration. */
+  /** Origins whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
   /** See `PipelineOptions`. */
   trustedProxies?: readonly string[] | undefined
@@ -32,7 +32,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
-  /** Of objects whose clients send none. */
+  /** The checksum of objects that clients send without one. */
   defaultChecksum: 'none' | 'CRC64NVME'
   sigv2: 'off' | 'presigned' | 'all'
   /** Issuers of web identities. Absent: none. */
@@ -41,12 +41,12 @@ export interface S3PortOptions extends Partial<ClientSettings> {
 }
 
 export interface Endpoint {
-  /** For clients on this machine: a wildcard address is shown as the loopback one. */
+  /** The URL for clients on this machine: a wildcard address becomes the loopback one. */
   url: string
   port: number
-  /** New connections get this certificate. */
+  /** Uses this certificate for new connections. */
   renewTls(pair: KeyPair): void
-  /** Answers the requests under way. */
+  /** Stops listening, and resolves when the requests under way are answered. */
   close(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export class ListenFailed extends Error {
   }
 }
 
-/** Serves connections once told to listen, or given them. */
+/** The port serves connections after `listen`, or those given to `accept`. */
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
@@ -127,7 +127,7 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
   }
 }
 
-/** Call it before a first start makes anything, so that a failed one leaves nothing behind. Throws `ListenFailed`. */
+/** Call before a first start creates anything, so that a failed start leaves nothing behind. Throws `ListenFailed`. */
 export async function refuseTakenAddress(address: ListenAddress): Promise<void> {
   const server = createServer()
   try {
@@ -148,8 +148,8 @@ export function urlOf(host: string, port: number, { secure }: { secure: boolean 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /**
- * Which requests make a log line, and at what level: our failures always, the rest (refusals under overload too) only when asked for. Vendor headers without
- * effect make a line at debug level, for whoever asks why a client's header did nothing.
+ * Decides which requests are logged, and at what level: the server's failures always, the rest (refusals under overload too) only when the log level
+ * includes info. A vendor header without effect makes a line at debug level, to explain why a client's header did nothing.
  */
 export function logRequests(log: Logger): (line: RequestLog) => void {
   const logsAll = log.isLevelEnabled('info')

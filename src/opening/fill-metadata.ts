@@ -1,4 +1,4 @@
-/** Opens the metadata of a data directory for a command that fills it from elsewhere, all or nothing. It must hold nothing of clients before. */
+/** Opens the metadata of a data directory for a command that fills it from elsewhere, all or nothing. It must not hold clients' data yet. */
 import { systemClock } from '../clock.ts'
 import { opening } from '../closing-stack.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
@@ -18,41 +18,41 @@ import { openEngine } from './open-engine.ts'
 export interface FilledMetadata {
   kv: Kv
   directory: DataDirectory
-  /** Whether an entry of other metadata may be taken over: not who ran it, what long work it was at, nor what this command says of itself. */
+  /** Whether an entry of other metadata should be copied: not the record of its instance, its tasks, or a mark of unfinished metadata. */
   isWanted(key: Key): boolean
-  /** Opens any store, and remembers its owner: the next start on this metadata claims it. */
+  /** Allows any store to be opened, and records its owner, so that the next start on this metadata can claim it. */
   ownership: Ownership
-  /** The store of the data directory, made if it is lost. */
+  /** Opens the store of the data directory, or makes one if it is lost. */
   openDefaultStore(telling: Pick<DirectoryStoreOptions, 'onFatal' | 'warn'>): Promise<ShardStore>
 }
 
 export interface FillOptions {
   path: string
-  /** What to tell who finds it unfinished: `restore`, `recover`. */
+  /** The command to name if it is left unfinished: `restore` or `recover`. */
   command: string
   onFatal(error: Error): void
 }
 
-/** Records of the instance that fills, and of the filling. */
+/** The records of this instance, and the mark of unfinished metadata. */
 const ownKeys = [instanceKey, unfinishedKey]
 const isNotOurs = (key: Key): boolean => !ownKeys.some((own) => own.equals(key))
 const isWithin = ({ start, end }: KeyRange, key: Key): boolean =>
   Buffer.compare(start, key) <= 0 && Buffer.compare(key, end) < 0
-const clearedAtOnce = 1000
+const entriesPerCommit = 1000
 
 const firstKey = Buffer.alloc(0)
 const lastKey = Buffer.from([0xff])
 
 /**
- * What `fill` has put there counts once it has resolved. Before, or after a crash, no server starts on it, and the next such command begins anew.
- * Throws `DataDirectoryRefused` where there is metadata already, `InstanceInUse`.
+ * What `fill` writes becomes valid when `fill` has resolved. Before that, or after a crash, no server starts on it, and the next such command begins again.
+ * Throws `DataDirectoryRefused` when there is metadata already, and `InstanceInUse`.
  */
 export async function fillMetadata<T>(
   { path, command, onFatal }: FillOptions,
   fill: (metadata: FilledMetadata) => Promise<T>,
 ): Promise<T> {
   const directory = await prepareDataDirectory(path, { create: true })
-  // A server whose metadata was removed goes on, and would not know that another has begun.
+  // A server whose metadata was removed keeps running, and would not notice that other metadata exists.
   const living = await livingProofs(directory.path, 'instance-')
   if (living.length > 0) throw new DataDirectoryRefused(path, 'is in use by a server that runs. Stop it first')
   return opening(async (opened) => {
@@ -88,7 +88,7 @@ export async function fillMetadata<T>(
   })
 }
 
-/** A server that started on it and served nothing leaves system records. */
+/** Whether there are only system records, as a server leaves them that never served a request. */
 async function isEmpty(kv: Kv): Promise<boolean> {
   const gaps = [
     { start: firstKey, end: tasks.start },
@@ -102,7 +102,7 @@ async function isEmpty(kv: Kv): Promise<boolean> {
 
 async function clear(kv: Kv): Promise<void> {
   for (let start: Key = firstKey; ; ) {
-    const entries = await kv.range({ start, end: lastKey, limit: clearedAtOnce })
+    const entries = await kv.range({ start, end: lastKey, limit: entriesPerCommit })
     const last = entries.at(-1)
     if (last === undefined) return
     await kv.commit({ deletes: entries.map(({ key }) => key).filter(isNotOurs) })

@@ -1,4 +1,4 @@
-/** The composition root: alone picks engines and adapters, and opens them in visible order. Parses no options and handles no signals. */
+/** The composition root: the only place that picks engines and adapters. Opens them in visible order. Parses no options and handles no signals. */
 
 import { type Location, openBlobs } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
@@ -30,36 +30,36 @@ export interface OpenStore {
 
 export interface OpenData extends OpenStore {
   directory: DataDirectory
-  /** What worker processes name to share the directory. */
+  /** The id with which worker processes join. */
   instanceId: string
 }
 
 export interface OpenDataOptions {
   path: string
-  /** Whether to make a data directory of a missing or empty one. */
+  /** Whether to create a missing data directory, or to use an empty one. */
   create: boolean
   keys: KeyRingSources
   /** Stores and locations other than those in the data directory. Absent: none. */
   placement?: Placement
-  /** The instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
+  /** Id of the instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
-  /** This process only reads. It becomes no owner, and there may be one. */
+  /** This process only reads. It does not become the owner, and another process may be. */
   readOnly?: boolean
-  /** This process ends soon when another wants to be the owner: see `isOwnershipWanted`. */
+  /** This process ends soon when another one wants to own the directory: see `isOwnershipWanted`. */
   yieldsOwnership?: boolean
-  /** The placement may differ from the one that the data directory knows. What both know is opened. Needs `readOnly`. */
+  /** The placement may differ from the one that the data directory knows. Only what both know is opened. Needs `readOnly`. */
   dryRun?: boolean
-  /** An engine can't go on: the process, or what uses the data, must stop. */
+  /** Called when an engine can't go on: the process, or what uses the data, must stop. */
   onFatal(error: Error): void
-  /** Tells the operator about something wrong that harms nobody yet. */
+  /** Tells the operator about a problem that has done no harm yet. */
   warn(message: string): void
-  /** Tells the operator what the process goes by. */
+  /** Tells the operator about a choice that the process made. */
   inform(message: string): void
 }
 
 const clock: Clock = systemClock
 
-/** Metadata and data in memory, which end with the process. `kmsKeys`: names of keys for SSE-KMS, in addition to the default one. */
+/** Metadata and data in memory, which end with the process. `kmsKeys`: names of SSE-KMS keys, in addition to the default one. */
 export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
   const kv = memoryKv()
   const shards = memoryShardStore({ clock })
@@ -79,8 +79,8 @@ export interface OpenMetadata {
 }
 
 /**
- * The metadata alone, beside the process that owns the data directory if there is one. Records may be written: the engine puts the commits of all processes
- * in order. Shards may not: an owner that starts takes what was written to stores by no process of its own for left behind, and ends it. Throws
+ * Opens only the metadata, even while another process owns the data directory. The caller may write records, because the engine orders the commits of
+ * all processes. It may not write shards, because a starting owner removes unfinished writes of processes that are not its own. Throws
  * `DataDirectoryRefused`.
  */
 export async function openMetadata({
@@ -119,7 +119,7 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
     opened.add(() => shards.close())
     const placed = await openPlacement(
       kv,
-      // Only a start that may make a data directory may make stores.
+      // Only a start that may create a data directory, or its worker, may take over a changed configuration and so make stores.
       {
         configured: options.placement ?? { stores: [], locations: [] },
         owner,
@@ -157,14 +157,14 @@ async function joined(
   return { ...(await acquireInstanceLock(kv, path, clock, { yieldsOwnership })), owns: true }
 }
 
-/** One for the whole process, so that its memory bounds all stripes under way. Opening it checks it: a server does that at start. */
+/** Opens one code for the whole process, so that its memory bounds all stripes under way. Opening runs a self-check, which a server does at start. */
 function openErasureCodeOnce({ inform }: OpenDataOptions): () => ErasureCode {
   let opened: ErasureCode | undefined
   return () => {
     if (opened !== undefined) return opened
     opened = openErasureCode()
     inform(`erasure coding uses the kernel ${opened.kernelName}`)
-    // Older engines lack the fastest: no reason to be alarmed.
+    // Information, not a warning: older engines lack the fastest kernels.
     for (const { name, reason } of opened.rejectedKernels)
       inform(`erasure coding can't use the kernel ${name}: ${reason}`)
     return opened
@@ -235,7 +235,7 @@ function refusedDefault({ path }: DataDirectory, known: string | undefined, { me
   )
 }
 
-/** At first start the metadata learns its store, which must hold nothing yet. */
+/** Records the store in the metadata at the first start. The store must be empty. */
 async function adopt(kv: Kv, shards: ShardStore, directory: DataDirectory): Promise<void> {
   for await (const _ of shards.list()) {
     throw new DataDirectoryRefused(

@@ -1,4 +1,4 @@
-/** Opens the metadata engine of a data directory, and tells it how records of each room are verified. */
+/** Opens the metadata engine of a data directory, and tells it how to verify the records of each room. */
 import { isSealed, systemPrefix } from '../instance/sealed-record.ts'
 import type { Key, Kv } from '../kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../kv/lmdb.ts'

@@ -1,6 +1,6 @@
 /**
- * Opens the configured stores for the locations over them. A store is used only if it is the one that the metadata knows by its name; one that is missing, empty
- * or another's is left out, and no store is made anew in its place.
+ * Opens the configured stores for the locations over them. A store is used only if it is the one that the metadata knows by its name. One that is missing,
+ * empty or foreign is left out, and never replaced by a new one.
  */
 
 import type { Location } from '../blobs/blobs.ts'
@@ -25,17 +25,17 @@ import { removedLocation, removedStore, unreadableLocation } from './placement-r
 
 export interface PlacementOptions extends Telling {
   configured: Placement
-  /** This process owns the data directory: it decides whether the stores will do, for its workers too. */
+  /** This process owns the data directory, and decides for its workers too whether there are enough stores. */
   owner: boolean
-  /** Whether a changed configuration is taken over. Without, one that lacks what the metadata knows is refused. */
+  /** Takes over a changed configuration. Otherwise one that lacks what the metadata knows is refused. */
   adopt: boolean
-  /** A changed configuration is neither taken over nor refused: what both know is opened. */
+  /** Neither takes over nor refuses a changed configuration: opens what both know. */
   dryRun?: boolean | undefined
 }
 
 export interface OpenPlacement {
   locations: Location[]
-  /** Every configured store: some may be in no location any more. */
+  /** Every configured store. Some may no longer belong to a location. */
   stores: GuardedStore[]
 }
 
@@ -112,14 +112,14 @@ async function refuseRemovals(kv: Kv, known: KnownPlacement, configured: Placeme
   for (const [name, { storeId }] of Object.entries(known.stores)) {
     if (configured.stores.some((store) => store.name === name)) continue
     for await (const { owner, manifest } of everyReference(kv)) {
-      // Snapshots are made again where there are stores.
+      // Snapshots don't count, because they are made again on the other stores.
       if (owner.kind === 'snapshot' || !manifest.shards.some((shard) => shard.storeId === storeId)) continue
       throw new PlacementRefused(removedStore(name, owner))
     }
   }
 }
 
-/** Makes stores where the metadata knows none of their name. */
+/** Makes the stores whose names the metadata does not know. */
 async function nextPlacement(known: KnownPlacement, options: PlacementOptions): Promise<KnownPlacement> {
   const { stores, locations } = options.configured
   const next: KnownPlacement = { stores: {}, locations: nextLocations(known.locations, locations) }
@@ -135,8 +135,8 @@ async function nextPlacement(known: KnownPlacement, options: PlacementOptions): 
 }
 
 /**
- * Puts a new, empty store in the place of one that is lost, and queues for repair what had copies there: resolves with how many blobs that is. Repeating it
- * after a crash goes on. Servers that run take the new one up when they next look at the lost one.
+ * Replaces a lost store by a new, empty one, and queues the blobs that had copies there for repair. Resolves with their number. After a crash, calling it
+ * again continues. Running servers take up the new store when they next look at the lost one.
  */
 export async function replaceStore(
   { kv, blobs, clock }: Backend,
@@ -151,11 +151,11 @@ export async function replaceStore(
   const storeId = await newStore(settings, making)
   if (lost !== undefined) await queueWhatLayIn(lost, { kv, clock })
   await savePlacement(kv, { ...known, stores: { ...known.stores, [settings.name]: { storeId } } }, version)
-  // Again, for what a server committed meanwhile: from now on nothing is written to the lost one.
+  // Runs again for what a server committed meanwhile. From now on, nothing is written to the lost store.
   return lost === undefined ? 0 : queueWhatLayIn(lost, { kv, clock })
 }
 
-/** Resolves with how many blobs that is. */
+/** Queues the lost store's blobs for repair. Resolves with their number. */
 async function queueWhatLayIn(lost: string, { kv, clock }: Pick<Backend, 'kv' | 'clock'>): Promise<number> {
   let queued = 0
   let puts: Put[] = []
@@ -173,7 +173,7 @@ async function queueWhatLayIn(lost: string, { kv, clock }: Pick<Backend, 'kv' | 
   return queued
 }
 
-/** A store must be empty when it is first used: what it holds else would look like garbage. */
+/** Makes a store. It must be empty, because anything in it would look like garbage. */
 async function newStore(settings: StoreSettings, telling: Telling): Promise<string> {
   const { name } = settings
   const fatal: Error[] = []

@@ -1,4 +1,4 @@
-/** Opens every store that the configuration names, without metadata that would know them, and has the metadata rebuilt from what they hold. */
+/** Opens every configured store without metadata that knows them, and rebuilds the metadata from what they hold. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Location, openBlobs } from '../blobs/blobs.ts'
@@ -23,9 +23,9 @@ import { requirePackages, storeOpener } from './open-stores.ts'
 export interface RecoveryOptions {
   path: string
   placement: Placement
-  /** Owns buckets whose owner nothing tells. */
+  /** The owner of buckets whose owner can't be found. */
   owner: string
-  /** Data that nothing references and that is younger may be of a write under way when the snapshot was taken. */
+  /** Unreferenced data younger than this may belong to a write that was under way at the time of the snapshot. */
   graceMs: number
   onFatal(error: Error): void
   warn(message: string): void
@@ -101,7 +101,7 @@ async function rebuild(
   await rememberPlacement(kv, stores, placement)
 }
 
-/** The data directory's own, made if it is lost; and those of the configuration that are there. */
+/** Opens the data directory's own store, made if it is lost, and those configured stores that exist. */
 async function openStores(
   { ownership, openDefaultStore }: FilledMetadata,
   { placement, onFatal, warn }: RecoveryOptions,
@@ -133,7 +133,7 @@ function refuseTwice(name: string, { storeId }: ShardStore, byName: ReadonlyMap<
   throw new PlacementRefused(`stores.${other[0]} and stores.${name} are one and the same store`)
 }
 
-/** Apart from the metadata, which would keep the room that it takes. */
+/** A database of its own, because the metadata's file would never shrink again. */
 async function openStaging(
   { directory }: FilledMetadata,
   { onFatal }: RecoveryOptions,
@@ -147,7 +147,7 @@ async function openStaging(
   return kv
 }
 
-/** What the snapshot remembers, with the stores as they are now. One that is missing and unknown gets an id that none has: it stays out until it is replaced. */
+/** Combines the snapshot's placement with the stores found. A missing, unknown store gets an unused id, and so stays out of use until it is replaced. */
 async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, locations }: Placement): Promise<void> {
   const { known, version } = await readKnownPlacement(kv)
   const idOf = ({ name }: StoreSettings): string =>

@@ -1,4 +1,4 @@
-/** Data that a server serves: opened, and looked after by the background jobs until it is closed. */
+/** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
@@ -50,7 +50,7 @@ export function openServedMemory(
   })
 }
 
-/** Gives what stops them. */
+/** Returns a function that stops the jobs. */
 function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog): () => Promise<void> {
   const jobs = startJobs({
     backend,

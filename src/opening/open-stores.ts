@@ -9,30 +9,30 @@ import type { ShardStore } from '../stores/shard-store.ts'
 import type { Ownership } from '../stores/store-claim.ts'
 
 export interface Opening {
-  /** No other process has it open: what is marked as being written was left by processes that died. */
+  /** No other process has the store open, so unfinished writes in it were left by dead processes. */
   first: boolean
-  /** Make a store where nothing is yet. */
+  /** Make a new store if there is none. */
   create?: boolean
-  /** The store that the metadata knows there. */
+  /** Id of the store that the metadata knows there. */
   knows?: string
-  /** The store can promise nothing any more. */
+  /** Called when the store can no longer keep its promises. */
   onFatal(error: Error): void
 }
 
 export interface Telling {
   clock: Clock
   warn(message: string): void
-  /** Who opens stores. `takes` and `met`: see `Ownership`. */
+  /** The metadata that opens stores. See `Ownership`. */
   ownership: Omit<Ownership, 'knows'>
 }
 
-/** What a store is called in messages: where it lies. */
+/** The name of a store in messages: its address. */
 export function placeName(settings: StoreSettings): string {
   if (settings.type === 'directory') return settings.path
   return `${settings.endpoint} ${settings.bucket}/${settings.prefix}`
 }
 
-/** Opens a store, and opens it again after it was out of use: by one process, through one of these. */
+/** Returns a function that opens a store, at start and again after it was out of use. A process needs one opener per store. */
 export function storeOpener(
   settings: StoreSettings,
   { ownership, ...telling }: Telling,
@@ -45,7 +45,7 @@ export function storeOpener(
   }
 }
 
-/** Throws `ConfigurationError` when a package is missing that some store needs. */
+/** Throws `ConfigurationError` when a package that a store needs is missing. */
 export async function requirePackages(stores: readonly StoreSettings[]): Promise<void> {
   const remote = stores.find(({ type }) => type === 's3')
   if (remote === undefined) return

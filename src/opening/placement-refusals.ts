@@ -1,22 +1,22 @@
-/** Why a changed configuration of stores and locations is refused: at start, and in a plan before. Pure. */
+/** The reasons why a changed configuration of stores and locations is refused, at start and in a plan. Pure. */
 import { type LocationPolicy, lossesSurvived } from '../blobs/location-policy.ts'
 import type { BlobOwner } from '../records/keyspace.ts'
 
 const namesShown = 5
 
-/** `buckets`: those that are in it. */
+/** `buckets`: the buckets in the location. */
 export function removedLocation(name: string, buckets: readonly string[]): string {
   const more = buckets.length > namesShown ? ` and ${buckets.length - namesShown} more` : ''
   return `[locations.${name}] was removed from the configuration, but it is the location of ${buckets.slice(0, namesShown).join(', ')}${more}. Put it back`
 }
 
-/** `example`: what some of its data is of. */
+/** `example`: the owner of some data on the store. */
 export function removedStore(name: string, example: BlobOwner): string {
   const owner = example.kind === 'version' ? `bucket ${example.bucket}` : 'a multipart upload'
   return `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${owner}. Put it back`
 }
 
-/** With more stores out of use than may be lost, some data may lie in too few of the others. */
+/** With more stores out of use than may be lost, too few of the others may hold some data. */
 export function unreadableLocation(
   name: string,
   policy: LocationPolicy,

@@ -1,4 +1,4 @@
-/** Checks what an application gives `startServer`. Messages name the option and its value: nobody sees a command line that could. */
+/** Checks the options of `startServer`. Messages name the option and its value, because there is no command line that shows them. */
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { checkHostNames } from '../config/host-names.ts'
 import { addressRanges, domains, endpointUrls, type Kind, keyNames, origins, region } from '../config/kinds.ts'

@@ -1,4 +1,4 @@
-/** Temporary keys over what a process has: the ring that seals them, the keys that they hang on, and the issuers that are trusted. */
+/** Wires temporary keys to the process's key ring, which seals them, to their parent keys, and to the trusted issuers. */
 import type { Credentials } from '../auth/credentials.ts'
 import { openSessions } from '../auth/sessions.ts'
 import type { Clock } from '../clock.ts'

@@ -1,5 +1,5 @@
 /**
- * AssumeRoleWithWebIdentity: temporary keys of whoever an OpenID Connect issuer signed in, with the policies that its token names.
+ * AssumeRoleWithWebIdentity: temporary keys for a user whom an OpenID Connect issuer signed in, with the policies that the token names.
  * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
  */
 import { webUser } from '../auth/sessions.ts'

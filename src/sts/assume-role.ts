@@ -1,4 +1,4 @@
-/** AssumeRole: temporary keys of the caller, which a session policy narrows. https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
+/** AssumeRole: temporary keys of the caller, restricted by a session policy. https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
 import type { StsAction } from './action.ts'
 import { issueKeys } from './issue.ts'
 import { checkLength, optionalText, readDuration, refuseParameters } from './parameters.ts'
@@ -15,7 +15,7 @@ import {
 } from './session-parts.ts'
 import { StsError } from './sts-error.ts'
 
-/** What they ask for would not be kept. */
+/** Refused because the server does not enforce what these parameters ask for. */
 const refused = [
   'PolicyArns',
   'ProvidedContexts',
@@ -36,7 +36,7 @@ export const assumeRole: StsAction = {
     caller.refuseDenied('sts:AssumeRole')
     refuseParameters(parameters, refused)
     checkRoleArn(parameters)
-    // What a role's trust policy could ask for. There is none, so that nothing depends on it.
+    // A role's trust policy could require this id. There are no roles, so it is only checked for its form.
     const externalId = optionalText(parameters, 'ExternalId')
     if (externalId !== undefined) checkLength('ExternalId', externalId, 2, 1224)
     const name = readSessionName(parameters)

@@ -1,4 +1,4 @@
-/** GetCallerIdentity: who signs with this key. Nothing can deny it, as in AWS. https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
+/** GetCallerIdentity: who signs with this key. As in AWS, no policy can deny it. https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
 import type { StsAction } from './action.ts'
 import { arnOf, userIdOf } from './session-parts.ts'
 

@@ -5,7 +5,7 @@ import { readDuration, refuseParameters } from './parameters.ts'
 import { holderOf, shownKeys } from './session-parts.ts'
 import { StsError } from './sts-error.ts'
 
-/** A second factor would be left unchecked, and AWS takes no policy here either. */
+/** Refused because the server does not check a second factor, and AWS accepts no policy here either. */
 const refused = ['Policy', 'PolicyArns', 'SerialNumber', 'TokenCode']
 
 const duration = { min: 900, max: 129_600, initial: 43_200 }

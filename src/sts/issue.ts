@@ -1,10 +1,10 @@
-/** Makes temporary keys: draws them and seals their session. Decides nothing. */
+/** Issues temporary keys: generates them and seals their session. Decides nothing. */
 import { type Session, sealSession } from '../auth/session-token.ts'
 import { limits } from '../limits.ts'
 import type { StsContext } from './action.ts'
 import { StsError } from './sts-error.ts'
 
-/** What is shown of temporary keys, once. */
+/** Temporary keys as the answer shows them, once. */
 export interface IssuedKeys {
   accessKeyId: string
   secretAccessKey: string
@@ -12,7 +12,7 @@ export interface IssuedKeys {
   expiresMs: number
 }
 
-/** A session without its keys and the time of its making. */
+/** A session before it gets its keys and its time of issue. */
 export type NewSession = Omit<Session, 'accessKeyId' | 'secretAccessKey' | 'issuedMs'>
 
 /** Throws PackedPolicyTooLarge. */
@@ -34,7 +34,7 @@ export async function issueKeys(
   return { accessKeyId, secretAccessKey, sessionToken, expiresMs: session.expiresMs }
 }
 
-/** Of temporary keys, as AWS marks them. */
+/** AWS's prefix of temporary keys. */
 const temporaryPrefix = 'ASIA'
 const accessKeyBytes = 10
 const secretBytes = 30

@@ -1,10 +1,10 @@
 /** The parameters of a request for temporary keys, read and checked as AWS STS checks them. Pure. */
 import { StsError } from './sts-error.ts'
 
-/** By name. */
+/** Values by parameter name. */
 export type Parameters = ReadonlyMap<string, string>
 
-/** Throws ValidationError when a parameter comes twice: two readers could each mean another of the two. */
+/** Throws ValidationError when a parameter comes twice: two readers could each take a different one. */
 export function onceEach(sent: Iterable<readonly [name: string, value: string]>): Parameters {
   const parameters = new Map<string, string>()
   for (const [name, value] of sent) {
@@ -14,7 +14,7 @@ export function onceEach(sent: Iterable<readonly [name: string, value: string]>)
   return parameters
 }
 
-/** `undefined`: it was not sent, or is empty, as some clients send what they don't use. */
+/** `undefined`: it was not sent, or is empty. Some clients send parameters empty that they don't use. */
 export function optionalText(parameters: Parameters, name: string): string | undefined {
   return parameters.get(name) || undefined
 }
@@ -28,7 +28,7 @@ export function requiredText(parameters: Parameters, name: string): string {
 export function checkLength(name: string, value: string, charsMin: number, charsMax: number): string {
   if (value.length < charsMin)
     throw violation(value, name, `Member must have length greater than or equal to ${charsMin}`)
-  // Without the value, which is long.
+  // The message leaves the value out, because it is long.
   if (value.length > charsMax) throw violation('', name, `Member must have length less than or equal to ${charsMax}`)
   return value
 }
@@ -44,7 +44,7 @@ export interface SecondsRange {
   initial: number
 }
 
-/** DurationSeconds. */
+/** Reads DurationSeconds. Throws ValidationError. */
 export function readDuration(parameters: Parameters, { min, max, initial }: SecondsRange): number {
   const name = 'DurationSeconds'
   const text = optionalText(parameters, name)
@@ -56,7 +56,7 @@ export function readDuration(parameters: Parameters, { min, max, initial }: Seco
   return seconds
 }
 
-/** Throws NotImplemented by name: what they ask for would not be kept. Lists are sent as `Tags.member.1.Key`. */
+/** Throws NotImplemented for parameters that the server would not enforce. Matches lists too, which are sent as `Tags.member.1.Key`. */
 export function refuseParameters(parameters: Parameters, refused: readonly string[]): void {
   for (const [name, value] of parameters) {
     const head = name.split('.')[0] ?? name

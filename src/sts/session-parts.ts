@@ -1,4 +1,4 @@
-/** What the actions have in common: who a caller stands for, what a session may at most, and how keys are shown. */
+/** What the actions share: the parent of a session, the limits of a session, and how keys are shown. */
 import type { AccessPrincipal } from '../access/access-request.ts'
 import { parsePolicy } from '../access/parse-policy.ts'
 import { principalArn, userId } from '../access/principal-values.ts'
@@ -10,7 +10,7 @@ import type { IssuedKeys } from './issue.ts'
 import { checkLength, checkPattern, optionalText, type Parameters } from './parameters.ts'
 import { StsError } from './sts-error.ts'
 
-/** Whom the caller's temporary keys hang on, and until when they can last at most. Those of a temporary key hang on what it hangs on. */
+/** The parent of the caller's new temporary keys, and when they must end. A caller with temporary keys passes on their parent. */
 export function holderOf(
   principal: Principal,
   { sessions, credentials }: StsContext,
@@ -20,7 +20,7 @@ export function holderOf(
   }
   const { accessKeyId } = principal
   const parent = credentials.keyOf(accessKeyId)
-  // It went away while its request was under way.
+  // The key was removed while its request was under way.
   if (parent === undefined) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } })
   const holder = { kind: 'key', accessKeyId, secretTag: secretTag(parent.secretAccessKey) } as const
   return { holder, untilMs: parent.expiresMs ?? Number.POSITIVE_INFINITY }
@@ -28,7 +28,7 @@ export function holderOf(
 
 const policyCharsMax = 2048
 
-/** The session policy. Throws ValidationError, MalformedPolicyDocument. */
+/** Reads the session policy. Throws ValidationError, MalformedPolicyDocument. */
 export function readSessionPolicy(parameters: Parameters): string | undefined {
   const policy = optionalText(parameters, 'Policy')
   if (policy === undefined) return undefined
@@ -42,7 +42,7 @@ export function readSessionPolicy(parameters: Parameters): string | undefined {
   }
 }
 
-/** Any ARN stands for the caller, or for the web identity: there are no roles. MinIO's clients need not name one. */
+/** Any ARN stands for the caller or the web identity, because there are no roles. It can be missing, as MinIO's clients leave it out. */
 export function checkRoleArn(parameters: Parameters): void {
   const arn = optionalText(parameters, 'RoleArn')
   if (arn === undefined) return
@@ -57,7 +57,7 @@ export function readSessionName(parameters: Parameters): string | undefined {
   return checkPattern('RoleSessionName', name, /^[\w+=,.@-]*$/)
 }
 
-/** How policies name who signs. */
+/** The ARN by which policies name the signer. */
 export function arnOf(principal: Principal): string {
   return principalArn(accessPrincipal(principal)) ?? ''
 }
@@ -79,12 +79,12 @@ export function shownKeys({ accessKeyId, secretAccessKey, sessionToken, expiresM
   }
 }
 
-/** The principal does not change with the role, so neither does its ARN: policies that name it go on to apply. */
+/** The principal does not change with the role, so its ARN stays the same, and policies that name it still apply. */
 export function assumedRoleUser(arn: string, id: string, name: string | undefined): StsResult {
   return { AssumedRoleId: name === undefined ? id : `${id}:${name}`, Arn: arn }
 }
 
-/** In percent of what is allowed. */
+/** The policy's size in percent of the maximum. */
 export function packedSize(policy: string | undefined): StsResult {
   return policy === undefined ? {} : { PackedPolicySize: String(Math.ceil((100 * policy.length) / policyCharsMax)) }
 }

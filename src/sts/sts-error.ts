@@ -1,4 +1,4 @@
-/** The one table of errors of the API for temporary keys: codes as AWS STS has them, with their HTTP status. */
+/** The error table of the API for temporary keys: AWS STS's codes with their HTTP status. */
 
 export const stsErrorTable = {
   AccessDenied: 403,
@@ -24,7 +24,7 @@ export type StsErrorCode = keyof typeof stsErrorTable
 export class StsError extends Error {
   readonly code: StsErrorCode
   readonly status: number
-  /** For the log: what decided, which is not for the client. */
+  /** Why access was denied: for the log, never for the client. */
   readonly reason: string | undefined
 
   /** `message` is sent to the client. */

@@ -1,4 +1,4 @@
-/** The API for temporary keys: which actions there are, and what runs them. Knows no HTTP. */
+/** The API for temporary keys: the table of actions, and the function that runs them. Knows no HTTP. */
 
 import { type Caller, type StsAction, type StsContext, type StsResult, stsVersion } from './action.ts'
 import { assumeRole } from './assume-role.ts'
@@ -15,7 +15,7 @@ export const stsActions: readonly StsAction[] = [
   getSessionToken,
 ]
 
-/** What AWS or MinIO have, and this server refuses by name. */
+/** Actions of AWS or MinIO that this server refuses by name. */
 const refusedActions: ReadonlySet<string> = new Set([
   'AssumeRoleWithCertificate',
   'AssumeRoleWithClientGrants',

@@ -1,7 +1,7 @@
-/** Fetches small documents of an issuer: bounded in time and size, and never redirected. Knows no tokens. */
+/** Fetches small documents from an issuer, with limits on time and size, and without redirects. Knows no tokens. */
 import { limits } from '../../limits.ts'
 
-/** The issuer can't be had, or answers what it must not. The message names no address: it may be logged, and clients are told less. */
+/** The issuer can't be reached, or its answer is invalid. The message names no address, because it may be logged. Clients get less detail. */
 export class IssuerUnreachable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -14,7 +14,7 @@ export async function fetchBytes(url: string, signal?: AbortSignal): Promise<Buf
   const deadline = AbortSignal.timeout(limits.oidcAnswerMs)
   try {
     const response = await fetch(url, {
-      // An issuer that sends elsewhere would have others vouch for it.
+      // A redirect would let another host vouch for the issuer.
       redirect: 'manual',
       headers: { accept: 'application/json' },
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),

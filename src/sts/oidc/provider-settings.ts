@@ -1,22 +1,22 @@
-/** An OpenID Connect issuer, as the configuration trusts it. */
+/** An OpenID Connect issuer that the configuration trusts. */
 export interface OidcProvider {
-  /** Names its users: `arn:aws:iam::main:user/NAME/SUBJECT`. */
+  /** Part of its users' ARNs: `arn:aws:iam::main:user/NAME/SUBJECT`. */
   name: string
-  /** As its tokens and its discovery document say it. */
+  /** The issuer's URL, exactly as in its tokens and its discovery document. */
   issuer: string
-  /** What tokens must have been made for: `aud`. */
+  /** The audience (`aud`) that tokens must have. */
   clientId: string
-  /** The claim that lists names of policies. */
+  /** The claim that lists the names of policies. */
   claim: string
-  /** Id of the account whose users they become. */
+  /** Id of the account whose users the signed-in people become. */
   account: string
-  /** Where its keys are. Absent: the discovery document says it. */
+  /** The URL of its keys. Absent: the discovery document names it. */
   jwksUrl?: string | undefined
 }
 
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** Whether an issuer may be asked there. What comes without TLS can be anybody's, but for what comes from this machine. */
+/** Whether keys may be fetched from this URL: over TLS, or from this machine. Anything else could be forged. */
 export function isTrustedAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

@@ -1,4 +1,4 @@
-/** Verifies tokens of OpenID Connect issuers: by whom, for whom, until when, and which policies they name. */
+/** Verifies tokens of OpenID Connect issuers: their issuer, audience and expiry, and the policies that they name. */
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
@@ -11,11 +11,11 @@ export interface WebIdentity {
   provider: OidcProvider
   subject: string
   audience: string
-  /** Names, some of which may be none of any policy. */
+  /** Names of policies, some of which may not exist. */
   policies: readonly string[]
   /** When the token expires. */
   expiresMs: number
-  /** What policies can ask for, by name in lower case. */
+  /** The claims that policies can test, by lower-case name. */
   claims: Readonly<Record<string, string | readonly string[]>>
 }
 
@@ -24,7 +24,7 @@ export interface WebIdentities {
   verify(token: string): Promise<WebIdentity>
 }
 
-/** With a key that anybody may know, a shared secret would be none; and `none` would be no signature. */
+/** Only algorithms with a public key: a published key can't serve as a shared secret, and `none` is no signature. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 
 export function openWebIdentities(providers: readonly OidcProvider[], clock: Clock): WebIdentities {
@@ -49,7 +49,7 @@ export function openWebIdentities(providers: readonly OidcProvider[], clock: Clo
   }
 }
 
-/** Nothing of it is verified. */
+/** The issuer that a token names. Nothing is verified yet. */
 function claimedIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss
@@ -64,7 +64,7 @@ async function verified(token: string, provider: OidcProvider, keys: IssuerKeys,
     audience: provider.clientId,
     algorithms,
     requiredClaims: ['exp', 'sub'],
-    // Of `nbf`: that the token has not expired is checked again, without tolerance.
+    // This is for `nbf`: the expiry is checked again below, without tolerance.
     clockTolerance: limits.oidcClockToleranceSeconds,
     currentDate: new Date(clock.now()),
   })
@@ -88,7 +88,7 @@ function webIdentity(provider: OidcProvider, payload: JWTPayload, clock: Clock):
   }
 }
 
-/** A list, or names with commas between them. */
+/** Reads a list, or a string of names separated by commas. */
 function policyNames(value: unknown, claim: string): readonly string[] {
   if (value === undefined) return []
   const list: unknown[] = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [undefined]
@@ -97,7 +97,7 @@ function policyNames(value: unknown, claim: string): readonly string[] {
   throw new StsError('IDPRejectedClaim', `The claim ${claim} must list names of policies.`)
 }
 
-/** What a condition could compare: texts, numbers, Booleans, and lists of them. Policies that come later may name any of them. */
+/** The claims that a condition can compare: strings, numbers, booleans, and lists of them. Future policies may name any of them. */
 function namedClaims(payload: JWTPayload): WebIdentity['claims'] {
   const claims: Record<string, string | readonly string[]> = Object.create(null)
   let bytes = 0
@@ -105,7 +105,7 @@ function namedClaims(payload: JWTPayload): WebIdentity['claims'] {
     const lowerName = name.toLowerCase()
     const kept = Array.isArray(value) ? value.flatMap((item) => comparable(item) ?? []) : comparable(value)
     if (kept === undefined) continue
-    // Conditions ignore case, so that nobody could tell which is meant.
+    // Conditions ignore case, so the two would be ambiguous.
     if (lowerName in claims) throw invalid('The token has two claims whose names differ in case alone.')
     claims[lowerName] = kept
     bytes += Buffer.byteLength(JSON.stringify([name, kept]))
@@ -127,7 +127,7 @@ const expired = (): StsError =>
 const isWrongAudience = (error: unknown): boolean =>
   error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud'
 
-/** What the client is told. */
+/** The error for the client. */
 function stsError(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) return expired()
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -143,7 +143,7 @@ function stsError(error: unknown): unknown {
     const reason = error.message
     return new StsError('IDPCommunicationError', "The issuer's keys can't be had. Try again.", reason)
   }
-  // Which of them it was helps nobody who has a right token.
+  // The client is not told which check failed: that helps nobody with a valid token.
   if (error instanceof errors.JOSEError) return invalid('The signature of the token is missing or not valid.')
   return error
 }

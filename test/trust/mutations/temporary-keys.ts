@@ -93,8 +93,8 @@ export const temporaryKeyMutations: readonly Mutation[] = [
   {
     name: 'the body of a request for temporary keys is not held to its digest',
     file: 'auth/verify.ts',
-    find: 'if (said !== undefined && said !== bodySha256) {',
-    replace: 'if (said === "") {',
+    find: 'if (declared !== undefined && declared !== bodySha256) {',
+    replace: 'if (declared === "") {',
     suite: sts,
   },
   {
