@@ -8,7 +8,7 @@ export function adminPage(operations: readonly AdminOperation[]): string {
     '',
     '<!-- Generated from the operations’ declarations by `npm run docs`. Do not edit. -->',
     '',
-    'What `holdfast accounts`, `users`, `policies` and `keys` ask of a running server ([Users and keys](running.md#users-and-keys)), anything else can ask, too:',
+    'What `holdfast accounts`, `users`, `policies` and `keys` ask of a running server ([Users and keys](access.md#users-and-keys)), anything else can ask, too:',
     '',
     '- Requests are signed with Signature Version 4 in the `Authorization` header, as for S3 (service `s3`), and with the SHA-256 of the body in `x-amz-content-sha256`.',
     '- Input is a JSON object of at most 1 MiB; of a GET, the query. An unknown field is refused. A question mark marks what may be left out. Times are ISO 8601 with a zone.',

@@ -81,7 +81,7 @@ const accounts: readonly string[] = [
 const issuers: readonly string[] = [
   '## Issuers of OpenID Connect',
   '',
-  'Whoever an issuer signed in exchanges its token for [temporary keys](running.md#temporary-keys). Name one issuer in a table, or several as `[[access.oidc]]`, each with',
+  'Whoever an issuer signed in exchanges its token for [temporary keys](access.md#temporary-keys). Name one issuer in a table, or several as `[[access.oidc]]`, each with',
   'a `name` of its own. They are read at the start.',
   '',
   '```toml',

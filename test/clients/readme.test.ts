@@ -21,7 +21,10 @@ interface Snippet {
   code: string
 }
 
-const pages = ['README.md', ...['running', 'disks', 'object-lock'].map((name) => `docs/${name}.md`)]
+const pages = [
+  'README.md',
+  ...['running', 'access', 'proxies', 'websites', 'disks', 'object-lock'].map((name) => `docs/${name}.md`),
+]
 const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
 
 /** In the order of the pages. */
@@ -121,6 +124,13 @@ describeClient('the snippets of access', ['aws', '--version'], (place) => {
     const status = 'aws s3api get-bucket-policy-status --endpoint-url http://127.0.0.1:9000 --bucket photos'
     expect(await shell(place, at(place, { language: 'sh', code: status }))).toContain('"IsPublic": true')
   })
+
+  test('make temporary keys, and an object with an access control list', async () => {
+    expect(await shell(place, at(place, snippet('sh', 'aws sts assume-role --endpoint')))).toContain('SessionToken')
+    await writeFile(join(place.directory, 'photo.jpg'), 'meow')
+    await shell(place, at(place, snippet('sh', '--object-ownership ObjectWriter')))
+    expect((await fetch(`${place.endpoint}/shared/photo.jpg`)).status).toBe(200)
+  })
 })
 
 describeClient('the snippets of Node', ['node', '--version'], (place) => {
@@ -204,10 +214,8 @@ describe('the snippets of configuration', () => {
     ['export AWS_ACCESS_KEY_ID', 'every other snippet runs with them'],
     ['npx holdfast serve --listen', 'test/cli/tls.test.ts runs it'],
     ['holdfast users add alice', 'test/cli/admin.test.ts does the same'],
-    ['holdfast access explain anonymous', 'test/cli/access.test.ts does the same'],
-    ['aws s3api create-bucket --endpoint-url', 'test/clients/s3api does the same'],
-    ['aws sts assume-role --endpoint-url', 'test/clients/temporary-keys.test.ts does the same'],
-    ['aws sts assume-role-with-web-identity', 'test/wire/web-identity.test.ts does the same'],
+    ['holdfast access explain', 'test/cli/access.test.ts does the same'],
+    ['assume-role-with-web-identity', 'test/wire/web-identity.test.ts asks for the same'],
     ['sysctl -w', 'it is the host’s, not ours'],
     ['holdfast clock --data DIR --confirm', 'test/cli/clock.test.ts does the same'],
     [
