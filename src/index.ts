@@ -36,40 +36,40 @@ export interface StartOptions {
   host?: string
   /** Data directory; one server at a time. Default: everything in memory, gone after `close`. */
   data?: string
-  /** Made at start and after each `reset`. One that exists stays as it is. */
+  /** Created at start and after each `reset`. A bucket that already exists stays as it is. */
   buckets?: readonly string[]
-  /** The key of the account `main`. Default: a random one, kept in the data directory if there is one. */
+  /** The access key of the account `main`. Default: a random one, kept in the data directory if there is one. */
   credentials?: AccessKey
   /** Further accounts. */
   accounts?: readonly Account[]
   /** Domains for virtual-host style, in addition to `localhost`. */
   domains?: readonly string[]
   region?: string
-  /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
+  /** Origins whose pages can use every bucket that has no CORS configuration of its own. `*` stands for any characters. Default: none. */
   corsAllowOrigin?: readonly string[]
-  /** Addresses and ranges of proxies in front of the server, whose `X-Forwarded-*` and `Forwarded` are believed. Default: none. */
+  /** Addresses and ranges of proxies in front of the server, whose `X-Forwarded-*` and `Forwarded` headers are trusted. Default: none. */
   trustedProxies?: readonly string[]
   /** URLs under which clients reach the server through a proxy that changes the Host header. Default: none. */
   publicEndpoints?: readonly string[]
-  /** Domains below which buckets are websites; none of them `localhost`, nor below or above a domain of S3. Default: none. */
+  /** Domains below which buckets are websites. None can be `localhost`, or lie below or above a domain of S3. Default: none. */
   websiteDomains?: readonly string[]
-  /** Accounts that say nothing themselves keep their buckets closed to the public, whatever policies say. Default: false. */
+  /** Accounts without a setting of their own keep their buckets closed to the public, whatever policies say. Default: false. */
   blockPublic?: boolean
-  /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which is always there. Missing keys are made. */
+  /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which always exists. Missing keys are created. */
   kmsKeys?: readonly string[]
-  /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
+  /** The certificate and key for TLS, as PEM texts, not paths. Default: plain HTTP. */
   tls?: KeyPair
-  /** Take customer-provided encryption keys over plain HTTP from other machines too. */
+  /** Accept customer-provided encryption keys over plain HTTP from other machines, too. */
   allowCustomerKeysOverHttp?: boolean
-  /** The checksum that objects get whose clients send none. Initially `none`; S3 gives CRC64NVME. */
+  /** The checksum of objects whose clients send none. Default: `none`. S3 uses CRC64NVME. */
   defaultChecksum?: 'none' | 'CRC64NVME'
-  /** Where signatures of version 2 are taken. Default: in presigned URLs, as boto3 makes them. */
+  /** Where signatures of version 2 are accepted. Default: in presigned URLs, which boto3 makes. */
   sigv2?: 'off' | 'presigned' | 'all'
-  /** Issuers of OpenID Connect, whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
+  /** OpenID Connect issuers whose tokens AssumeRoleWithWebIdentity exchanges for temporary keys. Default: none. */
   oidc?: readonly OidcIssuer[]
   /** Default: no log. */
   log?: Logger
-  /** The server can't go on, for instance after a failed fsync. It stops answering; `close` it, and start another. */
+  /** Called when the server can't go on, for instance after a failed fsync. It stops answering; `close` it and start another. */
   onFatal?(error: Error): void
 }
 
@@ -84,23 +84,23 @@ export interface ClientConfig {
 }
 
 export interface Server extends AsyncDisposable {
-  /** `http://127.0.0.1:54321`, or with `https` when it speaks TLS. */
+  /** For example `http://127.0.0.1:54321`; with TLS, `https`. */
   readonly endpoint: string
   readonly port: number
   readonly region: string
-  /** A key of the account `main`. */
+  /** An access key of the account `main`. */
   readonly credentials: AccessKey
-  /** Accounts, users, policies and keys beside those given at start. They stay when it is `reset`, and in the data directory if there is one. */
+  /** Accounts, users, policies and keys in addition to those given at start. `reset` keeps them, and so does the data directory if there is one. */
   readonly identities: Identities
   /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
   clientConfig(): ClientConfig
-  /** Removes every bucket and object, and makes the buckets given at start again. Accounts stay. */
+  /** Removes every bucket and object, and creates the buckets given at start again. Accounts stay. */
   reset(): Promise<void>
-  /** Answers the requests under way, then lets go of everything. Idempotent. */
+  /** Answers the requests under way, then releases everything. Idempotent. */
   close(): Promise<void>
 }
 
-/** What this version does with each operation of S3 and each of its parameters. Plain data, fit for JSON. */
+/** How this version supports each S3 operation and each of its parameters. Plain data that can be written as JSON. */
 export function supportTable(): OperationRow[] {
   return tableOf(operations)
 }

@@ -7,6 +7,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { randomId, systemClock } from '../../clock.ts'
 import type { CheckReport } from '../kv.ts'
+import { noteFields, readReport } from '../read-report.ts'
 import { syncDirectory } from '../sync-directories.ts'
 
 /** Why writes are stopped. */
@@ -36,7 +37,9 @@ export class IntegrityNotes {
   async guard(): Promise<Guard | undefined> {
     const text = await this.guardText()
     if (text === undefined) return undefined
-    return parsed<Guard>(text) ?? { state: 'damaged', reason: 'what was found wrong with it cannot be read any more' }
+    return (
+      guardIn(noteFields(text)) ?? { state: 'damaged', reason: 'what was found wrong with it cannot be read any more' }
+    )
   }
 
   /** Every guard that is set has a different text. */
@@ -72,7 +75,7 @@ export class IntegrityNotes {
 
   async lastCheck(): Promise<CheckReport | undefined> {
     const text = await readFile(this.#checked, 'utf8').catch(absent)
-    return text === undefined ? undefined : parsed<CheckReport>(text)
+    return text === undefined ? undefined : readReport(text)
   }
 
   setLastCheck(report: CheckReport): Promise<void> {
@@ -86,12 +89,10 @@ export class IntegrityNotes {
   }
 }
 
-function parsed<T>(text: string): T | undefined {
-  try {
-    return JSON.parse(text) as T
-  } catch {
-    return undefined
-  }
+function guardIn({ state, refuses, reason }: Record<string, unknown>): Guard | undefined {
+  if (state === 'checking' && typeof refuses === 'boolean') return { state, refuses }
+  if (state === 'damaged' && typeof reason === 'string') return { state, reason }
+  return undefined
 }
 
 /** Writes a note whole or not at all. On a full disk it uses a spare file made in advance, because notes decide whether any write, even a delete, is allowed. */

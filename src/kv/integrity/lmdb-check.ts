@@ -3,6 +3,7 @@
  * (`tree-digest`), and each record's own checksum. Throws `MetadataDamaged` on the first fault in the tree.
  */
 import { crc32c } from '@node-rs/crc32'
+import { known } from '../../known.ts'
 import type { Key } from '../kv.ts'
 import {
   type FileShape,
@@ -271,10 +272,8 @@ class TreeWalk {
   async #branch(page: TreePage, level: number, bounds: Bounds): Promise<void> {
     this.#found.branch++
     const { nodes, bytes, number, txnId } = page
-    const below: Bounds[] = nodes.map((_, i) => ({
-      from: i === 0 ? bounds.from : keyOf(bytes, nodes[i] as Node),
-      to: i + 1 < nodes.length ? keyOf(bytes, nodes[i + 1] as Node) : bounds.to,
-    }))
+    const keys = nodes.map((node) => keyOf(bytes, node))
+    const below = keys.map((key, i): Bounds => ({ from: i === 0 ? bounds.from : key, to: keys[i + 1] ?? bounds.to }))
     for (const { from, to } of below) {
       if (to !== undefined && this.#compare(from, to) >= 0) throw outOfOrder(number)
     }
@@ -294,7 +293,8 @@ class TreeWalk {
   async #leaf(page: TreePage, { from, to }: Bounds): Promise<void> {
     this.#found.leaf++
     const { nodes, bytes, number } = page
-    const [first, last] = [nodes[0] as Node, nodes.at(-1) as Node].map((node) => keyOf(bytes, node)) as [Key, Key]
+    const first = keyOf(bytes, known(nodes[0]))
+    const last = keyOf(bytes, known(nodes.at(-1)))
     if (this.#compare(first, from) < 0 || (to !== undefined && this.#compare(last, to) >= 0)) throw outOfOrder(number)
     for (const node of nodes) {
       const key = keyOf(bytes, node)

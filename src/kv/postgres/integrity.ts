@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../clock.ts'
 import { coversVersion } from '../entry-version.ts'
 import type { CheckHow, CheckReport, Integrity, Key } from '../kv.ts'
+import { readReport } from '../read-report.ts'
 import { atOneMoment } from './reader.ts'
 import type { Row, Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
@@ -78,7 +79,7 @@ export class PostgresIntegrity implements Integrity {
     return this.#sessions.use(async (session) => {
       const text = 'select value from holdfast_notes where name = $1'
       const [row] = await session.run({ text, values: [noteName] })
-      return row?.[0] == null ? undefined : JSON.parse(row[0])
+      return row?.[0] == null ? undefined : readReport(row[0])
     })
   }
 
