@@ -1,4 +1,4 @@
-/** The messages between threads and their owner. Answers come in the order of the requests. */
+/** The messages between threads and their owner. Answers come in the order of the requests that have one. */
 import type { Piece, WorkOrder } from './byte-work.ts'
 
 export type ToThread =

@@ -46,10 +46,11 @@ export class LmdbIntegrity implements Integrity {
   readonly #notes: IntegrityNotes
   readonly #options: IntegrityOptions
   #engine: EngineAccess | undefined
-  #obeys: boolean
+  /** Whether commits of this process wait for a check. False while it takes over the file, and after it has ended its run. */
+  #waitsForChecks: boolean
   #closing = false
   /** The number of callers that wait for a check without a pace. */
-  #hurried = 0
+  #unpacedCallers = 0
   #running: Promise<CheckReport> | undefined
   #next: Promise<CheckReport> | undefined
   #base: Base | undefined
@@ -61,7 +62,7 @@ export class LmdbIntegrity implements Integrity {
     this.#marks = marks
     this.#newest = newest
     this.#notes = new IntegrityNotes(options.directory)
-    this.#obeys = !options.takesOver
+    this.#waitsForChecks = !options.takesOver
   }
 
   /** Rejects with `MetadataDamaged` for a file that LMDB must not map. */
@@ -95,7 +96,7 @@ export class LmdbIntegrity implements Integrity {
       const guard = await this.#notes.guard()
       if (guard === undefined) return
       if (guard.state === 'damaged') throw new KvUnavailable(this.#message(guard.reason))
-      if (!this.#obeys) return
+      if (!this.#waitsForChecks) return
       if (guard.refuses || this.#closing || waitedMs >= limits.checkedWriteWaitMs) {
         throw new KvUnavailable('The metadata is being checked: nothing is written before that has ended.')
       }
@@ -105,10 +106,12 @@ export class LmdbIntegrity implements Integrity {
 
   /** The digest of transaction `txnId` before its own changes. Throws `MetadataDamaged` when the previous transaction cannot have left the digest `found`. */
   digestBefore(found: TreeDigest | undefined, txnId: number, isEmpty: () => boolean): TreeDigest {
-    const known = this.#newest
+    const newest = this.#newest
     if (found !== undefined && found.txnId === txnId - 1) return { ...this.#based(found), txnId }
-    if (known !== undefined && (found === undefined || found.txnId < known.txnId || known.txnId >= txnId)) {
-      throw new MetadataDamaged(`commit ${txnId} finds the digest of ${found?.txnId ?? 0}, and ${known.txnId} was made`)
+    if (newest !== undefined && (found === undefined || found.txnId < newest.txnId || newest.txnId >= txnId)) {
+      throw new MetadataDamaged(
+        `commit ${txnId} finds the digest of ${found?.txnId ?? 0}, and ${newest.txnId} was made`,
+      )
     }
     if (found !== undefined && found.txnId >= txnId) {
       throw new MetadataDamaged(`commit ${txnId} finds a digest of ${found.txnId}`)
@@ -138,19 +141,19 @@ export class LmdbIntegrity implements Integrity {
 
   async check(how: CheckHow = {}): Promise<CheckReport> {
     if (how.pace !== undefined) return this.#shared(how)
-    this.#hurried++
+    this.#unpacedCallers++
     try {
       return await this.#shared(how)
     } finally {
-      this.#hurried--
+      this.#unpacedCallers--
     }
   }
 
   #shared(how: CheckHow): Promise<CheckReport> {
-    const under = this.#running
-    if (under === undefined) return this.#begin(how)
+    const running = this.#running
+    if (running === undefined) return this.#begin(how)
     // The running check may have begun before the caller's newest commit, so the caller gets the next one.
-    this.#next ??= under
+    this.#next ??= running
       .catch(() => {})
       .then(() => {
         this.#next = undefined
@@ -192,13 +195,13 @@ export class LmdbIntegrity implements Integrity {
         this.#options.onDamage(`the metadata could not be checked: ${error.message}`),
       )
     }
-    this.#obeys = true
+    this.#waitsForChecks = true
   }
 
   async endRun(): Promise<void> {
     this.#closing = true
     await this.#running?.catch(() => {})
-    this.#obeys = false
+    this.#waitsForChecks = false
     if ((await this.#notes.guard())?.state !== 'checking') await this.#notes.endRun()
   }
 
@@ -224,7 +227,7 @@ export class LmdbIntegrity implements Integrity {
         const paced = async (bytes: number): Promise<void> => {
           if (this.#closing) throw new Error('the metadata store closes')
           // A pace can slow down or end a check, so it must not apply while another caller waits without one.
-          if (this.#hurried === 0) await pace?.(bytes)
+          if (this.#unpacedCallers === 0) await pace?.(bytes)
         }
         const found = await readTree(pages, meta, { isWhole, pace: paced })
         requireNotBehind(meta, found.digest, newest)
@@ -254,7 +257,7 @@ export class LmdbIntegrity implements Integrity {
   /** Starts a digest if the newest one does not cover everything. The next check then finds the sums of older entries, and the commit after it adds them. */
   async #countFromHere(): Promise<void> {
     const isCounted = this.#newest !== undefined && this.#newest.since === 0
-    if (!isCounted && this.#obeys && !this.#notes.isGuarded()) await this.#engine?.writeDigest()
+    if (!isCounted && this.#waitsForChecks && !this.#notes.isGuarded()) await this.#engine?.writeDigest()
   }
 
   #learnBase({ sums, digest }: TreeFound): void {
