@@ -1,12 +1,12 @@
-/** IP addresses and ranges of them (CIDR), of both families. An IPv4 address in IPv6 form is the same address. Pure. */
+/** IPv4 and IPv6 addresses and ranges (CIDR). An IPv4 address in IPv6 form is the same address. Pure. */
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The eight groups of an IPv6 address. One of IPv4 is in the form that IPv6 has for it. */
+/** The eight groups of an IPv6 address. An IPv4 address is mapped to its IPv6 form. */
 type AddressGroups = readonly number[]
 
 export interface AddressRange {
   readonly family: 'ipv4' | 'ipv6'
-  /** As it was written: of 32, or of 128. */
+  /** As written: out of 32 for IPv4, out of 128 for IPv6. */
   readonly prefixBits: number
   readonly groups: AddressGroups
 }
@@ -27,7 +27,7 @@ const v4Start: AddressGroups = [0, 0, 0, 0, 0, 0xffff]
 /** `undefined`: not an address. */
 function readAddress(text: string): AddressGroups | undefined {
   if (isIPv4(text)) return [...v4Start, ...v4Groups(text)]
-  // A zone is of one machine's own.
+  // A zone has a meaning on one machine only.
   if (!isIPv6(text) || text.includes('%')) return undefined
   const [start = '', end] = text.split('::')
   const before = groupsOf(start)
@@ -36,7 +36,7 @@ function readAddress(text: string): AddressGroups | undefined {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after]
 }
 
-/** The last may be in the form of IPv4: two groups. */
+/** The last part can be in IPv4 form, which makes two groups. */
 function groupsOf(text: string): number[] {
   if (text === '') return []
   return text.split(':').flatMap((group) => (group.includes('.') ? v4Groups(group) : [Number.parseInt(group, 16)]))
@@ -47,7 +47,7 @@ function v4Groups(text: string): number[] {
   return [a * 256 + b, c * 256 + d]
 }
 
-// The statements of a policy all look at the one address of a request.
+// The last address and its groups, because all statements of a policy test the same one.
 let lastText = ''
 let lastGroups: AddressGroups | undefined
 

@@ -1,4 +1,4 @@
-/** Limits the bytes in memory at a time: a caller that wants more than is free waits, in order. */
+/** Limits the bytes in memory at one time. A caller that wants more than is free waits; callers are served in order. */
 import { S3Error } from './errors.ts'
 
 interface Waiting {
@@ -10,12 +10,12 @@ export class ByteBudget {
   #free: number
   readonly #waiting: Waiting[] = []
 
-  /** At least the most that anyone ever asks for at once. */
+  /** `bytes`: at least the most that one caller asks for. */
   constructor(bytes: number) {
     this.#free = bytes
   }
 
-  /** Throws SlowDown when there was no room within `waitMs`. */
+  /** Rejects with SlowDown when no room becomes free within `waitMs`. */
   async spend<T>(bytes: number, work: () => Promise<T>, waitMs?: number): Promise<T> {
     if (this.#waiting.length > 0 || bytes > this.#free) await this.#wait(bytes, waitMs)
     else this.#free -= bytes
@@ -42,7 +42,7 @@ export class ByteBudget {
       timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
         reject(new S3Error('SlowDown'))
-        // The next in line may want less.
+        // The next caller in line may want less.
         this.#admit()
       }, waitMs)
     })

@@ -4,7 +4,7 @@
 export type ByteSink = (chunk: Buffer) => void | Promise<void>
 
 export interface ByteSource {
-  /** Exact number of bytes that a complete drain gives. */
+  /** The exact number of bytes that a complete drain gives. */
   readonly size: number
   /**
    * Gives every byte to `sink`, in order, exactly once per source.
@@ -17,7 +17,7 @@ export interface ByteSource {
   /** Releases resources without reading. Idempotent; a no-op after drain, read or borrow. */
   cancel(): void
   /**
-   * Everything, in borrowed memory: nothing is copied or allocated for it. Only for sources that have all bytes in memory that is reused.
+   * Returns everything in borrowed memory, without a copy or an allocation. Only sources that have all bytes in reused memory offer it.
    * Counts as a read.
    */
   borrow?(): LentBytes
@@ -29,29 +29,29 @@ export interface LentBytes {
   giveBack(): void
 }
 
-/** Compares itself with the claimed SHA-256, and rejects at its end when it has another. */
+/** Verifies its bytes against the claimed SHA-256, and rejects at the end when they do not match. */
 export interface ClaimedSource extends ByteSource {
   /** Absent: nothing was claimed. */
   readonly unchecked?: UncheckedBytes | undefined
-  /** Known once it has been drained or read. Absent, or `undefined`: it had as many bytes as it said. */
+  /** Available after the source was drained or read. Absent or `undefined`: the source had exactly `size` bytes. */
   settledSize?(): SettledSize | undefined
 }
 
 /**
- * Of a source that could only guess its size, and guessed wrong. It gave as many bytes as it had said all the same: with others behind its own where it
- * has fewer, and without the `surplus` where it has more.
+ * The real size of a source that guessed its size wrong. The source still gave exactly as many bytes as it had said: padded if it has fewer, and
+ * without the `surplus` if it has more.
  */
 export interface SettledSize {
-  /** The surplus counts. */
+  /** The real number of bytes, including the surplus. */
   readonly size: number
-  /** Few bytes. */
+  /** The bytes beyond the guessed size. There are only a few. */
   readonly surplus: Buffer
 }
 
 /** The same bytes for a reader whose SHA-256 is computed elsewhere. Read either this or the source itself. */
 export interface UncheckedBytes {
   readonly source: ByteSource
-  /** Call with the SHA-256 of all bytes when they have been read. Throws unless it is the claimed one: then nothing may be kept. */
+  /** Call it with the SHA-256 of all bytes after reading them. Throws unless it is the claimed one; then nothing must be kept. */
   check(sha256: Buffer): void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reusable buffers for the bytes of large bodies: a fresh one of this size costs page faults each time. They lie in shared memory, so that
- * another thread can work on them in place, and at the start of a page, so that the kernel can write them directly.
- * They come in slabs. A slab that nobody uses for a while is dropped, and goes back to the machine when V8 collects it.
+ * Reusable buffers for the bytes of large bodies, because a fresh buffer of this size costs page faults each time. They lie in shared memory, so that
+ * other threads can work on them in place, and are aligned to pages, so that the kernel can write them directly (O_DIRECT).
+ * They are allocated in slabs. A slab that is unused for a while is dropped, and V8 frees it when it collects it.
  */
 import { limits } from './limits.ts'
 
@@ -15,31 +15,31 @@ interface Slab {
 
 let plentyBytes: number = limits.chunkBytesPlenty
 
-/** Gives this process its part of the plentiful memory when several serve together. Call it once, at its start. */
+/** Divides the memory limit between processes that serve together. Call it once, when the process starts. */
 export function divideChunkMemory(processes: number): void {
   plentyBytes = limits.chunkBytesPlenty / processes
 }
 
 export class ChunkPool {
   readonly chunkBytes: number
-  /** The first chunks are used first, so that the last ones are idle when there is less to do. */
+  /** The first slabs are used first, so that the last ones become idle under low load. */
   readonly #slabs: Slab[] = []
   readonly #slabOf = new WeakMap<ArrayBufferLike, Slab>()
   #sweeping: NodeJS.Timeout | undefined
   #taken = 0
-  /** For callers that take more while much is taken already. */
+  /** Small chunks for callers that come when much memory is already taken. */
   #small: ChunkPool | undefined
 
   constructor(chunkBytes: number) {
     this.chunkBytes = chunkBytes
   }
 
-  /** Chunks that were taken and not given back. */
+  /** The number of chunks that are taken and not given back yet. */
   get taken(): number {
     return this.#taken + (this.#small?.taken ?? 0)
   }
 
-  /** Chunks that are held in memory, taken or not. */
+  /** The number of chunks held in memory, taken or not. */
   get held(): number {
     return this.#slabs.length * limits.chunksInSlab + (this.#small?.held ?? 0)
   }
@@ -49,7 +49,7 @@ export class ChunkPool {
     return this.#taken * this.chunkBytes < plentyBytes
   }
 
-  /** At least `bytes` of anything. More than `chunkBytes` is not pooled. */
+  /** A buffer of at least `bytes` bytes with arbitrary content. One larger than `chunkBytes` is not pooled. */
   take(bytes = this.chunkBytes): Buffer {
     this.#taken++
     if (bytes > this.chunkBytes) return Buffer.allocUnsafe(bytes)
@@ -65,7 +65,7 @@ export class ChunkPool {
     return this.#small.take()
   }
 
-  /** Nothing may use the buffer any more: no system call, no reader, no thread. */
+  /** Takes a chunk back. Nothing must use it any more: no system call, no reader, no thread. */
   give(chunk: Buffer): void {
     if (this.#small?.owns(chunk)) {
       this.#small.give(chunk)
@@ -105,7 +105,7 @@ interface SharedMemories {
 }
 declare const WebAssembly: SharedMemories
 
-/** Only the memory of WebAssembly is sure to start at a page. It takes no real memory until it is used, but far more address space, which may be limited. */
+/** Only WebAssembly memory is guaranteed to start at a page boundary. It takes no physical memory until it is used, but far more address space, which can be limited. */
 function pageAlignedChunks(chunkBytes: number): Buffer[] {
   const pages = Math.ceil((limits.chunksInSlab * chunkBytes) / wasmPageBytes)
   const each = <T>(make: (i: number) => T): T[] => Array.from({ length: limits.chunksInSlab }, (_, i) => make(i))

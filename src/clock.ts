@@ -1,9 +1,9 @@
-/** Time, randomness and ids: the only place that asks the machine for them, so that tests can decide the answer. */
+/** Time, randomness and ids. No other file asks the machine for them, so that tests can control them. */
 import { randomBytes, randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 
-/** A time on a clock that nobody can set and that continues while the machine sleeps. Only times of one boot can be compared. */
+/** A time on a monotonic clock that continues while the machine sleeps. Only times of the same boot can be compared. */
 export interface Uptime {
   boot: string
   ms: number
@@ -21,7 +21,7 @@ const poolBytes = 4096
 let pool = Buffer.alloc(0)
 let poolUsed = 0
 
-/** Random bytes are drawn from a pool: one system call serves some hundred ids. */
+/** Takes random bytes from a pool, so that one system call serves a few hundred ids. */
 function pooledRandom(size: number): Buffer {
   if (size > poolBytes) return randomFillSync(Buffer.alloc(size))
   if (poolUsed + size > pool.length) {
@@ -72,7 +72,7 @@ const digits = '0123456789'
 const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-// In AWS's forms. No character needs quoting anywhere.
+// These have the form of AWS's keys and ids. No character needs quoting anywhere.
 export const randomAccessKeyId = (clock: Clock): string => `HF${randomText(clock, capitals, 18)}`
 /** 238 bits. */
 export const randomSecret = (clock: Clock): string => randomText(clock, alphanumeric, 40)
@@ -81,7 +81,7 @@ export const randomUserId = (clock: Clock): string => `AIDA${randomText(clock, c
 export const randomAccountId = (clock: Clock): string => randomText(clock, digits, 12)
 
 function randomText(clock: Clock, alphabet: string, length: number): string {
-  // Bytes beyond the last whole multiple would favour the alphabet's first characters.
+  // Bytes beyond the last whole multiple of the alphabet's length would favour its first characters.
   const usable = 256 - (256 % alphabet.length)
   let text = ''
   while (text.length < length) {

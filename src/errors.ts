@@ -1,4 +1,4 @@
-/** The one table of errors: S3 code -> HTTP status and default message. Throwing anything else is a bug, answered as InternalError. */
+/** The table of all errors: S3 code -> HTTP status and default message. Any other error that is thrown is a bug, and clients get InternalError. */
 
 export const errorTable = {
   AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs.' },
@@ -194,7 +194,7 @@ export interface ErrorContext {
   vendorHeaders?: Record<string, string>
   /** Plain response headers, such as `ETag` on a 304. */
   headers?: Record<string, string>
-  /** For the log: what decided, which is not for the client. */
+  /** The cause of the decision, for the log only. Clients must not see it. */
   reason?: string
   cause?: unknown
 }
@@ -223,13 +223,13 @@ export class S3Error extends Error {
   }
 }
 
-/** `InvalidArgument` in the shape S3 gives it: the argument's name and value as elements. A customer's key is not told back: errors get logged. */
+/** `InvalidArgument` as S3 answers it, with the argument's name and value as elements. Leaves out the value of a customer's key, because errors are logged. */
 export function invalidArgument(name: string, value: string, message: string): S3Error {
-  const told = /-customer-key$/i.test(name) ? '' : value
-  return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: told } })
+  const shownValue = /-customer-key$/i.test(name) ? '' : value
+  return new S3Error('InvalidArgument', { message, details: { ArgumentName: name, ArgumentValue: shownValue } })
 }
 
-/** Refusal by name of what S3 knows and this server does not do (yet): promise 4, nothing is silently dropped. */
+/** Refuses a feature of S3 that this server lacks, by its name, because nothing is silently ignored. */
 export function notImplemented(what: string): S3Error {
   return new S3Error('NotImplemented', {
     message: `${what} is not implemented by this server.`,

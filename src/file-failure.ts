@@ -1,4 +1,4 @@
-/** Describes failed file operations to people: what failed, why, and what to do. Pure. */
+/** Describes failed file operations in plain words: what failed, why, and what to do. Pure. */
 
 const doings: Record<string, string> = {
   access: 'reach',
@@ -41,11 +41,10 @@ const causes: Record<string, string> = {
   EBUSY: 'it is in use by the system. Name another path',
 }
 
-/** `undefined` for errors that are not known failures of files. */
+/** `undefined` for an error that is not a known file failure. */
 export function fileFailure(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return undefined
-  const { code, syscall } = error as NodeJS.ErrnoException
-  const { path, dest } = error as { path?: string; dest?: string }
+  const { code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   const cause = causes[code ?? '']
   const doing = doings[syscall ?? '']
   if (cause === undefined || doing === undefined) return undefined
@@ -53,7 +52,7 @@ export function fileFailure(error: unknown): string | undefined {
   return `cannot ${doing} ${what === '' ? 'a file' : what}: ${cause} (${code})`
 }
 
-/** The same for any error, in one line. */
+/** One line for any error; a file failure is described as in `fileFailure`. */
 export function failureText(error: unknown): string {
   return fileFailure(error) ?? (error instanceof Error ? error.message : String(error))
 }

@@ -38,14 +38,14 @@ export interface StartOptions {
   data?: string
   /** Buckets to create at start and after each `reset`. Existing ones stay as they are. */
   buckets?: readonly string[]
-  /** The key of the account `main`. Default: a random one, kept in the data directory if there is one. */
+  /** The access key of the account `main`. Default: a random one, kept in the data directory if there is one. */
   credentials?: AccessKey
   /** Further accounts. */
   accounts?: readonly Account[]
   /** Domains for virtual-host style, in addition to `localhost`. */
   domains?: readonly string[]
   region?: string
-  /** Origins whose pages may use every bucket without a CORS configuration of its own; `*` in one stands for any characters. Default: none. */
+  /** Origins whose pages can use every bucket that has no CORS configuration of its own. `*` stands for any characters. Default: none. */
   corsAllowOrigin?: readonly string[]
   /** Addresses and ranges of proxies whose `X-Forwarded-*` and `Forwarded` headers are trusted. Default: none. */
   trustedProxies?: readonly string[]
@@ -57,7 +57,7 @@ export interface StartOptions {
   blockPublic?: boolean
   /** Names of keys for `aws:kms` encryption, in addition to `aws/s3`, which always exists. Missing keys are created. */
   kmsKeys?: readonly string[]
-  /** The server speaks TLS with this certificate and key: PEM texts, not paths. Default: plain HTTP. */
+  /** The certificate and key for TLS, as PEM texts, not paths. Default: plain HTTP. */
   tls?: KeyPair
   /** Accept customer-provided encryption keys (SSE-C) over plain HTTP from other machines too. Default: false. */
   allowCustomerKeysOverHttp?: boolean
@@ -69,7 +69,7 @@ export interface StartOptions {
   oidc?: readonly OidcIssuer[]
   /** Default: no log. */
   log?: Logger
-  /** The server can't go on, for instance after a failed fsync. It stops answering; `close` it, and start another. */
+  /** Called when the server can't go on, for instance after a failed fsync. It stops answering; `close` it and start another. */
   onFatal?(error: Error): void
 }
 
@@ -88,7 +88,7 @@ export interface Server extends AsyncDisposable {
   readonly endpoint: string
   readonly port: number
   readonly region: string
-  /** A key of the account `main`. */
+  /** An access key of the account `main`. */
   readonly credentials: AccessKey
   /** Accounts, users, policies and keys in addition to those given at start. They survive `reset`, and a restart if there is a data directory. */
   readonly identities: Identities

@@ -1,6 +1,6 @@
 /**
- * Limits of requests, stores, jobs and processes: sizes, counts, times and shares that somebody may want to change. A number that belongs to a stored
- * format or to a protocol, or that only its own file can judge, is where it is used. Units come last in the name.
+ * Limits of requests, stores, jobs and processes: sizes, counts, times and ratios that could be tuned. A number that belongs to a stored format or a
+ * protocol, or that makes sense only in its own file, is defined where it is used. Units come last in the name.
  */
 
 const KiB = 1024
@@ -28,19 +28,19 @@ export const limits = {
   // Object Lock.
   retentionDaysMax: 36_500,
   retentionYearsMax: 100,
-  /** Steps of the machine's clock beyond the measured time: the most of all together, and the measured time after which the allowance is full again. */
+  /** The most that the machine's clock can step ahead of the measured time in total, and the measured time after which this allowance is full again. */
   lockClockStepsMs: 24 * 60 * 60 * 1000,
   lockClockStepsAgainMs: 30 * 24 * 60 * 60 * 1000,
-  /** The same for time when the machine was off, which nothing measures. */
+  /** The same for time while the machine is off, which nothing measures. */
   lockClockDowntimeMs: 4 * 24 * 60 * 60 * 1000,
   lockClockDowntimeAgainMs: 4 * 24 * 60 * 60 * 1000,
-  /** When the machine's clock is not believed and is further ahead than this, an operator has to confirm it. */
+  /** When the machine's clock is not trusted and is further ahead than this, an operator has to confirm it. */
   lockClockLagMs: 60 * 1000,
 
   // Access control lists, as AWS S3 documents them.
   aclGrantsMax: 100,
 
-  // Policies, as AWS S3 documents it of bucket policies.
+  // Policies, as AWS S3 documents bucket policies.
   policyBytesMax: 20 * KiB,
 
   // Pages.
@@ -50,7 +50,7 @@ export const limits = {
   listBucketsMax: 10_000,
   deleteObjectsMax: 1000,
 
-  // Proxies. Each endpoint is one more signature to compare where none matches yet.
+  // Proxies. While no signature matches, each endpoint costs one more comparison.
   publicEndpointsMax: 8,
 
   // CORS.
@@ -66,11 +66,11 @@ export const limits = {
   // Request bodies that are read whole before they are parsed.
   xmlBodyBytesMax: 2 * MiB,
   xmlDepthMax: 16,
-  /** Memory that the XML writer keeps from one document to the next. */
+  /** Memory that the XML writer keeps between documents. */
   xmlBytesKept: 4 * MiB,
   /** Elements, attributes, comments and CDATA sections of a document. A Complete of 10,000 parts with checksums has 40,001. */
   xmlNodesMax: 50_000,
-  /** Of one element: more than any name, tag or condition needs. */
+  /** For one element: more than any name, tag or condition needs. */
   xmlTextCharsMax: 8 * KiB,
   /** References and line ends of a document: enough for a Delete of 1,000 keys with 300 ampersands each. */
   xmlReplacedCharsMax: 300_000,
@@ -79,15 +79,15 @@ export const limits = {
   headerSectionBytesMax: 32 * KiB,
   adminBodyBytesMax: 1 * MiB,
   adminConnectionsMax: 64,
-  /** How long a command waits for the admin port: longer than a change takes to be known to every process. */
+  /** How long a command waits for the admin port: longer than a change takes to reach every process. */
   adminAnswerMs: 60_000,
 
   // Form posts.
-  /** Everything before the file's bytes, as S3 bounds it: fields, their headers, boundaries. The policy is one of the fields. */
+  /** Everything before the file's bytes, which S3 limits: fields (the policy is one of them), their headers, boundaries. */
   formFieldsBytesMax: 20 * KiB,
-  /** Fields that follow the file. They mean nothing. */
+  /** Fields after the file, which are ignored. */
   formTailBytesMax: 64 * KiB,
-  /** A file that may be longer is not kept in memory to learn how long it is. */
+  /** The longest file that is kept in memory to find out its length. */
   formFileBytesHeld: 256 * KiB,
 
   // Signatures.
@@ -97,7 +97,7 @@ export const limits = {
   /** Longest Authorization header, up to its signature, that is remembered. */
   claimCharsMax: 1 * KiB,
   signingKeysMax: 1024,
-  /** Temporary keys that a process remembers with their tokens, and the longest token. */
+  /** Temporary keys whose tokens a process remembers, and the longest token. */
   sessionsRemembered: 1024,
   sessionTokenCharsMax: 20 * KiB,
 
@@ -109,7 +109,7 @@ export const limits = {
   oidcKeysCooldownMs: 30_000,
   oidcClockToleranceSeconds: 5,
   oidcSubjectCharsMax: 255,
-  /** Of one token: they travel in the session's own. */
+  /** For one token, because its claims become part of the session token. */
   oidcClaimsBytesMax: 8 * KiB,
   signedChunkBytesMin: 8 * KiB,
   awsChunkHeaderBytesMax: 1 * KiB,
@@ -125,16 +125,16 @@ export const limits = {
   lingerMs: 2_000,
   retryAfterSeconds: 1,
   wholeAnswerBytesMax: 64 * KiB,
-  /** What all clients together may hold of one server; the workers share it. */
+  /** The most connections of all clients to one server. Its workers share the limit. */
   connectionsMax: 16_384,
-  /** Connections that wait to be accepted. After a larger burst, every new connection would wait a second. */
+  /** Connections that wait to be accepted. In a burst beyond this, every further connection waits a second. */
   connectionsQueued: 4096,
   requestsInFlightMax: 4096,
   clientBytesMax: 256 * MiB,
-  /** What an upload that streams keeps in memory while it waits for its client. */
+  /** Bytes that a streaming upload keeps in memory while it waits for its client. */
   uploadBytesHeld: 128 * KiB,
   pipelinedRequestsMax: 64,
-  /** Requests that nobody signed: up to a hundred a second from one peer, and two hundred at once, are refused without delay. */
+  /** Refusals of unsigned requests: up to a hundred a second for one peer, and two hundred at once, are sent without delay. */
   refusalCostMs: 10,
   refusalForgivenMs: 2_000,
   refusalDelayMsMax: 2_000,
@@ -154,12 +154,12 @@ export const limits = {
   workChunkBytes: 512 * KiB,
   threadsMax: 4,
   chunksInSlab: 16,
-  /** Of one pool: beyond this, chunks are small and nothing is read ahead. */
+  /** For one pool: beyond this, chunks are small and nothing is read ahead. */
   chunkBytesPlenty: 64 * MiB,
   smallChunkBytes: 64 * KiB,
   /** A client that takes longer for a chunk is slow. */
   slowChunkMs: 100,
-  /** Memory and threads that nobody has used for so long are released. */
+  /** Memory and threads that have been unused for this long are released. */
   idleMemoryMs: 5_000,
   threadIdleMs: 10_000,
   segmentBytesMax: 128 * MiB,
@@ -183,24 +183,24 @@ export const limits = {
   storeProbeMs: 5_000,
   /** The longest that a failed write waits for a check of the store. */
   storeLookMsMax: 1_000,
-  /** A store that was full, or read-only, is asked again after this. */
+  /** A store that was full or read-only is tried again after this time. */
   storeFullMs: 10_000,
-  /** A store that takes or gives nothing for so long is left out, if others can replace it. */
+  /** A store that takes or gives no bytes for this long is left out, if others can replace it. */
   storeStallMs: 30_000,
-  /** Another copy races one that has not begun to answer by then. */
+  /** A copy that has not begun to answer within this time is raced by another copy. */
   readRaceMs: 250,
   // Stores of type s3.
   remoteConnectMs: 3_000,
-  /** Until an endpoint has taken a request and begun to answer; less than `storeStallMs`, so that its own error is reported. */
+  /** How long an endpoint can take to receive a request and begin its answer. Less than `storeStallMs`, so that the endpoint's own error is reported. */
   remoteAnswerMs: 25_000,
-  /** For small requests that others wait for. */
+  /** The same for small requests that other requests wait for. */
   remoteProbeMs: 5_000,
   remoteSocketsMax: 1024,
   remoteRequestsAtOnce: 16,
-  /** Bytes under way to endpoints; enough for all shards of any one blob. */
+  /** Bytes under way to endpoints. Enough for all shards of any one blob. */
   remoteWriteBytesMax: 384 * MiB,
   remoteWriteWaitMs: 10_000,
-  /** Of listings, to find out how much is used. */
+  /** Pages of listings, to find out how much is used. */
   remoteUsagePagesMax: 100,
   // Erasure coding.
   dataShardsMax: 32,
@@ -210,27 +210,27 @@ export const limits = {
 
   // Metadata.
   commitRetriesMax: 200,
-  /** Between two attempts to commit a change that others keep getting in the way of. */
+  /** The longest wait between two attempts at a commit that conflicts with others. */
   commitBackoffMsMax: 8,
   bucketRecordsRememberedMax: 1024,
   kvKeyBytesMax: 1978,
   kvValueBytesMax: 8 * MiB,
-  /** Parts that a GET looks up before its first byte, which waits for them. */
+  /** Parts that a GET looks up before it sends its first byte. */
   partEntriesFirst: 64,
-  /** The same for the parts after them. */
+  /** Parts that it looks up at a time after that. */
   partEntriesMax: 1024,
   kvBatchBytesMax: 16 * MiB,
-  /** Kept behind LMDB's last page, for commits on a full disk. */
+  /** Reserved after LMDB's last page, for commits on a full disk. */
   kvRoomBytesMin: 1 * MiB,
   kvRoomBytesMax: 64 * MiB,
   kvRoomPieceBytes: 1 * MiB,
   kvRoomLookMs: 1_000,
-  /** What a transaction writes in addition to values: branch pages. */
+  /** An estimate of what a transaction writes in addition to values, such as branch pages. */
   kvCommitBytesAbout: 64 * KiB,
-  /** The longest that writes wait for a check of the metadata that must end first. */
+  /** The longest that writes wait for a check of the metadata to end. */
   checkedWriteWaitMs: 10_000,
 
-  /** Of a piece of a metadata snapshot, before it is packed. */
+  /** The size of a piece of a metadata snapshot before it is packed. */
   snapshotPieceBytes: 4 * MiB,
   snapshotIntervalMs: 60 * 60 * 1000,
   snapshotsKept: 3,
@@ -240,23 +240,23 @@ export const limits = {
   /** Lines that wait to be written. */
   logQueueBytesMax: 1 * MiB,
   logFileWriteBytesMax: 64 * KiB,
-  /** POSIX writes no more than this to a pipe whole, or not at all. */
+  /** The most that Linux writes to a pipe atomically (PIPE_BUF). */
   logPipeWriteBytesMax: 4 * KiB,
   logRetryMs: 100,
-  /** How long an exit waits for its last lines. */
+  /** How long an exiting process waits for its last lines. */
   logFlushMs: 1_000,
 
   // Processes and credentials.
-  /** How often a process checks that the socket that proves its life still exists. */
+  /** How often a process checks that the socket that proves it is alive still exists. */
   proofLookMs: 1_000,
-  /** How long others wait for a missing proof: its process makes it again. */
+  /** How long other processes wait for a missing proof, because a live process creates it again. */
   proofMissingMs: 4_000,
   heapGrowingPercent: 200,
   /** A process that works less than this is idle. */
   idleCpuPercent: 2,
   idleLookMs: 5_000,
   idleLooksMin: 4,
-  /** CPU time that a process must have used to make a collection worthwhile when it is idle. */
+  /** CPU time that a process must have used before a garbage collection is worthwhile when it becomes idle. */
   collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
@@ -268,23 +268,23 @@ export const limits = {
   startsRemembered: 1000,
   predecessorsMax: 64,
   claimTriesMax: 8,
-  /** A command that holds the data directory for work that others can continue ends within this time when a server starts. */
+  /** A command that holds the data directory for work that the server can continue ends within this time when a server starts. */
   giveWayMs: 30_000,
   secretCharsMin: 8,
   accessKeyCharsMax: 128,
 
-  // Identities: accounts, users, policies and keys that are made at run time. Sizes as AWS has them for IAM, whitespace not counted.
-  /** How often a process looks whether they have changed. */
+  // Identities: accounts, users, policies and keys that are created at run time. Sizes are those of AWS IAM, without whitespace.
+  /** How often a process checks whether identities have changed. */
   identityLookMs: 500,
-  /** No request is verified by what a process knew longer ago than this. */
+  /** The greatest age of the identities that a request is verified against. */
   identityLeaseMs: 3_000,
-  /** Every process reads all of them after each change. */
+  /** Bounded because every process reads all of them after each change. */
   identitiesMax: 20_000,
   accountNameCharsMax: 256,
   userNameCharsMax: 64,
   policyNameCharsMax: 128,
   policyCharsMax: 6_144,
-  /** Of all inline policies of a user together, and of a key's own policy. */
+  /** For all inline policies of a user together, and for a key's own policy. */
   inlinePolicyCharsMax: 2_048,
   attachedPoliciesMax: 20,
   userTagsMax: 50,
@@ -296,25 +296,25 @@ export const limits = {
   reclaimIntervalMs: 60_000,
   /** Orphans leave quarantine after this. */
   quarantineMs: 7 * 24 * 60 * 60 * 1000,
-  /** Between two checks of all metadata, and until the next one after a check that found something wrong. */
+  /** The time between two checks of all metadata, and the time until the next one after a check that found a fault. */
   selfCheckIntervalMs: 24 * 60 * 60 * 1000,
   selfCheckAgainMs: 10 * 60 * 1000,
   reclaimBatch: 256,
   abandonedUploadMs: 7 * 24 * 60 * 60 * 1000,
-  /** Limits the room of deleted records to a third of that of live ones. */
+  /** Limits the space of deleted records to a third of that of live ones. */
   compactBelowLiveRatio: 0.75,
   /** Moves that wait together form one group. Each group wastes half a page on average, but clients wait meanwhile. */
   compactMovesInFlightMax: 32,
   compactMoveBytesMax: 8 * MiB,
   mergeSegmentsMin: 8,
-  /** Within this time, a request for long work is noticed, and its progress is saved. */
+  /** How often requests for long tasks are looked for, and the progress of running ones is saved. */
   taskPollMs: 1_000,
-  /** How long the result can be looked up. */
+  /** How long the result of a task can be looked up. */
   endedTaskKeptMs: 30 * 24 * 60 * 60 * 1000,
   moveBlobsInFlightMax: 8,
   /** The longest that other jobs wait for repair. */
   repairPatienceMs: 30_000,
-  /** A move to stores that take nothing now tries again after this, and ends after so many tries in vain. */
+  /** A move to stores that accept no data now is retried after this time, and fails after this many retries. */
   moveRetryMs: 10_000,
   moveRetriesMax: 30,
   /** Blobs with too few shards left are examined again after this. */

@@ -1,11 +1,11 @@
-/** Times as text: ISO 8601 in documents, HTTP dates in headers. Listings write a thousand a page, so only the day is formatted by the platform. Pure. */
+/** Times as text: ISO 8601 in documents, HTTP dates in headers. A page of a listing has a thousand, so the platform formats only the day. Pure. */
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** `2026-11-21T07:31:02.005Z`, from milliseconds since the epoch. Throws RangeError as `Date` does. */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(ms)
-  // By multiplication: the remainder of a number of more than 31 bits takes as long as everything else.
+  // Not by `%`: the remainder of a number of more than 31 bits takes as long as everything else.
   const secondMs = Math.floor(whole / 1000) * 1000
   return isoSeconds.textOf(secondMs) + thousandths[whole - secondMs]
 }
@@ -39,14 +39,14 @@ class LastText {
 const midnight = '00:00:00'
 const isoDays = new LastText((dayMs) => new Date(dayMs).toISOString().slice(0, -`${midnight}.000Z`.length))
 const httpDays = new LastText((dayMs) => new Date(dayMs).toUTCString().slice(0, -`${midnight} GMT`.length))
-/** What was written together is listed together. */
+/** Objects that were written in the same second are often listed together. */
 const isoSeconds = new LastText((secondMs) => {
   const ofDay = msOfDay(secondMs)
   return isoDays.textOf(secondMs - ofDay) + clockTime(ofDay)
 })
 const thousandths = Array.from({ length: 1000 }, (_, n) => `.${String(n).padStart(3, '0')}Z`)
 
-/** Before the epoch, days still begin at midnight. */
+/** Correct before the epoch, too, where `%` alone would be negative. */
 const msOfDay = (ms: number): number => ((ms % dayMs) + dayMs) % dayMs
 
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))

@@ -1,4 +1,4 @@
-/** A WebAssembly assembler just large enough for what this project computes with it: instructions by name, one module with one memory. */
+/** A minimal WebAssembly assembler: the instructions that this project needs, and one module with one memory. */
 
 /** Bytes of one or more instructions. */
 export type Code = readonly number[]
@@ -8,11 +8,11 @@ export const seq = (...codes: readonly Code[]): Code => codes.flat()
 /** @types/node for the oldest supported Node declares no WebAssembly; this is the part used here. */
 interface WebAssemblyHost {
   Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object) => { exports: Record<string, unknown> }
+  Instance: new (module: object) => { exports: { memory: { buffer: ArrayBuffer }; [name: string]: unknown } }
 }
 declare const WebAssembly: WebAssemblyHost
 
-/** A number as LEB128 bytes. `signed` is how constants are written, and needs one more bit than the number. */
+/** A number as LEB128 bytes. Constants are `signed`, which takes one bit more. */
 function leb128(value: number, signed: boolean): number[] {
   const bytes: number[] = []
   let rest = value
@@ -27,6 +27,14 @@ const unsigned = (value: number): number[] => leb128(value, false)
 
 const valueTypes = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const
 type ValueType = keyof typeof valueTypes
+
+/** The JavaScript type of a value. Vectors exist only inside WebAssembly. */
+interface JsTypes {
+  i32: number
+  i64: bigint
+  v128: never
+  none: undefined
+}
 
 const emptyBlock = 0x40
 const end = 0x0b
@@ -61,11 +69,11 @@ export const op = {
   i8x16ShrU: simd(0x6d),
   v128And: simd(0x4e),
   v128Xor: simd(0x51),
-  /** Picks bytes of a vector of 16 by the 16 indexes of another; an index beyond gives zero. */
+  /** Picks bytes of a vector of 16 by the 16 indexes of another; an index out of range gives zero. */
   i8x16Swizzle: simd(0x0e),
-  /** The same, but the machine decides what an index beyond gives. Not every engine knows it. */
+  /** The same, but the machine decides what an index out of range gives. Not every engine supports it. */
   i8x16RelaxedSwizzle: simd(0x100),
-  /** Picks one of two values by the i32 above them: the first when it is not zero, else the second. */
+  /** Picks one of two values by the i32 above them on the stack: the first if it is not zero, otherwise the second. */
   select: [0x1b],
   /** Repeats `body` until it runs `leave`. */
   forever: (...body: Code[]): Code => [0x02, emptyBlock, 0x03, emptyBlock, ...body.flat(), 0x0c, 0, end, end],
@@ -73,12 +81,24 @@ export const op = {
   leaveIf: [0x0d, 1],
 } as const
 
-export interface WasmFunction {
-  name: string
-  parameters: readonly ValueType[]
+export interface WasmFunction<
+  P extends readonly ValueType[] = readonly ValueType[],
+  R extends ValueType | 'none' = ValueType | 'none',
+> {
+  parameters: P
   locals: readonly ValueType[]
-  result?: ValueType
+  result: R
   body: Code
+}
+
+type Callable<F> =
+  F extends WasmFunction<infer P, infer R>
+    ? (...values: { -readonly [I in keyof P]: JsTypes[P[I]] }) => JsTypes[R]
+    : never
+
+export interface WasmModule<F> {
+  functions: { [Name in keyof F]: Callable<F[Name]> }
+  memory: ArrayBuffer
 }
 
 const sectionIds = { type: 1, function: 3, memory: 5, export: 7, code: 10 } as const
@@ -92,11 +112,9 @@ function exported(name: string, kind: number, index: number): number[] {
   return [name.length, ...Buffer.from(name, 'ascii'), kind, index]
 }
 
-/**
- * Compiles `functions`, and returns what the module exports: each function by its name, and `memory` of `pages` times 64 KiB.
- * Throws when the engine lacks an instruction, or WebAssembly.
- */
-export function instantiate(functions: readonly WasmFunction[], pages: number): Record<string, unknown> {
+/** Compiles `named` functions into a module with `pages` times 64 KiB of memory. Throws when the engine lacks an instruction, or WebAssembly. */
+export function instantiate<F extends Record<string, WasmFunction>>(named: F, pages: number): WasmModule<F> {
+  const functions = Object.values(named)
   const bytes = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(
@@ -105,7 +123,7 @@ export function instantiate(functions: readonly WasmFunction[], pages: number): 
         0x60,
         parameters.length,
         ...parameters.map((type) => valueTypes[type]),
-        ...(result === undefined ? [0] : [1, valueTypes[result]]),
+        ...(result === 'none' ? [0] : [1, valueTypes[result]]),
       ]),
     ),
     ...section(
@@ -113,7 +131,10 @@ export function instantiate(functions: readonly WasmFunction[], pages: number): 
       functions.map((_, index) => [index]),
     ),
     ...section('memory', [[0x00, ...unsigned(pages)]]),
-    ...section('export', [exported('memory', 2, 0), ...functions.map(({ name }, index) => exported(name, 0, index))]),
+    ...section('export', [
+      exported('memory', 2, 0),
+      ...Object.keys(named).map((name, index) => exported(name, 0, index)),
+    ]),
     ...section(
       'code',
       functions.map(({ locals, body }) => {
@@ -122,5 +143,7 @@ export function instantiate(functions: readonly WasmFunction[], pages: number): 
       }),
     ),
   ]
-  return new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes))).exports
+  const { memory, ...exports } = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes))).exports
+  // The sections above declare exactly these functions, with these types.
+  return { functions: exports as WasmModule<F>['functions'], memory: memory.buffer }
 }

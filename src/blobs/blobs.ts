@@ -1,4 +1,4 @@
-/** Writes and reads blobs over the stores that a location names. A blob is what one object or part keeps; a shard is one store's piece of it. */
+/** Writes and reads blobs over the stores of a location. A blob is the data of one object or part; a shard is one store's piece of it. */
 import type { ByteSource } from '../byte-source.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
@@ -21,8 +21,8 @@ export { BlobUnreadable, bytesOfShards }
 
 export interface Blobs {
   /**
-   * Resolves when as many shards as the location promises are durable; `missing` says how many are still to be made. Calls `describe` for each shard.
-   * On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, and whatever the payload rejects with.
+   * Resolves when as many shards are durable as the location promises; the manifest's `missing` counts those still to be made. Calls `describe` for each
+   * shard. On rejection nothing is left behind. Errors: `StoreFull`, ServiceUnavailable, and whatever the payload rejects with.
    */
   write(location: string, blob: NewShard): Promise<Manifest>
   /**
@@ -30,18 +30,18 @@ export interface Blobs {
    * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store with a readable shard can be reached.
    */
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
-  /** Deletes the shards of blobs that no record references or ever will. Resolves with what could not be deleted yet, because its store is out of use. */
+  /** Deletes the shards of blobs that no record references, now or later. Resolves with the shards that could not be deleted yet because their stores are out of use. */
   remove(manifests: readonly Manifest[]): Promise<Manifest[]>
-  /** Verifies every shard: reads all of it. Changes nothing. */
+  /** Verifies every shard by reading all of it. Changes nothing. */
   inspect(manifest: Manifest, looking?: InspectOptions): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
-  /** The manifest as one of the location in its current version, if the shards lie as that asks. `undefined`: they don't, and `copy` is needed. */
+  /** The manifest, rewritten for the location's current version, if the shards already match it. `undefined`: they don't, so `copy` is needed. */
   adopted(location: string, manifest: Manifest): Manifest | undefined
   /**
-   * Writes the blob again as the location now asks: the same bytes with the same description. Leaves the old blob as it is.
-   * Errors: `BlobUnreadable`; what `write` throws.
+   * Writes the same bytes with the same description as a new blob of the location's current version. Leaves the old blob as it is.
+   * Errors: `BlobUnreadable`; what `write` rejects with.
    */
   copy(manifest: Manifest, location: string, pace: Pace): Promise<Manifest>
-  /** Verifies every shard, and makes those that are missing. Deletes nothing. */
+  /** Verifies every shard, and writes the missing ones again. Deletes nothing. */
   restore(manifest: Manifest, looking?: InspectOptions): Promise<Restoration>
   hasLocation(name: string): boolean
   /** The stores in use now. */
@@ -53,7 +53,7 @@ export interface BlobsOptions {
   clock?: Clock
   /** Stores that still hold shards, but that no location names any more. */
   otherStores?: readonly ShardStore[]
-  /** The code of this process, opened when it is first needed. */
+  /** The erasure code of this process, opened when it is first needed. */
   erasureCode?: () => ErasureCode
   raceMs?: number
   stallMs?: number

@@ -1,19 +1,19 @@
 /**
- * The same bytes for several stores at once. Nothing is buffered: every store takes its chunk before the next one is produced, so the slowest sets the pace, up to
- * a bound. A store that fails, or takes nothing for too long, is dropped while enough are left. Until a store has taken its first chunk, another can replace it.
+ * Feeds several stores at once. Nothing is buffered: every store takes its chunk before the next one is produced, so the slowest store sets the pace, within a
+ * time limit. A store that fails, or takes nothing for too long, is dropped while enough are left. Until a store has taken its first chunk, another can replace it.
  */
 import type { ByteSink, ByteSource } from '../byte-source.ts'
 
 export interface BranchOptions {
   count: number
-  /** Bytes that each branch gives in all. */
+  /** The total bytes of each branch. */
   size: number
-  /** With fewer branches left, there is no point in going on. */
+  /** The fewest branches with which the write can still succeed. */
   least: number
   stallMs: number
 }
 
-/** When all stores hang together, they may hang for this many times the bound. */
+/** If all stores stall together, the time limit is multiplied by this. */
 export const patience = 10
 
 export interface Branches {
@@ -26,7 +26,7 @@ export interface Branches {
 /** Gives each branch, by its number, a chunk. The chunks are lent until the returned promise settles. */
 export type GiveEach = (chunkOf: (branch: number) => Buffer) => void | Promise<void>
 
-/** The payload's error for a store that fell behind. */
+/** The payload rejects with this for a store that fell behind. */
 export class Stalled extends Error {
   constructor(stallMs: number) {
     super(`it took nothing for ${stallMs} ms while others went on`)
@@ -34,7 +34,7 @@ export class Stalled extends Error {
   }
 }
 
-/** The payload's error for the stores that are left then. */
+/** The payload rejects with this for the remaining stores when too few are left. */
 export class TooFewLeft extends Error {
   constructor() {
     super('too few stores are left to take the data')
@@ -86,7 +86,7 @@ export function branchesOf({ count, size, least, stallMs }: BranchOptions): Bran
   }
 }
 
-/** What drains a branch. */
+/** The sink of a branch's reader. */
 interface Taker {
   sink: ByteSink
   resolve(): void
@@ -95,7 +95,7 @@ interface Taker {
 
 export class Branch {
   readonly #size: number
-  /** Resolves when somebody reads, or nobody ever will. */
+  /** Resolves when a reader has come, or when none ever will. */
   readonly ready: Promise<void>
   #beReady: () => void = () => {}
   #taker: Taker | undefined
@@ -166,7 +166,7 @@ export class Branch {
     }
   }
 
-  /** The chunk is lent until somebody has taken it, or nobody ever will. */
+  /** The chunk is lent until a reader has taken it, or until none ever will. */
   async #giveFirst(chunk: Buffer): Promise<void> {
     while (this.isWhole) {
       const taker = this.#taker

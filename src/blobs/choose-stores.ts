@@ -8,7 +8,7 @@ import { type ShardsDemand, tooFew } from './write-shards.ts'
 /** From 0 up to 1, different each time. */
 export type Chance = () => number
 
-/** Up to `count` stores for more shards of a blob of which `holders` have some. Leaves out those that were `tried`. */
+/** Up to `count` stores for further shards of a blob. `holders` already have shards of it. Leaves out the stores that were `tried`. */
 export function storesFor(
   location: Placing,
   random: Chance,
@@ -25,7 +25,7 @@ export function storesFor(
   })
 }
 
-/** The stores for a new blob's shards. When there are fewer than `least`, throws `StoreFull` if that is the reason, else ServiceUnavailable. */
+/** The stores for a new blob's shards. If there are fewer than `least`, throws `StoreFull` when that is the reason, otherwise ServiceUnavailable. */
 export function storesForNew(
   location: Placing,
   random: Chance,

@@ -1,4 +1,4 @@
-/** Writes a blob again as another location, or a newer version of its own, asks: the same bytes with the same description. */
+/** Writes a blob's bytes and description again, for another location or a newer version of its own. */
 import { type ByteSource, bytesSource } from '../byte-source.ts'
 import { type NewShard, ShardMissing, type ShardRange } from '../stores/shard-store.ts'
 import type { Manifest } from './manifest.ts'
@@ -39,7 +39,7 @@ export async function copyBlob(
   }
 }
 
-/** The description that the blob was written with. All of its shards repeat it. */
+/** The description that the blob was written with. Each of its shards has a copy. */
 async function descriptionOf({ shards }: Manifest, member: CopyingBlobs['member']): Promise<Buffer> {
   let failure: unknown
   for (const { storeId, id } of shards) {

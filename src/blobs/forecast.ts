@@ -1,4 +1,4 @@
-/** How much writing so many blobs would add to each of a location's stores, and whether they can take it. Pure. */
+/** Predicts how many bytes a set of blobs would add to each of a location's stores, and whether they have room. Pure. */
 import type { StoreCondition } from '../stores/guarded-store.ts'
 import { chooseStores, type StoreInDomain } from './placement.ts'
 import { type Shape, shardsOfBlob } from './shape.ts'
@@ -43,9 +43,9 @@ export interface ForecastLocation extends Shape {
 export interface Forecast extends Pick<Demand, 'blobs' | 'bytes'> {
   /** Copies and parity included. */
   storedBytes: number
-  /** What each store can expect to get, since placement is random. */
+  /** The expected bytes for each store. Placement is random. */
   stores: { name: string; bytes: number; freeBytes: number | undefined }[]
-  /** Why the location can't take it now. Absent: it can. */
+  /** Why the location can't take the blobs now. Absent: it can. */
   fault: string | undefined
 }
 
@@ -60,7 +60,7 @@ export function forecast(demand: Demand, location: ForecastLocation): Forecast {
     taken: [],
     random: () => 0,
   }).length
-  // With fewer stores than shards, writes go on as long as they can be acknowledged; repair makes the missing shards later.
+  // With fewer stores than shards, writes still succeed if enough shards are durable. Repair writes the missing shards later.
   const [copies, stripes] = [Math.min(counts.copies, most), Math.min(counts.stripes, most)]
   const ofCopies = sharesOf(open, copies, maxPerDomain)
   const ofStripes = sharesOf(open, stripes, maxPerDomain)
@@ -94,7 +94,7 @@ function countsOf({ copies, striping }: Shape): { copies: number; stripes: numbe
   return { copies, stripes: striping === undefined ? 0 : striping.data + striping.parity }
 }
 
-/** A store takes at most one shard of a blob, and a domain a few: more room than that is of no use. */
+/** The usable free bytes. A store takes at most one shard of a blob, and a domain only a few, so room beyond that is useless. */
 function roomFor({ copyBytes, stripeBytes }: Demand, stores: readonly ForecastStore[], maxPerDomain: number): number {
   const most = copyBytes + stripeBytes
   const inDomain = new Map<string, number>()
@@ -106,7 +106,7 @@ function roomFor({ copyBytes, stripeBytes }: Demand, stores: readonly ForecastSt
 
 const rounds = 2_000
 
-/** The share of blobs of which each store gets a shard. It is sampled from placements where domains are uneven, and the same for all stores otherwise. */
+/** For each store, the share of blobs of which it gets a shard. Equal for all stores if domains are even; otherwise sampled from placements. */
 export function sharesOf(stores: readonly StoreInDomain[], count: number, maxPerDomain: number): Map<string, number> {
   const inDomain = new Map<string, number>()
   for (const { domain } of stores) inDomain.set(domain, (inDomain.get(domain) ?? 0) + 1)
@@ -123,7 +123,7 @@ export function sharesOf(stores: readonly StoreInDomain[], count: number, maxPer
   return new Map(stores.map(({ storeId }) => [storeId, (chosen.get(storeId) ?? 0) / rounds]))
 }
 
-/** Seeded, so that the same question always gets the same answer. */
+/** Random numbers from a fixed seed, so that the same input always gives the same result. */
 function repeatable(): () => number {
   let state = 1
   return () => {

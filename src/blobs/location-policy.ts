@@ -1,4 +1,4 @@
-/** How a location spreads data over its stores, as the configuration says and the metadata remembers; and whether its stores can keep to it. Pure. */
+/** How a location spreads data over its stores, as configured and as recorded in the metadata, and whether its stores can satisfy it. Pure. */
 
 interface Spread {
   /** Names of stores. */
@@ -15,7 +15,7 @@ export interface ReplicaPolicy extends Spread {
   copies: number
 }
 
-/** Shards are `data` pieces and `parity` pieces computed from them, of which any `data` give the bytes back. */
+/** A blob has `data` pieces and `parity` pieces computed from them. Any `data` of all pieces are enough to read it. */
 export interface ErasurePolicy extends Spread {
   scheme: 'erasure'
   data: number
@@ -35,22 +35,22 @@ export function usualWriteAck(copies: number): number {
   return Math.floor(copies / 2) + 1
 }
 
-/** One more than reading takes: what was acknowledged survives a loss. */
+/** One more than reading needs, so that acknowledged data survives the loss of a store. */
 export function usualWriteAckOfStripes({ data, parity }: { data: number; parity: number }): number {
   return data + Math.min(1, parity)
 }
 
-/** Stores that may be lost without loss of data. */
+/** The number of stores that can fail without loss of data. */
 export function lossesSurvived(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies - 1 : policy.parity
 }
 
-/** Bytes kept for each byte stored: of striped blobs, where there are any. */
+/** Bytes kept for each byte stored; for an erasure policy, that of striped blobs. */
 export function overheadOf(policy: LocationPolicy): number {
   return policy.scheme === 'replica' ? policy.copies : (policy.data + policy.parity) / policy.data
 }
 
-/** Failure domains of which all stores may be lost without loss of data, whichever they are. Once with every store, and once without those that are out. */
+/** The number of failure domains, whichever they are, that can fail without loss of data: with every store in use, and without those that are out. */
 export function domainLossesSurvived(
   policy: LocationPolicy,
   stores: readonly { domain: string; isOut: boolean }[],
@@ -76,7 +76,7 @@ function within(amounts: readonly number[], most: number): number {
 
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
-/** Why the stores can't keep to `policy`, or `undefined`. `domains`: the failure domain of every store, by name. */
+/** Why the stores can't satisfy `policy`, or `undefined`. `domains`: the failure domain of every store, by name. */
 export function policyFault(policy: LocationPolicy, domains: ReadonlyMap<string, string>): string | undefined {
   const { stores, maxPerDomain, writeAck } = policy
   const shards = shardsOf(policy)

@@ -1,4 +1,4 @@
-/** What a location is made of once its stores are open, and what the manifests of its blobs say. */
+/** Locations with open stores, and the manifests of their blobs. */
 import { limits } from '../limits.ts'
 import type { StoreCondition } from '../stores/guarded-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
@@ -21,7 +21,7 @@ interface OverStores {
   stores: readonly ShardStore[]
   /** Most shards of a blob in one failure domain. Absent: 1. */
   maxPerDomain?: number
-  /** A write succeeds once this many shards are durable. Absent: of copies, more than half; of an erasure code, one more than reading takes. */
+  /** A write succeeds once this many shards are durable. Absent: more than half of the copies; for an erasure code, one more than reading needs. */
   writeAck?: number
 }
 
@@ -33,11 +33,11 @@ export interface ReplicaLocation extends OverStores {
 
 export interface ErasureLocation extends OverStores, ErasureScheme {
   scheme: 'erasure'
-  /** Smaller blobs are copied whole, in enough copies to survive as many losses. Absent: the size of blobs that share files. */
+  /** Smaller blobs are copied whole, in enough copies to survive as many losses as stripes. Absent: the size below which blobs share files. */
   replicateBelow?: number
 }
 
-/** A named, versioned policy: over which stores data is sharded, and how. */
+/** A named, versioned policy: the stores over which data is sharded, and how. */
 export type Location = ReplicaLocation | ErasureLocation
 
 export interface Striping extends ErasureScheme {
@@ -93,7 +93,7 @@ export function erasureManifest(location: Placing, coding: Coding, shards: reado
   return { ...namesOf(location), scheme: 'erasure', ...coding, shards, ...missing(lacking) }
 }
 
-/** The manifest of a blob whose shards stay where they are, as one of that location. */
+/** The manifest of a blob whose shards stay where they are, rewritten for this location. */
 export function manifestIn(location: Placing, blob: Manifest, shards: readonly ShardPlace[]): Manifest {
   return blob.scheme === 'erasure'
     ? erasureManifest(location, codingOf(blob), shards)
@@ -106,7 +106,7 @@ function namesOf({ name, version }: Placing): Pick<Manifest, 'location' | 'locat
 
 const missing = (count: number): Pick<Manifest, 'missing'> => (count > 0 ? { missing: count } : {})
 
-/** For people: what a location is made of, and its state. */
+/** A location's policy and state, for display. */
 export interface LocationState {
   name: string
   version: number

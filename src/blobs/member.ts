@@ -6,12 +6,12 @@ import type { StoreInDomain } from './placement.ts'
 export interface Member extends StoreInDomain {
   name: string
   store: ShardStore
-  /** Nothing works without this store, so it is never left out. */
+  /** Nothing works without this store, so it is always tried. */
   isVital: boolean
   condition(): StoreCondition
   /** When the store is out: looks whether another store has replaced it. */
   follow(): Promise<void>
-  /** Takes note of an error that the store itself did not see. */
+  /** Reports an error that the store itself did not see. */
   blame(error: unknown): void
   takeOut(error: unknown): void
 }
@@ -39,12 +39,12 @@ export function memberOf(store: ShardStore): Member {
   return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
 }
 
-/** Without a member, or with one that is out of use, there is nothing to expect of a store. */
+/** Whether the store has a member and that member is in use. */
 export function isInUse(member: Member | undefined): boolean {
   return member !== undefined && member.condition().state !== 'out'
 }
 
-/** Every store of a process, once each, however many locations name it. */
+/** Every store of a process, each listed once, however many locations name it. */
 export class Members {
   readonly #all: readonly Member[]
   #byId: ReadonlyMap<string, Member>
@@ -60,7 +60,7 @@ export class Members {
   holder(storeId: string): Member | undefined {
     const found = this.#byId.get(storeId)
     if (found?.storeId === storeId) return found
-    // A lost store may have got a successor with an identity of its own.
+    // A lost store may have been replaced by one with a new id.
     this.#byId = new Map(this.#all.map((each) => [each.storeId, each]))
     return this.#byId.get(storeId)
   }

@@ -27,7 +27,7 @@ export class ShardsLeft {
     return this.#slow.has(index)
   }
 
-  /** From now on others are asked first. */
+  /** From now on, other shards are preferred. */
   markSlow(index: number): void {
     this.#slow.add(index)
   }
@@ -38,13 +38,13 @@ export class ShardsLeft {
     this.#errors.push(error)
   }
 
-  /** What a reader gets when too few are left. */
+  /** The error for a reader when too few shards are left. */
   get error(): unknown {
     return unreadable(this.#errors)
   }
 
   /**
-   * Opens a range of each of some shards. `undefined` when one failed, or was so slow that another should be tried: then none is left open.
+   * Opens the same range of several shards. `undefined`, with none left open, when one failed or was so slow that another should be tried.
    * `mayRace`: there are others to try.
    */
   async open(

@@ -1,8 +1,8 @@
-/** Chooses the stores for a blob's shards. Pure: chance is an argument. */
+/** Chooses the stores for a blob's shards. Pure: the source of randomness is an argument. */
 
 export interface StoreInDomain {
   storeId: string
-  /** The failure domain: what fails together. */
+  /** The failure domain: stores that fail together. */
   domain: string
 }
 
@@ -18,8 +18,8 @@ export interface PlacementDemand<P extends StoreInDomain> {
 }
 
 /**
- * `count` random stores, never more of a domain than it may hold; fewer only where no more can be chosen. Every order finds equally many, because each
- * store lies in one domain.
+ * `count` random stores, never more of a domain than it can hold; fewer only if no more can be chosen. The number found does not depend on the random
+ * order, because each store lies in exactly one domain.
  */
 export function chooseStores<P extends StoreInDomain>(demand: PlacementDemand<P>): P[] {
   const order = demand.candidates.map((store) => ({ store, rank: demand.random() })).sort((a, b) => a.rank - b.rank)

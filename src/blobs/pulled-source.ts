@@ -1,17 +1,17 @@
-/** Turns a source into one that is asked for bytes, so that several can be read in turns. Holds no more than the chunk that its source lends. */
+/** Turns a source into one from which bytes can be pulled, so that several can be read in turn. Holds only the chunk that its source lends. */
 import type { ByteSource } from '../byte-source.ts'
 
 export class PulledSource {
   readonly #source: ByteSource
   readonly #stallMs: number
   #begun = false
-  /** The part of the lent chunk that nobody has taken yet. */
+  /** The rest of the lent chunk. */
   #chunk: Buffer = Buffer.alloc(0)
   #takeNext: (() => void) | undefined
   #wake: (() => void) | undefined
   #end: { error: unknown } | undefined
 
-  /** It fails when it is asked and gives nothing for `stallMs`. */
+  /** It fails when the source gives no bytes for `stallMs` during a call. */
   constructor(source: ByteSource, stallMs: number) {
     this.#source = source
     this.#stallMs = stallMs
@@ -34,7 +34,7 @@ export class PulledSource {
     this.#finish(new Error('the read was cancelled'))
     this.#chunk = this.#chunk.subarray(0, 0)
     this.#source.cancel()
-    // The source learns from its sink when it may give more.
+    // Releases the sink, so that the source learns of the end.
     this.#takeNext?.()
   }
 

@@ -13,11 +13,11 @@ export interface ReadableCopy {
 export interface CopyReading {
   /** The next copy races one that has not begun to answer by then. */
   raceMs: number
-  /** A copy that gives nothing for so long is abandoned. */
+  /** A copy that gives no bytes for this long is abandoned. */
   stallMs: number
 }
 
-/** `copies` in order of preference. Rejects only when none can be opened: with `ShardMissing` or `ShardDamaged` when that is true of all, else ServiceUnavailable. */
+/** `copies` in order of preference. Rejects only when none can be opened: with `ShardMissing` or `ShardDamaged` if that holds for all of them, otherwise ServiceUnavailable. */
 export async function readCopies(
   copies: readonly ReadableCopy[],
   range: ShardRange,
@@ -80,7 +80,7 @@ function openFirst(
   })
 }
 
-/** What a reader gets when too few shards can be read. A missing one may have been moved: the caller finds out. */
+/** The error for a reader when too few shards can be read. A missing shard may have been moved; the caller finds out. */
 export function unreadable(errors: readonly unknown[]): unknown {
   const passing = errors.find((error) => !(error instanceof ShardDamaged))
   if (passing !== undefined) {
@@ -118,7 +118,7 @@ class FailingOver implements ByteSource {
       start += attempt.given
       if (attempt.sinkFailed || this.#cancelled) throw error
       copy.failed(error)
-      // The next copy begins where this one ended: it has given whole, verified blocks.
+      // The next copy begins where this one ended, which was after a whole, verified block.
       this.#opened = await openFirst(others, { start, end: this.#range.end }, this.#reading, [...errors, error])
       if (this.#cancelled) {
         this.#opened.source.cancel()
@@ -180,7 +180,7 @@ export class Attempt {
   }
 
   async #take(chunk: Buffer): Promise<void> {
-    // The store woke up after it was abandoned: another copy is being read by now.
+    // The store has answered after it was abandoned. Another copy is being read by now.
     if (this.#over) throw new Error('this copy was given up')
     clearTimeout(this.#timer)
     try {

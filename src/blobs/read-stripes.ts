@@ -1,6 +1,6 @@
 /**
- * Reads a range of a blob from the shards of an erasure code. When the data shards are there, it reads their units in turn and computes nothing. Otherwise it
- * computes each stripe's lost units from any sufficient shards. What it gives out was verified by the stores, or computed from what was.
+ * Reads a range of a blob from the shards of an erasure code. When all data shards can be read, it reads their units in turn and computes nothing. Otherwise it
+ * computes each stripe's lost units from any sufficient set of shards. All bytes it gives out were verified by the stores, or computed from verified bytes.
  */
 import { type ByteSink, type ByteSource, drained } from '../byte-source.ts'
 import type { ErasureCode } from './erasure/code.ts'
@@ -32,7 +32,7 @@ export async function readStripes(
 interface Attempt {
   range: Span
   sources: ReadonlyMap<number, PulledSource>
-  /** Data shards to compute from `sources`; none when the bytes can be read as they lie. */
+  /** Data shards to compute from `sources`; none when the data shards can be read directly. */
   lost: readonly number[]
 }
 
@@ -54,13 +54,13 @@ async function openAttempt(left: ShardsLeft, range: Span, reading: StripesReadin
   }
 }
 
-/** What the data shards hold of a range, without those that hold nothing. */
+/** The span of the range in each data shard that holds part of it. */
 function spansOf(coding: Coding, range: Span): Map<number, Span> {
   const spans = Array.from({ length: coding.data }, (_, index) => [index, shardSpan(coding, index, range)] as const)
   return new Map(spans.filter(([, { start, end }]) => start < end))
 }
 
-/** A failure of a shard, as opposed to one of the sink. */
+/** Marks a failure of a shard, as opposed to one of the sink. */
 class ShardFailed extends Error {
   readonly index: number
   constructor(index: number, cause: unknown) {
@@ -77,7 +77,7 @@ class StripesSource implements ByteSource {
   #attempt: Attempt
   #given = 0
   #isCancelled = false
-  /** The bytes are lent on: their source must not reuse them yet. */
+  /** The sink still uses the lent bytes, so their source must not reuse them yet. */
   #isGiving = false
 
   constructor(left: ShardsLeft, range: Span, reading: StripesReading, attempt: Attempt) {
@@ -107,7 +107,7 @@ class StripesSource implements ByteSource {
         if (!(error instanceof ShardFailed) || this.#isCancelled) throw error
         this.#left.fail(error.index, error.cause)
       }
-      // Whole, verified pieces were given up to here; other shards continue.
+      // All bytes up to here were given as whole, verified pieces. Other shards continue.
       const rest = { start: this.#range.start + this.#given, end: this.#range.end }
       this.#attempt = await openAttempt(this.#left, rest, this.#reading)
       if (this.#isCancelled) this.#close()

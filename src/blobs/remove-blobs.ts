@@ -3,7 +3,7 @@ import type { ShardId } from '../stores/shard-store.ts'
 import type { Manifest } from './manifest.ts'
 import type { Members } from './member.ts'
 
-/** Resolves with what could not be deleted yet, because its store is out of use. Rejects when a store fails without which nothing works. */
+/** Resolves with the shards that could not be deleted yet because their stores are out of use. Rejects when a vital store fails. */
 export async function removeBlobs(manifests: readonly Manifest[], members: Members): Promise<Manifest[]> {
   const outOfReach = new Set<string>()
   const remove = async ([storeId, ids]: [string, ShardId[]]): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What restoring a blob can result in, and the inspection of its shards before. */
+/** The possible outcomes of restoring a blob, and the inspection of its shards that comes first. */
 import type { ByteSource } from '../byte-source.ts'
 import { ShardDamaged } from '../stores/shard-store.ts'
 import { bytesOfShards, type Manifest, type ShardPlace } from './manifest.ts'
@@ -17,7 +17,7 @@ export type Restoration =
       replaced: readonly ShardPlace[]
       whole: boolean
     }
-  /** No store can take what is missing, or the remaining copies can't be reached now. */
+  /** No store can take the missing copies, or the remaining copies can't be reached now. */
   | { outcome: 'waiting'; reason: string }
   /** No copy can be read any more, neither here nor on a store that is out of use. */
   | { outcome: 'lost' }
@@ -46,7 +46,7 @@ export interface InspectedShard {
   state: 'good' | 'bad' | 'out of reach'
 }
 
-/** Reads every shard completely. A shard is bad only when the right store answers, and lacks it or has something else under its id. */
+/** Reads every shard completely. A shard is bad only if the right store answers that it is missing or damaged. */
 export async function inspectShards(manifest: Manifest, context: InspectContext): Promise<InspectedShard[]> {
   const looked = await Promise.all(manifest.shards.map((shard) => inspectShard(manifest, shard, context)))
   const blobId = mostFrequent(looked.flatMap(({ label }) => label?.blobId ?? []))
@@ -113,7 +113,7 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
-/** Whether the blob only lacks shards that no store can take now: then there is no point in reading the others. */
+/** Whether the blob lacks only shards that no store can take now, so that reading the others is pointless. */
 export function cannotGainShards(
   { shards }: Manifest,
   { member, findStores }: RestoreContext,
@@ -124,7 +124,7 @@ export function cannotGainShards(
   return findStores(1, holders, []).length === 0
 }
 
-/** The caller stopped the work: no store is to blame. */
+/** The caller stopped the work, so no store is at fault. */
 export class Interrupted extends Error {
   constructor(cause: unknown) {
     super('the work was interrupted', { cause })

@@ -1,4 +1,4 @@
-/** Makes the missing shards of a blob as its location asks, where the location is still known. */
+/** Writes the missing shards of a blob as its location requires, if the location still exists. */
 
 import { storesFor } from './choose-stores.ts'
 import { manifestIn, type Placing } from './location.ts'
@@ -22,7 +22,7 @@ export async function restoreBlob(
       location === undefined ? [] : storesFor(location, random, count, holders, tried),
     manifestOf: (shards) => (location === undefined ? { ...manifest, shards } : manifestIn(location, manifest, shards)),
   }
-  // A shard on a store that is lost for good counts as missing; one on a store that is only away does not.
+  // A shard counts as missing if its store was replaced, but not if its store is only out of use.
   await Promise.all(manifest.shards.map(({ storeId }) => members.holder(storeId)?.follow()))
   return manifest.scheme === 'erasure'
     ? restoreStripes(manifest, { ...context, code })

@@ -42,13 +42,13 @@ export async function restoreCopies(manifest: ReplicaManifest, context: CopiesCo
   }
   if (made.length === 0 && lacking > 0) return { outcome: 'waiting', reason: 'no store can take the missing copy' }
   const whole = made.length === lacking
-  // Until all is whole again, a damaged copy stays referenced: some of its blocks may be all that is left one day.
+  // Until the blob is whole again, a damaged copy stays referenced, because some of its blocks may be needed one day.
   const gone = whole ? replaced : replaced.filter(({ storeId }) => context.member(storeId) === undefined)
   const shards = [...keptShards, ...made, ...replaced.filter((shard) => !gone.includes(shard))]
   return { outcome: 'restored', manifest: context.manifestOf(shards), made, replaced: gone, whole }
 }
 
-/** Byte for byte, with the same description. `undefined` when that failed; another run tries again. */
+/** Copies the shard byte for byte, with the same description. `undefined` when that failed; another run tries again. */
 async function copyTo(
   manifest: ReplicaManifest,
   good: readonly InspectedShard[],

@@ -42,7 +42,7 @@ export async function restoreStripes(manifest: ErasureManifest, context: Stripes
     context.findStores(1, [...holders, ...others], tried)[0]
   const made = members.length === 0 ? [] : await compute(manifest, good, lacking, { members, another }, context)
   if (made.length === 0) return { outcome: 'waiting', reason: 'no store can take the missing shards' }
-  // A damaged shard that could not be replaced stays referenced: some of its blocks may be all that is left one day.
+  // A damaged shard that could not be replaced stays referenced, because some of its blocks may be needed one day.
   const isGone = (shard: ShardPlace): boolean =>
     context.member(shard.storeId) === undefined || made.some(({ index }) => index === shard.index)
   const shards = [...keptShards, ...made, ...bad.filter((shard) => !isGone(shard))]
@@ -59,7 +59,7 @@ function indexesOf({ data, parity }: ErasureManifest): number[] {
   return Array.from({ length: data + parity }, (_, index) => index)
 }
 
-/** Makes as many of the `lacking` shards as there are stores for them, byte for byte as they were. None when that failed; another run tries again. */
+/** Writes the `lacking` shards again, byte for byte, as far as there are stores for them. None when that failed; another run tries again. */
 async function compute(
   manifest: ErasureManifest,
   good: readonly InspectedShard[],

@@ -1,4 +1,4 @@
-/** How many shards of how many bytes a location makes of a blob, and whether a blob already lies like that. Pure. */
+/** The number and size of the shards that a location makes of a blob, and whether a blob already has them. Pure. */
 import { limits } from '../limits.ts'
 import type { ErasureScheme } from './erasure/generator-matrix.ts'
 import { shardBytes } from './erasure/stripes.ts'
@@ -28,7 +28,7 @@ export function shardsOfBlob({ copies, striping }: Shape, size: number): { count
   return { count: data + parity, bytes: shardBytes({ size, data, unitBytes: limits.stripeUnitBytes }) }
 }
 
-/** Whether the number, the kind and the stores of a blob's shards are what the location asks. Its name and version do not matter; missing shards count as if they were there. */
+/** Whether the number, kind and stores of a blob's shards match the location. Its name and version do not matter; missing shards count as present. */
 export function liesAs(manifest: Manifest, shape: Shape, stores: readonly StoreInDomain[]): boolean {
   const { striping, maxPerDomain } = shape
   const { count } = shardsOfBlob(shape, manifest.size)

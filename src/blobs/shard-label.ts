@@ -1,9 +1,9 @@
-/** The label that a shard of an erasure code carries in front of its blob's description, so that the blob can be found and put together from shards alone. */
+/** The label that a shard of an erasure code stores before its blob's description, so that the blob can be found and reassembled from shards alone. */
 import { type Clock, randomId } from '../clock.ts'
 import type { Coding } from './manifest.ts'
 
 export interface ShardLabel extends Coding {
-  /** The same for all shards of one blob, and for no other blob. */
+  /** Unique to the blob, and the same in all of its shards. */
   blobId: string
   index: number
 }

@@ -1,4 +1,4 @@
-/** Writes a blob as its location asks: as stripes, as copies, or into the only store. */
+/** Writes a blob as its location requires: as stripes, as copies, or into the only store. */
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { NewShard } from '../stores/shard-store.ts'

@@ -21,7 +21,7 @@ export async function writeCopies({ payload, describe }: NewShard, demand: Shard
     const produce = (give: GiveEach) => payload.drain((chunk) => give(() => chunk))
     return writeSideBySide({ shardBytes: payload.size, describe, produce }, demand)
   }
-  // A slow sender must not keep others from writing: its bytes count only once they are all here.
+  // Bytes count against the budget only after all have arrived, so that a slow sender does not block other writes.
   const bytes = await payload.read()
   return smallBytes.spend(bytes.length, () => writeSmall(bytes, describe(), demand))
 }

@@ -18,7 +18,7 @@ export interface WrittenShard {
 export interface ShardsDemand {
   /** The stores to write to, one shard each. */
   members: readonly Member[]
-  /** Another store, when one has refused its shard. `holders`: those that have a shard or are getting one. */
+  /** Chooses another store when one has refused its shard. `holders`: the stores that have a shard or are getting one. */
   another(holders: readonly Member[], tried: readonly Member[]): Member | undefined
   /** The fewest durable shards. */
   least: number
@@ -61,7 +61,7 @@ export async function writeSideBySide(
   return written.value
 }
 
-/** Stores that stand in for those that refuse a shard, so that each store has at most one shard of the blob, and each domain no more than it may. */
+/** Chooses stand-ins for stores that refuse a shard. Each store gets at most one shard of the blob, and each domain no more than its limit. */
 export class StandIns {
   readonly #another: ShardsDemand['another']
   readonly #holders: Set<Member>
@@ -87,7 +87,7 @@ type PutTo = (member: Member) => Promise<ShardId>
 /** `undefined`: no store stands in, and the shard fails with the error. */
 type StandIn = (failed: Member, error: unknown) => Member | undefined
 
-/** One shard on its way to a store, and if that store fails, to another. */
+/** Writes one shard to a store and, if that store fails, to another. */
 export class ShardWriting {
   /** The store that it is being written to now. */
   member: Member
@@ -151,7 +151,7 @@ export async function gather(
   for (const timer of timers) clearTimeout(timer)
   for (const { member, done } of open) {
     member.takeOut(new Error('a write did not end in time'))
-    // Too late to count: what it still writes is an orphan.
+    // This shard is too late to count. If it is written after all, it is removed again.
     done.then((shard) => removeShards([shard])).catch(() => {})
   }
   if (written.length >= least) return written.toSorted((a, b) => a.at - b.at)
@@ -159,7 +159,7 @@ export async function gather(
   throw tooFew(errors)
 }
 
-/** Best effort: what stays behind is an orphan, and is found as one. */
+/** Best effort: a shard that stays behind is an orphan, which is found later. */
 async function removeShards(shards: readonly WrittenShard[]): Promise<void> {
   await Promise.allSettled(shards.map(({ member, id }) => member.store.delete([id])))
 }

@@ -1,4 +1,4 @@
-/** Writes a blob as the shards of an erasure code: computes each stripe as it comes, and sends its units to all stores concurrently. */
+/** Writes a blob as the shards of an erasure code: computes each stripe as its data arrives, and sends its units to all stores concurrently. */
 import type { ByteSink } from '../byte-source.ts'
 import type { NewShard } from '../stores/shard-store.ts'
 import type { GiveEach } from './branched-source.ts'
@@ -14,7 +14,7 @@ export interface StripesDemand extends ShardsDemand {
   label(index: number, description: Buffer): Buffer
 }
 
-/** The shard for the n-th store has index n: when stores are missing, parity is. Resolves and rejects like `writeSideBySide`. */
+/** The n-th store gets the shard with index n, so when stores are missing, only parity is. Resolves and rejects like `writeSideBySide`. */
 export async function writeStripes({ payload, describe }: NewShard, demand: StripesDemand): Promise<WrittenShard[]> {
   const { coding, code, label } = demand
   return writeSideBySide(

@@ -1,4 +1,4 @@
-/** The checksums that S3 knows: their names, computing them, joining those of parts. Does not know where they are sent or kept. */
+/** S3's checksums: their names, how to compute them, and how to combine those of parts. Does not know where they are sent or kept. */
 import { createHash, hash } from 'node:crypto'
 import { crc32, crc32c } from '@node-rs/crc32'
 import type { ByteSource } from '../byte-source.ts'
@@ -50,7 +50,7 @@ export type ChecksumAlgorithm = keyof typeof checksumFields
 
 export const checksumAlgorithms = Object.keys(checksumFields) as ChecksumAlgorithm[]
 
-/** Whether `value` is base64 of that many bytes, exactly as an encoder writes it: what decoders merely tolerate is not. */
+/** Whether `value` is base64 of that many bytes, exactly as an encoder writes it. Refuses forms that decoders merely tolerate. */
 export function isBase64Of(bytes: number, value: string): boolean {
   const decoded = Buffer.from(value, 'base64')
   return decoded.length === bytes && decoded.toString('base64') === value
@@ -63,8 +63,8 @@ export interface Digest {
 }
 
 /**
- * Resolves when digests of these algorithms can be made; `undefined` when they can already, which is nearly always. Await it before `createDigest` and
- * `digestOf`: the library of xxHash is loaded only when a request first names it, and that takes a moment.
+ * Resolves when digests of these algorithms can be created; `undefined` when they already can, which is nearly always. Await it before `createDigest` and
+ * `digestOf`, because the xxHash library is loaded only when a request first names it.
  */
 export function digestsReady(algorithms: readonly ChecksumAlgorithm[]): Promise<void> | undefined {
   return algorithms.some(isXxHash) && !xxHashLoaded() ? loadXxHash() : undefined
@@ -91,16 +91,20 @@ export function createDigest(algorithm: ChecksumAlgorithm): Digest {
   }
 }
 
-/** The digest of bytes in one piece: making an object that could take more costs more than the digest of a few KiB. */
+/** The digest of bytes in one piece, without a `Digest` object: creating one costs more than the digest of a few KiB. */
 export function digestOf(algorithm: ChecksumAlgorithm, bytes: Buffer): Buffer {
-  if (algorithm in hashNames) return hash(hashNames[algorithm as keyof typeof hashNames], bytes, 'buffer')
+  if (isNodeHash(algorithm)) return hash(hashNames[algorithm], bytes, 'buffer')
   const digest = createDigest(algorithm)
   digest.update(bytes)
   return digest.digest()
 }
 
-/** In Node's spelling: a name in other letters is looked up each time. */
+/** In Node's own spelling, because Node looks up any other spelling each time. */
 const hashNames = { MD5: 'md5', SHA1: 'sha1', SHA256: 'sha256', SHA512: 'sha512' } as const
+
+function isNodeHash(algorithm: ChecksumAlgorithm): algorithm is keyof typeof hashNames {
+  return algorithm in hashNames
+}
 
 function crc32Digest(checksum: (chunk: Buffer, before: number) => number): Digest {
   let crc = 0
@@ -137,7 +141,7 @@ interface CrcParameters {
   powers: bigint[]
 }
 
-/** x^1, which every further power is a square of. */
+/** x^1. Each further power is the square of the one before. */
 const powersFrom = (bits: number): bigint[] => [1n << BigInt(bits - 2)]
 
 const crcParameters: Record<CrcAlgorithm, CrcParameters> = {

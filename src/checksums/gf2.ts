@@ -1,12 +1,12 @@
 /**
- * Arithmetic on polynomials over GF(2), in WebAssembly as JavaScript has no fast 64-bit integers: the CRC-64/NVME register and the product
- * that joins CRCs. Polynomials are reflected: the highest bit is the coefficient of x^0.
+ * Arithmetic on polynomials over GF(2): the CRC-64/NVME register, and the product that combines CRCs. It runs in WebAssembly, because JavaScript has no
+ * fast 64-bit integers. Polynomials are reflected: the highest bit is the coefficient of x^0.
  */
 import { type Code, instantiate, op, seq, type WasmFunction } from '../wasm.ts'
 
 export const crc64NvmePolynomial = 0x9a6c9329ac4bc9b5n
 
-/** Bytes that one step of the CRC takes in, each through a table of its own ("slicing by 16"). */
+/** Bytes that one step of the CRC processes, each with a table of its own ("slicing by 16"). */
 const stepBytes = 16
 const tableEntries = 256
 const tableBytes = tableEntries * 8
@@ -21,12 +21,12 @@ function lookUp(local: number, n: number, table: number) {
 }
 
 /** `crc64(crc, at, stop)`: the register after the bytes of memory from `at` up to `stop`. */
-function crc64(): WasmFunction {
+function crc64(): WasmFunction<['i64', 'i32', 'i32'], 'i64'> {
   const [crc, at, stop, next] = [0, 1, 2, 3]
   const advance = (bytes: number) => seq(op.localGet(at), op.i32Const(bytes), op.i32Add, op.localSet(at))
   const lookUps = (local: number, firstTable: number) =>
     [0, 1, 2, 3, 4, 5, 6, 7].map((n) => lookUp(local, n, firstTable - n))
-  // As a tree, not a chain: the register's entries are what the next step waits for.
+  // Summed as a tree, not as a chain, which shortens the wait of the next step for this sum.
   const sum = (entries: Code[]): Code => {
     const [first, ...others] = entries
     if (first === undefined || others.length === 0) return first ?? []
@@ -47,7 +47,6 @@ function crc64(): WasmFunction {
     advance(1),
   )
   return {
-    name: 'crc64',
     parameters: ['i64', 'i32', 'i32'],
     locals: ['i64'],
     result: 'i64',
@@ -56,12 +55,11 @@ function crc64(): WasmFunction {
 }
 
 /** `multiply(a, b, modulus, one)`: the product of two polynomials. `one` is x^0: the highest bit of the modulus' width. */
-function multiplication(): WasmFunction {
+function multiplication(): WasmFunction<['i64', 'i64', 'i64', 'i64'], 'i64'> {
   const [a, b, modulus, bit, product] = [0, 1, 2, 3, 4]
   const xorWhen = (value: number, condition: readonly number[]) =>
     seq(op.localGet(value), op.i64Const(0), condition, op.select, op.i64Xor)
   return {
-    name: 'multiply',
     parameters: ['i64', 'i64', 'i64', 'i64'],
     locals: ['i64'],
     result: 'i64',
@@ -87,13 +85,7 @@ function multiplication(): WasmFunction {
   }
 }
 
-interface Gf2 {
-  memory: { buffer: ArrayBuffer }
-  crc64(crc: bigint, at: number, stop: number): bigint
-  multiply(a: bigint, b: bigint, modulus: bigint, one: bigint): bigint
-}
-
-/** Table k holds what a byte contributes when k more zero bytes follow it. */
+/** Table k holds the contribution of a byte that k zero bytes follow. */
 function fillTables(memory: ArrayBuffer): void {
   const table = new BigUint64Array(memory, 0, stepBytes * tableEntries)
   for (let i = 0; i < table.length; i++) {
@@ -104,17 +96,16 @@ function fillTables(memory: ArrayBuffer): void {
   }
 }
 
-function load(): { gf2: Gf2; input: Uint8Array } {
+function load() {
   const pages = Math.ceil((inputOffset + inputBytes) / 65_536)
-  // The module exports exactly the functions given, and `memory`.
-  const gf2 = instantiate([crc64(), multiplication()], pages) as Record<string, unknown> & Gf2
-  fillTables(gf2.memory.buffer)
-  return { gf2, input: new Uint8Array(gf2.memory.buffer, inputOffset, inputBytes) }
+  const { functions, memory } = instantiate({ crc64: crc64(), multiply: multiplication() }, pages)
+  fillTables(memory)
+  return { gf2: functions, input: new Uint8Array(memory, inputOffset, inputBytes) }
 }
 
 let loaded: ReturnType<typeof load> | undefined
 
-/** The CRC-64/NVME register after `bytes`. Calls are synchronous, so that all can share one memory. */
+/** The CRC-64/NVME register after `bytes`. Synchronous, so all calls can share one memory. */
 export function crc64NvmeRegister(register: bigint, bytes: Uint8Array): bigint {
   loaded ??= load()
   const { gf2, input } = loaded

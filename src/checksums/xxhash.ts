@@ -1,12 +1,12 @@
-/** The three kinds of xxHash. Loads their library when a request first asks for one, and keeps the state of each digest under way. */
+/** The three kinds of xxHash. Loads their library when a request first needs one, and keeps the state of each digest under way. */
 import type { IHasher } from 'hash-wasm'
 
 export type XxHashAlgorithm = 'XXHASH64' | 'XXHASH3' | 'XXHASH128'
 
-/** One hasher of an algorithm computes all digests: each digest keeps its state, and lends it while bytes come. */
+/** One hasher per algorithm computes all digests. Each digest keeps its own state and loads it into the hasher for each update. */
 interface Hasher {
   hasher: IHasher
-  /** Of no bytes yet. */
+  /** The state before any bytes. */
   start: Uint8Array
 }
 

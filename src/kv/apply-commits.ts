@@ -1,11 +1,11 @@
-/** What a batch of commits does within one transaction of LMDB: checks, then writes, in order. Knows nothing of how the transaction is begun or ended. */
+/** Applies a batch of commits within one LMDB transaction: checks, then writes, in order. Does not begin or end the transaction. */
 import { rangeBounds } from './bounds.ts'
 import { numberOfVersion } from './entry-version.ts'
 import type { DigestTally } from './integrity/tree-digest.ts'
 import type { Check, Commit, Key, Put, Version } from './kv.ts'
 import { iteratorOf } from './range-iterator.ts'
 
-/** Of lmdb-js, within a write transaction. Each throws when LMDB does. */
+/** The part of lmdb-js that works within a write transaction. Each method throws when LMDB fails. */
 export interface Transaction {
   getEntry(key: Key): { version?: number } | undefined
   doesExist(key: Key, version?: number): boolean
@@ -17,9 +17,9 @@ export interface Transaction {
 type VersionCheck = Extract<Check, { version: Version }>
 
 /**
- * Applies each commit whose checks hold, and says which did. Checks see the commits before. Values get versions from `firstVersion` on, one for each
- * commit. Throws only when LMDB does, and then LMDB has marked the transaction as failed: it refuses to commit any of it, although lmdb-js rolls nothing
- * back by itself. `tally` learns what was written in place of what.
+ * Applies each commit whose checks hold, and returns which did. Checks see the commits before them. Each commit gets its own version, counted from
+ * `firstVersion`. Throws only when LMDB fails; LMDB has then marked the transaction as failed and refuses to commit any of it, although lmdb-js itself
+ * rolls nothing back. `tally` records which version each write replaces.
  */
 export function applyInOrder(
   transaction: Transaction,
@@ -27,7 +27,7 @@ export function applyInOrder(
   firstVersion: number,
   tally: DigestTally,
 ): boolean[] {
-  // Most commits check the same bucket first: what was found to hold does so until it is written.
+  // Most commits check the same bucket first. A check that held still holds until its key is written.
   let held: VersionCheck | undefined
   const stillHolds = (check: Check, place: number): boolean => {
     if (held !== undefined && isSameVersion(held, check)) return true
@@ -60,7 +60,7 @@ export function applyInOrder(
   })
 }
 
-/** The version that a write replaces: as a check of the same commit has found it, which holds until the commit itself writes the key, or by a look. */
+/** The version that a write replaces: from a check of the same commit, which holds until the commit itself writes the key; otherwise looked up. */
 function versionFound(transaction: Transaction, checks: readonly Check[], key: Key): number | undefined {
   if (checks.length > fewChecks) return versionOf(transaction, key)
   for (const check of checks) {
@@ -70,11 +70,11 @@ function versionFound(transaction: Transaction, checks: readonly Check[], key: K
   return versionOf(transaction, key)
 }
 
-/** To look through more than a few costs as much as to look the key up. */
+/** Searching more puts than this costs as much as looking the key up. */
 const fewPuts = 8
 const fewChecks = 8
 
-/** Whether one of the first `count` puts writes the key; also when that is not known. */
+/** Whether one of the first `count` puts writes the key. True, too, when there are too many to search. */
 function mayBeAmong(puts: readonly Put[], count: number, key: Key): boolean {
   if (count >= fewPuts) return true
   for (let i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ function mayBeAmong(puts: readonly Put[], count: number, key: Key): boolean {
   return false
 }
 
-/** Most keys differ in length: to compare their bytes is a native call. */
+/** Compares lengths first, because most keys differ there and comparing bytes is a native call. */
 function isSameKey(one: Key, other: Key): boolean {
   return one === other || (one.length === other.length && one.equals(other))
 }

@@ -1,11 +1,11 @@
-/** One transaction of LMDB: what commits write, and the digest of all entries, which goes with it (ADR 0023). Knows nothing of who waits for it. */
+/** Writes one LMDB transaction: a batch of commits, and the digest of all entries (ADR 0023). Knows nothing of the callers that wait for it. */
 import { applyInOrder, isEmpty, type Transaction } from './apply-commits.ts'
 import { type LmdbIntegrity, versionsPerTransaction } from './integrity/lmdb-integrity.ts'
 import { MetadataDamaged } from './integrity/metadata-damaged.ts'
 import { DigestTally, digestKey, packDigest, sumOf, type TreeDigest, unpackDigest } from './integrity/tree-digest.ts'
 import type { Commit, Key } from './kv.ts'
 
-/** Of lmdb-js. */
+/** The part of lmdb-js that a batch needs. */
 interface Database extends Transaction {
   transaction(run: () => void): Promise<unknown>
   getWriteTxnId(): number
@@ -15,9 +15,9 @@ interface Database extends Transaction {
 export class BatchWriter {
   readonly #db: Database
   readonly #integrity: LmdbIntegrity
-  /** The digest that this process wrote last, and its bytes: mostly the ones that the next transaction finds. */
+  /** The digest that this process wrote last, and its bytes. The next transaction usually finds the same bytes and need not parse them. */
   #last: { digest: TreeDigest; bytes: Buffer } | undefined
-  /** The next transaction writes the digest, even if it writes nothing else. */
+  /** Makes the next transaction write the digest, even if it writes nothing else. */
   digestIsWanted = false
 
   constructor(db: Database, integrity: LmdbIntegrity) {
@@ -26,8 +26,8 @@ export class BatchWriter {
   }
 
   /**
-   * Writes the commits that `take` gives once the transaction has begun. Resolves when they are durable, with which of them applied. Rejects with
-   * `MetadataDamaged` when the transaction before cannot have been the last: nothing is written then.
+   * Calls `take` when the transaction has begun, and writes the commits that it returns. Resolves when they are durable, with which of them applied.
+   * Rejects with `MetadataDamaged`, and writes nothing, when the file cannot be at its newest transaction.
    */
   async write(take: () => readonly Commit[]): Promise<boolean[]> {
     let applied: boolean[] = []
@@ -36,11 +36,11 @@ export class BatchWriter {
     await this.#db.transaction(() => {
       const commits = take()
       try {
-        // Before anything is written: what throws later would leave a part of it.
+        // This must come before the first write: a later error would leave the batch half-written.
         const before = this.#integrity.digestBefore(this.#digest(), this.#db.getWriteTxnId(), () => this.#isEmpty())
         const tally = new DigestTally()
         applied = applyInOrder(this.#db, commits, before.txnId * versionsPerTransaction, tally)
-        // A transaction that writes nothing is none to LMDB.
+        // LMDB does not count a transaction that writes nothing.
         if (tally.writes > 0 || this.digestIsWanted) written = this.#putDigest(before, tally)
       } catch (error) {
         if (!(error instanceof MetadataDamaged)) throw error

@@ -1,4 +1,4 @@
-/** What every engine holds its callers to before it touches data. A breach is a bug of ours, never the doing of a client. */
+/** Assertions that every engine makes about its arguments before it touches data. A failure is a bug of ours, never a client's fault. */
 import { limits } from '../limits.ts'
 import { digestKey } from './integrity/tree-digest.ts'
 import type { Commit, Key, RangeQuery } from './kv.ts'
@@ -9,12 +9,12 @@ export function assertKey(key: Key): void {
   if (isBehindAll(key)) throw new Error('a key behind all that there may be')
 }
 
-/** Whether it is the place of an engine's own record, or behind it. */
+/** Whether the key is the engine's own record, or sorts after it. */
 function isBehindAll(key: Key): boolean {
   return key[0] === 0xff && Buffer.compare(key, digestKey) >= 0
 }
 
-/** Engines call this before the first write of a commit: what throws later could leave half of it. */
+/** Engines call this before the first write of a commit, because a later error could leave half of it. */
 export function assertCommit({ checks = [], puts = [], deletes = [] }: Commit): void {
   for (const check of checks) if ('key' in check) assertKey(check.key)
   for (const key of deletes) assertKey(key)
@@ -25,8 +25,8 @@ export function assertCommit({ checks = [], puts = [], deletes = [] }: Commit): 
 }
 
 /**
- * Bounds of a range may be longer than a key, because clients choose markers; engines may not take them. The shortened bound
- * stands at the same place among all keys. `undefined` when the range can hold nothing.
+ * Clients choose markers, so a bound can be longer than a key, which an engine may not accept. Cuts such a bound to a key at the same position among
+ * all keys. `undefined` when the range can hold nothing.
  */
 export function rangeBounds({
   start,
@@ -41,7 +41,7 @@ export function rangeBounds({
 }
 
 function asKeyBound(bound: Buffer): Buffer {
-  // The only key that the cut bound is a prefix of is the cut bound itself, and it sorts before the long one.
+  // The cut bound has the greatest length of a key, so it is a prefix of no other key, and it sorts before the long bound.
   if (isBehindAll(bound)) return digestKey
   return bound.length > limits.kvKeyBytesMax ? endOfPrefix(bound.subarray(0, limits.kvKeyBytesMax)) : bound
 }

@@ -1,7 +1,7 @@
-/** What LMDB said when it failed, which lmdb-js hides. Knows nothing else of either. */
+/** Finds the error that LMDB reported, which lmdb-js hides. */
 import { getSystemErrorName } from 'node:util'
 
-/** lmdb-js rejects with a general error, and says what LMDB reported in a promise that hangs on it. */
+/** lmdb-js rejects with a general error; a promise attached to it rejects with what LMDB reported. */
 export async function engineError(thrown: unknown): Promise<unknown> {
   if (!(thrown instanceof Error && 'commitError' in thrown)) return thrown
   try {
@@ -12,7 +12,7 @@ export async function engineError(thrown: unknown): Promise<unknown> {
   }
 }
 
-/** lmdb-js gives the system's number of an error, without the file: here it is one like those of Node's file system. */
+/** lmdb-js reports the system's error number without the file. Rethrows it in the form of Node's file system errors. */
 export function openedAt<T>(path: string, open: () => T): T {
   try {
     return open()

@@ -1,4 +1,4 @@
-/** Versions of entries as the engines of this room make them: numbers that grow with each write. */
+/** Converts versions of entries, which the engines in this directory make from numbers that grow with each write. */
 import type { CheckReport, Version } from './kv.ts'
 
 export function versionOfNumber(number: number): Version {

@@ -4,15 +4,15 @@
  * Freshness: a read sees every commit that any process saw resolve before the call.
  *
  * Failures, of which an engine has three kinds:
- * - It cannot be reached, or may not write now: the call rejects with `KvUnavailable`, and nothing was written.
+ * - It cannot be reached, or cannot write now: the call rejects with `KvUnavailable`, and nothing was written.
  * - It does not know whether a commit was applied: it finds out before the call settles. No caller ever sees this.
- * - It can say nothing more of what is stored: every call rejects, it calls its `onFatal`, and the process ends.
+ * - It can no longer vouch for what is stored: every call rejects, it calls its `onFatal`, and the process ends.
  */
 import { S3Error } from '../errors.ts'
 
 /**
- * Keys order by their bytes, as `Buffer.compare` does. At most `limits.kvKeyBytesMax` bytes; build them with `ordered-key`. The caller leaves them as they
- * are until the call settles.
+ * Keys sort by their bytes, as in `Buffer.compare`. A key has at most `limits.kvKeyBytesMax` bytes; build it with `ordered-key`. The caller must not
+ * change it until the call settles.
  */
 export type Key = Buffer
 
@@ -20,18 +20,18 @@ export interface Entry {
   key: Key
   /** Owned by the caller: an engine never reuses its memory. Treat as immutable. */
   value: Buffer
-  /** Changes whenever the value is written. Never reused for another value of the same key, also across deletion. */
+  /** Changes whenever the value is written. Never reused for another value of the same key, not even after a deletion. */
   version: Version
 }
 
-/** Says which value of a key was read. Only engines make versions and compare them; others hand back what they were given. */
+/** Identifies the value of a key that was read. Only engines make and compare versions; callers hand them back unchanged. */
 export interface Version {
   readonly [madeByEngine]: true
 }
 
 declare const madeByEngine: unique symbol
 
-/** The engine cannot do it now, and did nothing; it may be asked again. Clients are told so: 503, with Retry-After. */
+/** The engine cannot serve the call now and has done nothing; the caller can retry. Clients get a 503 with Retry-After. */
 export class KvUnavailable extends S3Error {
   constructor(message: string, context: { cause?: unknown } = {}) {
     super('ServiceUnavailable', { ...context, message })
@@ -49,7 +49,7 @@ export type Check =
 
 export interface Put {
   key: Key
-  /** At most `limits.kvValueBytesMax` bytes. The caller leaves key and value as they are until the commit settles; then they are its own again. */
+  /** At most `limits.kvValueBytesMax` bytes. The caller must not change the key or the value until the commit settles. */
   value: Buffer
 }
 
@@ -57,11 +57,11 @@ export interface Commit {
   checks?: readonly Check[]
   puts?: readonly Put[]
   deletes?: readonly Key[]
-  /** Adds what clients store. Refused with `KvUnavailable` while the engine has only room left for what removes or protects it. */
+  /** The commit adds client data. Refused with `KvUnavailable` while the remaining room is reserved for commits that remove or protect data. */
   grows?: boolean
 }
 
-/** Bounds need not be keys: any bytes do, of any length, also none. A range whose end is not behind its start is empty. */
+/** Bounds need not be valid keys: they are bytes of any length, including zero. A range is empty unless its end sorts after its start. */
 export interface RangeQuery {
   /** First key, inclusive. */
   start: Key
@@ -71,65 +71,65 @@ export interface RangeQuery {
   limit: number
   /** From `end` down to `start`. */
   reverse?: boolean
-  /** Gives one entry of each group. Not with `reverse`. */
+  /** Returns one entry per group. Cannot be combined with `reverse`. */
   fold?: Fold | undefined
 }
 
 /**
- * Makes groups of keys whose text is the same up to and with the first `delimiter` at or behind byte `from`. Of a group, a range gives the first entry
- * that it meets, and goes on behind all the others without reading them. Keys without the delimiter stand for themselves.
+ * Groups keys whose text is the same up to and including the first `delimiter` at or after byte `from`. A range returns the first entry of each group
+ * and skips the others without reading them. A key without the delimiter is a group of its own.
  */
 export interface Fold {
-  /** What all keys of the range start with, before the text. */
+  /** The prefix of all keys of the range; the text follows it. */
   head: Key
-  /** How the text lies behind the head: raw, to the key's end (`packTail`), or as one element of a tuple (`packKey`). */
+  /** How the text follows the head: raw to the end of the key (`packTail`), or as one element of a tuple (`packKey`). */
   text: 'tail' | 'element'
   from: number
   /** Not empty. */
   delimiter: Buffer
 }
 
-/** The whole as it was at one moment, whatever is committed meanwhile. */
+/** All entries as they were at one moment, whatever is committed afterwards. */
 export interface Snapshot {
   range(query: RangeQuery): Promise<Entry[]>
-  /** Soon, please: until then an engine may not be able to use the room of what was replaced since. Idempotent. */
+  /** Close it soon: until then, an engine may be unable to reuse the space of replaced entries. Idempotent. */
   close(): Promise<void>
 }
 
-/** What a check of the whole found. */
+/** The result of a check of all entries. */
 export interface CheckReport {
   startedMs: number
   entries: number
-  /** For `covers`: what it means is the engine's own. */
+  /** For `covers`. Only the engine knows what it means. */
   coversBelow: number
-  /** Records that are not what was written under their key. */
+  /** The number of records that differ from what was written under their key. */
   damagedRecords: number
-  /** The first few of them. */
+  /** The keys of the first few damaged records. */
   damagedKeys: string[]
-  /** What is wrong with the whole: from then on nothing is written. Absent: nothing. */
+  /** What is wrong beyond single records; if present, nothing is written from then on. */
   damage?: string
 }
 
 export interface CheckHow {
-  /** Called before so many bytes are read. May wait, and throw, which ends the check. Not called while somebody waits for the same check without a pace. */
+  /** Called before each read, with its size. Can delay the read, or throw to end the check. Not called while another caller waits for the same check without a pace. */
   pace?(bytes: number): Promise<void>
 }
 
-/** What is known of whether the engine still holds what was committed. */
+/** Checks whether the engine still holds what was committed. */
 export interface Integrity {
-  /** Reads and verifies all of it, beside everything else. Those that ask while one waits to begin share it. */
+  /** Reads and verifies all entries while other work goes on. Calls that arrive before a check begins share it. */
   check(how?: CheckHow): Promise<CheckReport>
-  /** What is known to be wrong with the whole; `undefined`: nothing. Any process may have found it. It stays until a check that began later finds nothing. */
+  /** The known damage beyond single records, whichever process found it; `undefined` when there is none. It stands until a check that began later finds nothing. */
   damage(): Promise<string | undefined>
   /** The last check of any process. */
   lastCheck(): Promise<CheckReport | undefined>
-  /** Whether that check has read every entry of this version. */
+  /** Whether that check read every entry of this version. */
   covers(report: CheckReport, version: Version): boolean
-  /** This process owns the metadata from now on. After an owner that did not say `endRun`, a check begins, for which writes wait. */
+  /** This process owns the metadata from now on. If the previous owner did not call `endRun`, a check begins, and writes wait for it. */
   beginRun(): Promise<void>
-  /** The last thing that an owner does, once what it began is done. */
+  /** The last call of an owner, after all of its work has ended. */
   endRun(): Promise<void>
-  /** A process may have been ended by damage: nothing is written before a check has ended. Resolves with it. */
+  /** Damage may have ended a process: nothing is written until a check has ended. Resolves when it has. */
   distrust(): Promise<void>
 }
 
@@ -138,7 +138,7 @@ export function isClean(report: CheckReport): boolean {
   return report.damage === undefined && report.damagedRecords === 0
 }
 
-/** Keys and ranges as they were at one moment. */
+/** The results of a `view`: keys and ranges as they were at one moment. */
 export interface View<T> {
   /** In the order of the keys; `undefined` where a key does not exist. */
   entries: (Entry | undefined)[]
@@ -150,12 +150,12 @@ export interface Kv {
   readonly integrity: Integrity
   /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]>
-  /** Entries in order, from one consistent snapshot. An engine may gather calls of `get` that come together; it answers a range by itself. One round trip. */
+  /** Entries in order, from one consistent snapshot. One round trip. An engine may batch concurrent calls of `get`, but not of `range`. */
   range(query: RangeQuery): Promise<Entry[]>
   /**
-   * What `get` returns for `keys`, and for each query the entries that `range` would return, each mapped by `read`; all from one consistent snapshot, in one
-   * round trip. `read` also gets the index of the query. It may use key and value of an entry only during the call, and must not call the engine in it.
-   * Rejects with what it throws.
+   * Returns what `get` returns for `keys` and, for each query, the entries that `range` would return, each mapped by `read`. All come from one consistent
+   * snapshot, in one round trip. `read` also gets the index of the query. It can use an entry's key and value only during its call, and must not call the
+   * engine. Rejects with what `read` throws.
    */
   view<T>(
     keys: readonly Key[],
@@ -164,12 +164,12 @@ export interface Kv {
   ): Promise<View<T>>
   /**
    * Applies everything or nothing. `true`: all checks held, and the writes are durable. `false`: a check failed, and nothing was written.
-   * Puts and deletes of one commit never name the same key. Rejects with `KvUnavailable` when nothing was written, and with any other error
-   * when the engine has failed for good: then the caller must not claim success, and the process ends.
+   * Puts and deletes of one commit must not name the same key. Rejects with `KvUnavailable` when nothing was written, and with any other error
+   * when the engine has failed for good: the caller must not report success, and the process ends.
    */
   commit(commit: Commit): Promise<boolean>
-  /** Holds all that was committed before the call. Close it before the engine. */
+  /** Contains everything that was committed before the call. Close it before the engine. */
   snapshot(): Promise<Snapshot>
-  /** Waits for commits under way, then lets go of files. */
+  /** Waits for commits under way, then closes files and connections. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Entries as lmdb-js shows them, in memory that it reuses, and as they are given away. */
+/** Entries in memory that lmdb-js reuses, and copies of them that callers own. */
 import { versionOfNumber } from './entry-version.ts'
 import type { Entry, Key, Version } from './kv.ts'
 import { ownCopy } from './lent-memory.ts'

@@ -1,11 +1,11 @@
-/** Memory that an engine lends with what it read, and takes back with the next read. */
+/** Views of memory that an engine lends with each read and overwrites with the next. */
 
-/** Longer ones are few. */
+/** Longer values are rare, so their views are not kept. */
 const lentBytesKept = 4096
 
 /**
- * lmdb-js shows keys and values in memory that it reuses, and that is longer than its `length` says. Gives views of just what it shows, which the next
- * entry will have changed, and keeps them by their length: to make a view takes as long as to read the entry.
+ * lmdb-js returns keys and values in memory that it reuses and that is longer than its `length` says. Returns a view of exactly the bytes read, which
+ * the next entry overwrites. Views are kept by length, because making one takes as long as reading the entry.
  */
 export function lending(): (shared: Buffer, start: number, end: number) => Buffer {
   let memory: Buffer | undefined
@@ -27,7 +27,7 @@ export function lending(): (shared: Buffer, start: number, end: number) => Buffe
   }
 }
 
-/** Through Node's buffer pool. */
+/** Uses Node's buffer pool. */
 export function ownCopy(lent: Buffer): Buffer {
   const own = Buffer.allocUnsafe(lent.length)
   own.set(lent)

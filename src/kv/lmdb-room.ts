@@ -1,6 +1,6 @@
 /**
- * Room for commits on a file system that is full to the last byte: zeros, written behind the last page of LMDB's data file before they are needed. LMDB writes its
- * pages over them, and asks the file system for no block (ADR 0032 says where that holds, and where it does not).
+ * Reserves room for commits on a full file system: zeros written after the last page of LMDB's data file before they are needed. LMDB writes its
+ * pages over them and needs no new block from the file system (ADR 0032 says where that holds and where it does not).
  */
 import { fstatSync, writeSync } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'
@@ -13,19 +13,19 @@ export interface RoomOptions {
   directory: string
   db: {
     getStats(): object
-    /** What asks for statistics leaves a snapshot open. */
+    /** Needed because asking for statistics leaves a snapshot open. */
     resetReadTxn(): void
     /** Runs `work`, which must not await, while no process writes to the environment. */
     transaction(work: () => void): Promise<unknown>
   }
 }
 
-/** A batch of commits writes its pages anew, and those of the two before can't be used again yet. Pure. */
+/** Each batch of commits writes new pages, and the pages of the two batches before it can't be reused yet. Pure. */
 export function roomWanted(usedBytes: number): number {
   return Math.min(Math.max(4 * usedBytes, limits.kvRoomBytesMin), limits.kvRoomBytesMax)
 }
 
-/** How many zeros to write; whether what is stored may not grow. Pure. */
+/** `missing`: the bytes of zeros to write. `isLow`: stored data must not grow. Pure. */
 export function judgeRoom(at: { usedBytes: number; fileBytes: number; freeBytes: number }): {
   missing: number
   isLow: boolean
@@ -34,7 +34,7 @@ export function judgeRoom(at: { usedBytes: number; fileBytes: number; freeBytes:
   const room = at.fileBytes - at.usedBytes
   if (room >= wanted / 2) return { missing: 0, isLow: false }
   const missing = wanted - room
-  // What is left on a disk that is nearly full is for who frees room.
+  // On a nearly full disk, the rest is left to work that frees space.
   return { missing: at.freeBytes >= 2 * missing ? missing : 0, isLow: at.freeBytes < limits.storeReserveBytes }
 }
 
@@ -43,7 +43,7 @@ export class LmdbRoom {
   readonly #file: FileHandle
   #isLow = false
   #lookedMs = 0
-  /** Written since the last look, at most. */
+  /** An upper bound on the bytes written since the last look. */
   #writtenBytes = 0
   #lookAfterBytes = 0
   #looking: Promise<void> | undefined
@@ -54,14 +54,14 @@ export class LmdbRoom {
     this.#options = options
   }
 
-  /** Resolves when there is room, or can be none. */
+  /** Resolves when the room is made, or when it cannot be made. */
   static async open(options: RoomOptions): Promise<LmdbRoom> {
     const room = new LmdbRoom(await open(join(options.directory, 'data.mdb'), 'r+'), options)
     await room.#look()
     return room
   }
 
-  /** Before a commit that adds what clients store. Throws `KvUnavailable` while there is only room for those that free some. */
+  /** Call before a commit that adds client data. Throws `KvUnavailable` while the remaining room is reserved for commits that free space. */
   requireRoom(): Promise<void> | void {
     if (this.#isLow) return this.#requireAfterLook()
   }
@@ -89,7 +89,7 @@ export class LmdbRoom {
 
   #look(): Promise<void> {
     this.#looking ??= this.#fill()
-      // Room that can't be made is not there, and no more than that: what is wrong with the disk, the next commit meets itself.
+      // Failing to make room is harmless in itself: if the disk is faulty, the next commit finds out.
       .catch(() => {})
       .finally(() => {
         this.#looking = undefined
@@ -106,7 +106,7 @@ export class LmdbRoom {
       const bytes = await this.#extend()
       if (bytes === 0) break
       written += bytes
-      // Piece by piece: a commit that is synced meanwhile has no more than this one to wait for.
+      // Synced piece by piece, so that a concurrent commit's sync waits for one piece at most.
       await this.#file.datasync().catch(() => {})
     }
     this.#isLow = written === 0 ? judged.isLow : (await this.#judge()).isLow
@@ -115,7 +115,7 @@ export class LmdbRoom {
   async #judge(): Promise<{ missing: number; isLow: boolean }> {
     const { db } = this.#options
     const usedBytes = usedBytesOf(db.getStats())
-    // A read that came now would miss what another process has committed since.
+    // Otherwise the next read would use this snapshot and miss later commits of other processes.
     db.resetReadTxn()
     this.#lookAfterBytes = roomWanted(usedBytes) / 4
     const { size: fileBytes } = await this.#file.stat()
@@ -123,7 +123,7 @@ export class LmdbRoom {
     return judgeRoom({ usedBytes, fileBytes, freeBytes: bavail * bsize })
   }
 
-  /** One piece of zeros at the end of the file, which may be where another process is about to commit: nobody may write meanwhile. */
+  /** Appends one piece of zeros. Another process may be about to commit at the same place, so this holds the write lock. */
   async #extend(): Promise<number> {
     let bytes = 0
     await this.#options.db.transaction(() => {
@@ -131,19 +131,19 @@ export class LmdbRoom {
       try {
         bytes = writeSync(fd, zeros, 0, zeros.length, fstatSync(fd).size)
       } catch {
-        // The disk is full, or takes no more of this file.
+        // The disk is full, or the file may not grow.
       }
     })
     return bytes
   }
 }
 
-/** Up to the end of the last page that LMDB uses. */
+/** The bytes from the start of the file to the end of the last page in use. */
 function usedBytesOf(stats: object): number {
   if ('lastPageNumber' in stats && 'pageSize' in stats)
     return (Number(stats.lastPageNumber) + 1) * Number(stats.pageSize)
   throw new Error('LMDB does not say how many pages it uses')
 }
 
-/** Small enough to be written between two commits without anybody noticing. */
+/** Small enough to write between two commits without a noticeable delay. */
 const zeros = Buffer.alloc(limits.kvRoomPieceBytes)

@@ -1,6 +1,6 @@
 /**
  * Metadata in an LMDB environment, which several processes of one machine may share. Every commit is durable when it resolves.
- * Knows nothing of what is stored; the settings below are what durability rests on.
+ * Knows nothing of what is stored. Durability depends on the settings below.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -22,16 +22,16 @@ import { readRange } from './read-range.ts'
 import { syncDirectories } from './sync-directories.ts'
 
 export interface LmdbOptions {
-  /** A directory of the environment's own; created when missing. */
+  /** The environment's own directory; created when missing. */
   path: string
   /**
-   * Called once, when a commit or its fsync failed. What was acknowledged is safe, but nothing more can be said of this process's view:
-   * every call rejects from then on, and the process must stop, so that the next one recovers.
+   * Called once, when a commit or its fsync has failed. Acknowledged commits are safe, but this process's view is no longer reliable:
+   * every call rejects from then on, and the process must stop so that the next one recovers.
    */
   onFatal(error: Error): void
-  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: nobody can. */
+  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: records are not verified. */
   isWhole?(key: Key, value: Buffer): boolean
-  /** Told once, in one line, of what was found to be wrong with the file. Nothing is written from then on. */
+  /** Called once, with one line about the damage to the file. Nothing is written from then on. */
   onDamage?(message: string): void
   /** This process is about to own the environment (`Integrity.beginRun`). */
   takesOver?: boolean
@@ -47,14 +47,14 @@ interface WaitingCommit {
 
 const readersMax = 512
 
-/** Throws `MetadataDamaged` for a file that LMDB must not map. */
+/** Rejects with `MetadataDamaged` for a file that LMDB must not map. */
 export async function openLmdb(options: LmdbOptions): Promise<Kv> {
   const { path, onFatal, isWhole = () => true, onDamage = () => {}, takesOver = false } = options
   const directory = resolve(path)
   const firstCreated = await mkdir(directory, { recursive: true, mode: 0o700 })
   const integrity = await LmdbIntegrity.open({ directory, isWhole, onDamage, takesOver })
   const db = openDatabase(directory)
-  // LMDB syncs its files, not the names by which they are found.
+  // LMDB syncs its files, but not the directories that name them.
   await syncDirectories(directory, dirname(firstCreated ?? directory))
   const room = await LmdbRoom.open({ directory, db })
   return new LmdbKv(db, { integrity, room }, onFatal)
@@ -70,13 +70,13 @@ function openDatabase(path: string): Database {
     maxReaders: readersMax,
     maxDbs: 1,
     noMemInit: true,
-    // A commit resolves after fsync of its data and of the root that points to it. Never noSync, noMetaSync, useWritemap or commitDelay.
+    // A commit must resolve after the fsync of its data and of the root that points to it. Never use noSync, noMetaSync, useWritemap or commitDelay.
     overlappingSync: false,
-    // We batch ourselves. With this on, a failed commit also rejects a promise that only lmdb-js knows, and that ends the process at once.
+    // We batch ourselves. With this on, a failed commit also rejects a promise internal to lmdb-js, and the unhandled rejection ends the process.
     eventTurnBatching: false,
     // LMDB stores our version before the value.
     useVersions: true,
-    // Plain bytes, as with `encoding: 'binary'`, but lent: whoever keeps them copies them.
+    // Plain bytes, as with `encoding: 'binary'`, but lent: a caller that keeps them must copy them.
     encoder: { encode: (value: Buffer) => value, decode: (shared: Buffer) => lendValue(shared, 0, shared.length) },
     keyEncoder: {
       writeKey: (key: Key, target: Buffer, at: number) => {
@@ -95,9 +95,9 @@ class LmdbKv implements Kv {
   readonly #batches: BatchWriter
   readonly #room: LmdbRoom
   readonly #onFatal: (error: Error) => void
-  /** Reads to be answered in this turn of the event loop; none throws. */
+  /** Reads to run in this turn of the event loop. None of them throws. */
   #asked: (() => void)[] = []
-  /** In this turn: requests that come together ask for the same bucket first, then for what differs. */
+  /** The first key of the last `get` in this turn, and its entry: concurrent requests usually read the same bucket first. */
   #askedFirst: { key: Key; entry: Entry | undefined } | undefined
   #waiting: WaitingCommit[] = []
   #writing: Promise<void> | undefined
@@ -145,7 +145,7 @@ class LmdbKv implements Kv {
     return found === undefined ? undefined : { key, value: ownCopy(found.value), version: versionOf(found) }
   }
 
-  /** At once: gathered, listings cost half as much again (ADR 0010). */
+  /** Runs at once: gathering ranges would make listings cost half as much again (ADR 0010). */
   async range(query: RangeQuery): Promise<Entry[]> {
     return this.#readAtOnce(() => entriesOf(this.#db, query, ownEntry))
   }
@@ -191,12 +191,12 @@ class LmdbKv implements Kv {
     }
   }
 
-  /** What was committed before is there until the transaction is done. */
+  /** Keeps what is committed now readable until the transaction is done. */
   #hold(): Transaction {
     this.#assertServing()
     this.#endSnapshot()
     const transaction = this.#db.useReadTransaction()
-    // Reads that come now get one of their own, which ends as they do.
+    // Later reads get a snapshot of their own, which ends with them.
     this.#endSnapshot()
     return transaction
   }
@@ -227,8 +227,8 @@ class LmdbKv implements Kv {
   }
 
   /**
-   * Runs `read`, which must not await, with all that is asked for in this turn of the event loop. Requests then go through each step together,
-   * which costs half of one after the other (ADR 0010), and share a snapshot. Throws as `read` does.
+   * Runs `read`, which must not await, together with all other reads of this turn of the event loop. Requests then take each step together, which
+   * costs half as much as one after the other (ADR 0010), and share a snapshot. Rejects with what `read` throws.
    */
   #readTogether<T>(read: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -253,14 +253,14 @@ class LmdbKv implements Kv {
   }
 
   /**
-   * The next read gets a snapshot as new as itself. lmdb-js would keep this one for reads of the next millisecond, and what another process
-   * committed meanwhile, and told its client, would be missing from them.
+   * Makes the next read take a fresh snapshot. lmdb-js would reuse this one for the next millisecond, and reads would miss what another process had
+   * committed and acknowledged in that time.
    */
   #endSnapshot(): void {
     this.#db.resetReadTxn()
   }
 
-  /** Writes what waits, one LMDB transaction at a time: commits that come while one is synced share the next, and its fsync. */
+  /** Writes the waiting commits, one LMDB transaction at a time. Commits that arrive while one is synced share the next transaction and its fsync. */
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       let batch: WaitingCommit[] = []
@@ -284,7 +284,7 @@ class LmdbKv implements Kv {
     this.#writing = undefined
   }
 
-  /** What is told to those who wait, when nothing was written and the engine can go on. `undefined`: it can't. */
+  /** The error for the waiting commits, if nothing was written and the engine can go on. `undefined`: it can't. */
   async #refusalFor(thrown: unknown): Promise<Error | undefined> {
     if (thrown instanceof KvUnavailable) return thrown
     if (!(thrown instanceof MetadataDamaged)) return undefined
@@ -292,7 +292,7 @@ class LmdbKv implements Kv {
       await this.integrity.found(thrown.message)
       return new KvUnavailable(thrown.message)
     } catch {
-      // Other processes could not be told of the damage, nor could the next start.
+      // The damage could not be noted for other processes and the next start.
       return undefined
     }
   }
@@ -324,7 +324,7 @@ function entriesOf<T>(db: Database, query: RangeQuery, read: (found: Lent) => T,
   const bounds = rangeBounds(query)
   if (bounds === undefined) return []
   const { start, end } = bounds
-  // Literals, without a spread: a folded page walks a thousand times, and spreads took a quarter of it.
+  // Object literals instead of spreads: a folded page starts a thousand walks, and spreads took a quarter of their time.
   const walk = (from: Key, limit: number): Iterator<Lent> =>
     iteratorOf(
       db.getRange(

@@ -1,4 +1,4 @@
-/** Metadata in memory: the semantics of the durable engines for tests and throw-away servers. It keeps nothing. */
+/** Metadata in memory: the semantics of the durable engines, for tests and throw-away servers. Nothing outlives the process. */
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import { coversVersion, versionOfNumber } from './entry-version.ts'
 import type { Check, CheckReport, Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
@@ -9,14 +9,14 @@ export function memoryKv(): Kv {
   return new MemoryKv()
 }
 
-/** No method awaits anything: each sees and leaves one state of the entries, which is all that atomicity takes here. */
+/** No method awaits anything, so each runs in one turn of the event loop and is atomic. */
 class MemoryKv implements Kv {
   readonly #entries = new SortedEntries()
   #lastVersion = 0
   #lastCheck: CheckReport | undefined
   #closed = false
 
-  /** Only counts: memory that has gone bad ends with the process. */
+  /** A check only counts the entries: nothing in memory outlives the process. */
   readonly integrity: Integrity = {
     check: async () => {
       this.#lastCheck = {
@@ -104,7 +104,7 @@ function rangeOf<T>(entries: SortedEntries, query: RangeQuery, read: (entry: Ent
 
 const asIs = (entry: Entry): Entry => entry
 
-/** The caller may reuse its buffers once a commit is through. */
+/** A copy, because the caller can reuse its buffers after a commit. */
 function ownCopy(bytes: Buffer): Buffer {
   return Buffer.from(bytes)
 }

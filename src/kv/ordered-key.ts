@@ -4,14 +4,14 @@ import type { Fold, Key } from './kv.ts'
 
 /*
  * In a string or raw bytes, every byte but NUL stands for itself. A run of NULs, and the end, become a NUL and one signed count.
- * What the count says depends on what follows the run, because that decides how the run compares with a longer one:
+ * The count also says what follows the run, because that decides how the run compares with a longer one:
  *
- *     00  n   (0..127)      n NULs, and here the element ends: a longer run is greater
- *     00 -n   (-1..-127)    n NULs, and another byte follows: a longer run is smaller
- *     00 -128               127 NULs, and more follow: greater than a run that ends, smaller than one that another byte follows
+ *     00  n   (0..127)      n NULs, then the element ends: a longer run is greater
+ *     00 -n   (-1..-127)    n NULs, then another byte follows: a longer run is smaller
+ *     00 -128               127 NULs, then more NULs follow: greater than a run that ends, smaller than a run followed by another byte
  *
- * So order is kept, no element is a prefix of another, and n bytes take at most 1.5 n + 2, whatever they are. An escape that makes
- * every prefix of a string a prefix of its packed bytes cannot do better than 2 n: 1,024 NULs would be longer than a key may be.
+ * This keeps the order, no element is a prefix of another, and any n bytes take at most 1.5 n + 2. An escape that makes
+ * every prefix of a string a prefix of its packed bytes cannot do better than 2 n: 1,024 NULs would exceed the limit of a key.
  */
 
 /** A string or raw bytes (escaped and terminated, so that a prefix sorts first), or an unsigned integer of 48 bits (big endian). */
@@ -46,8 +46,8 @@ export function packKey(...elements: KeyElement[]): Key {
 }
 
 /**
- * The key of a tuple whose last element lies raw in it: shorter, and the tail's prefixes give the key's prefixes.
- * Under one head, use either this or `packKey`: raw bytes may look like anything.
+ * The key of a tuple whose last element is stored raw. It is shorter, and a prefix of the tail gives a prefix of the key.
+ * Under one head, use either this or `packKey`, never both: raw bytes can look like packed ones.
  */
 export function packTail(head: readonly KeyElement[], tail: string | Buffer): Key {
   return copyOut(writeRaw(tail, writeElements(head)))
@@ -60,27 +60,27 @@ export function rangeOf(...elements: KeyElement[]): KeyRange {
 }
 
 /**
- * Every tuple of `packKey` that has a string (or bytes) starting with `prefix` behind these elements, whatever comes after it.
- * For tails, `packTail(head, prefix)` and its `endOfPrefix` are the range.
+ * Every tuple of `packKey` whose elements are those of `head`, then a string (or bytes) starting with `prefix`, then anything.
+ * For tails, the range is from `packTail(head, prefix)` to its `endOfPrefix`.
  */
 export function rangeStartingWith(head: readonly KeyElement[], prefix: string | Buffer): KeyRange {
   return startingWith(writeElements(head), prefix)
 }
 
-/** Behind `from` bytes of a head that have been written. */
+/** The same, after the first `from` bytes of the scratch buffer, which hold the head. */
 function startingWith(from: number, prefix: string | Buffer): KeyRange {
   const { at, run } = escapeUpToLastRun(from, writeRaw(prefix, from))
   if (run === 0) {
     const start = copyOut(at)
     return { start, end: endOfPrefix(start) }
   }
-  // The counts of this run and of longer ones lie between this run that ends here, and this run that another byte follows.
+  // The range starts where this run ends the element and ends after this run followed by another byte. Longer runs sort between the two.
   const countAt = writeFullRuns(run, at)
   const start = copyOut(writeCount(lastOfRun(run), countAt))
   return { start, end: endOfPrefix(copyOut(writeCount(-lastOfRun(run), countAt))) }
 }
 
-/** The first key behind all keys of the group that `fold` puts `key` into; `undefined` when it is in none. */
+/** The first key after the group that `fold` puts `key` into; `undefined` when the key lacks the delimiter. */
 export function behindGroup(key: Key, { head, text, from, delimiter }: Fold): Key | undefined {
   if (text === 'tail') {
     const at = key.indexOf(delimiter, head.length + from)
@@ -91,11 +91,11 @@ export function behindGroup(key: Key, { head, text, from, delimiter }: Fold): Ke
   return at < 0 ? undefined : startingWith(writeRaw(head, 0), bytes.subarray(0, at + delimiter.length)).end
 }
 
-/** The first key after every key that `prefix` starts: the exclusive end of its range. */
+/** The first key after all keys that start with `prefix`: the exclusive end of their range. */
 export function endOfPrefix(prefix: Key): Key {
   let last = prefix.length - 1
   while (last >= 0 && prefix[last] === 0xff) last--
-  // Nothing sorts behind these: the greatest key there can be, which is no tuple's.
+  // Every byte is 0xff, so no key sorts after the range. Returns the greatest possible key, which no tuple packs to.
   if (last < 0) return Buffer.alloc(limits.kvKeyBytesMax, 0xff)
   const end = Buffer.from(prefix.subarray(0, last + 1))
   end[last] = (end[last] ?? 0) + 1
@@ -135,7 +135,7 @@ export function unpackKey<const Kinds extends readonly ElementKind[]>(key: Key, 
   return elements as Unpacked<Kinds>
 }
 
-/** The string among the elements of a key that begins at byte `at`. */
+/** The string element that begins at byte `at` of a key. */
 export function textAt(key: Key, at: number): string {
   return readEscaped(key, at).bytes.toString()
 }
@@ -197,7 +197,7 @@ function writeEscaped(element: string | Buffer, from: number): number {
   return writeCount(lastOfRun(run), writeFullRuns(run, at))
 }
 
-/** Writes ASCII without NUL, which most elements are: twice as fast as a call into Node. `undefined` when it is something else. */
+/** Writes ASCII without NUL, which most elements are, twice as fast as a call into Node. `undefined` for any other text. */
 function writeShortPlain(text: string, at: number): number | undefined {
   reserve(at + text.length)
   for (let i = 0; i < text.length; i++) {
@@ -208,7 +208,7 @@ function writeShortPlain(text: string, at: number): number | undefined {
   return at + text.length
 }
 
-/** Escapes the raw bytes that were written, but for the run of NULs at their end: what follows decides its count. */
+/** Escapes the raw bytes that were written, except a run of NULs at their end: what follows decides its count. */
 function escapeUpToLastRun(from: number, end: number): { at: number; run: number } {
   const raw = Buffer.from(scratch.subarray(from, end))
   let at = from
@@ -226,7 +226,7 @@ function escapeUpToLastRun(from: number, end: number): { at: number; run: number
   return { at, run }
 }
 
-/** What is left of a run for its last count. */
+/** The number of NULs that the last count of a run stands for. */
 function lastOfRun(run: number): number {
   return run === 0 ? 0 : ((run - 1) % runMax) + 1
 }

@@ -1,4 +1,4 @@
-/** Metadata in PostgreSQL, which any number of processes on any hosts share. Every commit is durable, as the server understands it, when it resolves. Knows nothing of what is stored. */
+/** Metadata in PostgreSQL, which any number of processes on any hosts can share. A commit resolves when it is as durable as the server is configured to make it. Knows nothing of what is stored. */
 import { assertCommit } from './bounds.ts'
 import type { Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
 import { PostgresIntegrity } from './postgres/integrity.ts'
@@ -14,16 +14,16 @@ export interface PostgresOptions {
   url: string
   /** Connections that this process may hold. At least 4. */
   connections?: number
-  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: nobody can. */
+  /** Whether a record is what was written under its key, as far as the record itself can tell. Absent: records are not verified. */
   isWhole?(key: Key, value: Buffer): boolean
-  /** Told in one line what an operator should change. */
+  /** Called with one line about what an operator should change. */
   warn?(message: string): void
 }
 
 const defaultConnections = 10
 const writersMax = 4
 
-/** Rejects with `KvUnavailable`, and with `ConfigurationRefused` for a server that would lose what it acknowledges. */
+/** Rejects with `KvUnavailable`, or with `ConfigurationRefused` for a server that would lose what it acknowledges. */
 export async function openPostgres({
   url,
   connections = defaultConnections,
@@ -82,12 +82,12 @@ class PostgresKv implements Kv {
     return this.#writer.commit(commit)
   }
 
-  /** On a connection of its own, in one transaction. */
+  /** Takes a connection of its own and runs in one transaction. */
   async snapshot(): Promise<Snapshot> {
     this.#assertOpen()
     const session = await this.#primary.open()
     await session.run({ text: 'begin transaction isolation level repeatable read, read only' })
-    // The moment of the snapshot is that of its first statement.
+    // PostgreSQL takes the snapshot at the transaction's first statement.
     await session.run({ text: 'select 1 from holdfast_notes limit 1' })
     return { range: (query) => rangeInSession(session, query), close: () => session.close() }
   }

@@ -1,12 +1,12 @@
-/** How a range of lmdb-js is walked: so that what one walk made is garbage when it ends. */
+/** Iterates over a range of lmdb-js in a way that makes everything a walk allocates garbage when it ends. */
 
 interface Startable<T> {
   iterate(): Iterator<T>
 }
 
 /**
- * An iterator over a range. The range's own `[Symbol.iterator]` is the same, and also keeps it in a field of the range: with a thousand walks a page,
- * cheap collections then kept most of what earlier walks had made, until V8 marked all of its heap (ADR 0015).
+ * Returns an iterator over a range. The range's own `[Symbol.iterator]` does the same, but also stores the iterator in a field of the range. With a
+ * thousand walks per page, minor collections then kept most of what earlier walks had allocated, until V8 marked its whole heap (ADR 0015).
  */
 export function iteratorOf<T>(range: Iterable<T>): Iterator<T> {
   return isStartable(range) ? range.iterate() : range[Symbol.iterator]()

@@ -1,10 +1,10 @@
-/** Reads a range by an engine's own walk over its entries, and steps over what a fold leaves out. Knows no engine. */
+/** Reads a range by an engine's own walk over its entries, and skips the entries that a fold leaves out. Knows no engine. */
 import type { Key, RangeQuery } from './kv.ts'
 import { behindGroup } from './ordered-key.ts'
 
 /**
- * The entries of a range, each as `read` makes it while the walk stands at it. `walk` gives those from a key on, at most so many, each when it is asked
- * for; it is left where a group begins, and started again behind it. So nothing is read that is not given.
+ * The entries of a range, each mapped by `read` while the walk is at it. `walk` yields at most `limit` entries from a key on, lazily. After the first
+ * entry of a group, a new walk starts after the group, so only entries that are returned are read.
  */
 export function readRange<E extends { key: Key }, T>(
   { limit, fold }: Pick<RangeQuery, 'limit' | 'fold'>,
@@ -20,7 +20,7 @@ export function readRange<E extends { key: Key }, T>(
     try {
       for (let step = entries.next(); step.done !== true; step = entries.next()) {
         found.push(read(step.value))
-        // Before the next one is asked for: a walk would have to read it.
+        // Stop before the walk reads an entry that is not wanted.
         if (found.length === limit) break
         next = fold && behindGroup(step.value.key, fold)
         if (next !== undefined) break

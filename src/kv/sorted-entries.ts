@@ -3,7 +3,7 @@ import type { Entry, Key } from './kv.ts'
 
 const chunkEntriesMax = 512
 
-/** A place between entries: before the entry at `index` of a chunk, or at the chunk's end. */
+/** A position between entries: before the entry at `index` of a chunk, or at the chunk's end. */
 interface Place {
   chunk: number
   index: number
@@ -40,7 +40,7 @@ export class SortedEntries {
     for (const entries of this.#chunks) yield* entries
   }
 
-  /** The entries with start <= key < end, from the end when `reverse`. Nothing may change meanwhile. */
+  /** The entries with start <= key < end, from the end when `reverse`. The list must not change during the walk. */
   *walk(start: Key, end: Key, reverse: boolean): Generator<Entry> {
     for (const entry of reverse ? this.#backwardFrom(end) : this.#forwardFrom(start)) {
       if (reverse ? Buffer.compare(entry.key, start) < 0 : Buffer.compare(entry.key, end) >= 0) return
@@ -70,7 +70,7 @@ export class SortedEntries {
     return entries
   }
 
-  /** Before the first entry whose key is `key` or greater, in the last chunk that starts with a key no greater. */
+  /** The position before the first entry whose key is at least `key`, in the last chunk whose first key is at most `key`. */
   #placeOf(key: Key): Place {
     const behind = firstIndex(this.#chunks.length, (chunk) => {
       const first = this.#chunks[chunk]?.[0]
@@ -86,7 +86,7 @@ export class SortedEntries {
   }
 }
 
-/** The first of `length` indexes for which `holds`, which holds for all behind it; `length` when it holds for none. */
+/** The first of `length` indexes for which `holds` is true; `length` when there is none. If it holds for one index, it must hold for all after it. */
 function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0
   let high = length

@@ -1,4 +1,4 @@
-/** Makes the names durable by which a file is found. */
+/** Makes the directory entries on the way to a file durable. */
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 

@@ -1,9 +1,9 @@
-/** Decides which file system calls may block the process: those that memory answers, because handing one to a thread costs more than the call itself (ADR 0010). */
+/** Decides which file system calls can block the process: those answered from memory, because handing such a call to a thread costs more than the call itself (ADR 0010). */
 import { limits } from '../limits.ts'
 
 /**
- * Nothing tells in advance whether the data is in memory, but the duration of a call tells afterwards. When the disk has answered one, the next calls go
- * to the threads; then one tries again. So a slow disk stalls the process at most once in `blockingCallsPause` calls.
+ * Whether data is in memory shows only afterwards, by the duration of a call. After a call that went to the disk, the next calls go to the threads; then
+ * one blocks again as a trial. So a slow disk stalls the process at most once in `blockingCallsPause` calls.
  */
 export class BlockingCalls {
   readonly #monotonicMs: () => number
@@ -13,7 +13,7 @@ export class BlockingCalls {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Whether the next call, which reads so many bytes, may block. Ask once per call. */
+  /** Whether the next call, which reads `bytes` bytes, can block. Ask once per call. */
   allows(bytes = 0): boolean {
     if (bytes > limits.blockingReadBytesMax) return false
     if (this.#pause === 0) return true

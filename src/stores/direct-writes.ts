@@ -14,7 +14,7 @@ export class DirectWrites {
     this.#path = path
   }
 
-  /** Returns how many bytes were written: all, or fewer, or none for a position off a page boundary. The caller writes the rest. Rejects as `write(2)` fails. */
+  /** Resolves with the number of bytes written, which can be fewer than all, or none for a position off a page boundary. The caller writes the rest. Rejects when `write(2)` fails. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
     if (!qualifies(bytes, position)) return 0
     this.#descriptor ??= openDirect(this.#path)
@@ -23,7 +23,7 @@ export class DirectWrites {
     return new Promise((resolve, reject) => {
       fs.write(descriptor, bytes, 0, bytes.length, position, (error, written) => {
         if (error === null) resolve(written - (written % pageBytes))
-        // The alignment of the memory, or the device's block size, does not allow it.
+        // The alignment of the memory or the device's block size rules it out.
         else if (error.code === 'EINVAL') resolve(0)
         else reject(error)
       })

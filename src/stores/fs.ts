@@ -1,14 +1,14 @@
-/** All file access of the stores. It is so small that a test can put a fault, or the loss of unsynced data, behind every call. */
+/** All file access of the stores. The interface is small, so that tests can inject faults, or the loss of unsynced data, into every call. */
 
 export interface FileHandle {
   /** Reads at `position` into `buffer` and returns the number of bytes; fewer than asked only at the end of the file. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /** Writes all of `buffers` one after the other from `position`, or rejects. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>
-  /** Puts data, and as much metadata as reading it back needs, on stable storage. After a rejection the file must not be trusted: never retry. */
+  /** Puts the data, and the metadata needed to read it back, on stable storage. After a rejection the file must not be trusted: never retry. */
   datasync(): Promise<void>
   size(): Promise<number>
-  /** Whether its path still leads to this file and nobody has written to it since, as far as the file system can tell. For files opened to read. */
+  /** Whether the path still leads to this file and the file is unchanged since it was opened, as far as the file system can tell. For files opened to read. */
   isUnchanged(): Promise<boolean>
   truncate(size: number): Promise<void>
   /** A rejection counts as a failed write. */
@@ -30,9 +30,9 @@ export interface Fs {
   /** Names in a directory, unordered. ENOENT when there is none. */
   list(path: string): Promise<string[]>
   stat(path: string): Promise<{ size: number; mtimeMs: number; isDirectory: boolean }>
-  /** Whether `path` lies on a disk of this machine, so that to look for a file there takes no longer than to ask another thread to look. */
+  /** Whether `path` lies on a disk of this machine, so that looking up a file there takes no longer than asking another thread to do it. */
   isLocal(path: string): Promise<boolean>
-  /** Throws where `stat` would reject. Only where the path is local: it waits. */
+  /** Throws where `stat` would reject. It blocks, so call it only for a local path. */
   requireThereNow(path: string): void
   /** Replaces the target atomically. */
   rename(from: string, to: string): Promise<void>
@@ -44,6 +44,6 @@ export interface Fs {
   rmdir(path: string): Promise<void>
   /** Bytes free for unprivileged writers on the file system that holds `path`. */
   freeBytes(path: string): Promise<number>
-  /** Rejects as writing into the directory would, where that is known without trying: EROFS, EACCES. */
+  /** Rejects as a write into the directory would, if that is known in advance: EROFS, EACCES. */
   requireWritable(path: string): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * A store that may fail without taking the service down. After errors it is taken out and checked again and again, and is used once it works again.
- * While it is out, every call is refused at once without trying anything.
+ * A store that can fail without taking the service down. After errors it is taken out of use and probed regularly, until it works again.
+ * While it is out, every call is refused at once.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ByteSource } from '../byte-source.ts'
@@ -24,7 +24,7 @@ import {
 } from './shard-store.ts'
 
 export interface StoreCondition {
-  /** `full`: reads and deletes work. `read-only`: reads do. `out`: nothing does. */
+  /** `full`: only reads and deletes work. `read-only`: only reads work. `out`: nothing works. */
   state: 'up' | 'full' | 'read-only' | 'out'
   reason: string | undefined
 }
@@ -33,11 +33,11 @@ export interface GuardOptions {
   name: string
   /** The failure domain: what fails together with it. */
   domain: string
-  /** The store that the metadata refers to. What is opened must be this one. */
+  /** The store that the metadata refers to. No other store is accepted. */
   storeId: string
-  /** The same at a later time: another store may have replaced one that is lost. */
+  /** Reads the same id again, because another store may have replaced a lost one. */
   knownStoreId?(): Promise<string | undefined>
-  /** `first`: no other process has it open. `storeId`: as above, or as known by now. `onFatal`: the opened store can promise nothing any more. */
+  /** `first`: no other process has the store open. `storeId`: the current id. `onFatal`: called when the opened store can promise nothing any more. */
   open(how: { first: boolean; storeId: string; onFatal(error: Error): void }): Promise<ShardStore>
   /** Whether the process that owns the store opens it for the first time. */
   firstOpener: boolean
@@ -45,7 +45,7 @@ export interface GuardOptions {
   warn(message: string): void
 }
 
-/** Resolves even when the store can't be opened: then it is out. */
+/** Resolves even if the store can't be opened. It is out then. */
 export async function openGuardedStore(options: GuardOptions): Promise<GuardedStore> {
   const guarded = new GuardedStore(options)
   await guarded.start()
@@ -61,10 +61,10 @@ export class GuardedStore implements ShardStore {
   #inner: ShardStore | undefined
   /** Why it is out. */
   #reason: string | undefined
-  /** After a failed sync it stays out for as long as this process lives. */
+  /** The store stays out until this process ends, because a sync has failed. */
   #isFinal = false
   #errorsInARow = 0
-  /** Why it refused new data, and until when it is offered none. */
+  /** Why the store refused new data, and until when to offer it none. */
   #refusal: { state: 'full' | 'read-only'; reason: string; untilMs: number } | undefined
   #looking: Promise<void> | undefined
   #lookingNext: Promise<void> | undefined
@@ -95,7 +95,7 @@ export class GuardedStore implements ShardStore {
     return { state: refusal.state, reason: refusal.reason }
   }
 
-  /** Checks whether the right store is there; takes it out, or back in, accordingly. Never rejects. */
+  /** Checks whether the right store is there, and takes it out of use or back in accordingly. Never rejects. */
   probe(): Promise<void> {
     if (this.#closed) return Promise.resolve()
     this.#looking ??= this.#look(false).finally(() => {
@@ -104,7 +104,7 @@ export class GuardedStore implements ShardStore {
     return this.#looking
   }
 
-  /** When it is out: looks whether another store has replaced it. Errors: those of `knownStoreId`. */
+  /** While the store is out, checks whether another store has replaced it. Errors: those of `knownStoreId`. */
   async follow(): Promise<void> {
     if (this.#inner !== undefined) return
     const known = await this.#options.knownStoreId?.()
@@ -115,7 +115,7 @@ export class GuardedStore implements ShardStore {
     this.#refusal = undefined
   }
 
-  /** Takes note of an error of the store, and checks what it means. */
+  /** Records an error of the store, and checks the store if need be. */
   blame(error: unknown): void {
     void this.#judge(error)
   }
@@ -152,7 +152,7 @@ export class GuardedStore implements ShardStore {
     }
   }
 
-  /** The reader reports by `blame` what went wrong, now or half-way. */
+  /** The caller reports errors through `blame`, both of this call and of the source. */
   async get(id: ShardId, range: ShardRange): Promise<ByteSource> {
     return this.#required().get(id, range)
   }
@@ -198,18 +198,18 @@ export class GuardedStore implements ShardStore {
     await Promise.race([Promise.all(this.#closing), delay(limits.storeProbeMs, undefined, { ref: false })])
   }
 
-  /** Resolves when the store has been checked, if that was called for. Never rejects. */
+  /** Resolves after a check of the store, if the error calls for one. Never rejects. */
   async #judge(error: unknown): Promise<void> {
     if (error instanceof StoreOut || error instanceof S3Error) return
     if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
     if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
-    // Where one shard is damaged, more may be gone: it is not an error of the store yet.
+    // A damaged shard is not an error of the store, but a reason to check it: more may be gone.
     if (!(error instanceof ShardDamaged)) this.#errorsInARow++
     if (this.#errorsInARow >= limits.storeErrorsMax) this.takeOut(error)
     else await this.#lookAnew()
   }
 
-  /** Said once, however long it lasts. */
+  /** Warns only once, however long the state lasts. */
   #refused(state: 'full' | 'read-only', reason: string): void {
     if (this.#refusal?.state !== state) this.#options.warn(`store ${this.name} takes no new data: ${reason}`)
     this.#refusal = { state, reason, untilMs: this.#options.clock.now() + limits.storeFullMs }
@@ -225,7 +225,7 @@ export class GuardedStore implements ShardStore {
     void this.probe()
   }
 
-  /** One check, begun after the call, for all who ask meanwhile. */
+  /** A check that begins after the call. Calls during a running check share the next one. */
   #lookAnew(): Promise<void> {
     if (this.#looking === undefined) return this.probe()
     this.#lookingNext ??= this.#looking.then(() => {
@@ -285,7 +285,7 @@ async function withinMs(work: Promise<void>, ms: number): Promise<void> {
   timeout.abort()
 }
 
-/** `payload`, which tells its own failures from those of its reader. */
+/** `payload`, which also calls `failed` when it fails itself, as opposed to its reader. */
 function noteFailure(payload: ByteSource, failed: () => void): ByteSource {
   return {
     size: payload.size,

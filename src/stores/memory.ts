@@ -1,4 +1,4 @@
-/** Shards in memory, for tests and embedded servers: everything a store promises except that it outlives the process. */
+/** Shards in memory, for tests and embedded servers. Keeps every promise of a store, except that its data does not outlive the process. */
 import type { ByteSource } from '../byte-source.ts'
 import { type Clock, randomId, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
@@ -32,7 +32,7 @@ interface Batch {
 
 export interface MemoryStoreOptions {
   clock?: Clock
-  /** Payload bytes that fit before `put` answers `StoreFull`. */
+  /** Payload bytes that fit before `put` rejects with `StoreFull`. */
   bytesMax?: number
 }
 
@@ -116,7 +116,7 @@ class MemoryStore implements ShardStore {
     this.#unchecked.delete(batchId)
   }
 
-  /** Memory has no room to win back, but jobs expect every batch to end some day. Here it ends at the next compaction. */
+  /** Memory has no space to free, but jobs expect every batch to close some time. Here it closes at the next compaction. */
   async compact(): Promise<CompactResult> {
     this.#closeBatch()
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }

@@ -8,7 +8,7 @@ import type { FileHandle, Fs, OpenMode } from './fs.ts'
 const fileMode = 0o600
 const directoryMode = 0o700
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants
-/** Elsewhere the flag is missing, or leaves the data in the disk's cache, which `fdatasync` does not. */
+/** On other systems the flag is missing, or leaves data in the disk's cache, unlike `fdatasync`. */
 const writesCanSync = process.platform === 'linux'
 const openFlags = {
   read: 'r',
@@ -17,7 +17,7 @@ const openFlags = {
   write: 'r+',
 } as const
 
-/** For all files: disks are slow, not files. */
+/** Shared by all files, because slowness is a property of the disk, not of a file. */
 const blockingCalls = new BlockingCalls()
 
 type Done = (error: Error | null) => void
@@ -153,7 +153,7 @@ class NodeFile implements FileHandle {
   async close(): Promise<void> {
     const descriptor = this.#open
     this.#descriptor = undefined
-    // Nothing is written back.
+    // The file is only read, so a close has no error to report and can block.
     if (this.#statsAtOpen !== undefined && blockingCalls.allows())
       return blockingCalls.time(() => fs.closeSync(descriptor))
     await this.#direct?.close()
@@ -219,7 +219,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS and ZFS: statfs(2) of Linux, `linux/magic.h`. What is not known counts as remote. */
+/** The types of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS and ZFS: statfs(2) of Linux, `linux/magic.h`. An unknown type counts as remote. */
 const localTypes: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
 ])

@@ -1,4 +1,4 @@
-/** What every store demands of its callers. A breach is a bug of the caller, never of a client. */
+/** Assertions that every store makes about its arguments. A failure is a bug of the caller, never a client's fault. */
 import { limits } from '../limits.ts'
 import type { ShardRange } from './shard-store.ts'
 

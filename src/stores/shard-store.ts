@@ -1,11 +1,11 @@
 /** What every kind of store must offer. A store keeps shards and knows nothing of objects; a shard's description is opaque bytes here. */
 import type { ByteSource } from '../byte-source.ts'
 
-/** Where a shard lies in its store. Opaque to everything but the store that made it. Short, printable ASCII. */
+/** Identifies a shard in its store. Opaque to everything but the store that made it. Short, printable ASCII. */
 export type ShardId = string
 
 export interface NewShard {
-  /** Bytes that let the metadata index be rebuilt from shards alone; at most `limits.shardDescriptionBytesMax`. */
+  /** Bytes that make it possible to rebuild the metadata from shards alone; at most `limits.shardDescriptionBytesMax`. */
   describe(): Buffer
   /** The payload. Its size is known before it is read. */
   payload: ByteSource
@@ -26,12 +26,12 @@ export interface FoundShard {
   payloadBytes: number
 }
 
-/** Shards that were written since the last check, and whose references nobody has confirmed yet. Orphans can be nowhere else. */
+/** A batch of shards whose references have not been checked since they were written. Only such batches can hold orphans. */
 export interface UncheckedBatch {
   id: string
   /** When the newest shard of the batch was written, in milliseconds since the epoch. */
   newestMs: number
-  /** Whether its writer is done with it. A batch that is still open is walked again later. */
+  /** Whether its writer is done with it. A batch that is still open is checked again later. */
   closed: boolean
 }
 
@@ -45,7 +45,7 @@ export class ShardDamaged extends Error {
   }
 }
 
-/** Thrown by reads and never by deletes: there is no such shard. Either it was moved (read the metadata again) or it is lost. */
+/** Thrown by reads, never by deletes, when there is no such shard. It was moved (read the metadata again) or it is lost. */
 export class ShardMissing extends ShardDamaged {
   constructor(shardId: ShardId) {
     super(shardId, 'not found')
@@ -53,7 +53,7 @@ export class ShardMissing extends ShardDamaged {
   }
 }
 
-/** Thrown by `put` when the store has no room left for new data. Nothing was kept; deletes still work. */
+/** Thrown by `put` when the store has no room left for new data. Nothing was kept, and deletes still work. */
 export class StoreFull extends Error {
   constructor(message: string) {
     super(message)
@@ -61,7 +61,7 @@ export class StoreFull extends Error {
   }
 }
 
-/** Thrown by `put` and `delete` when the store may not be written to. Its shards can be read. */
+/** Thrown by `put` and `delete` when the store is read-only. Its shards can still be read. */
 export class StoreReadOnly extends Error {
   constructor(message: string) {
     super(message)
@@ -69,7 +69,7 @@ export class StoreReadOnly extends Error {
   }
 }
 
-/** Thrown by a store that can't be used now. Nothing was tried; another store, or another time, may work. */
+/** Thrown by a store that can't be used now. Nothing was attempted. Another store, or a retry later, may work. */
 export class StoreOut extends Error {
   constructor(name: string, reason: string) {
     super(`store ${name} is out of use: ${reason}`)
@@ -83,50 +83,50 @@ export interface ShardStore {
 
   /**
    * Writes a shard. When it resolves, payload and description are on stable storage and readable by every process that has this store open.
-   * `describe` is called once, after the payload has been read (so that it may hold digests). On rejection nothing readable is left behind.
+   * Calls `describe` once, after the payload has been read, so that the description can contain digests. On rejection nothing readable is left behind.
    * Errors: `StoreFull`, `StoreReadOnly`; whatever the payload rejects with.
    */
   put(shard: NewShard): Promise<ShardId>
 
   /**
-   * Opens a range of a shard's payload for reading. Opening finds the shard (else `ShardMissing`) and keeps it readable until the source
-   * is drained or cancelled, even when the shard is deleted or moved meanwhile. Every byte is verified by checksum before it is given out;
-   * a mismatch rejects with `ShardDamaged` and gives nothing of the damaged block. Small ranges resolve already read and verified.
+   * Opens a range of a shard's payload. Rejects with `ShardMissing` if there is no such shard; otherwise the shard stays readable until the source
+   * is drained or cancelled, even if it is deleted or moved in the meantime. Every byte is verified by checksum before it is given out;
+   * a mismatch rejects with `ShardDamaged` and gives nothing of the damaged block. A small range is already read and verified when this resolves.
    */
   get(id: ShardId, range: ShardRange): Promise<ByteSource>
 
   /** The description that a shard was stored with. Errors: `ShardMissing`, `ShardDamaged`. */
   description(id: ShardId): Promise<Buffer>
 
-  /** Forgets a shard; its room is won back now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error. */
+  /** Deletes shards. Their space is freed now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error. */
   delete(ids: readonly ShardId[]): Promise<void>
 
   /** Batches that may hold orphans, oldest first. */
   unchecked(): Promise<UncheckedBatch[]>
   /** Live (not deleted) shards of a batch, or of the whole store. */
   list(batchId?: string): AsyncIterable<FoundShard>
-  /** Records that every live shard of a closed batch is known to be referenced. */
+  /** Records that every live shard of a closed batch has a reference. */
   markChecked(batchId: string): Promise<void>
 
   /**
-   * Wins back room: removes batches in which nothing is alive, and calls `move` for each live shard of batches that are mostly dead. `move` writes it again elsewhere (through `put`)
-   * and swaps the reference. It resolves with false when it could not; then the batch stays as it is. Shards written within `graceMs` stay.
+   * Frees space: removes batches without live shards, and calls `move` for each live shard of batches that are mostly dead. `move` writes the shard again (through `put`) and
+   * swaps the reference. If it resolves with false, it could not, and the batch stays as it is. Shards written within the last `graceMs` stay, too.
    */
   compact(options: { graceMs: number; move: (shard: FoundShard) => Promise<boolean> }): Promise<CompactResult>
 
-  /** Rejects when what was opened is gone: its directory or bucket is missing, empty, or holds another store. */
+  /** Rejects when the opened store is gone: its directory or bucket is missing, empty, or holds another store. */
   check(): Promise<void>
 
   usage(): Promise<StoreUsage>
-  /** Waits for writes under way, then lets go of files. */
+  /** Waits for writes under way, then closes files and connections. */
   close(): Promise<void>
 }
 
-/** The bytes that this store's data takes, and the bytes free for new data. `undefined`: it can't tell. */
+/** The bytes that the store's data takes, and the bytes free for new data. `undefined`: the store can't tell. */
 export interface StoreUsage {
   usedBytes: number | undefined
   freeBytes: number | undefined
-  /** Why nothing may be written there now. Absent: nothing is known to prevent it. */
+  /** Why nothing can be written now. Absent: no reason is known. */
   readOnly?: string | undefined
 }
 

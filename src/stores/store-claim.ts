@@ -1,9 +1,9 @@
 /**
- * Whose a store is. A store names the metadata that refers to it, and the start of the server that last used it. Other metadata, which would take every shard for garbage,
- * is refused, and so is a copy of the same metadata that has gone its own way (ADR 0025). Pure; each kind of store knows how to keep a claim.
+ * Decides whether metadata can use a store. A store names the metadata that refers to it, and the server start that last used it. Other metadata, which would take every shard for
+ * garbage, is refused, and so is a copy of the same metadata that has diverged (ADR 0025). Pure; each kind of store keeps claims in its own way.
  */
 
-/** What a store says of its owner. */
+/** A store's record of its owner. */
 export interface StoreOwner {
   /** Id of the metadata. */
   metadataId: string
@@ -15,22 +15,22 @@ export interface StoreOwner {
 
 /** Metadata that opens a store. */
 export interface Claimant {
-  /** Empty: it has had no start that claims stores. */
+  /** Empty: none of its starts has claimed stores. */
   metadataId: string
   /** Ids of the metadata that it replaced, by `recover` or `restore`. */
   predecessors: readonly string[]
   /** Its last starts, oldest first. */
   starts: readonly string[]
-  /** The start in whose name this process claims. Absent: it only looks. */
+  /** The start in whose name this process claims stores. Absent: it claims none. */
   claims?: StoreOwner
 }
 
 export interface Ownership {
-  /** Asked again whenever a store says something else than before: several servers may share one metadata. */
+  /** Called again whenever a store's owner has changed, because several servers can share the metadata. */
   claimant(): Promise<Claimant>
-  /** The store that the metadata expects here. Absent: none, so one must be made. */
+  /** The id of the store that the metadata expects here. Absent: none, so a new one must be created. */
   knows?: string | undefined
-  /** `empty`: takes an empty store that nobody claims. `any`: takes whatever is there, because an operator has asked for it. */
+  /** `empty`: accepts an empty, unclaimed store. `any`: accepts any store, because an operator has asked for it. */
   takes?: 'empty' | 'any'
   /** Called with the owner of each store, unless another store lies where a known one is expected. */
   met?(owner: StoreOwner): void
@@ -50,11 +50,11 @@ export interface FoundStore {
   storeId: string
   /** Absent: version 0.1.0 wrote none. */
   owner: StoreOwner | undefined
-  /** Asked for only where it decides. */
+  /** Called only if the decision depends on it. */
   isEmpty(): Promise<boolean>
 }
 
-/** Whether the store is opened as it is, or claimed first. Throws `StoreRefused`. */
+/** Whether to open the store as it is or to claim it first. Throws `StoreRefused`. */
 export async function judgeStore(found: FoundStore, ownership: Ownership): Promise<'open' | 'claim'> {
   const { name, storeId, owner } = found
   const { knows, takes } = ownership
@@ -80,7 +80,7 @@ export async function judgeStore(found: FoundStore, ownership: Ownership): Promi
 function judgeStart(name: string, owner: StoreOwner, { starts, claims }: Claimant, claim: 'open' | 'claim') {
   if (owner.start === claims?.start) return 'open'
   if (starts.includes(owner.start)) return claim
-  // A start too old to be remembered is not believed either: a copy that is refused long enough would have as many starts.
+  // A start that is too old to be remembered is refused, too: otherwise a diverged copy could get in after enough refused starts.
   const user = startNumber(owner.start) < startNumber(starts[0] ?? '') ? 'a start that it has forgotten, or ' : ''
   throw new StoreRefused(
     `${name} was last used by ${user}a copy of this metadata, of ${owner.server}. Go on with that one. ` +
@@ -93,7 +93,7 @@ export function startNumber(start: string): number {
   return Number.parseInt(start, 10)
 }
 
-/** Parses the claim of a store. Throws `StoreRefused` when it is damaged: then nobody knows whose the store is. */
+/** Parses the claim of a store. Throws `StoreRefused` when it is damaged, because the owner is then unknown. */
 export function ownerOf(claim: unknown, path: string): StoreOwner {
   if (typeof claim === 'object' && claim !== null && 'metadataId' in claim && 'start' in claim && 'server' in claim) {
     const { metadataId, start, server } = claim

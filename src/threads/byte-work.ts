@@ -27,7 +27,7 @@ export class ByteWork {
   readonly #digests: readonly Digest[]
   readonly #cipher: ChunkWork
 
-  /** Resolves when the order can be started; `undefined` when it can be already. */
+  /** Resolves when the order can be started; `undefined` when it can be started now. */
   static ready({ digests }: WorkOrder): Promise<void> | undefined {
     return digestsReady(digests)
   }
@@ -39,8 +39,8 @@ export class ByteWork {
   }
 
   /**
-   * Takes the next `bytes`, which lie at the start of `memory`. With a cipher, all chunks but the last hold whole segments, and sealing
-   * needs room for what it adds. Throws `SegmentDamaged`; nothing can follow.
+   * Processes the next `bytes` bytes, which lie at the start of `memory`. With a cipher, all chunks but the last must hold whole segments, and sealing
+   * needs room for the bytes that it adds. After it throws `SegmentDamaged`, nothing can follow.
    */
   work(memory: Buffer, bytes: number): Piece {
     for (const digest of this.#digests) digest.update(memory.subarray(0, bytes))
@@ -88,7 +88,7 @@ function opening({ key, size, range }: Extract<CipherOrder, { kind: 'open' }>): 
   let next = Math.floor(range.start / plainBytes)
   const stop = Math.ceil(range.end / plainBytes)
   return (memory, bytes) => {
-    // Nothing may follow the last segment, and nothing may be missing before the end.
+    // No bytes must follow the last segment, and none must be missing before it.
     if (bytes === 0 ? next < stop : next >= stop) throw new SegmentDamaged(next)
     const first = next * plainBytes
     let end = 0

@@ -1,4 +1,4 @@
-/** What threads and their owner say to each other. Answers come in the order of the asks that have one. */
+/** The messages between threads and their owner. Answers come in the order of the requests that have one. */
 import type { Piece, WorkOrder } from './byte-work.ts'
 
 export type ToThread =
@@ -12,6 +12,6 @@ export type ToThread =
 export type FromThread =
   | { kind: 'piece'; piece: Piece }
   | { kind: 'digests'; digests: Uint8Array[] }
-  /** An error that callers must recognise keeps its kind; of any other only the text is sent. */
+  /** An error that callers must recognise keeps its kind. For any other error, only the text is sent. */
   | { kind: 'damaged'; segment: number }
   | { kind: 'failed'; message: string }

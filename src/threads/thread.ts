@@ -31,7 +31,7 @@ function take(ask: ToThread): void {
   else parentPort?.postMessage(answer(ask))
 }
 
-/** While an order can't be started yet, everything after it waits too: only their sequence matches answers with asks. */
+/** While an order can't be started yet, everything after it waits, too, because answers are matched with requests only by their order. */
 let turn: Promise<void> | undefined
 
 parentPort?.on('message', (ask: ToThread) => {
@@ -40,7 +40,7 @@ parentPort?.on('message', (ask: ToThread) => {
     take(ask)
     return
   }
-  // An order that can't be started makes no session: whatever is asked of it is answered with a failure.
+  // An order that can't be started makes no session, and all requests to it are answered with a failure.
   const mine = Promise.allSettled([turn, ready]).then(([, { status }]) => {
     if (turn === mine) turn = undefined
     if (status === 'fulfilled') take(ask)

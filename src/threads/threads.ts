@@ -1,18 +1,18 @@
-/** Where the heavy work on large bodies is done: the interface, and the implementation without threads. */
+/** The interface for heavy work on large bodies, and its implementation without threads. */
 import { ChunkPool } from '../chunk-pool.ts'
 import { limits } from '../limits.ts'
 import { ByteWork, type Piece, type WorkOrder } from './byte-work.ts'
 
-/** The work on one body. Calls take effect in order, and the next may be made before the last one is done. */
+/** The work on one body. Calls take effect in order, and need not wait for each other. */
 export interface WorkSession {
   /**
-   * Like `ByteWork.work`. Rejects with `SegmentDamaged`, and when its thread ends; so does everything that follows.
-   * `memory` is shared memory; leave it alone until this settles.
+   * Like `ByteWork.work`. Rejects with `SegmentDamaged`, or when the thread ends; all later calls then reject, too.
+   * `memory` must be shared memory. Do not touch it until this settles.
    */
   work(memory: Buffer, bytes: number): Promise<Piece>
   /** Like `ByteWork.digest`. */
   digest(): Promise<Buffer[]>
-  /** Releases everything. Call when nothing is under way any more. */
+  /** Releases everything. Call it when no work is under way. */
   end(): void
 }
 
@@ -32,7 +32,7 @@ export function noThreads(): Threads {
 function localSession(order: WorkOrder): WorkSession {
   const ready = ByteWork.ready(order)
   const begun = ready === undefined ? new ByteWork(order) : ready.then(() => new ByteWork(order))
-  // Whoever asks for work gets the failure; until then it must not count as unhandled.
+  // The first call for work rejects with this failure. Until then it must not count as unhandled.
   if (begun instanceof Promise) begun.catch(() => {})
   return {
     work: async (memory, bytes) => (await begun).work(memory, bytes),

@@ -1,10 +1,10 @@
-/** A body that other threads work on while it passes. Gathers it into chunks and keeps their order; `byte-work.ts` does the work itself. */
+/** A body that other threads process while it is read. Gathers it into chunks and keeps their order; `byte-work.ts` does the work itself. */
 import type { ByteSink, ByteSource, UncheckedBytes } from '../byte-source.ts'
 import { plainBytes, sealedBytes, sealedSize } from '../encryption/segments.ts'
 import type { CipherOrder, Piece, WorkOrder } from './byte-work.ts'
 import type { Threads, WorkSession } from './threads.ts'
 
-/** The thread works on one chunk while another is given on, and a third is being gathered. */
+/** The thread works on one chunk while another is passed on and a third is gathered. */
 const chunksAheadMax = 2
 
 export interface WorkedSource extends ByteSource {
@@ -52,7 +52,7 @@ export function workedSource(threads: Threads, source: ByteSource, order: WorkOr
   }
 }
 
-/** Like `workedSource`, and compared with the claimed SHA-256: rejects with what `check` throws. */
+/** Like `workedSource`, but also verifies the claimed SHA-256: rejects with what `check` throws. */
 export function checkedSource(threads: Threads, { source, check }: UncheckedBytes, order: WorkOrder): WorkedSource {
   const known = order.digests.indexOf('SHA256')
   const digests = known < 0 ? [...order.digests, 'SHA256' as const] : order.digests
@@ -88,7 +88,7 @@ class WorkLine {
   readonly #session: WorkSession
   readonly #sink: ByteSink
   readonly #seals: boolean
-  /** Bytes in multiples of this may stay in their own memory; `undefined`: none, because the result needs more room. */
+  /** Input in multiples of this can be processed in its own memory. `undefined`: none can, because the result needs more room. */
   readonly #unitBytes: number | undefined
   #chunk: Buffer | undefined
   #filled = 0
@@ -120,7 +120,7 @@ class WorkLine {
     return this.#session.digest()
   }
 
-  /** Right after success and failure: waits until nobody uses the chunks any more. */
+  /** Call it after success and after failure. Waits until the chunks are no longer used. */
   async end(): Promise<void> {
     this.#failure ??= { error: new Error('the body is over') }
     await this.#ahead.at(-1)
@@ -141,7 +141,7 @@ class WorkLine {
     await this.#sink(bytes.subarray(start, end))
   }
 
-  /** Resolves when everything submitted has been given on. */
+  /** Resolves when everything submitted has been passed on. */
   async #settled(): Promise<void> {
     await this.#ahead.at(-1)
     this.#assertSound()
@@ -162,7 +162,7 @@ class WorkLine {
     return this.#chunk
   }
 
-  /** How much one chunk gathers: as many segments as fit once they are sealed. */
+  /** The number of bytes that one chunk gathers: as many segments as fit after sealing. */
   #roomIn({ length }: Buffer): number {
     const segments = Math.floor(length / sealedBytes)
     return segments * (this.#seals ? plainBytes : sealedBytes)
@@ -183,7 +183,7 @@ class WorkLine {
     this.#filled = 0
   }
 
-  /** Settles after `before`, and when nobody uses `chunk` any more. */
+  /** Settles after `before`, and when `chunk` is no longer used. */
   async #pass(chunk: Buffer, work: Promise<Piece>, before: Promise<void> | undefined): Promise<void> {
     try {
       const [{ start, end }] = await Promise.all([work, before])

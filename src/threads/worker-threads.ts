@@ -9,14 +9,14 @@ import type { Piece, WorkOrder } from './byte-work.ts'
 import type { FromThread, ToThread } from './messages.ts'
 import { noThreads, type Threads, type WorkSession } from './threads.ts'
 
-/** Threads run what tsc made of thread.ts, even when this file runs from its source. */
+/** Threads run the compiled thread.ts, even when this file runs from source. */
 const entry = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/src/threads/thread.js' : './thread.js', import.meta.url),
 )
-/** A small heap is collected often, and with it the thread's references to chunks that the pool has dropped. */
+/** A small heap is collected often, which frees the thread's references to chunks that the pool has dropped. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2 }
 
-/** As many threads as are worth it on this machine. */
+/** Opens as many threads as are useful on this machine. */
 export function openThreads(cores = availableParallelism()): Threads {
   return cores === 1 ? noThreads() : workerThreads(Math.min(cores, limits.threadsMax))
 }
@@ -26,7 +26,7 @@ export function workerThreads(count: number, idleMs: number = limits.threadIdleM
   const threads = new Set<Thread>()
   let closed = false
 
-  /** The thread with the fewest sessions; a new one while all are busy and more are allowed. */
+  /** The thread with the fewest sessions, or a new one if all are busy and more are allowed. */
   const leastLoaded = (): Thread => {
     let least: Thread | undefined
     for (const thread of threads) if (least === undefined || thread.sessions < least.sessions) least = thread
@@ -57,7 +57,7 @@ class Thread {
   /** Open sessions. */
   sessions = 0
   readonly #worker: Worker
-  /** In the order of their answers. */
+  /** Requests without an answer, in the order in which answers come. */
   readonly #asked: Asked[] = []
   readonly #idleMs: number
   readonly #onEnd: () => void
@@ -133,7 +133,7 @@ class Thread {
   #ask(message: ToThread): Promise<FromThread> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
-      // What can't be sent throws, and gets no answer.
+      // A message that can't be sent throws, so it is not recorded as waiting for an answer.
       this.#tell(message)
       this.#asked.push({ resolve, reject })
     })
@@ -150,7 +150,7 @@ function errorOf(answer: FromThread): Error {
   return new Error(answer.kind === 'failed' ? answer.message : `a thread answered with ${answer.kind}`)
 }
 
-/** A copy, because sending copies all the memory around it, which may hold other keys. */
+/** Copies the key, because sending a buffer copies all of its underlying memory, which can hold other keys. */
 function ownKey(order: WorkOrder): WorkOrder {
   const { cipher } = order
   return cipher === undefined ? order : { ...order, cipher: { ...cipher, key: new Uint8Array(cipher.key) } }

@@ -15,7 +15,7 @@ export class ErasureCode {
   /** For stripes: unit n of a workspace belongs to shard n. */
   readonly workspaces: Workspaces
 
-  /** One for a process, because its memory bounds the stripes under way. */
+  /** Create only one per process, because its memory limits the stripes under way. */
   constructor({ kernel, rejected }: TrustedKernel, unitBytes: number, memoryBytes: number) {
     this.kernelName = kernel.name
     this.rejectedKernels = rejected
@@ -52,7 +52,7 @@ export class ErasureCode {
     return this.apply(scheme, this.reconstruction(scheme, [...available.keys()], wanted), available)
   }
 
-  /** The computation's targets from blocks of one length, by shard number. Holds room only while it computes, so that no slow caller keeps others waiting. */
+  /** Computes the targets from blocks of one length, by shard number. Holds a workspace only during the computation, so that a slow caller does not block others. */
   async apply(scheme: ErasureScheme, computation: Computation, blocks: ReadonlyMap<number, Buffer>): Promise<Buffer[]> {
     const { sources, targets } = computation
     const blockBytes = Math.max(...sources.map((source) => blocks.get(source)?.length ?? 0))

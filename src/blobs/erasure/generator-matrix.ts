@@ -1,14 +1,14 @@
 /**
- * Which sums of data are parity, and which sums of remaining shards are the lost ones. Pure: from schemes and indexes to coefficients.
+ * Computes the coefficients that make parity from data, and lost shards from the remaining ones. Pure.
  * Shards are numbered data first, then parity. Why the matrix is what it is: docs/adr/0012-erasure-coding.md.
  */
 import { limits } from '../../limits.ts'
 import { inverse, invert, type Matrix, multiply, multiplyRow, unitRow } from './gf256.ts'
 
 export interface ErasureScheme {
-  /** Shards that hold the payload. This many of any shards are enough to read it. */
+  /** The number of shards that hold the payload. Any this many shards are enough to read it. */
   data: number
-  /** Shards that may be lost. */
+  /** The number of shards that can be lost. */
   parity: number
 }
 

@@ -35,7 +35,7 @@ export function inverse(value: number): number {
 /** Rows of a matrix. A row is added to another by XOR. */
 export type Matrix = readonly Uint8Array[]
 
-/** A row vector times a matrix with as many rows as it has entries. */
+/** A row vector times a matrix. The matrix has one row per entry of the vector. */
 export function multiplyRow(row: Uint8Array, matrix: Matrix): Uint8Array {
   const product = new Uint8Array(matrix[0]?.length ?? 0)
   matrix.forEach((other, index) => {

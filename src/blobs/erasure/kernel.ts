@@ -1,7 +1,7 @@
-/** What a kernel offers: sums of multiples of units, where erasure coding spends all its time. Knows no scheme and no stripe. */
+/** The interface of kernels, which compute sums of multiples of units. Erasure coding spends nearly all of its time there. Knows no scheme and no stripe. */
 import type { Matrix } from './gf256.ts'
 
-/** Kernels work in whole steps. They may overwrite what lies behind a unit's last byte, up to a multiple of this. */
+/** Kernels work in whole steps, so they can overwrite the bytes after a unit's end, up to a multiple of this. */
 export const stepBytes = 32
 
 /** Computes the units at the addresses `targets` from those at `sources`, which it only reads. No target may overlap another unit. */

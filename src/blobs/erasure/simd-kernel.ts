@@ -87,15 +87,15 @@ const writeSums = (target: number): Code =>
  * `combine<n>(sourcesStop, at, stop)`: bytes `at` to `stop` of n targets, from those of the sources whose addresses end at `sourcesStop`.
  * The sums of a step stay in registers over all sources, so that data is read once and parity written once.
  */
-function combineInto(targets: number, swizzle: Code): WasmFunction {
+function combineInto(targets: number, swizzle: Code): WasmFunction<['i32', 'i32', 'i32'], 'none'> {
   const { sourcesStop, at, stop, source, table } = local
   return {
-    name: `combine${targets}`,
     parameters: ['i32', 'i32', 'i32'],
     locals: [
       ...range(lowOf(0) - source).map(() => 'i32' as const),
       ...range(sumOf(targets, 0) - lowOf(0)).map(() => 'v128' as const),
     ],
+    result: 'none',
     body: op.forever(
       seq(op.localGet(at), op.localGet(stop), op.i32Eq, op.leaveIf),
       clearSums(targets),
@@ -131,8 +131,6 @@ function tablesOf(coefficients: Matrix): Uint8Array {
   return tables
 }
 
-type CombineInto = (sourcesStop: number, at: number, stop: number) => void
-
 const swizzles = { strict: op.i8x16Swizzle, relaxed: op.i8x16RelaxedSwizzle } as const
 
 /**
@@ -141,17 +139,17 @@ const swizzles = { strict: op.i8x16Swizzle, relaxed: op.i8x16RelaxedSwizzle } as
  */
 export function openSimdKernel(memoryBytes: number, variant: keyof typeof swizzles): Kernel {
   const swizzle = swizzles[variant]
-  const functions = range(targetsAtOnceMax).map((index) => combineInto(index + 1, swizzle))
+  const combiners = Object.fromEntries(
+    range(targetsAtOnceMax).map((index) => [`combine${index + 1}`, combineInto(index + 1, swizzle)]),
+  )
   const pages = 1 + Math.ceil(memoryBytes / pageBytes)
-  // The module exports exactly the functions given, and `memory`.
-  const module = instantiate(functions, pages) as Record<string, CombineInto> & { memory: { buffer: ArrayBuffer } }
-  const memory = module.memory.buffer
+  const { functions, memory } = instantiate(combiners, pages)
   const tables = new Uint8Array(memory, 0, sourcesAt)
   const sourceAddresses = new Uint32Array(memory, sourcesAt, sourcesMax)
   const targetAddresses = new Uint32Array(memory, targetsAt, targetsAtOnceMax)
 
   function pass(coefficients: Matrix, first: number): Combine {
-    const combine = known(module[`combine${coefficients.length}`])
+    const combine = known(functions[`combine${coefficients.length}`])
     const prepared = tablesOf(coefficients)
     return (sources, targets, bytes) => {
       tables.set(prepared)

@@ -1,4 +1,4 @@
-/** Chooses the kernel: the fastest one in this engine that provably computes what the tables say. Wrong parity would show only when it is needed. */
+/** Chooses the fastest kernel of this engine whose results match the tables. It is tested first, because wrong parity would show only when it is needed. */
 import { limits } from '../../limits.ts'
 import type { Matrix } from './gf256.ts'
 import { type Kernel, stepBytes } from './kernel.ts'
@@ -7,7 +7,7 @@ import { openTableKernel } from './table-kernel.ts'
 
 export interface KernelCandidate {
   name: string
-  /** With at least so many free bytes. Throws when the engine lacks what the kernel needs. */
+  /** Opens the kernel with at least `memoryBytes` free bytes. Throws when the engine lacks what the kernel needs. */
   open(memoryBytes: number): Kernel
 }
 
@@ -38,7 +38,7 @@ export function openTrustedKernel(memoryBytes: number, among = candidates): Trus
   return { kernel: openTableKernel(memoryBytes), rejected }
 }
 
-/** As many units as there are bytes, so that each byte meets each coefficient. */
+/** One byte per possible value, so that every byte is multiplied by every coefficient. */
 const checkedUnitBytes = 256
 /** An odd distance between units: unaligned, with different content, and with a gap in which overruns show. */
 const unitDistance = checkedUnitBytes + stepBytes + 1

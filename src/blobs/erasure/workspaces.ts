@@ -1,11 +1,11 @@
 /**
- * Room for stripes in the kernel's memory, so that data need not be copied to be computed. It is bounded, and never returned to the system.
- * Knows no scheme. A caller without room waits its turn; a caller that holds some must not wait for more.
+ * Lends units of the kernel's memory, so that data need not be copied for a computation. The memory is bounded, and never returned to the system.
+ * Knows no scheme. Callers wait in order for free units. A caller that already holds some must not wait for more.
  */
 import type { Matrix } from './gf256.ts'
 import { type Combine, type Kernel, stepBytes } from './kernel.ts'
 
-/** Between units, so that units of one stripe do not compete for the same lines of the processor's cache. */
+/** The gap between units, which keeps units of one stripe from competing for the same cache lines. */
 const unitGapBytes = 256
 
 const distance = (unitBytes: number): number => Math.ceil(unitBytes / stepBytes) * stepBytes + unitGapBytes
@@ -33,7 +33,7 @@ export class Workspaces {
   readonly unitBytes: number
   readonly unitsMax: number
   readonly #kernel: Kernel
-  /** The last one released is the first one taken, so that no more memory becomes resident than is used at a time. */
+  /** A stack: the unit released last is taken first, so that no more memory becomes resident than is in use at one time. */
   readonly #free: Unit[]
   readonly #waiting: Waiter[] = []
 
@@ -48,7 +48,7 @@ export class Workspaces {
     })
   }
 
-  /** Waits until so many units are free; callers are served in order. The caller releases what it gets. Rejects when there can never be as many. */
+  /** Waits until `units` units are free; callers are served in order. The caller must release the workspace. Rejects when there are never that many. */
   async take(units: number): Promise<Workspace> {
     if (units > this.unitsMax) throw new RangeError(`${units} units do not fit into memory for ${this.unitsMax}`)
     return this.tryTake(units) ?? new Promise((resolve) => this.#waiting.push({ units, resolve }))
@@ -83,7 +83,7 @@ export class Workspaces {
 
 /** The units of one stripe at a time. Until they are written, they hold what earlier stripes left there. */
 export class Workspace {
-  /** After `release` nothing may touch them any more: no system call, no reader. */
+  /** Nothing must touch them after `release`: no system call, no reader. */
   readonly units: readonly Buffer[]
   readonly #addresses: readonly number[]
   #giveBack: (() => void) | undefined
@@ -100,7 +100,7 @@ export class Workspace {
     combine(this.#addressesOf(sources), this.#addressesOf(targets), unitBytes)
   }
 
-  /** Copies as much of `chunk` as the first `data` units, of `unitBytes` each, can still take from offset `at` of the stripe. Returns how much that was. */
+  /** Copies `chunk` into the first `data` units, of `unitBytes` each, from offset `at` of the stripe, as far as it fits. Returns the number of bytes copied. */
   fill(chunk: Buffer, at: number, data: number, unitBytes: number): number {
     let taken = 0
     for (let offset = at; taken < chunk.length && offset < data * unitBytes; offset = at + taken) {
@@ -120,7 +120,7 @@ export class Workspace {
     }
   }
 
-  /** Returns the room to others. Idempotent. */
+  /** Returns the units. Idempotent. */
   release(): void {
     this.#giveBack?.()
     this.#giveBack = undefined

@@ -1,6 +1,6 @@
 /**
- * How far commits have come, kept beside the metadata file and written after each commit: LMDB may be led by a damaged page to an older tree that looks
- * whole, and only something outside the file can tell. After a power failure it may be behind the file: that is no damage.
+ * Records the newest commit beside the metadata file, after each commit. A damaged page can lead LMDB to an older tree that looks whole, and only
+ * something outside the file can tell. After a power failure the record can be behind the file, which is not damage.
  */
 import { writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { packDigest, type TreeDigest, unpackDigest } from './tree-digest.ts'
 
 const slots = 64
 const slotBytes = 64
-/** Those that commit at the same time, in several processes, never write the same slot. */
+/** Consecutive commits use different slots, so processes that commit at the same time never write the same one. */
 const placeOf = (txnId: number): number => (txnId % slots) * slotBytes
 
 export class CommitMarks {
@@ -18,14 +18,14 @@ export class CommitMarks {
     this.#file = file
   }
 
-  /** Makes the file when it is missing. */
+  /** Creates the file if it is missing. */
   static async open(path: string): Promise<CommitMarks> {
     const file = await open(path, 'a+', 0o600).then(async (made) => {
       await made.close()
       return open(path, 'r+')
     })
     const { size } = await file.stat()
-    // All of its room is there from the start: a full disk does not stop it.
+    // Allocate the whole file now, so that a full disk cannot stop later writes.
     if (size < slots * slotBytes) {
       await file.write(Buffer.alloc(slots * slotBytes - size), 0, undefined, size)
       await file.sync()
@@ -33,7 +33,7 @@ export class CommitMarks {
     return new CommitMarks(file)
   }
 
-  /** Of the newest commit that is known. What cannot be read counts as not written. */
+  /** The digest of the newest recorded commit. A slot that cannot be read counts as empty. */
   async newest(): Promise<TreeDigest | undefined> {
     const bytes = Buffer.alloc(slots * slotBytes)
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, 0)
@@ -45,7 +45,7 @@ export class CommitMarks {
     return newest
   }
 
-  /** Not synced: that would cost as much as the commit. */
+  /** Does not sync, which would cost as much as the commit. */
   write({ txnId }: TreeDigest, packed: Buffer): void {
     writeSync(this.#file.fd, packed, 0, packedBytes, placeOf(txnId))
   }

@@ -1,24 +1,25 @@
 /**
- * What processes tell each other, and the next start, about a metadata file: files beside it, because the metadata itself may be what is damaged.
- * Knows nothing of how anything is found out.
+ * Notes about a metadata file that processes leave for each other and for the next start. They are files beside it, because the metadata itself may be
+ * damaged. Knows nothing of how damage is found.
  */
 import { existsSync } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { randomId, systemClock } from '../../clock.ts'
 import type { CheckReport } from '../kv.ts'
+import { noteFields, readReport } from '../read-report.ts'
 import { syncDirectory } from '../sync-directories.ts'
 
-/** Why nothing is written. */
+/** Why writes are stopped. */
 export type Guard =
-  /** A check is under way. `refuses`: nobody waits for it. */
+  /** A check is under way. `refuses`: writes are refused at once instead of waiting for it. */
   { state: 'checking'; refuses: boolean } | { state: 'damaged'; reason: string }
 
 export class IntegrityNotes {
   readonly #guard: string
   readonly #running: string
   readonly #checked: string
-  /** Notes are written one after the other: two at once would take the same unfinished file. */
+  /** Notes are written one after the other, because two at once would use the same unfinished file. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(directory: string) {
@@ -27,19 +28,21 @@ export class IntegrityNotes {
     this.#checked = join(directory, 'checked.json')
   }
 
-  /** Asked before each transaction, so it takes no turn of the event loop. */
+  /** Synchronous, because it is called before each transaction. */
   isGuarded(): boolean {
     return existsSync(this.#guard)
   }
 
-  /** A note that cannot be read counts as damage: whoever wrote it had a reason. */
+  /** A note that cannot be read counts as damage: a process had a reason to write it. */
   async guard(): Promise<Guard | undefined> {
     const text = await this.guardText()
     if (text === undefined) return undefined
-    return parsed<Guard>(text) ?? { state: 'damaged', reason: 'what was found wrong with it cannot be read any more' }
+    return (
+      guardIn(noteFields(text)) ?? { state: 'damaged', reason: 'what was found wrong with it cannot be read any more' }
+    )
   }
 
-  /** No two that are set are the same. */
+  /** Every guard that is set has a different text. */
   guardText(): Promise<string | undefined> {
     return readFile(this.#guard, 'utf8').catch(absent)
   }
@@ -48,7 +51,7 @@ export class IntegrityNotes {
     return this.#inTurn(() => writeNote(this.#guard, JSON.stringify({ ...guard, id: randomId(systemClock) })))
   }
 
-  /** Unless another has been set since `text` was read: whoever set it found something later. */
+  /** Removes the guard unless another one was set since `text` was read: that one reports a later finding. */
   clearGuard(text: string | undefined): Promise<void> {
     return this.#inTurn(async () => {
       const now = await this.guardText()
@@ -56,7 +59,7 @@ export class IntegrityNotes {
     })
   }
 
-  /** This process owns the file from now on. Resolves with whether the owner before it ended without `endRun`. */
+  /** This process owns the file from now on. Resolves with whether the previous owner ended without `endRun`. */
   beginRun(): Promise<boolean> {
     return this.#inTurn(async () => {
       await keepSpares(dirname(this.#running))
@@ -72,7 +75,7 @@ export class IntegrityNotes {
 
   async lastCheck(): Promise<CheckReport | undefined> {
     const text = await readFile(this.#checked, 'utf8').catch(absent)
-    return text === undefined ? undefined : parsed<CheckReport>(text)
+    return text === undefined ? undefined : readReport(text)
   }
 
   setLastCheck(report: CheckReport): Promise<void> {
@@ -86,15 +89,13 @@ export class IntegrityNotes {
   }
 }
 
-function parsed<T>(text: string): T | undefined {
-  try {
-    return JSON.parse(text) as T
-  } catch {
-    return undefined
-  }
+function guardIn({ state, refuses, reason }: Record<string, unknown>): Guard | undefined {
+  if (state === 'checking' && typeof refuses === 'boolean') return { state, refuses }
+  if (state === 'damaged' && typeof reason === 'string') return { state, reason }
+  return undefined
 }
 
-/** Whole or not at all. On a full disk into a file that was made for that before: what a note says decides whether anything may be written, deletes too. */
+/** Writes a note whole or not at all. On a full disk it uses a spare file made in advance, because notes decide whether any write, even a delete, is allowed. */
 async function writeNote(path: string, text: string): Promise<void> {
   const unfinished = `${path}.${process.pid}`
   try {
@@ -117,11 +118,11 @@ async function writeText(path: string, flags: 'w' | 'r+', text: string | Buffer)
   }
 }
 
-/** As many as a start after an unclean end writes. */
+/** A start after an unclean end writes this many notes. */
 const spares = ['spare-1', 'spare-2', 'spare-3']
 const spareBytes = 4096
 
-/** Where there is room. JSON may end with blanks. */
+/** Makes the missing spare files if there is room. They are filled with blanks, which are allowed after JSON. */
 async function keepSpares(directory: string): Promise<void> {
   for (const name of spares) {
     const path = join(directory, name)
@@ -139,7 +140,7 @@ async function keepSpares(directory: string): Promise<void> {
 
 async function writeIntoSpare(path: string, text: string): Promise<boolean> {
   if (Buffer.byteLength(text) > spareBytes) return false
-  // All of it anew: a crash may have left half of another note in it.
+  // Overwrite the whole file: a crash may have left half of another note in it.
   const padded = Buffer.alloc(spareBytes, ' ')
   padded.write(text)
   for (const name of spares) {

@@ -1,8 +1,9 @@
 /**
- * Reads all of a metadata file's newest commit, or of one that a reader holds, page by page, and says what in it is not what LMDB wrote: pages, their order,
- * the digest of all entries (`tree-digest`), and each record's own checksum. Throws `MetadataDamaged` on the first thing that is wrong with the tree.
+ * Reads a metadata file's newest commit, or one that a reader holds, page by page, and verifies it: the pages, their order, the digest of all entries
+ * (`tree-digest`), and each record's own checksum. Throws `MetadataDamaged` on the first fault in the tree.
  */
 import { crc32c } from '@node-rs/crc32'
+import { known } from '../../known.ts'
 import type { Key } from '../kv.ts'
 import {
   type FileShape,
@@ -23,15 +24,15 @@ import { areEqual, type DigestSums, DigestTally, digestKey, type TreeDigest, unp
 export interface CheckOptions {
   /** Whether a record is what was written under its key. Key and value are valid only during the call. */
   isWhole(key: Key, value: Buffer): boolean
-  /** Called before so many bytes are read. May wait, and throw. */
+  /** Called before each read with its size. Can delay it, or throw to end the check. */
   pace?(bytes: number): Promise<void>
 }
 
 export interface TreeFound {
   sums: DigestSums
-  /** Of the file; `undefined` when it has none. */
+  /** The digest in the file; `undefined` when it has none. */
   digest: TreeDigest | undefined
-  /** Keys of records whose checksum is wrong; the first of them. */
+  /** Keys of the first records whose checksum is wrong. */
   damagedRecords: Key[]
   damagedCount: number
 }
@@ -39,7 +40,7 @@ export interface TreeFound {
 const versionBytes = 8
 const damagedKeysKept = 100
 
-/** What the digest says of the tree as it was found is for the caller to compare: only it knows what the file ought to hold. */
+/** Does not compare the digest with the sums that it finds: only the caller knows what the file should hold. */
 export async function readTree(pages: PageSource, meta: Meta, options: CheckOptions): Promise<TreeFound> {
   const walk = new Walk(pages, meta, options)
   await walk.freeTree()
@@ -47,8 +48,8 @@ export async function readTree(pages: PageSource, meta: Meta, options: CheckOpti
 }
 
 /**
- * Throws `MetadataDamaged` unless the sums that were found are those that the file's own digest has. An older version of this program writes no digest: after it has
- * written, the one in the file is of an earlier commit, and there is nothing to compare with.
+ * Throws `MetadataDamaged` unless the sums that were found match the file's own digest. An older version of this program writes no digest. After it has
+ * written, the file's digest belongs to an earlier commit, and there is nothing to compare.
  */
 export function compareDigest({ txnId }: Meta, { sums, digest }: TreeFound): void {
   if (digest === undefined || digest.since !== 0 || digest.txnId !== txnId) return
@@ -60,7 +61,7 @@ export function compareDigest({ txnId }: Meta, { sums, digest }: TreeFound): voi
   )
 }
 
-/** Reads only the pages from the root to the digest, which takes the same time however large the file is. */
+/** Reads only the pages from the root to the digest, so the time does not depend on the size of the file. */
 export async function readDigest(pages: PageSource, { main, txnId, lastPage }: Meta): Promise<TreeDigest | undefined> {
   if (main.root === noPage) return undefined
   const shape = { pageBytes: pages.pageBytes, limit: lastPage + 1 }
@@ -89,11 +90,11 @@ const keyOf = (bytes: Buffer, { keyAt, keyBytes }: Node): Key => bytes.subarray(
 const storedValue = (bytes: Buffer, { valueAt, valueBytes }: Node): Buffer =>
   bytes.subarray(valueAt, valueAt + valueBytes)
 
-/** What the keys of a page must lie between. */
+/** The range in which the keys of a page must lie. */
 interface Bounds {
   /** Inclusive. */
   from: Key
-  /** Exclusive. Absent: none. */
+  /** Exclusive. `undefined`: unbounded. */
   to: Key | undefined
 }
 
@@ -117,7 +118,7 @@ class Walk {
   readonly #meta: Meta
   readonly #options: CheckOptions
   readonly #shape: FileShape
-  /** A bit for each page that something takes, or that is free. */
+  /** One bit per page, set when the page is in use or known to be free. */
   readonly #taken: Uint8Array
   readonly #tally = new DigestTally()
   readonly #damagedRecords: Key[] = []
@@ -142,7 +143,7 @@ class Walk {
         for (let each = page; each < page + count; each++) found(each)
       }
     })
-    // Each commit writes the root of one tree at least.
+    // Each commit writes at least one tree's root.
     const roots = await Promise.all([free, main].map(({ root }) => (root === noPage ? 0 : this.#txnIdOf(root))))
     const newest = Math.max(...roots)
     if (txnId > 1 && newest !== txnId) {
@@ -226,7 +227,7 @@ interface PageAccess {
   shape: FileShape
 }
 
-/** Of pages that are read at once. */
+/** The number of pages to read at once. */
 const runPagesMax = 64
 
 /** One tree of the file, in order of its keys. */
@@ -261,7 +262,7 @@ class TreeWalk {
     const isLeaf = level === this.#depth
     this.#access.take(number, 1)
     const page = readTreePage(bytes, number, isLeaf, this.#access.shape)
-    // Whoever writes a page writes all those above it.
+    // A commit that writes a page also writes all pages above it.
     if (page.txnId > txnIdMax) throw new MetadataDamaged(`page ${number} is of a later commit than the one above it`)
     if (page.nodes.length === 0) throw new MetadataDamaged(`page ${number} is empty`)
     if (isLeaf) await this.#leaf(page, bounds)
@@ -271,10 +272,8 @@ class TreeWalk {
   async #branch(page: TreePage, level: number, bounds: Bounds): Promise<void> {
     this.#found.branch++
     const { nodes, bytes, number, txnId } = page
-    const below: Bounds[] = nodes.map((_, i) => ({
-      from: i === 0 ? bounds.from : keyOf(bytes, nodes[i] as Node),
-      to: i + 1 < nodes.length ? keyOf(bytes, nodes[i + 1] as Node) : bounds.to,
-    }))
+    const keys = nodes.map((node) => keyOf(bytes, node))
+    const below = keys.map((key, i): Bounds => ({ from: i === 0 ? bounds.from : key, to: keys[i + 1] ?? bounds.to }))
     for (const { from, to } of below) {
       if (to !== undefined && this.#compare(from, to) >= 0) throw outOfOrder(number)
     }
@@ -294,14 +293,15 @@ class TreeWalk {
   async #leaf(page: TreePage, { from, to }: Bounds): Promise<void> {
     this.#found.leaf++
     const { nodes, bytes, number } = page
-    const [first, last] = [nodes[0] as Node, nodes.at(-1) as Node].map((node) => keyOf(bytes, node)) as [Key, Key]
+    const first = keyOf(bytes, known(nodes[0]))
+    const last = keyOf(bytes, known(nodes.at(-1)))
     if (this.#compare(first, from) < 0 || (to !== undefined && this.#compare(last, to) >= 0)) throw outOfOrder(number)
     for (const node of nodes) {
       const key = keyOf(bytes, node)
       if (this.#last !== undefined && this.#compare(this.#last, key) >= 0) throw outOfOrder(number)
       this.#last = key
       this.#found.entries++
-      // Only long values are worth a turn of the event loop.
+      // Only long values need another read, and so a turn of the event loop.
       const value = node.overflowPage === 0 ? storedValue(bytes, node) : await this.#longValue(bytes, node)
       this.#entry(key, value, number)
     }
@@ -328,7 +328,7 @@ function numberOf(key: Key): number {
 
 const outOfOrder = (page: number): MetadataDamaged => new MetadataDamaged(`page ${page}: its keys are out of order`)
 
-/** Pages that lie side by side are read together. */
+/** Reads adjacent pages together. */
 async function readAll({ read, shape }: PageAccess, wanted: readonly number[]): Promise<(Buffer | undefined)[]> {
   const { pageBytes } = shape
   const order = wanted.map((page, place) => ({ page, place })).sort((a, b) => a.page - b.page)

@@ -1,4 +1,4 @@
-/** The metadata file before LMDB maps it: refused by name when LMDB would crash on it, or show an older tree. Takes the same time however much it holds. */
+/** Inspects the metadata file before LMDB maps it, and refuses a file on which LMDB would crash or return an older tree. The time does not depend on its size. */
 import { open } from 'node:fs/promises'
 import type { CommitMarks } from './commit-marks.ts'
 import { freePagesOf, readDigest } from './lmdb-check.ts'
@@ -8,7 +8,7 @@ import type { TreeDigest } from './tree-digest.ts'
 
 export const dataFileName = 'data.mdb'
 
-/** Runs `use` on the file as it is now; `undefined` when there is none, or nothing in it. */
+/** Runs `use` on the file as it is now; `undefined` when the file is missing or empty. */
 export async function withFile<T>(path: string, use: (pages: PageSource) => Promise<T>): Promise<T | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -25,7 +25,7 @@ export async function withFile<T>(path: string, use: (pages: PageSource) => Prom
 
 /** Throws `MetadataDamaged`, whose message names the file. */
 export async function inspectFile(path: string, marks: CommitMarks): Promise<void> {
-  // Marks first: commits of other processes may come between, and the file is never behind them.
+  // Read the marks first: other processes can commit in between, and the file is never behind the marks.
   for (let before: number | undefined; ; ) {
     const newest = await marks.newest()
     let seen: number | undefined
@@ -41,21 +41,21 @@ export async function inspectFile(path: string, marks: CommitMarks): Promise<voi
       return
     } catch (error) {
       if (!(error instanceof MetadataDamaged)) throw error
-      // Without a reader that holds it, a commit may have been replaced while it was read.
+      // No reader holds the commit, so newer ones may have overwritten it during the read. Try again unless it is still the newest.
       if (seen === undefined || seen === before) throw damagedFile(path, error.message)
       before = seen
     }
   }
 }
 
-/** What was found, the file, and what to do. */
+/** The error that names the file, the damage, and what to do. */
 export function damagedFile(path: string, found: string): MetadataDamaged {
   return new MetadataDamaged(
     `the metadata file ${path} is damaged: ${found}. Move its directory away and run holdfast restore with a backup, or holdfast recover`,
   )
 }
 
-/** Pages at the end that are free may never have been written. */
+/** Free pages at the end of the file may never have been written. */
 async function requireLength(pages: PageSource, meta: Meta): Promise<void> {
   const { pageBytes } = pages
   const whole = (meta.lastPage + 1) * pageBytes
@@ -69,7 +69,7 @@ async function requireLength(pages: PageSource, meta: Meta): Promise<void> {
   }
 }
 
-/** `newest`: the newest commit that a process said it had made. */
+/** `newest`: the newest commit in the marks. */
 export function requireNotBehind(
   { txnId }: Meta,
   digest: TreeDigest | undefined,

@@ -1,6 +1,6 @@
 /**
- * Whether a metadata file still holds what was committed (ADR 0023): the check of all of it, the marks beside it, the notes that stop writes. Knows how
- * processes share a file, and nothing of what is stored in it.
+ * Decides whether a metadata file still holds what was committed (ADR 0023): checks all of it, keeps the marks beside it, and sets the notes that stop
+ * writes. Knows how processes share a file, and nothing of what is stored in it.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,22 +19,22 @@ import { type DigestSums, differenceOf, sumOf, type TreeDigest } from './tree-di
 export interface IntegrityOptions {
   directory: string
   isWhole(key: Key, value: Buffer): boolean
-  /** Told in one line. */
+  /** Called with one line for the operator. */
   onDamage(message: string): void
-  /** Whether this process is about to own the file: its own first commits do not wait for what an owner before it left undone. */
+  /** Whether this process is about to own the file. If so, its first commits do not wait for a check that the previous owner left unfinished. */
   takesOver: boolean
 }
 
-/** What a check needs of the engine. */
+/** What a check needs from the engine. */
 export interface EngineAccess {
-  /** Holds what is committed now until the function that it returns is called. */
+  /** Keeps the current commit readable until the returned function is called. */
   hold(): () => void
   /** Commits the digest alone. */
   writeDigest(): Promise<void>
 }
 
 const pollMs = 20
-/** The whole was read `since` a digest began to count: with this, it counts everything. */
+/** The sums of the entries that existed when a digest began to count at commit `since`. Adding them makes that digest cover everything. */
 interface Base {
   since: number
   sums: DigestSums
@@ -46,10 +46,11 @@ export class LmdbIntegrity implements Integrity {
   readonly #notes: IntegrityNotes
   readonly #options: IntegrityOptions
   #engine: EngineAccess | undefined
-  #obeys: boolean
+  /** Whether commits of this process wait for a check. False while it takes over the file, and after it has ended its run. */
+  #waitsForChecks: boolean
   #closing = false
-  /** How many wait for a check without a pace. */
-  #hurried = 0
+  /** The number of callers that wait for a check without a pace. */
+  #unpacedCallers = 0
   #running: Promise<CheckReport> | undefined
   #next: Promise<CheckReport> | undefined
   #base: Base | undefined
@@ -61,10 +62,10 @@ export class LmdbIntegrity implements Integrity {
     this.#marks = marks
     this.#newest = newest
     this.#notes = new IntegrityNotes(options.directory)
-    this.#obeys = !options.takesOver
+    this.#waitsForChecks = !options.takesOver
   }
 
-  /** Throws `MetadataDamaged` for a file that must not be mapped. */
+  /** Rejects with `MetadataDamaged` for a file that LMDB must not map. */
   static async open(options: IntegrityOptions): Promise<LmdbIntegrity> {
     const marks = await CommitMarks.open(join(options.directory, 'commits.marks'))
     try {
@@ -83,9 +84,9 @@ export class LmdbIntegrity implements Integrity {
     this.#engine = engine
   }
 
-  // What the engine asks of it.
+  // Called by the engine.
 
-  /** Asked before each transaction. Rejects when nothing may be written. */
+  /** Called before each transaction. Rejects when writes are stopped. */
   admit(): Promise<void> | undefined {
     return this.#notes.isGuarded() ? this.#admitLater() : undefined
   }
@@ -95,7 +96,7 @@ export class LmdbIntegrity implements Integrity {
       const guard = await this.#notes.guard()
       if (guard === undefined) return
       if (guard.state === 'damaged') throw new KvUnavailable(this.#message(guard.reason))
-      if (!this.#obeys) return
+      if (!this.#waitsForChecks) return
       if (guard.refuses || this.#closing || waitedMs >= limits.checkedWriteWaitMs) {
         throw new KvUnavailable('The metadata is being checked: nothing is written before that has ended.')
       }
@@ -103,17 +104,19 @@ export class LmdbIntegrity implements Integrity {
     }
   }
 
-  /** The digest that the transaction `txnId` writes, before its own changes; throws `MetadataDamaged` when the one before cannot have been `found`. */
+  /** The digest of transaction `txnId` before its own changes. Throws `MetadataDamaged` when the previous transaction cannot have left the digest `found`. */
   digestBefore(found: TreeDigest | undefined, txnId: number, isEmpty: () => boolean): TreeDigest {
-    const known = this.#newest
+    const newest = this.#newest
     if (found !== undefined && found.txnId === txnId - 1) return { ...this.#based(found), txnId }
-    if (known !== undefined && (found === undefined || found.txnId < known.txnId || known.txnId >= txnId)) {
-      throw new MetadataDamaged(`commit ${txnId} finds the digest of ${found?.txnId ?? 0}, and ${known.txnId} was made`)
+    if (newest !== undefined && (found === undefined || found.txnId < newest.txnId || newest.txnId >= txnId)) {
+      throw new MetadataDamaged(
+        `commit ${txnId} finds the digest of ${found?.txnId ?? 0}, and ${newest.txnId} was made`,
+      )
     }
     if (found !== undefined && found.txnId >= txnId) {
       throw new MetadataDamaged(`commit ${txnId} finds a digest of ${found.txnId}`)
     }
-    // Nobody has counted yet, or an older version of this program wrote without counting.
+    // No digest was written yet, or an older version of this program has written without one.
     return { txnId, since: isEmpty() ? 0 : txnId, entries: 0, first: 0, second: 0 }
   }
 
@@ -122,7 +125,7 @@ export class LmdbIntegrity implements Integrity {
     return { ...found, ...sumOf(this.#base.sums, found), since: 0 }
   }
 
-  /** A transaction is durable. `bytes`: its digest, packed. */
+  /** Called when a transaction is durable. `bytes`: its packed digest. */
   committed(digest: TreeDigest, bytes: Buffer): void {
     if (digest.txnId > (this.#newest?.txnId ?? 0)) this.#newest = digest
     this.#marks.write(digest, bytes)
@@ -134,23 +137,23 @@ export class LmdbIntegrity implements Integrity {
     await this.#marks.close()
   }
 
-  // What others ask of it.
+  // The engine's `Integrity`.
 
   async check(how: CheckHow = {}): Promise<CheckReport> {
     if (how.pace !== undefined) return this.#shared(how)
-    this.#hurried++
+    this.#unpacedCallers++
     try {
       return await this.#shared(how)
     } finally {
-      this.#hurried--
+      this.#unpacedCallers--
     }
   }
 
   #shared(how: CheckHow): Promise<CheckReport> {
-    const under = this.#running
-    if (under === undefined) return this.#begin(how)
-    // Who asks wants to know of all that there is now.
-    this.#next ??= under
+    const running = this.#running
+    if (running === undefined) return this.#begin(how)
+    // The running check may have begun before the caller's newest commit, so the caller gets the next one.
+    this.#next ??= running
       .catch(() => {})
       .then(() => {
         this.#next = undefined
@@ -185,20 +188,20 @@ export class LmdbIntegrity implements Integrity {
     const wasUnclean = await this.#notes.beginRun()
     const guard = await this.#notes.guard()
     if (guard?.state !== 'damaged' && (wasUnclean || guard !== undefined)) {
-      // One that did not come to its end says that this may take long, or that it is what ends processes.
+      // An earlier check that did not finish shows that a check can take long, or that it ends processes. Then writes do not wait for it.
       await this.#notes.setGuard({ state: 'checking', refuses: guard !== undefined })
-      // What it finds is told by the notes.
+      // The check reports its findings through the notes.
       this.check().catch((error: Error) =>
         this.#options.onDamage(`the metadata could not be checked: ${error.message}`),
       )
     }
-    this.#obeys = true
+    this.#waitsForChecks = true
   }
 
   async endRun(): Promise<void> {
     this.#closing = true
     await this.#running?.catch(() => {})
-    this.#obeys = false
+    this.#waitsForChecks = false
     if ((await this.#notes.guard())?.state !== 'checking') await this.#notes.endRun()
   }
 
@@ -223,8 +226,8 @@ export class LmdbIntegrity implements Integrity {
         const coversBelow = (meta.txnId + 1) * versionsPerTransaction
         const paced = async (bytes: number): Promise<void> => {
           if (this.#closing) throw new Error('the metadata store closes')
-          // A pace slows a check down, and may end it: not one that others wait for without a pace.
-          if (this.#hurried === 0) await pace?.(bytes)
+          // A pace can slow down or end a check, so it must not apply while another caller waits without one.
+          if (this.#unpacedCallers === 0) await pace?.(bytes)
         }
         const found = await readTree(pages, meta, { isWhole, pace: paced })
         requireNotBehind(meta, found.digest, newest)
@@ -251,10 +254,10 @@ export class LmdbIntegrity implements Integrity {
     return report
   }
 
-  /** Where not everything is counted yet: the next check learns what there was before, and the commit after it makes that known. */
+  /** Starts a digest if the newest one does not cover everything. The next check then finds the sums of older entries, and the commit after it adds them. */
   async #countFromHere(): Promise<void> {
     const isCounted = this.#newest !== undefined && this.#newest.since === 0
-    if (!isCounted && this.#obeys && !this.#notes.isGuarded()) await this.#engine?.writeDigest()
+    if (!isCounted && this.#waitsForChecks && !this.#notes.isGuarded()) await this.#engine?.writeDigest()
   }
 
   #learnBase({ sums, digest }: TreeFound): void {
@@ -270,9 +273,9 @@ export class LmdbIntegrity implements Integrity {
     return report
   }
 
-  /** Nothing is written from now on, by any process. */
+  /** Stops writes in all processes. */
   async found(damage: string): Promise<void> {
-    // Told before anybody is refused because of it.
+    // Report the damage before it makes any write fail.
     if ((await this.damage()) !== damage) this.#options.onDamage(this.#message(damage))
     await this.#notes.setGuard({ state: 'damaged', reason: damage })
   }
@@ -283,7 +286,7 @@ export class LmdbIntegrity implements Integrity {
 }
 
 /**
- * A version is the id of the LMDB transaction that wrote the value, and the commit's place in it. Transaction ids only grow, in all
+ * A version combines the id of the LMDB transaction that wrote the value with the commit's position in it. Transaction ids only grow, in all
  * processes and across restarts, so no version is ever used twice. Part of the stored format: a smaller number would repeat versions.
  */
 export const versionsPerTransaction = 1024

@@ -5,9 +5,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import { MetadataDamaged } from './metadata-damaged.ts'
 
-/** Where pages come from: the file, or a copy of it in memory. */
+/** The source of pages: the file, or a copy of it in memory. */
 export interface PageSource {
-  /** Whole pages from `page` on; shorter where the file ends. */
+  /** `count` whole pages from `page` on; fewer at the end of the file. */
   read(page: number, count: number): Promise<Buffer>
   readonly bytes: number
   readonly pageBytes: number
@@ -16,11 +16,11 @@ export interface PageSource {
 /** Address space, not memory or disk. Fixed, so that no process ever remaps the file under a reader. */
 export const mapBytes = 1024 ** 4
 
-/** LMDB takes the pages of the machine that makes the file: 4 KiB, or 16 on some of ARM. */
+/** LMDB uses the page size of the machine that creates the file: 4 KiB, or 16 KiB on some ARM machines. */
 const pageSizes = [4096, 8192, 16_384, 32_768] as const
 const pageSizeAt = 48
 
-/** Of the first meta page. What LMDB never takes counts as the first: then `readMeta` says what is wrong. */
+/** The page size in the first meta page. If it is one that LMDB never uses, returns the first of `pageSizes`, and `readMeta` reports the fault. */
 function pageSizeIn(head: Buffer): number {
   const bytes = head.length < pageSizeAt + 4 ? 0 : head.readUInt32LE(pageSizeAt)
   return pageSizes.find((size) => size === bytes) ?? pageSizes[0]
@@ -35,13 +35,13 @@ const leafFlag = 0x02
 const overflowFlag = 0x04
 const metaFlag = 0x08
 const bigDataFlag = 0x01
-/** Of the main tree: versions before values. */
+/** Flags of the main tree: versions precede values. */
 const mainTreeFlags = 0x100
-/** Of the tree of free pages: keys are numbers. */
+/** Flags of the tree of free pages: keys are numbers. */
 const freeTreeFlags = 0x08
 const magic = 0xbeefc0de
 const dataVersion = 2
-/** The first two are meta pages. */
+/** The first two pages are meta pages. */
 const firstDataPage = 2
 /** LMDB's own limit. */
 const depthMax = 32
@@ -52,7 +52,7 @@ export interface Tree {
   leafPages: number
   overflowPages: number
   entries: number
-  /** `noPage` when it is empty. */
+  /** `noPage` when the tree is empty. */
   root: number
 }
 
@@ -64,20 +64,20 @@ export interface Meta {
 }
 
 export interface Node {
-  /** Of the page. */
+  /** Offset in the page. */
   keyAt: number
   keyBytes: number
   /** Branch: the page below. */
   child: number
-  /** Leaf: where the value's bytes are, when they are in the page. */
+  /** Leaf: offset of the value's bytes, if they are in the page. */
   valueAt: number
   valueBytes: number
-  /** Leaf: the first page of a value that has pages of its own; else 0. */
+  /** Leaf: the first page of a value that has its own pages; otherwise 0. */
   overflowPage: number
   overflowPages: number
 }
 
-/** Reads from a file that is open. */
+/** Reads from an open file. */
 export async function filePages(file: FileHandle, bytes: number): Promise<PageSource> {
   const { buffer: head, bytesRead } = await file.read(Buffer.alloc(pageSizes[0]), 0, pageSizes[0], 0)
   const pageBytes = pageSizeIn(head.subarray(0, bytesRead))
@@ -106,7 +106,7 @@ export function memoryPages(whole: Buffer): PageSource {
   }
 }
 
-/** What LMDB would take for the newest commit, provided that both meta pages can be what LMDB wrote. */
+/** The commit that LMDB would consider the newest. Throws unless LMDB can have written both meta pages. */
 export async function newestMeta(pages: PageSource): Promise<Meta> {
   const { pageBytes } = pages
   const both = await settled(pages)
@@ -115,14 +115,14 @@ export async function newestMeta(pages: PageSource): Promise<Meta> {
   const [even, odd] = metas
   const newest = odd.txnId > even.txnId ? odd : even
   const older = newest === odd ? even : odd
-  // Each commit writes the page that the one before did not. A new file has its first two commits, or none.
+  // Commits alternate between the meta pages. A new file has its first two commits, or none.
   if (newest.txnId > 1 && (newest.txnId - older.txnId !== 1 || newest.txnId % 2 !== (newest === odd ? 1 : 0))) {
     throw new MetadataDamaged(`its two meta pages name the commits ${even.txnId} and ${odd.txnId}`)
   }
   return newest
 }
 
-/** A commit may be writing one of them. */
+/** Reads the meta pages until two reads agree, because a commit may be writing one of them. */
 async function settled(pages: PageSource): Promise<Buffer> {
   for (let before = await pages.read(0, firstDataPage); ; ) {
     const now = await pages.read(0, firstDataPage)
@@ -161,7 +161,7 @@ function readMeta(page: Buffer, place: 0 | 1): Meta {
   return meta
 }
 
-/** Numbers beyond 2 ** 53 are those of no file. */
+/** Throws for a number beyond 2 ** 53, which no real file contains. */
 export function readCount(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32
 }
@@ -171,15 +171,15 @@ export interface TreePage {
   number: number
   bytes: Buffer
   isLeaf: boolean
-  /** Of the commit that wrote it. */
+  /** The commit that wrote the page. */
   txnId: number
   nodes: Node[]
 }
 
-/** What pages and entries must keep to. */
+/** The bounds that pages and entries must keep. */
 export interface FileShape {
   pageBytes: number
-  /** Pages of the file. */
+  /** The number of pages in the file. */
   limit: number
 }
 
@@ -230,14 +230,14 @@ function readNode(bytes: Buffer, at: number, isLeaf: boolean, limit: number): No
   node.valueBytes = headerBytes
   node.overflowPage = readCount(bytes, valueAt)
   node.overflowPages = readCount(bytes, valueAt + 16)
-  // What LMDB takes for a value of that length.
+  // The number of pages that LMDB uses for a value of this length.
   const isFitting = node.overflowPages === Math.floor((headerBytes - 1 + low) / pageBytes) + 1
   if (!isFitting || node.overflowPage < firstDataPage || node.overflowPage + node.overflowPages > limit)
     return undefined
   return node
 }
 
-/** The bytes of a value that has pages of its own. `leaf`: the page that names it, as bytes, and the value's entry there. */
+/** The bytes of a value that has its own pages. `leaf` is the page whose entry refers to it; the third argument is that entry. */
 export function overflowValue(pages: Buffer, leaf: Buffer, { keyAt, overflowPage, overflowPages }: Node): Buffer {
   const wrong = (what: string): MetadataDamaged => new MetadataDamaged(`page ${overflowPage}: ${what}`)
   const length = leaf.readUInt32LE(keyAt - nodeHeadBytes)
@@ -247,7 +247,7 @@ export function overflowValue(pages: Buffer, leaf: Buffer, { keyAt, overflowPage
   return pages.subarray(headerBytes, headerBytes + length)
 }
 
-/** Pages that a record of the tree of free pages names, in whatever order: numbers, and runs as minus their length and their first page. */
+/** The pages in a record of the tree of free pages, in any order: page numbers, and runs as minus their length followed by their first page. */
 export function* freePages(value: Buffer): Generator<{ page: number; count: number }> {
   const wrong = (): MetadataDamaged => new MetadataDamaged('a list of free pages is damaged')
   if (value.length < 8 || value.length % 8 !== 0) throw wrong()

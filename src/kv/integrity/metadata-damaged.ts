@@ -1,4 +1,4 @@
-/** What is thrown when the metadata file is not what was written. */
+/** Thrown when the metadata file is not what was written. */
 export class MetadataDamaged extends Error {
   constructor(what: string) {
     super(what)

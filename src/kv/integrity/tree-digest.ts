@@ -1,6 +1,6 @@
 /**
- * A digest of all entries of a metadata file, which every commit keeps up to date (ADR 0023): how many there are, and two sums over their keys and
- * versions. No two entries ever have the same, so what is missing, hidden, stale or there twice changes it.
+ * A digest of all entries of a metadata file, which every commit updates (ADR 0023): their number, and two sums over their keys and versions. No two
+ * entries ever share both, so an entry that is missing, hidden, stale or duplicated changes the digest.
  */
 import { endianness } from 'node:os'
 import { crc32c } from '@node-rs/crc32'
@@ -15,31 +15,31 @@ export interface DigestSums {
 
 /** The engine's own record, written by each commit. */
 export interface TreeDigest extends DigestSums {
-  /** Of the commit that wrote it. */
+  /** The commit that wrote it. */
   txnId: number
-  /** 0: of all entries. Else what commits changed since this one: what there was before, nobody has counted yet. */
+  /** 0: the digest covers all entries. Otherwise it covers the changes since this commit; older entries have not been counted yet. */
   since: number
 }
 
-/** Behind every other key: tables are named by letters. No key may begin with it. */
+/** Sorts after every other key, because table names are letters. No key may begin with it. */
 export const digestKey: Key = Buffer.alloc(16, 0xff)
 
-/** A version as it is stored, and its halves. */
+/** A version in its stored form, and its halves. */
 const storedVersion = new Float64Array(1)
 const halves = new Int32Array(storedVersion.buffer)
-/** Which half is the lower one is the processor's choice. */
+/** The index of the lower half depends on the processor's byte order. */
 const lowHalf = endianness() === 'LE' ? 0 : 1
 
-/** Collects sums. */
+/** Sums up the changes of a batch of commits. */
 export class DigestTally {
   #entries = 0
   #first = 0
   #second = 0
 
-  /** How many writes it was told of. */
+  /** The number of writes counted. */
   writes = 0
 
-  /** `undefined`: there is no such entry. */
+  /** `before` or `after` is `undefined` when the entry does not exist then. */
   replace(key: Key, before: number | undefined, after: number | undefined): void {
     const keySum = crc32c(key)
     this.writes++
@@ -52,7 +52,7 @@ export class DigestTally {
     this.addStored(keySum, halves[lowHalf] ?? 0, halves[1 - lowHalf] ?? 0, times)
   }
 
-  /** `keySum`: CRC32C of the key. `low`, `high`: the version's halves, as they are stored. */
+  /** `keySum`: CRC32C of the key. `low`, `high`: the halves of the stored version. */
   addStored(keySum: number, low: number, high: number, times: 1 | -1): void {
     const first = mix(mix(keySum ^ low) ^ high)
     const second = mix(mix(Math.imul(keySum, 0x9e3779b1) ^ high) ^ Math.imul(low, 0x85ebca77))
@@ -66,7 +66,7 @@ export class DigestTally {
   }
 }
 
-/** A bijection of 32 bits in which every bit of the input changes about half of the output. */
+/** A bijection of 32 bits; flipping any bit of the input flips about half of the output's. */
 function mix(value: number): number {
   let mixed = value ^ (value >>> 16)
   mixed = Math.imul(mixed, 0x7feb352d)
@@ -98,7 +98,7 @@ export function areEqual(one: DigestSums, other: DigestSums): boolean {
 const digestFormat = 1
 const digestBytes = 48
 
-/** Its format, the ids, the sums, and a CRC32C over all of it. */
+/** The format, the ids, the sums, and a CRC32C over all of these. */
 export function packDigest({ txnId, since, entries, first, second }: TreeDigest): Buffer {
   const bytes = Buffer.alloc(digestBytes)
   bytes.writeUInt32LE(digestFormat, 0)
@@ -111,7 +111,7 @@ export function packDigest({ txnId, since, entries, first, second }: TreeDigest)
   return bytes
 }
 
-/** `undefined` when the bytes are none that `packDigest` made. */
+/** `undefined` when the bytes do not come from `packDigest`. */
 export function unpackDigest(bytes: Buffer): TreeDigest | undefined {
   if (bytes.length !== digestBytes || bytes.readUInt32LE(0) !== digestFormat) return undefined
   if (crc32c(bytes.subarray(0, digestBytes - 4)) !== bytes.readUInt32LE(digestBytes - 4)) return undefined

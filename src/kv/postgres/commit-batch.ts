@@ -1,4 +1,4 @@
-/** Which commits go to PostgreSQL together, and as what. Pure. */
+/** Decides which commits go to PostgreSQL together, and builds their statement. Pure. */
 import { limits } from '../../limits.ts'
 import { numberOfVersion } from '../entry-version.ts'
 import type { Check, Commit, Key, Put } from '../kv.ts'
@@ -9,7 +9,7 @@ import { boolArray, byteaArray, int4Array, int8Array } from './wire-arrays.ts'
 
 const commitsMax = 256
 
-/** The version of a key that is not there, as the database is told. Sequences begin at 1. */
+/** The version that stands for a missing key in statements. Real versions come from a sequence, which begins at 1. */
 const absent = 0
 
 interface Range {
@@ -22,11 +22,11 @@ interface Checked {
   version: number
 }
 
-/** A commit, taken apart. */
+/** A commit, split by what the database has to do. */
 export interface Prepared {
   checked: Checked[]
   empty: Range[]
-  /** Puts whose keys must not be there. */
+  /** Puts whose keys must not exist. */
   added: Put[]
   /** Other puts. */
   put: Put[]
@@ -47,7 +47,7 @@ export function prepare({ checks = [], puts = [], deletes = [] }: Commit): Prepa
     if ('absent' in check) missing.add(name(check.key))
   }
   const written = new Set([...puts.map(({ key }) => name(key)), ...deletes.map(name)])
-  // No row stands for what is not there: what must not be added either is a range of one key.
+  // A missing key has no row to lock. If the commit does not write the key, the check becomes an empty range of that one key.
   for (const { key, version } of checked)
     if (version === absent && !written.has(name(key))) empty.push({ start: key, end: keyAfter(key) })
   const isAdded = ({ key }: Put): boolean => missing.has(name(key))
@@ -65,14 +65,14 @@ const name = (key: Key): string => key.toString('latin1')
 const versionOf = (check: Exclude<Check, { emptyFrom: Key }>): number =>
   'absent' in check ? absent : numberOfVersion(check.version)
 
-/** Bounds may be longer than keys. */
+/** Cuts bounds to the length of a key: callers can pass longer ones. */
 function bounded({ emptyFrom, emptyTo }: { emptyFrom: Key; emptyTo: Key }): Range {
   const cut = (bound: Key): Key =>
     bound.length > limits.kvKeyBytesMax ? endOfPrefix(bound.subarray(0, limits.kvKeyBytesMax)) : bound
   return { start: cut(emptyFrom), end: cut(emptyTo) }
 }
 
-/** What commits that go together, or are under way, touch. */
+/** The keys and ranges of the commits of one batch. */
 export class Touched {
   readonly #checked = new Set<string>()
   readonly #written = new Set<string>()
@@ -89,7 +89,7 @@ export class Touched {
     this.#empty.push(...empty)
   }
 
-  /** Whether the commit's checks could depend on these, or these on it. */
+  /** Whether the commit's checks depend on writes of the batch, or the other way round. */
   conflictsWith({ checked, empty, added, put, deleted }: Prepared): boolean {
     if (checked.some(({ key }) => this.#written.has(name(key)))) return true
     const puts = [...added, ...put].map(({ key }) => key)
@@ -105,11 +105,11 @@ export interface Waiting {
   prepared: Prepared
 }
 
-/** How far behind the first that has to wait others are looked at. */
-const lookedAtMax = 2 * commitsMax
+/** The number of waiting commits to look at for one batch. */
+const scannedMax = 2 * commitsMax
 
 /**
- * The first of those that wait which have nothing to do with each other, nor with what is under way; the rest keep their order. Takes them out of `waiting`.
+ * Removes the first waiting commits that conflict neither with each other nor with batches under way. The rest keep their order.
  */
 export function takeBatch<W extends Waiting>(
   waiting: W[],
@@ -121,7 +121,7 @@ export function takeBatch<W extends Waiting>(
   const passed = new Touched()
   let bytes = 0
   let at = 0
-  for (; at < waiting.length && at < lookedAtMax; at++) {
+  for (; at < waiting.length && at < scannedMax; at++) {
     const one = waiting[at]
     if (one === undefined) break
     const { prepared } = one
@@ -129,7 +129,7 @@ export function takeBatch<W extends Waiting>(
     if (isFull) break
     if ([touched, passed, ...underWay].some((other) => other.conflictsWith(prepared))) {
       left.push(one)
-      // Whoever comes later does not overtake it.
+      // A later commit that conflicts with this one must not overtake it.
       passed.add(prepared)
     } else {
       batch.push(one)
@@ -141,7 +141,7 @@ export function takeBatch<W extends Waiting>(
   return { batch, touched }
 }
 
-/** Who writes, as the database knows it. */
+/** Identifies a writer in the database. */
 export interface WriterId {
   id: string
   epoch: string
@@ -194,7 +194,7 @@ const parameterTypes = [
   ...['bytea[]', 'bytea[]', 'int[]', 'bytea[]', 'bytea[]', 'int[]', 'bytea[]', 'int[]'],
 ]
 
-/** By number, and whether it is taken alone. Puts of keys that are there, which their version says, come into no range. */
+/** The fences to lock, in order, and whether each is locked exclusively. A put of an existing key needs none: it adds no key to any range. */
 function fencesAround(batch: readonly Prepared[]): [fence: number, alone: boolean][] {
   const fences = new Map<number, boolean>()
   for (const { checked, empty, added, put } of batch) {
@@ -213,7 +213,7 @@ function fencesAround(batch: readonly Prepared[]): [fence: number, alone: boolea
   return [...fences].sort(([a], [b]) => a - b)
 }
 
-/** Rows that are only looked at, and those that are written, which are locked alone. What is to be added has no row. */
+/** `shared`: rows that are only read. `own`: rows that are written, and locked exclusively. Keys to be added have no row. */
 function rowsToLock(batch: readonly Prepared[]): { shared: Key[]; own: Key[] } {
   const own = new Map<string, Key>()
   const shared = new Map<string, Key>()
@@ -226,7 +226,7 @@ function rowsToLock(batch: readonly Prepared[]): { shared: Key[]; own: Key[] } {
   return { shared: [...shared.values()], own: [...own.values()] }
 }
 
-/** Whether locking first the ones and then the others is locking in the order of the keys. */
+/** Whether all keys of `first` sort before all keys of `then`, so that locking one list after the other keeps the order of keys. */
 function allBefore(first: readonly Key[], then: readonly Key[]): boolean {
   const last = first.reduce<Key | undefined>(
     (max, key) => (max === undefined || key.compare(max) > 0 ? key : max),

@@ -1,14 +1,14 @@
 /**
- * Which fences stand around a key. A commit that needs a range to be empty takes the fences of the range alone; one that may add a key shares the key's fence. So
- * no key comes into a range between the look at it and the commit, and commits of different buckets don't wait for each other. Pure.
+ * Maps keys and ranges to fences, which are rows to lock. A commit that needs a range to be empty locks the range's fences exclusively; a commit that can add a key
+ * shares the key's fence. So no key enters a range between its check and the commit, and commits of different buckets rarely wait for each other. Pure.
  */
 import { crc32 } from 'node:zlib'
 import type { Key } from '../kv.ts'
 
-/** Rows of the table of fences. More of them would make a commit that takes all slower, fewer would make strangers wait for each other. */
+/** Rows in the table of fences. More would slow down a commit that locks all of them; fewer would make more unrelated commits wait for each other. */
 export const fenceCount = 128
 
-/** A tuple's first two elements are a table and mostly a bucket: what ends with the second NUL that is not a count. `undefined`: the key has fewer. */
+/** The length of a tuple's first two elements, a table and usually a bucket: up to the second NUL that is not a count. `undefined`: the key has fewer elements. */
 function partBytes(key: Key): number | undefined {
   const first = key.indexOf(0)
   if (first < 0) return undefined
@@ -22,7 +22,7 @@ export function fenceOf(key: Key): number {
   return fenceOfPart(key.subarray(0, partBytes(key) ?? key.length))
 }
 
-/** Of all keys k with start <= k < end. `all`: any fence may be one of them. */
+/** The fence of all keys k with start <= k < end. `all`: the keys can have any fence. */
 export function fencesOf(start: Key, end: Key): number | 'all' {
   const part = partBytes(start)
   if (part === undefined) return 'all'

@@ -1,8 +1,9 @@
-/** What is known of whether PostgreSQL still holds what was committed. The server keeps checks of its own pages; here every record is held against its own checksum. */
+/** Checks whether PostgreSQL still holds what was committed. The server verifies its own pages; this verifies every record against its own checksum. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../clock.ts'
 import { coversVersion } from '../entry-version.ts'
 import type { CheckHow, CheckReport, Integrity, Key } from '../kv.ts'
+import { readReport } from '../read-report.ts'
 import { atOneMoment } from './reader.ts'
 import type { Row, Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
@@ -69,7 +70,7 @@ export class PostgresIntegrity implements Integrity {
     return report
   }
 
-  /** The server itself refuses pages that it finds damaged. */
+  /** Never any: the server itself refuses pages that it finds damaged. */
   async damage(): Promise<undefined> {
     return undefined
   }
@@ -78,19 +79,19 @@ export class PostgresIntegrity implements Integrity {
     return this.#sessions.use(async (session) => {
       const text = 'select value from holdfast_notes where name = $1'
       const [row] = await session.run({ text, values: [noteName] })
-      return row?.[0] == null ? undefined : JSON.parse(row[0])
+      return row?.[0] == null ? undefined : readReport(row[0])
     })
   }
 
   covers = coversVersion
 
-  // No run of a gateway can leave the database in a state that another has to look at.
+  // Runs need no tracking: a gateway that dies cannot leave the database in a state that the next one must check.
   async beginRun(): Promise<void> {}
   async endRun(): Promise<void> {}
   async distrust(): Promise<void> {}
 }
 
-/** A version such that all that was written with a smaller one is committed, or never will be. */
+/** A version such that every write with a smaller one has been committed or never will be. */
 async function versionOfAllDone(session: Session): Promise<number> {
   const text = "select nextval('holdfast_versions'), pg_snapshot_xmax(pg_current_snapshot())"
   const [[version, newest] = []] = await session.run({ text })

@@ -1,5 +1,5 @@
-/** Chance for waits, so that gateways do not all act at one moment. */
+/** Random numbers for waits, so that gateways do not all act at the same moment. */
 import { systemClock } from '../../clock.ts'
 
-/** From 0 to 1: gateways that lost the database at one moment don't come back at one. */
+/** At least 0, below 1. */
 export const jitter = (): number => systemClock.random(4).readUInt32LE() / 2 ** 32

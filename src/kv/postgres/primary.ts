@@ -1,11 +1,11 @@
-/** The way to the primary: opens sessions to it, knows for a moment that it can't be reached, and asks whether it still lives. */
+/** Opens sessions to the primary, remembers a failure to reach it for a moment, and checks whether it is still alive. */
 import { KvUnavailable } from '../kv.ts'
 import { jitter } from './jitter.ts'
 import type { ServerUrl } from './servers.ts'
 import { Session } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
-/** While the database can't be reached, not everybody waits for an attempt of their own. Gateways don't come back at the same moment. */
+/** How long calls fail at once after an attempt has failed. The spread keeps gateways from reconnecting at the same moment. */
 const pauseMs = { least: 100, spread: 200 }
 
 export class Primary {
@@ -18,7 +18,7 @@ export class Primary {
     this.#servers = servers
   }
 
-  /** Rejects with `KvUnavailable` and `ConfigurationRefused`. */
+  /** Rejects with `KvUnavailable` or `ConfigurationRefused`. */
   async open(warn: (message: string) => void = () => {}): Promise<Session> {
     if (this.#failure !== undefined && performance.now() < this.#failedUntilMs) throw this.#failure
     try {
@@ -32,7 +32,7 @@ export class Primary {
     }
   }
 
-  /** All at once, as one that is gone may take long to say so. There is one primary: the others say that they are none. */
+  /** Tries all servers at once, because a dead one can take long to fail. Only the primary accepts; the others report that they are read-only. */
   async #openFirst(warn: (message: string) => void): Promise<Session> {
     const watch = { isAlive: () => this.isAlive() }
     const attempts = this.#servers.map((server) => Session.open(server, { warn, watch }))
@@ -54,7 +54,7 @@ export class Primary {
     }
   }
 
-  /** Whether it answers a new session soon. Those that ask meanwhile share the answer. */
+  /** Whether the primary answers a new session in time. Concurrent calls share one attempt. */
   isAlive(): Promise<boolean> {
     this.#probing ??= this.open()
       .then((session) => session.close())

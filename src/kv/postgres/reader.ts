@@ -1,4 +1,4 @@
-/** Reads from PostgreSQL: lookups of one turn of the event loop in one statement, and views and ranges each in one. */
+/** Reads from PostgreSQL. Lookups of one turn of the event loop share a statement; each view or range takes one of its own. */
 import { assertKey, rangeBounds } from '../bounds.ts'
 import type { Entry, Fold, Key, RangeQuery, View } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
@@ -13,7 +13,7 @@ interface Asked {
   reject(error: unknown): void
 }
 
-/** Lookups of one statement. More of them come in the next one. */
+/** Keys that one statement looks up; the next statement takes the rest. */
 const keysMax = 2000
 const pageOfSteps = 200
 
@@ -26,7 +26,7 @@ export class Reader {
     this.#sessions = sessions
   }
 
-  /** What comes while all sessions are busy goes together with the next. */
+  /** Lookups that arrive while all sessions are busy share the next statement. */
   get(keys: readonly Key[]): Promise<(Entry | undefined)[]> {
     for (const key of keys) assertKey(key)
     if (keys.length === 0) return Promise.resolve([])
@@ -42,7 +42,7 @@ export class Reader {
     setImmediate(() => {
       this.#scheduled = false
       while (this.#asked.length > 0 && this.#sessions.hasRoom) void this.#answer()
-      // Without room, whoever gives a session back asks again.
+      // All sessions are busy: this call waits for one.
       if (this.#asked.length > 0) void this.#answer()
     })
   }
@@ -51,7 +51,7 @@ export class Reader {
     let batch: Asked[] = []
     try {
       const rows = await this.#reading((session) => {
-        // As late as possible, so that all that came meanwhile is in it; and again the same, when it has to be repeated.
+        // Taken as late as possible, to include all lookups that arrived in the meantime. A retry repeats the same batch.
         if (batch.length === 0) batch = this.#takeBatch()
         return batch.length === 0 ? Promise.resolve([]) : session.run(getStatement(batch.flatMap(({ keys }) => keys)))
       })
@@ -97,7 +97,7 @@ export class Reader {
     }
   }
 
-  /** Keys that hold NULs in front of a delimiter, which few clients ever made: several statements of one moment. */
+  /** For keys that hold NULs before a delimiter, which few clients ever create: several statements in one snapshot. */
   #viewInSteps<T>(
     keys: readonly Key[],
     queries: readonly RangeQuery[],
@@ -116,7 +116,7 @@ export class Reader {
     )
   }
 
-  /** Once more where the connection broke: a server that stopped and one that was only restarted look the same. */
+  /** Retries once after a broken connection, because the server may only have restarted. */
   async #reading<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -131,7 +131,7 @@ export class Reader {
 
 const asIs = (entry: Entry): Entry => entry
 
-/** All that `work` reads is of one moment. */
+/** Runs `work` in one snapshot. */
 export async function atOneMoment<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.run({ text: 'begin transaction isolation level repeatable read, read only' })
   try {
@@ -141,7 +141,7 @@ export async function atOneMoment<T>(session: Session, work: () => Promise<T>): 
   }
 }
 
-/** A range, whatever it folds at. Of one moment only within a transaction. */
+/** A range with any fold. It comes from one snapshot only within a transaction. */
 export async function rangeInSession(session: Session, query: RangeQuery): Promise<Entry[]> {
   if (!takesSteps(query)) {
     const rows = await session.run(viewStatement([], [query]) ?? nothing)
@@ -173,10 +173,10 @@ async function rangeInSteps(session: Session, query: RangeQuery, fold: Fold): Pr
   return found
 }
 
-/** The function in the database looks for a delimiter in texts as they lie there, where NULs are escaped. */
+/** Whether a fold takes several statements: the function in the database searches stored texts, in which NULs are escaped, so it cannot find a delimiter with a NUL. */
 const takesSteps = ({ fold }: RangeQuery): boolean => fold?.text === 'element' && fold.delimiter.includes(0)
 
-/** Whether the last key is one of which the function in the database can't tell the group. */
+/** Whether the function in the database stopped at a key whose group it can't determine. */
 function endedEarly({ fold, limit }: RangeQuery, entries: readonly Entry[]): boolean {
   const last = entries.at(-1)
   if (fold?.text !== 'element' || last === undefined || entries.length === limit) return false

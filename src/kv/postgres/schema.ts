@@ -1,16 +1,16 @@
-/** The tables and functions in PostgreSQL, and how a database comes to have them. Every statement that is run besides stands with who runs it. */
+/** The tables and functions in PostgreSQL, and how they are created. All other statements are in the files that run them. */
 
 import { fenceCount } from './fences.ts'
 import type { Session } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
-/** Raise it with each change of what follows, and say here how a database gets there. */
+/** Raise it with each change of the schema below, and add the upgrade to `openSchema`. */
 const schemaVersion = 1
 
-/** Any number, the same in all versions: who makes or upgrades the schema waits for whoever does. */
+/** An arbitrary number, the same in all versions: the lock under which a process creates or upgrades the schema. */
 const schemaLock = 7_204_117_311_001
 
-/** PostgreSQL's own class of errors that programs define. */
+/** An SQLSTATE in a class that PostgreSQL does not use. */
 export const fencedCode = 'HF001'
 
 const tables = `
@@ -26,9 +26,8 @@ create table holdfast_notes (name text primary key, value text not null);
 `
 
 /**
- * Applies commits that have nothing to do with each other; returns the numbers of those whose checks failed. Locks are taken in one order by everybody: fences by number, then rows by
- * key. Each statement sees what was committed before it began (READ COMMITTED), so that what is looked at after the locks is what holds until the end.
- * Version 0 stands for absence.
+ * Applies commits that do not conflict with each other, and returns the numbers of those whose checks failed. All callers take locks in the same order: fences by number, then rows
+ * by key. Each statement sees what was committed before it began (READ COMMITTED), so a check made after locking holds until the end. Version 0 means that the key is absent.
  */
 const commitFunction = `
 create or replace function holdfast_commit(
@@ -102,8 +101,8 @@ $body$;
 `
 
 /**
- * The first entry of each group of keys, as `Fold` in kv.ts says. Reads ahead within a group, and seeks behind one that is long. Ends early behind a key of which it can't tell the
- * group: one whose text holds a NUL before any delimiter. STABLE, so that all it reads is of one moment.
+ * Returns the first entry of each group of keys (`Fold` in kv.ts). Reads on within a short group, and seeks past a long one. Stops after a key whose group it can't determine: one
+ * whose text holds a NUL before any delimiter. STABLE, so that all of its reads use one snapshot.
  */
 const foldFunction = `
 create or replace function holdfast_fold(
@@ -164,7 +163,7 @@ end
 $body$;
 `
 
-/** Several gateways may do so at once. Throws `ConfigurationRefused` for a schema of a later version. */
+/** Creates the schema if it is missing. Several gateways can call it at once. Rejects with `ConfigurationRefused` for a schema of a later version. */
 export async function openSchema(session: Session): Promise<void> {
   if ((await versionIn(session)) === schemaVersion) return
   await session.run({ text: 'begin' })
@@ -188,7 +187,7 @@ export async function openSchema(session: Session): Promise<void> {
 }
 
 async function versionIn(session: Session): Promise<number | undefined> {
-  // Not by `to_regclass`: within a transaction the server remembers that there was no such table.
+  // `to_regclass` would not do: within a transaction, the server remembers that the table was missing.
   const [table] = await session.run({
     text: "select 1 from pg_class where relname = 'holdfast_notes' and relnamespace = current_schema()::regnamespace",
   })

@@ -1,16 +1,16 @@
-/** The servers that a URL names: several hosts, as libpq takes them, which the driver does not. */
+/** Splits a URL with several hosts, which libpq accepts and the driver does not. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { ConfigurationRefused } from './session-rules.ts'
 
-/** One server, with all else that the URL says. */
+/** The URL of one server, with all parameters of the original. */
 export type ServerUrl = string
 
 const pattern = /^(postgres(?:ql)?:\/\/)(?:([^@/?]*)@)?([^/?]*)(\/[^?]*)?(?:\?(.*))?$/
 
 /**
- * `postgres://user:password@a:5432,b:5432/name?sslmode=verify-full` -> a URL for each host, in their order. Only the primary is used, so that `target_session_attrs` can only say
- * so. Throws `ConfigurationRefused`, without the password.
+ * `postgres://user:password@a:5432,b:5432/name?sslmode=verify-full` -> a URL for each host, in order. Only the primary is used, so `target_session_attrs` must not ask for anything
+ * else. Throws `ConfigurationRefused`, whose message never holds the password.
  */
 export function serversOf(url: string): ServerUrl[] {
   const match = pattern.exec(url)
@@ -29,7 +29,7 @@ export function serversOf(url: string): ServerUrl[] {
   return hosts.split(',').map((host) => `${scheme}${user === undefined ? '' : `${user}@`}${host}${rest}`)
 }
 
-/** A client, and the socket that it will use: to give it up at once is nothing that the driver offers. Where it speaks TLS, it does so over this socket. */
+/** A client and the socket that it will use, so that the connection can be dropped at once, which the driver does not offer. TLS runs over this socket, too. */
 export interface Connecting {
   client: pg.Client
   socket: Socket

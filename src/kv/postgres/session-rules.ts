@@ -1,6 +1,6 @@
-/** What a PostgreSQL server must be before metadata is entrusted to it. Pure. */
+/** The settings that a PostgreSQL server must have before it can keep metadata. Pure. */
 
-/** The database can't be used as it is set up. The message says what to change. */
+/** The database's configuration can't be used. The message says what to change. */
 export class ConfigurationRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -12,7 +12,7 @@ export interface ServerSettings {
   versionNumber: number
   fsync: string
   fullPageWrites: string
-  /** As the session has it, after it asked for `on`. */
+  /** The session's value, after it has asked for `on`. */
   synchronousCommit: string
   synchronousStandbyNames: string
 }
@@ -37,7 +37,7 @@ export function refusalOf({
 
 const durableCommits: ReadonlySet<string> = new Set(['on', 'remote_apply'])
 
-/** What an operator should know; `undefined`: nothing. */
+/** A warning for the operator, if any. */
 export function warningOf({ synchronousStandbyNames }: ServerSettings): string | undefined {
   if (synchronousStandbyNames.trim() !== '') return undefined
   return 'no synchronous standby is named (synchronous_standby_names): when the machine of PostgreSQL is lost, so is what was acknowledged last'

@@ -1,4 +1,4 @@
-/** One connection to the primary: opened, checked and set up; and what its failures mean. */
+/** One connection to the primary: opens, checks and configures it, and classifies its failures. */
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { type Connecting, clientOf, type ServerUrl } from './servers.ts'
@@ -8,34 +8,34 @@ import { ConfigurationRefused, refusalOf, type ServerSettings, warningOf } from 
 export type Row = (string | null)[]
 
 export interface Statement {
-  /** Prepared under this name, once a session. Absent: as it comes. */
+  /** Prepared under this name once per session. Absent: not prepared. */
   name?: string
   text: string
   values?: readonly (Buffer | string | number | bigint | boolean | null)[]
 }
 
-/** Tells whether the server still answers, when a session has heard nothing for a while. */
+/** Asked whether the server is still alive when a session has heard nothing for a while. */
 export interface Watch {
   isAlive(): Promise<boolean>
 }
 
 const connectTimeoutMs = 900
-/** Long statements are no sign of anything, while others are answered. */
+/** After this silence the session checks that the server is alive: a long statement alone proves nothing. */
 const silentMsMax = 900
 
-/** Plans that read more than what is asked for are no choice: what the planner knows of a table is old when it grows fast. */
+/** Forbids plans that read more than the rows wanted: the planner's statistics are out of date while a table grows fast. */
 const setUp = `
 set bytea_output = 'hex'; set synchronous_commit = on; set statement_timeout = 0; set lock_timeout = 0;
 set idle_in_transaction_session_timeout = 0; set default_transaction_isolation = 'read committed';
 set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;
 set max_parallel_workers_per_gather = 0; set jit = off`
-const looked = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
+const settingsQuery = `select current_setting('server_version_num'), current_setting('fsync'), current_setting('full_page_writes'),
   current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), current_setting('transaction_read_only')`
 
 const asText = { getTypeParser: () => (text: string) => text }
 
 export class Session {
-  /** Says that a transaction was committed, and that the standby may not have it. */
+  /** The server has warned that a transaction was committed but may be missing on the standby. */
   #warned = false
   readonly #client: pg.Client
   readonly #socket: Socket
@@ -57,14 +57,14 @@ export class Session {
     })
   }
 
-  /** Rejects with `ConfigurationRefused`, and with whatever else keeps the server from taking writes. */
+  /** Rejects with `ConfigurationRefused`, or with whatever else keeps the server from accepting writes. */
   static async open(
     server: ServerUrl,
     { warn, watch }: { warn: (message: string) => void; watch: Watch },
   ): Promise<Session> {
     const session = new Session(clientOf(server, connectTimeoutMs), watch)
-    // The driver's own time-out ends with the connection: a server that takes it and says nothing more is none.
-    const late = setTimeout(() => session.destroy(), connectTimeoutMs)
+    // The driver's own timeout covers only the connection. This one also covers a server that accepts it and then stays silent.
+    const timeout = setTimeout(() => session.destroy(), connectTimeoutMs)
     try {
       await session.#client.connect()
       if (await session.#isReady(warn)) return session
@@ -73,14 +73,14 @@ export class Session {
       session.destroy()
       throw error
     } finally {
-      clearTimeout(late)
+      clearTimeout(timeout)
     }
   }
 
-  /** Whether it takes writes. */
+  /** Configures the session. Resolves with whether the server accepts writes. */
   async #isReady(warn: (message: string) => void): Promise<boolean> {
     await this.run({ text: setUp })
-    const [row = []] = await this.run({ text: looked })
+    const [row = []] = await this.run({ text: settingsQuery })
     const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, readOnly] = row.map(String)
     if (readOnly !== 'off') return false
     const settings: ServerSettings = {
@@ -113,7 +113,7 @@ export class Session {
         ...(name === undefined ? {} : { name }),
         ...(values === undefined ? {} : { values: [...values] }),
       })
-      // Of several statements in one text there is a list.
+      // Several statements in one text give a list of results.
       return Array.isArray(result) ? [] : result.rows
     } catch (error) {
       if (isConnectionLost(error)) this.#failure ??= error instanceof Error ? error : new Error(String(error))
@@ -127,14 +127,14 @@ export class Session {
     if (!(await this.#watch.isAlive())) this.destroy()
   }
 
-  /** The same of a statement that commits. `isDurable`: no wait for a standby was given up. */
+  /** Runs a statement that commits. `isDurable`: the server did not give up waiting for a standby. */
   async commit(statement: Statement): Promise<{ rows: Row[]; isDurable: boolean }> {
     this.#warned = false
     const rows = await this.run(statement)
     return { rows, isDurable: !this.#warned }
   }
 
-  /** Gives up what is under way. */
+  /** Drops the connection, and with it the statement under way. */
   destroy(): void {
     this.#failure ??= new Error('the connection to PostgreSQL was given up')
     this.#socket.destroy()
@@ -149,19 +149,19 @@ export class Session {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Connection exceptions; shutdown, crash and recovery of the server; a transaction that a server which became a standby refused; no free connection. */
+/** Connection exceptions; shutdown, crash or recovery of the server; a write on a server that has become a standby; no free connection. */
 const lostCodes = /^(?:08...|57P0[1-5]|25006|53300)$/
 
-/** The session is of no use any more. What has no SQLSTATE (five characters) came from the connection, not from the server. */
+/** Whether the session can no longer be used. An error without an SQLSTATE (five characters) came from the connection, not from the server. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error)
   return lostCodes.test(code) || !/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE'
 }
 
-/** The transaction did nothing and can be tried again: serialization, deadlock. */
+/** Whether the transaction did nothing and can be retried: serialization failure or deadlock. */
 export const isToBeRepeated = (error: unknown): boolean => /^40(?:001|P01)$/.test(codeOf(error))
 
-/** The server can't write now: no room on its disk, or out of memory or locks. */
+/** Whether the server can't write now: its disk is full, or it is out of memory or locks. */
 export const isExhausted = (error: unknown): boolean => /^53...$/.test(codeOf(error))
 
 export const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code

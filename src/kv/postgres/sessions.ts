@@ -1,4 +1,4 @@
-/** A few sessions that statements take in turn. One that broke is replaced when it is needed. */
+/** A pool of sessions. A broken one is replaced when it is needed. */
 import type { Primary } from './primary.ts'
 import type { Session } from './session.ts'
 
@@ -14,7 +14,7 @@ export class Sessions {
     this.#most = most
   }
 
-  /** Whether a statement would begin at once. */
+  /** Whether a statement would start at once. */
   get hasRoom(): boolean {
     return this.#idle.length > 0 || this.#count < this.#most
   }
@@ -66,7 +66,7 @@ export class Sessions {
     this.#waiting.shift()?.resolve()
   }
 
-  /** Idle sessions end at once; the others when they are given back. */
+  /** Closes idle sessions at once, and the others when they are returned. */
   async close(): Promise<void> {
     this.#closed = true
     for (const { reject } of this.#waiting.splice(0)) reject(new Error('the metadata store is closed'))

@@ -1,4 +1,4 @@
-/** Reads as statements: what is asked for, and how the answer becomes entries. Pure. */
+/** Builds statements for reads, and parses their answers into entries. Pure. */
 import { createHash } from 'node:crypto'
 import { rangeBounds } from '../bounds.ts'
 import { versionOfNumber } from '../entry-version.ts'
@@ -6,12 +6,12 @@ import type { Entry, Key, RangeQuery } from '../kv.ts'
 import type { Row, Statement } from './session.ts'
 import { byteaArray } from './wire-arrays.ts'
 
-/** The number of the part of a view that answers for single keys. */
+/** The part number of a view's single keys. */
 const ofKeys = -1
 
 /**
- * Entries of `source` as one text: each its key, version and value, behind their lengths. The driver reads texts only, row by row and column by column, and
- * bytes as hex digits; one text in base64 a part of a statement costs it a seventh.
+ * Packs the entries of `source` into one text: lengths, key, version and value of each. The driver parses text row by row and column by column, and
+ * bytes as hex digits. One base64 text for each part of a statement takes it a seventh of the time.
  */
 const packed = (part: number, source: string): string =>
   `select ${part}, encode(string_agg(int4send(octet_length(key)) || key || int8send(version) || int4send(octet_length(value)) || value, ''::bytea), 'base64') from (${source}) entries`
@@ -22,7 +22,7 @@ export function getStatement(keys: readonly Key[]): Statement {
   return { name: 'get', text: packed(ofKeys, `${columns} where key = any($1::bytea[])`), values: [byteaArray(keys)] }
 }
 
-/** What a statement answers, by its parts. */
+/** The answer to a statement, by its parts. */
 export class Parts {
   readonly #byPart: ReadonlyMap<string | null | undefined, string | null | undefined>
 
@@ -30,12 +30,12 @@ export class Parts {
     this.#byPart = new Map(rows.map(([part, text]) => [part, text]))
   }
 
-  /** The entries of a range; they share memory. */
+  /** The entries of a range. They share memory. */
   range(part: number): Entry[] {
     return unpack(this.#byPart.get(String(part)))
   }
 
-  /** The entries of single keys, by the key in latin1. Each has memory of its own: some are kept for long. */
+  /** The entries of single keys, by the key in latin1. Each has its own memory, because some are kept for long. */
   byKey(): ReadonlyMap<string, Entry> {
     return new Map(
       unpack(this.#byPart.get(String(ofKeys))).map((entry) => [
@@ -70,7 +70,7 @@ function unpack(text: string | null | undefined): Entry[] {
   return entries
 }
 
-/** All keys and ranges in one statement, and so of one moment. */
+/** Reads all keys and ranges in one statement, and so in one snapshot. */
 export function viewStatement(keys: readonly Key[], queries: readonly RangeQuery[]): Statement | undefined {
   const values: NonNullable<Statement['values']>[number][] = []
   const place = (value: (typeof values)[number], type: string): string => `$${values.push(value)}::${type}`
@@ -101,5 +101,5 @@ export function viewStatement(keys: readonly Key[], queries: readonly RangeQuery
   return { name: nameOf(text), text, values }
 }
 
-/** Statements of the same text share a plan. There are as many as there are forms of views in the code. */
+/** Statements with the same text share a plan. Their number is bounded by the different views in the code. */
 const nameOf = (text: string): string => `view ${createHash('md5').update(text).digest('hex')}`

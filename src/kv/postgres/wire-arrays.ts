@@ -1,6 +1,6 @@
 /**
- * Arrays as parameters of statements, in PostgreSQL's binary format (`array_recv`, `src/backend/utils/adt/arrayfuncs.c`): a driver would send bytes as hex digits,
- * escaped, which takes twice the room and several times the time.
+ * Encodes arrays as statement parameters in PostgreSQL's binary format (`array_recv`, `src/backend/utils/adt/arrayfuncs.c`). The driver would send bytes as escaped hex
+ * digits, which take twice the space and several times the time.
  */
 
 const oids = { bytea: 17, int8: 20, int4: 23, bool: 16 } as const
@@ -68,5 +68,5 @@ export function boolArray(elements: readonly boolean[]): Buffer {
   return array
 }
 
-/** What a statement answers with in text form: `\x` and hex digits. */
+/** Parses a bytea in text form: `\x` and hex digits. */
 export const byteaOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex')

@@ -1,4 +1,4 @@
-/** Commits to PostgreSQL: several batches under way, each durable when it is answered, and none answered before it is known what became of it. */
+/** Commits to PostgreSQL, several batches at a time. A commit settles only when its outcome is known, and resolves only when it is durable. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { randomId, systemClock } from '../../clock.ts'
 import type { Commit } from '../kv.ts'
@@ -31,7 +31,7 @@ export class Writer {
   commit(commit: Commit): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ prepared: prepare(commit), resolve, reject })
-      // Others that come in this turn go along.
+      // Commits of the same turn of the event loop join the batch.
       if (this.#waiting.length === 1) setImmediate(() => this.#start())
     })
   }
@@ -59,7 +59,7 @@ export class Writer {
     this.#start()
   }
 
-  /** Once what was begun is done. */
+  /** Waits for the commits under way, then closes the connections. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       if (this.#waiting.length > 0 || this.#underWay.size > 0) {
@@ -73,7 +73,7 @@ export class Writer {
   }
 }
 
-/** One connection that commits, one batch after the other, and the row by which the database remembers the last of them. */
+/** One connection that commits one batch after the other, and its row in the database, which records the last of them. */
 class Lane {
   readonly #primary: Primary
   #session: Session | undefined
@@ -85,7 +85,7 @@ class Lane {
     this.#primary = primary
   }
 
-  /** The numbers of those whose checks failed. Rejects with `KvUnavailable` when nothing was written. */
+  /** Resolves with the indexes of the commits whose checks failed. Rejects with `KvUnavailable` when nothing was written. */
   async commit(batch: readonly Prepared[]): Promise<number[]> {
     for (let attempt = 1; ; attempt++) {
       const { session, writer } = await this.#ready()
@@ -93,13 +93,13 @@ class Lane {
       try {
         const { rows, isDurable } = await session.commit(commitStatement(batch, writer, operation))
         if (isDurable) return refusedIn(rows[0]?.[0])
-        // It is applied here, and perhaps nowhere else: what is committed after it and reaches the standby proves that it did, too.
+        // It is applied on this server, but perhaps not on the standby. A later commit that reaches the standby proves that this one did, too.
         const outcome = await this.#outcomeOf(writer, operation)
         if (outcome !== undefined) return outcome
-        // A server took its place that never saw the batch: it is as if it had not been sent.
+        // A standby without the batch has taken over, so the batch is sent again.
       } catch (error) {
         if (isToBeRepeated(error) && attempt < attemptsMax) continue
-        // Somebody told this lane to stop: nobody but itself does, to find out what became of a batch.
+        // The epoch has moved on. Only this lane raises it, to find out the outcome of an earlier batch.
         if (hasCode(error, fencedCode)) this.#writer = undefined
         else if (isExhausted(error))
           throw new KvUnavailable('The metadata database has no room to write.', { cause: error })
@@ -113,7 +113,7 @@ class Lane {
     }
   }
 
-  /** Rejects with `KvUnavailable`: nothing was sent yet. */
+  /** Rejects with `KvUnavailable`; nothing has been sent by then. */
   async #ready(): Promise<{ session: Session; writer: WriterId }> {
     if (this.#session === undefined || this.#session.isBroken) {
       void this.#session?.close()
@@ -132,8 +132,8 @@ class Lane {
   }
 
   /**
-   * What became of a batch whose answer did not come: who it refused, or `undefined` where it was not applied, and never will be. Waits as long as nobody
-   * can tell. From then on the database takes nothing of the old writer: what is still on its way finds another epoch.
+   * Finds the outcome of a batch whose answer was lost: the indexes of its refused commits, or `undefined` when the batch was not applied and never will
+   * be. Retries until a server can tell. Raises the writer's epoch, so that the database refuses any statement of the old epoch that is still on its way.
    */
   async #outcomeOf({ id }: WriterId, operation: number): Promise<number[] | undefined> {
     for (let attempt = 0; ; attempt++) {
@@ -149,7 +149,7 @@ class Lane {
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
       } catch (error) {
         if (this.#isClosed) throw error
-        // With jitter, so that gateways don't all come back at once.
+        // The jitter keeps gateways from reconnecting all at once.
         await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()))
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Markers of the batches whose shards nobody has checked for references yet: `pending/<kind>-<id>.open` while a process may
- * still add to the batch, then `.closed-<ms>`. With them the search for orphans costs as much as was written lately, not as much as is stored.
+ * Markers of the batches whose shards have not been checked for references yet: `pending/<kind>-<id>.open` while a process can
+ * still add to the batch, then `.closed-<ms>`. They limit the search for orphans to recent writes instead of all stored data.
  */
 import type { UncheckedBatch } from '../shard-store.ts'
 import { createEmpty, type StoreContext } from './context.ts'
@@ -42,7 +42,7 @@ export class Batches {
   /** Must be durable before the batch takes its first shard. */
   async open(batchId: string): Promise<void> {
     const { fs, layout, directories, clock } = this.#context
-    // Something else may be mounted here by now. Everything written lies in some batch, so this check keeps a batch from beginning in the wrong store.
+    // Another disk may be mounted here by now. Every write belongs to a batch, so checking here keeps data out of the wrong store.
     await requireIdentity(this.#context)
     await createEmpty(fs, layout.marker(`${batchId}.open`))
     await directories.sync(layout.pending)
@@ -53,14 +53,14 @@ export class Batches {
     this.#newestMs.set(batchId, this.#context.clock.now())
   }
 
-  /** Not synced: if a crash undoes it, the next first opener closes the batch. */
+  /** Does not sync: if a crash undoes it, the next first opener closes the batch. */
   async close(batchId: string): Promise<void> {
     const newestMs = this.#newestMs.get(batchId) ?? this.#context.clock.now()
     this.#newestMs.delete(batchId)
     await this.#rename(batchId, newestMs)
   }
 
-  /** Closes what dead processes left open. What they wrote is older than now. */
+  /** Closes the batches that dead processes left open, as of now: their shards are older. */
   async closeAbandoned(): Promise<void> {
     for (const { batchId, closedMs } of await this.#markers()) {
       if (closedMs === undefined) await this.#rename(batchId, this.#context.clock.now())
@@ -76,7 +76,7 @@ export class Batches {
     return batches.sort((a, b) => compareText(timePart(a.id), timePart(b.id)))
   }
 
-  /** Also holds right after a crash that left a batch both an open and a closed marker. */
+  /** Removes all markers of the batch, because a crash can leave both an open and a closed one. */
   async remove(batchId: string): Promise<void> {
     const { fs, layout, directories } = this.#context
     const names = (await this.#markers()).filter((marker) => marker.batchId === batchId).map((marker) => marker.name)

@@ -1,6 +1,6 @@
 /**
- * Wins back room from closed and checked batches. It may be cut off at any point: live records are moved before their segment goes,
- * and a segment goes before its tombstones.
+ * Frees space in closed and checked batches. A crash at any point is safe: live records are moved before their segment is removed, and a segment is
+ * removed before its tombstones.
  */
 import { limits } from '../../limits.ts'
 import { type CompactResult, type FoundShard, ShardDamaged } from '../shard-store.ts'
@@ -37,7 +37,7 @@ interface Emptied {
 export class Compaction {
   readonly #context: StoreContext
   readonly #parts: CompactedParts
-  /** Of closed segments that were examined; they never change. */
+  /** Summaries of closed segments, which never change. */
   readonly #summaries = new Map<string, SegmentSummary>()
   readonly #quarantined = new Set<string>()
 
@@ -124,7 +124,7 @@ export class Compaction {
       isEmptied = kept === 0 && !walk.damaged
     } finally {
       await walk.close()
-      // What stays behind must not be moved again: nothing refers to it any more.
+      // Records that were moved but stay behind must not be moved again: nothing refers to them any more.
       if (!isEmptied) await tombstones.mark(moved)
     }
     if (!isEmptied) return undefined
@@ -156,7 +156,7 @@ export class Compaction {
     for (const { segment } of emptied) await this.#parts.tombstones.drop(segment)
   }
 
-  /** A crash between the removal of a segment and that of its tombstones left them. */
+  /** Removes tombstones that a crash left after the removal of their segment. */
   async #dropOrphanedTombstones(): Promise<void> {
     const { segments, tombstones } = this.#parts
     const present = new Set(await segments.names())

@@ -33,7 +33,7 @@ export interface StoreContext {
   readonly ownership: Ownership | undefined
   /** The start that the owner file named when it was last checked. */
   ownerSeen: string | undefined
-  /** Tells the operator about something wrong that harms nobody yet. */
+  /** Warns the operator about a problem that does not affect requests yet. */
   readonly warn: (message: string) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Room for deletes on a disk that is full to the last byte: a file of zeros that is removed when a tombstone finds no room. Deleted records free room only once they are
- * marked, and the mark takes some.
+ * Reserves room for deletes on a completely full disk: a file of zeros that is removed when a tombstone finds no room. A deleted record frees space only after it was
+ * marked, and the mark needs room itself.
  */
 import { limits } from '../../limits.ts'
 import type { Fs } from '../fs.ts'
@@ -36,7 +36,7 @@ export class DeleteRoom {
     }
   }
 
-  /** Whether there was a file to remove. */
+  /** Removes the file. Resolves with whether there was one. */
   async giveUp(): Promise<boolean> {
     this.#isKept = false
     try {

@@ -38,25 +38,25 @@ import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.
 import { Tombstones } from './tombstones.ts'
 
 const sweepMs = 30_000
-/** By how much a segment grows at a time. */
+/** The room kept for deletes is this fraction of a segment's growth step: 1 / `deleteRoomShare`. */
 const deleteRoomShare = 8
 
 export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
   path: string
   clock: Clock
   fs?: Fs
-  /** Make a store where the directory is absent or empty. Never over other data. */
+  /** Create a store if the directory is absent or empty. Never overwrites other data. */
   create: boolean
   /** Who opens it. Absent: the owner is not checked. */
   ownership?: Ownership | undefined
   /**
-   * The caller holds the exclusive lock over the directory and no other process has the store open yet: whatever is marked
+   * The caller holds the exclusive lock over the directory and no other process has the store open yet, so everything marked
    * as being written was left by processes that died.
    */
   firstOpener: boolean
-  /** The store can promise nothing any more: every later put and delete rejects. Called at most once. */
+  /** Called at most once, when the store can promise nothing any more. Every later put and delete rejects. */
   onFatal: (error: Error) => void
-  /** Something is wrong that an operator should know, but it harms no request yet. */
+  /** Called with a problem that an operator should know, but that does not affect requests yet. */
   warn?: (message: string) => void
 }
 
@@ -125,7 +125,7 @@ class DirectoryStore implements ShardStore {
     this.#tombstones = new Tombstones(context)
     this.#segments = new Segments(context, this.#tombstones)
     const { smallShardBytesMax, checksumBlockBytes } = context.sizes
-    // For whatever is read in one piece: a record, or the blocks of a small range, wherever it begins.
+    // Each chunk holds what is read in one piece: a record, or the blocks of a small range, wherever it begins.
     const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
     this.#reads = new SegmentReads(context, chunks)
     this.#log = new SegmentLog(context, batches)
@@ -152,7 +152,7 @@ class DirectoryStore implements ShardStore {
     }
   }
 
-  /** Not an async function: every read passes here, and would wait more turns of the microtask queue. */
+  /** Not an async function, because every read comes through here and would take more turns of the microtask queue. */
   get(id: ShardId, range: ShardRange): Promise<ByteSource> {
     try {
       const address = parseShardId(id)
@@ -287,7 +287,7 @@ class DirectoryStore implements ShardStore {
   }
 }
 
-/** Ids that this store cannot have made name nothing to delete. */
+/** Empty for an id that this store cannot have made, because there is nothing to delete. */
 function addressOf(id: ShardId): (RecordAddress | FileAddress)[] {
   try {
     return [parseShardId(id)]

@@ -1,4 +1,4 @@
-/** Makes directory entries durable. Concurrent calls for one directory share a sync, which begins after each of them came. */
+/** Makes directory entries durable. Concurrent calls for one directory share a sync that begins after all of them. */
 import type { Fs } from '../fs.ts'
 import { isMissing, isTransient } from './failures.ts'
 

@@ -11,7 +11,7 @@ export function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT'
 }
 
-/** The process, not the disk, has run out. Nothing was attempted, and it passes. */
+/** Whether the process has run out of a resource, not the disk. Nothing was attempted, and the shortage passes. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'EMFILE' || code === 'ENFILE'

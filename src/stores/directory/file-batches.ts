@@ -67,7 +67,7 @@ export class FileBatches {
     await this.endIdle(Number.POSITIVE_INFINITY)
   }
 
-  /** The marker first, then the directory: no crash leaves a file that the search for orphans would miss. */
+  /** Creates the marker before the directory, so that no crash leaves a file that the search for orphans would miss. */
   async #make(): Promise<void> {
     const { fs, layout, directories, clock } = this.#context
     const id = timeOrderedId(clock)

@@ -1,4 +1,4 @@
-/** The identity file of a store's directory. A mount that is missing, empty or another store's is refused: filling it anew would hide the loss. */
+/** The identity file of a store's directory. A directory that is missing, empty or another store's (as after a failed mount) is refused: writing to it would hide the loss. */
 import { dirname, resolve } from 'node:path'
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
@@ -13,7 +13,7 @@ import { type FoundOwner, isOwnerName, readOwner, readText, writeExclusively, wr
 const format = 1
 const storeIdPattern = /^[0-9a-f]{32}$/
 
-/** What an unfinished creation and a fresh file system may leave in a directory that holds no store. */
+/** Names that an unfinished creation or a fresh file system leaves in a directory without a store. */
 const unfinishedIdentity = /^holdfast-store\.json\.[0-9a-f]{32}$/
 const foreignButHarmless = 'lost+found'
 
@@ -21,14 +21,14 @@ export interface Opening {
   fs: Fs
   layout: Layout
   clock: Clock
-  /** Make a store where nothing is yet. */
+  /** Create a store if there is nothing yet. */
   create: boolean
   /** Absent: the owner is not checked, and the store is not claimed. */
   ownership: Ownership | undefined
   warn(message: string): void
 }
 
-/** The id of the store in the directory, once it may be opened and is claimed. Throws `StoreRefused`. */
+/** Claims the store in the directory if need be, and resolves with its id. Rejects with `StoreRefused`. */
 export async function openIdentity(opening: Opening): Promise<string> {
   const { fs, layout, create, ownership } = opening
   for (let tries = 0; tries < limits.claimTriesMax; tries++) {
@@ -48,7 +48,7 @@ export async function openIdentity(opening: Opening): Promise<string> {
   throw new StoreRefused(`${layout.root} is claimed by others again and again`)
 }
 
-/** Throws when what was opened is gone: its directory is missing, empty, another store's, or claimed by others. */
+/** Rejects when the opened store is gone: its directory is missing, empty, another store's, or claimed by another server. */
 export async function requireIdentity(context: StoreContext): Promise<void> {
   const { fs, layout, storeId, ownership } = context
   const found = await readIdentity(fs, layout)
@@ -68,7 +68,7 @@ function missingIdentity(layout: Layout): Error {
   return new Error(`${layout.root} holds no ${identityName}: not a Holdfast store, or its disk is not mounted`)
 }
 
-/** False: others were first. A store that can't be written to is opened without a claim: this server can't harm it either. */
+/** Resolves with false when another server was first. A store that can't be written to is opened without a claim, because this server can't harm it. */
 async function claim({ fs, layout, clock, ownership, warn }: Opening, found: FoundOwner): Promise<boolean> {
   const claims = (await ownership?.claimant())?.claims
   if (claims === undefined) return true
@@ -110,8 +110,8 @@ async function requireDirectories(fs: Fs, layout: Layout): Promise<void> {
 }
 
 /**
- * The identity comes last: after a crash on the way, the next start creates the store again. The owner comes first, so that nobody else takes a store
- * that is still being made.
+ * Writes the identity last, so that after a crash the next start creates the store again. Writes the owner first, so that no other server takes a store
+ * that is still being created.
  */
 async function createStore({ fs, layout, clock, ownership }: Opening): Promise<void> {
   await requireVacant(fs, layout)
@@ -141,7 +141,7 @@ async function requireVacant(fs: Fs, layout: Layout): Promise<void> {
   }
 }
 
-/** Also of a creation that runs at the same time. */
+/** Whether a directory without a store can contain this name, for instance because another process is creating a store there. */
 function isOurs(name: string): boolean {
   return name === foreignButHarmless || name === identityName || isOwnerName(name)
 }
@@ -156,13 +156,13 @@ async function isEmptyRootDirectory(fs: Fs, layout: Layout, name: string): Promi
   return directory !== undefined && (await fs.list(layout[directory])).length === 0
 }
 
-/** Also makes every missing ancestor, each durable in its parent. `isRepeated`: they may exist already. */
+/** Creates a directory and its missing ancestors, each durable in its parent. `isRepeated`: the parent was created just now. */
 async function makeDirectory(fs: Fs, path: string, isRepeated = false): Promise<void> {
   const parent = dirname(resolve(path))
   try {
     await fs.mkdir(path)
   } catch (error) {
-    // A parent that exists and takes no entries may also say ENOENT, as /proc does.
+    // An existing parent that takes no entries can also answer ENOENT, as /proc does.
     if (codeOf(error) === 'ENOENT' && parent !== resolve(path) && !isRepeated) {
       await makeDirectory(fs, parent)
       return makeDirectory(fs, path, true)

@@ -49,7 +49,7 @@ export function usualFooterBytes(fileBytes: number, blockBytes: number): number 
   return Math.min(fileBytes, alignUp(table + usualDescriptionBytes + trailerBytes, pageBytes))
 }
 
-/** The size of the footer that ends in `tail`, for reading more of the file; or why there is none. */
+/** The size of the footer that ends in `tail`, which tells how much of the file to read; or why there is none. */
 export function footerBytesOf(tail: Buffer, { batch, file, bytes }: FileAddress): number | string {
   if (tail.length < trailerBytes) return 'the file is too short'
   const trailer = tail.subarray(tail.length - trailerBytes)

@@ -38,7 +38,7 @@ async function readTail(id: ShardId, file: FileHandle, address: FileAddress, byt
 export class LargeFileReader {
   readonly #context: StoreContext
   readonly #chunks: ChunkPool
-  /** Each has room for the blocks of a small range, wherever it begins. */
+  /** Each chunk has room for the blocks of a small range, wherever the range begins. */
   readonly #smallChunks: ChunkPool
   readonly #open: OpenFiles<BlockTable>
 
@@ -99,7 +99,7 @@ export class LargeFileReader {
     }
   }
 
-  /** Another process or a person may have removed or changed the open file, or its disk may be gone. What the path names now counts. */
+  /** Leases the file that the path names now: the open one may have been removed or changed, or its disk may be gone. */
   async #leaseUnchanged(id: ShardId, address: FileAddress): Promise<FileLease<BlockTable>> {
     const lease = this.#lease(id, address)
     if (!lease.wasOpen) return lease

@@ -1,6 +1,6 @@
 /**
- * A range of a large shard, read chunk by chunk while it is sent: the next chunk is read while the sink works on the last one. For a slow sink, or when many are
- * read, chunks are small and none is read ahead, because there may be thousands.
+ * A range of a large shard, read chunk by chunk while it is sent: the next chunk is read while the sink works on the last one. For a slow sink, or under memory pressure,
+ * chunks are small and none is read ahead, because there can be thousands of readers.
  */
 import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
@@ -95,7 +95,7 @@ export class LargeFileSource implements ByteSource {
     return this.#chunks.take(blockBytes)
   }
 
-  /** Starts one read each time it is asked. */
+  /** Starts one read each time the next one is requested. */
   *#reads(): Generator<BlockRead> {
     const { range, blocks, blockBytes } = this.#open
     for (let position = blocks.start; position < blocks.end; ) {

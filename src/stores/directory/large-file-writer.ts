@@ -1,4 +1,4 @@
-/** Writes one large shard to its own file as its bytes arrive, with bounded memory and buffered writes. Knows no name but its own. */
+/** Writes one large shard to its own file as its bytes arrive, with bounded memory and buffered writes. */
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
@@ -101,7 +101,7 @@ export class LargeFileWriter {
     return this.#filled === 0 && chunk.length >= wholeWriteBytesMin && chunk.length % this.#blockBytes === 0
   }
 
-  /** Copies nothing, and so resolves when the write is done. */
+  /** Does not copy the chunk, and therefore resolves only when the write is done. */
   async #writeWhole(chunk: Buffer): Promise<void> {
     this.#busy = true
     this.#checksum(chunk)
@@ -120,7 +120,7 @@ export class LargeFileWriter {
     this.#filled = 0
   }
 
-  /** Never rejects: `#assertSound` throws what went wrong. */
+  /** Never rejects; `#assertSound` throws the failure later. */
   #startWrite(chunk: Buffer): Promise<void> {
     const written = this.#file
       .write([chunk], this.#position)

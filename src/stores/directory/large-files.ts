@@ -30,7 +30,7 @@ export class LargeFiles {
   readonly #reader: LargeFileReader
   readonly #open: FileBatches
 
-  /** `smallChunks`: each has room for the blocks of a small range, wherever it begins. */
+  /** `smallChunks`: each has room for the blocks of a small range, wherever the range begins. */
   constructor(context: StoreContext, batches: Batches, smallChunks: ChunkPool) {
     this.#context = context
     this.#chunks = new ChunkPool(context.sizes.readChunkBytes)
@@ -64,7 +64,7 @@ export class LargeFiles {
     }
   }
 
-  /** Every directory is synced, also where the file was gone already: an earlier removal may not be durable. */
+  /** Syncs every directory, even if the file was already gone, because an earlier removal may not be durable. */
   async delete(addresses: readonly FileAddress[]): Promise<void> {
     const { fs, layout, directories } = this.#context
     for (let at = 0; at < addresses.length; at += unlinksAtOnce) {
@@ -89,8 +89,8 @@ export class LargeFiles {
   }
 
   /**
-   * Removes what unfinished writers left in a closed batch, and makes their own removals durable: nobody looks here again.
-   * Names tell unfinished files from finished ones, so a damaged file never looks unfinished.
+   * Removes what unfinished writers left in a closed batch, and makes their own removals durable, because the batch is never searched again.
+   * Names distinguish unfinished files from finished ones, so a damaged file never looks unfinished.
    */
   async settle(batch: string): Promise<void> {
     const { fs, layout, directories } = this.#context

@@ -1,4 +1,4 @@
-/** Files that stay open between their readers: a bounded set, from which the least recently used goes first. */
+/** Keeps files open between readers: a bounded set that drops the least recently used first. */
 import type { FileHandle, Fs } from '../fs.ts'
 import { closeQuietly } from './context.ts'
 import { isTransient } from './failures.ts'
@@ -24,7 +24,7 @@ export interface OpenedFile<L extends Learned> {
 export interface FileLease<L extends Learned> {
   /** Rejects when the file can't be opened or `learn` fails; the next reader then tries again. */
   readonly opened: Promise<OpenedFile<L>>
-  /** An earlier reader opened it: its path may lead to another file by now. */
+  /** An earlier reader opened the file, so its path may lead to another file by now. */
   readonly wasOpen: boolean
   release(): void
 }
@@ -61,7 +61,7 @@ export class OpenFiles<L extends Learned> {
     return { opened: entry.opened, wasOpen: known !== undefined, release: () => this.#release(name, entry) }
   }
 
-  /** Closes a file that is removed: it takes its room until then. */
+  /** Closes a removed file, which takes space on disk until then. */
   forget(name: string): void {
     void this.#evict(name)
   }
@@ -104,7 +104,7 @@ export class OpenFiles<L extends Learned> {
     }
   }
 
-  /** When the process has no descriptor left, closes files that nobody reads now. */
+  /** When the process has no descriptor left, closes files without a reader. */
   async #openFile(path: string): Promise<FileHandle> {
     try {
       return await this.#fs.open(path, 'read')

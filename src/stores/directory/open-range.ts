@@ -8,7 +8,7 @@ import type { Learned } from './open-files.ts'
 
 const tableOverheadBytes = 256
 
-/** What each read of a file's payload needs from its verified footer. */
+/** The part of a verified footer that each read of the payload needs. */
 export class BlockTable implements Learned {
   readonly payloadBytes: number
   readonly blockBytes: number

@@ -33,7 +33,7 @@ export async function readOwner(fs: Fs, layout: Layout): Promise<FoundOwner> {
   }
 }
 
-/** False: another was first. */
+/** Resolves with false when another claim was first. */
 export async function writeOwner(
   { fs, layout, clock }: { fs: Fs; layout: Layout; clock: Clock },
   before: FoundOwner,
@@ -55,7 +55,7 @@ export async function writeOwner(
   return true
 }
 
-/** Writes a small file, whole and durable, where none has its name. False: there is one. The caller must still sync the directory. */
+/** Creates a small file, whole and durable. Resolves with false when the name is taken. The caller must still sync the directory. */
 export async function writeExclusively(
   { fs, layout, clock }: { fs: Fs; layout: Layout; clock: Clock },
   path: string,
@@ -78,7 +78,7 @@ export async function writeExclusively(
 
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** A rename would replace an existing file. It must do where the file system has no links: whoever reads afterwards sees who was last. */
+/** Gives a file its name without replacing another. Where the file system has no links, falls back to a rename, which replaces; reading the file afterwards shows who was last. */
 async function linkUnlessThere(fs: Fs, from: string, to: string): Promise<boolean> {
   try {
     await fs.link(from, to)
@@ -125,7 +125,7 @@ function parseOwner(text: string, path: string): StoreOwner {
   try {
     claim = JSON.parse(text)
   } catch {
-    // As damaged as JSON that says something else.
+    // Falls through: text that is not JSON is as damaged as JSON with wrong fields.
   }
   return ownerOf(claim, path)
 }

@@ -45,7 +45,7 @@ export class SegmentFile {
     this.#lastWriteMs = context.clock.now()
   }
 
-  /** The marker first, then the file: no crash leaves a segment that the search for orphans would miss. */
+  /** Creates the marker before the file, so that no crash leaves a segment that the search for orphans would miss. */
   static async create(context: StoreContext, batches: Batches): Promise<SegmentFile> {
     const { fs, layout, directories, clock } = context
     const id = timeOrderedId(clock)
@@ -77,7 +77,7 @@ export class SegmentFile {
     return this.#end
   }
 
-  /** Whether records of so many bytes fit, with the seal that ends the segment. */
+  /** Whether records of `bytes` bytes fit, together with the seal that ends the segment. */
   hasRoomFor(bytes: number): boolean {
     const sealEnd = alignUp(this.#nextStart() + bytes, pageBytes) + recordHeaderBytes
     return sealEnd <= this.#context.sizes.segmentBytesMax
@@ -122,7 +122,7 @@ export class SegmentFile {
     return ids
   }
 
-  /** A group of small records goes to the system in one piece: handing over hundreds costs more than copying them. */
+  /** Joins a group of small records into one buffer: passing hundreds of buffers to the system costs more than copying them. */
   #joined(buffers: readonly Buffer[], bytes: number): readonly Buffer[] {
     if (bytes > limits.segmentGroupJoinedBytesMax) return buffers
     this.#group ??= Buffer.allocUnsafeSlow(limits.segmentGroupJoinedBytesMax)
@@ -134,7 +134,7 @@ export class SegmentFile {
     return [this.#group.subarray(0, bytes)]
   }
 
-  /** Ends the segment properly: with a seal, without unused room, closed for its readers and checkers. Its records are safe whatever happens here. */
+  /** Ends the segment: writes the seal, cuts off unused room, and closes the batch. Its records are safe even if this fails. */
   async seal(): Promise<void> {
     try {
       await this.#growing
@@ -175,7 +175,7 @@ export class SegmentFile {
     })
   }
 
-  /** A directory that was moved or unmounted still takes bytes through open descriptors, where nobody will find them. The name is unique. */
+  /** The error if the segment is no longer at its path: a moved or unmounted directory still takes bytes through open descriptors, and they would be lost. The file's name is unique. */
   #placeFault(): unknown {
     const { fs, layout, isLocal } = this.#context
     const path = layout.segment(this.id)

@@ -30,7 +30,7 @@ export class SegmentLog {
     this.#batches = batches
   }
 
-  /** Returns a promise while too much is queued. Await it before reading a payload into memory: this is what slows clients down. */
+  /** Returns a promise while too much is queued. Await it before reading a payload into memory: this is the back pressure on clients. */
   room(): Promise<void> | void {
     if (this.#queuedBytes > this.#context.sizes.segmentQueueBytesMax) return this.#untilRoom()
   }
@@ -80,7 +80,7 @@ export class SegmentLog {
         await this.#abandonCurrent()
       }
     }
-    // In the same turn that found the queue empty: a record that came before a later turn would wait for ever.
+    // Must happen in the turn that found the queue empty; a record appended before a later turn would wait for ever.
     this.#writing = undefined
   }
 

@@ -13,7 +13,7 @@ import type { RecordAddress } from './shard-ids.ts'
 
 interface OpenSegment {
   file: Promise<FileHandle>
-  /** What `file` resolved to: most reads find it here, and need not wait a turn. */
+  /** The handle that `file` resolved to. Most reads find it here and need not wait a turn. */
   handle: FileHandle | undefined
   readers: number
   /** Used since the last sweep. */
@@ -76,7 +76,7 @@ export class SegmentReads {
     }
   }
 
-  /** Closes segments that nobody read since the last sweep: a removed one takes its room until it is closed. */
+  /** Closes segments without a read since the last sweep, because a removed one takes space until it is closed. */
   sweep(): void {
     for (const [segment, opened] of this.#open) {
       if (!opened.used) this.#evict(segment)

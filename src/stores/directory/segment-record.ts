@@ -29,7 +29,7 @@ export interface RecordHeader {
   writtenMs: number
 }
 
-/** A record without its position yet: everything that can be computed before its group is written. */
+/** A record that has no position yet: everything that can be computed before its group is written. */
 export interface UnfinishedRecord {
   /** Header (blank), description and block checksums. */
   head: Buffer

@@ -1,4 +1,4 @@
-/** Walks the records of a segment in order with bounded memory, skips what is unreadable, and says whether anything is lost. */
+/** Walks the records of a segment in order with bounded memory, skips unreadable ones, and reports whether any are lost. */
 import type { FileHandle } from '../fs.ts'
 import { alignUp } from './alignment.ts'
 import { closeQuietly } from './context.ts'
@@ -34,14 +34,14 @@ export class SegmentWalk {
   #lossInGroup: number | undefined
 
   /**
-   * Whether acknowledged records are lost. Missing records of the very last group of a segment without a seal don't
-   * count: a crash leaves a group like that, and nobody was told about it.
+   * Whether acknowledged records are lost. Missing records in the last group of a segment without a seal don't count: a crash
+   * leaves such a group, and none of its records was acknowledged.
    */
   damaged = false
   sealed = false
   recordBytes = 0
   newestMs = 0
-  /** Behind the last byte that is not zero. */
+  /** The offset after the last byte that is not zero. */
   usedBytes = 0
 
   constructor(file: FileHandle, segment: string) {

@@ -1,4 +1,4 @@
-/** Segments as their checkers see them, whichever process wrote them: what is alive in one, how much of it, and the end of one that a crash left. */
+/** Examines segments of any process: which records are alive, how much space they take, and where a segment that a crash left behind ends. */
 import type { FoundShard } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { unlessMissing } from './failures.ts'
@@ -8,7 +8,7 @@ import type { Tombstones } from './tombstones.ts'
 
 export interface SegmentSummary {
   fileBytes: number
-  /** Of all records, dead or alive. */
+  /** Bytes of all records, dead or alive. */
   recordBytes: number
   newestMs: number
   damaged: boolean
@@ -40,7 +40,7 @@ export class Segments {
     }
   }
 
-  /** A walk that its caller closes; `undefined` when the segment is gone. */
+  /** A walk, which the caller must close; `undefined` when the segment is gone. */
   async walk(segment: string): Promise<SegmentWalk | undefined> {
     const { fs, layout } = this.#context
     const file = await unlessMissing(fs.open(layout.segment(segment), 'read'))
@@ -64,7 +64,7 @@ export class Segments {
     }
   }
 
-  /** Cuts off the room that a crashed writer had prepared and not used. Only zeros go. */
+  /** Cuts off the room that a crashed writer had prepared but not used. Removes only zeros. */
   async settle(segment: string): Promise<void> {
     const { fs, layout } = this.#context
     const file = await unlessMissing(fs.open(layout.segment(segment), 'write'))

@@ -1,6 +1,6 @@
 /**
  * Which records of segments are deleted: `dead/<segment>/<log>`, one log per process, so that no two processes write the same file.
- * A lost or damaged entry brings back a shard that nobody references, and never loses one.
+ * A lost or damaged entry revives a shard without a reference, and never loses a shard.
  */
 import { crc32c } from '@node-rs/crc32'
 import { randomId } from '../../clock.ts'
@@ -52,7 +52,7 @@ export class Tombstones {
     return this.#context.fs.list(this.#context.layout.dead)
   }
 
-  /** Only after the removal of the segment is durable: without tombstones its dead records would be alive. */
+  /** Call only after the removal of the segment is durable: without tombstones, its dead records would be alive. */
   async drop(segment: string): Promise<void> {
     const { fs, layout } = this.#context
     this.#logs.delete(segment)
@@ -60,12 +60,12 @@ export class Tombstones {
       await unlessMissing(fs.unlink(layout.deadLog(segment, name)))
     }
     await fs.rmdir(layout.deadOf(segment)).catch((error) => {
-      // A deletion raced the removal of the segment and put a new log there: the next compaction drops it.
+      // A concurrent deletion has created a new log. The next compaction drops it.
       if (!isMissing(error) && codeOf(error) !== 'ENOTEMPTY') throw error
     })
   }
 
-  /** Tried again in the room that is reserved for it. Marks that exist already do no harm. */
+  /** Tries again in the reserved room. Marks that exist already do no harm. */
   async #markOnFullDisk(records: readonly RecordAddress[]): Promise<void> {
     try {
       await this.#markInTurn(records)
@@ -81,13 +81,13 @@ export class Tombstones {
       const marked = segments
         .slice(at, at + segmentsAtOnce)
         .map(([segment, dead]) => this.#markUnlessGone(segment, dead))
-      // All must have ended before another call may write the same logs.
+      // All must have ended before another call can write the same logs.
       const failed = (await Promise.allSettled(marked)).find((result) => result.status === 'rejected')
       if (failed !== undefined) throw failed.reason
     }
   }
 
-  /** When compaction has removed the segment, before or meanwhile, there is nothing left to delete. */
+  /** Does nothing if compaction has removed the segment, because nothing is left to delete. */
   async #markUnlessGone(segment: string, dead: readonly RecordAddress[]): Promise<void> {
     if (!(await this.#exists(segment))) return
     try {
@@ -106,7 +106,7 @@ export class Tombstones {
     const { fs, layout, directories } = this.#context
     const entries = Buffer.concat(dead.map(encodeEntry))
     const known = this.#logs.get(segment)
-    // A log whose write or sync failed is never written again: it is remembered only after success.
+    // A log is remembered only after a success, because one whose write or sync failed must never be written again.
     this.#logs.delete(segment)
     const log = known ?? { name: randomId(this.#context.clock), bytes: 0 }
     if (known === undefined) await fs.mkdir(layout.deadOf(segment)).catch(ignoreExisting)

@@ -1,6 +1,6 @@
 /**
- * Groups the shards that this process writes, and keeps markers of batches whose shards nobody has checked for references yet: `pending/<batch>.open` while the process may
- * still add to it, then `.closed-<ms>`. With them the search for orphans costs as much as was written lately, not as much as is stored.
+ * Groups the shards that this process writes, and keeps markers of batches whose shards have not been checked for references yet: `pending/<batch>.open` while the process can
+ * still add to the batch, then `.closed-<ms>`. They limit the search for orphans to recent writes instead of all stored data.
  */
 import { type Clock, timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
@@ -27,7 +27,7 @@ interface Marker {
   closedMs: number | undefined
 }
 
-/** Batches without a writer whose markers could not say so yet, each with the time of its last shard. Outlives the store, not the process. */
+/** Batches without a writer whose markers could not be closed yet, each with the time of its last shard. Outlives the store, not the process. */
 export type LeftOpen = Map<string, number>
 
 /** One shard's share of a batch. */
@@ -79,7 +79,7 @@ export class Batches {
   async unchecked(): Promise<UncheckedBatch[]> {
     const found = new Map<string, UncheckedBatch>()
     for await (const { batch, closedMs } of this.#markers()) {
-      // A crash may leave both markers: then the batch is closed.
+      // A crash can leave both markers. The batch is closed then.
       if (closedMs === undefined && found.has(batch)) continue
       const newestMs = closedMs ?? this.#open.get(batch)?.newestMs ?? this.#clock.now()
       found.set(batch, { id: batch, newestMs, closed: closedMs !== undefined })
@@ -87,7 +87,7 @@ export class Batches {
     return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** Also ends the uploads that nobody completed: no later search looks at this batch. */
+  /** Also aborts incomplete uploads, because the batch is never searched again. */
   async markChecked(batch: string): Promise<void> {
     const markers: string[] = []
     let isClosed = false
@@ -102,7 +102,7 @@ export class Batches {
     await this.#bucket.delete(markers)
   }
 
-  /** Closes what dead processes left open. What they wrote is older than now. */
+  /** Closes the batches that dead processes left open, as of now: their shards are older. */
   async closeAbandoned(): Promise<void> {
     for await (const { batch, closedMs } of this.#markers()) {
       if (closedMs === undefined && !this.#open.has(batch)) await this.#close(batch, this.#clock.now())
@@ -119,10 +119,10 @@ export class Batches {
     for (const [id, newestMs] of [...this.#leftOpen]) await this.#close(id, newestMs)
   }
 
-  /** The marker first: no crash leaves a shard that the search for orphans would miss. */
+  /** Writes the marker first, so that no crash leaves a shard that the search for orphans would miss. */
   async #begin(): Promise<void> {
     const id = timeOrderedId(this.#clock)
-    // What lies at the endpoint may have changed: no batch may begin in another store.
+    // The endpoint may hold another store by now. No batch must begin there.
     await this.#requireIdentity()
     await this.#bucket.put(openMarker(id), Buffer.alloc(0))
     const batch = { id, named: 0, writers: 0, full: false, newestMs: this.#clock.now() }
@@ -139,7 +139,7 @@ export class Batches {
     if (!batch.full || batch.writers > 0) return
     this.#open.delete(batch.id)
     this.#leftOpen.set(batch.id, batch.newestMs)
-    // The next time the store is checked, it tries again.
+    // The next check of the store tries again.
     await this.#close(batch.id, batch.newestMs).catch(() => {})
   }
 

@@ -1,4 +1,4 @@
-/** The objects under one prefix of a bucket, over the AWS SDK. This is the only file that sends requests. Every request ends within a bound, whatever the endpoint does. */
+/** The objects under one prefix of a bucket, through the AWS SDK. Only this file sends requests. Every request has a time limit, whatever the endpoint does. */
 import { addAbortSignal, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { limits } from '../../limits.ts'
@@ -15,7 +15,7 @@ export interface BucketAddress {
   region: string
   /** The bucket is named in the path, not in the host. */
   pathStyle: boolean
-  /** A profile in the shared configuration and credentials files. Absent: what the environment says. */
+  /** A profile in the shared configuration and credentials files. Absent: the environment decides. */
   profile?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface FoundObject {
   bytes: number
 }
 
-/** A part of an upload, as the completion has to name it. */
+/** A part of an upload, in the form that the completion needs. */
 export interface UploadedPart {
   PartNumber: number
   ETag: string | undefined
@@ -47,7 +47,7 @@ export class ShardBucket {
   readonly #sdk: Sdk
   readonly #client: S3Client
   #deletesMany = true
-  /** Of requests that are not answered yet. */
+  /** The controllers of requests that are not answered yet. */
   readonly #underWay = new Set<AbortController>()
   #readers = 0
   #isClosed = false
@@ -61,9 +61,9 @@ export class ShardBucket {
       region: address.region,
       forcePathStyle: address.pathStyle,
       ...(address.profile === undefined ? {} : { profile: address.profile }),
-      // One retry, for a connection that the endpoint closed just as it was used again. A caller with other stores to ask needs no more.
+      // One retry, for a connection that the endpoint closes just as it is reused. Callers have other stores to try, so more retries are not needed.
       maxAttempts: 2,
-      // Our own checksums verify what is read; those in each request verify what is written.
+      // Our own checksums verify reads. The checksums in each request verify writes.
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestChecksumCalculation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: limits.remoteConnectMs, httpAgent: sockets, httpsAgent: sockets },
@@ -81,7 +81,7 @@ export class ShardBucket {
     await this.#send((signal) => this.#client.send(command, signal), withinMs)
   }
 
-  /** An existing object stays. An endpoint without conditional writes overwrites it: the caller has looked before. */
+  /** Does not replace an existing object, except at an endpoint without conditional writes. Callers therefore check for one first. */
   async putAbsent(key: string, body: Buffer): Promise<void> {
     const request = { ...this.#object(key), ...checksums, Body: body, IfNoneMatch: '*' }
     try {
@@ -93,14 +93,14 @@ export class ShardBucket {
     }
   }
 
-  /** From one byte up to another, or to the end. The bytes come as they are asked for; destroy the stream to abandon them. */
+  /** Opens the bytes from `start` up to `end`, or to the end of the object. The stream reads on demand; destroy it to abandon the rest. */
   async open(key: string, start: number, end?: number): Promise<Opened> {
     const isWhole = start === 0 && end === undefined
     const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`
     const request = { ...this.#object(key), ...(isWhole ? {} : { Range }) }
     const command = new this.#sdk.GetObjectCommand(request)
     try {
-      // Once it is answered, the reader decides how long to wait.
+      // After the answer begins, the reader decides how long to wait.
       const { Body, ContentRange } = await this.#ask((signal) => this.#client.send(command, signal))
       if (!(Body instanceof Readable)) throw new Error('the answer has no body')
       this.#readers++
@@ -115,7 +115,7 @@ export class ShardBucket {
     }
   }
 
-  /** Replaces the object that has this ETag. False: it is another one by now. An endpoint without conditional writes replaces any. */
+  /** Replaces the object that has this ETag. Resolves with false when another object is there by now; an endpoint without conditional writes replaces any. */
   async replace(key: string, body: Buffer, etag: string | undefined): Promise<boolean> {
     const request = { ...this.#object(key), ...checksums, Body: body, IfMatch: etag }
     try {
@@ -128,7 +128,7 @@ export class ShardBucket {
     return true
   }
 
-  /** All of a small object; `undefined`: there is none. */
+  /** Reads a small object whole; `undefined` when there is none. */
   async find(
     key: string,
     withinMs: number = limits.remoteAnswerMs,
@@ -171,7 +171,7 @@ export class ShardBucket {
     await this.#send((signal) => this.#client.send(command, signal), limits.remoteProbeMs)
   }
 
-  /** Ends uploads that nobody will complete. An endpoint that can't list them keeps them. */
+  /** Aborts uploads that will never be completed. At an endpoint that can't list uploads, they stay. */
   async abortUploads(under: string): Promise<void> {
     const { bucket, prefix } = this.#address
     let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {}
@@ -222,12 +222,12 @@ export class ShardBucket {
     } while (token !== undefined)
   }
 
-  /** Fails all requests that are not answered yet: the endpoint is known to be away, and callers may go on without it. */
+  /** Fails all unanswered requests, because the endpoint is known to be unreachable and callers can go on without it. */
   giveUp(): void {
     for (const request of this.#underWay) request.abort()
   }
 
-  /** Streams that are being read may be read to their end. */
+  /** Open streams can still be read to their end. */
   close(): void {
     this.#isClosed = true
     if (this.#readers === 0) this.#client.destroy()

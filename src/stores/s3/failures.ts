@@ -19,13 +19,13 @@ function refusalOf(error: unknown): Refusal | undefined {
   return { code: error.name, message: error.message, status }
 }
 
-/** The object is missing, not its bucket. */
+/** Whether the object is missing, as opposed to its bucket. */
 export function isMissingObject(error: unknown): boolean {
   const refusal = refusalOf(error)
   return refusal !== undefined && (refusal.code === 'NoSuchKey' || refusal.code === 'NotFound')
 }
 
-/** The object to be made exists already. */
+/** Whether the object to be created already exists. */
 export function isPresent(error: unknown): boolean {
   const status = refusalOf(error)?.status
   return status === 412 || status === 409
@@ -35,7 +35,7 @@ export function isUnsatisfiableRange(error: unknown): boolean {
   return refusalOf(error)?.status === 416
 }
 
-/** The endpoint lacks the operation, or this form of it. */
+/** Whether the endpoint lacks the operation, or this form of it. */
 export function isUnsupported(error: unknown): boolean {
   const status = refusalOf(error)?.status
   return status === 501 || status === 405 || status === 400
@@ -45,8 +45,8 @@ const fullCodes = ['XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'Quota
 const slowCodes = ['SlowDown', 'TooManyRequests', 'RequestLimitExceeded']
 
 /**
- * The error that a caller of the store should see. It keeps only the code and the message of the response: what else an endpoint says about a signature
- * belongs in no log.
+ * The error that a caller of the store should see. It keeps only the code and the message of the response, because other details that an endpoint returns
+ * about a signature must not be logged.
  */
 export function endpointFailure(error: unknown): unknown {
   const refusal = refusalOf(error)
@@ -59,7 +59,7 @@ export function endpointFailure(error: unknown): unknown {
   return new Error(`the endpoint answers ${status} ${code}: ${message}`)
 }
 
-/** S3 has no code of its own for it. */
+/** Whether another Holdfast reports that it is full. S3 has no error code for this. */
 function isFullHoldfast({ code, message }: Refusal): boolean {
   return code === 'ServiceUnavailable' && message.includes('no room left')
 }

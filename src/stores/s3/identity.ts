@@ -1,4 +1,4 @@
-/** The object that says which store lies under a prefix, and whose it is. A bucket that is missing, empty or another store's is refused: filling it anew would hide the loss. */
+/** The object that identifies the store under a prefix and its owner. A bucket that is missing, empty or another store's is refused, because writing to it would hide the loss. */
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import { StoreFull } from '../shard-store.ts'
@@ -6,7 +6,7 @@ import { judgeStore, type Ownership, ownerOf, type StoreOwner, StoreRefused } fr
 import type { ShardBucket } from './bucket.ts'
 
 const identityKey = 'holdfast-store.json'
-/** The first format named no metadata: its `owner` is who made the store, and nothing compares it. */
+/** The first format named no metadata. Its `owner` is the creator of the store, which is not checked. */
 const firstFormat = 1
 const format = 2
 const idPattern = /^[0-9a-f]{32}$/
@@ -22,14 +22,14 @@ interface Identity {
 export interface Opening {
   bucket: ShardBucket
   clock: Clock
-  /** Make a store where nothing is yet. */
+  /** Create a store if there is nothing yet. */
   create: boolean
   /** Absent: the owner is not checked, and the store is not claimed. */
   ownership: Ownership | undefined
   warn(message: string): void
 }
 
-/** The id of the store that is there, once it may be opened and is claimed. Throws `StoreRefused`. */
+/** Claims the store if need be, and resolves with its id. Rejects with `StoreRefused`. */
 export async function openIdentity(opening: Opening): Promise<string> {
   const { bucket, create, ownership } = opening
   for (let tries = 0; tries < limits.claimTriesMax; tries++) {
@@ -46,7 +46,7 @@ export async function openIdentity(opening: Opening): Promise<string> {
   throw new StoreRefused(`${bucket.name} is claimed by others again and again, or does not keep what is written to it`)
 }
 
-/** What was opened, and its owner at the last check. */
+/** The identity of the opened store, and its owner at the last check. */
 export class HeldIdentity {
   readonly #bucket: ShardBucket
   readonly #storeId: string
@@ -59,7 +59,7 @@ export class HeldIdentity {
     this.#ownership = ownership
   }
 
-  /** Throws when what was opened is gone, or claimed by others. */
+  /** Rejects when the opened store is gone, or claimed by another server. */
   async require(): Promise<void> {
     const found = await findIdentity(this.#bucket)
     if (found === undefined) throw missingIdentity(this.#bucket)
@@ -81,11 +81,11 @@ async function createIdentity({ bucket, clock, ownership }: Opening): Promise<vo
   await requireVacant(bucket)
   const owner = (await ownership?.claimant())?.claims
   const identity = { format, storeId: randomId(clock), createdAt: new Date(clock.now()).toISOString(), owner }
-  // Whoever came first has made it.
+  // If another process was first, its object stays.
   await bucket.putAbsent(identityKey, bytesOf(identity))
 }
 
-/** False: others were first. A store that is full is opened without a claim. */
+/** Resolves with false when another server was first. A full store is opened without a claim. */
 async function claim({ bucket, clock, ownership, warn }: Opening, found: Identity): Promise<boolean> {
   const owner = (await ownership?.claimant())?.claims
   if (owner === undefined) return true
@@ -98,7 +98,7 @@ async function claim({ bucket, clock, ownership, warn }: Opening, found: Identit
     warn(`${bucket.name} could not be claimed: ${error.message}`)
     return true
   }
-  // At an endpoint without conditional writes, two claims may replace it: the last one stays.
+  // At an endpoint without conditional writes, two claims can both replace the object. The last one counts.
   return (await findIdentity(bucket))?.owner?.start === owner.start
 }
 
@@ -141,7 +141,7 @@ async function isEmpty(bucket: ShardBucket): Promise<boolean> {
 
 async function requireVacant(bucket: ShardBucket): Promise<void> {
   for await (const { key } of bucket.list('')) {
-    // Another process of this server may just have made it.
+    // Another process of this server may have just created it.
     if (key === identityKey) continue
     throw new Error(
       `${bucket.name} is not empty (${key}) and holds no ${identityKey}: no store is made over other data`,

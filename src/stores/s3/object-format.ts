@@ -1,11 +1,11 @@
 /**
  * The bytes and the names of a shard's object (ADR 0018): the payload in blocks, each followed by its checksum, then a footer. So any range takes one request, and the response
- * verifies itself. Every checksum starts from the name and the position, so that bytes of another object or another block never pass. Pure.
+ * contains its own checksums. Every checksum also covers the name and the position, so that bytes of another object or another block never pass. Pure.
  */
 import { crc32c } from '@node-rs/crc32'
 import type { ShardId } from '../shard-store.ts'
 
-/** Part of format 1: not a limit to tune. */
+/** Part of format 1, so it cannot be tuned. */
 export const blockBytes = 64 * 1024
 const checksumBytes = 4
 export const frameBytes = blockBytes + checksumBytes
@@ -36,12 +36,12 @@ export function shardId({ batch, shard, payloadBytes }: ShardName): ShardId {
   return `o.${batch}.${shard}.${payloadBytes.toString(36)}`
 }
 
-/** `undefined`: no store of this kind made it. */
+/** `undefined` when no store of this kind made the id. */
 export function parseShardId(id: ShardId): ShardName | undefined {
   return nameOf(idPattern.exec(id))
 }
 
-/** `undefined`: the object is no shard. */
+/** `undefined` when the object is not a shard. */
 export function parseShardKey(key: string): ShardName | undefined {
   return nameOf(keyPattern.exec(key))
 }
@@ -52,12 +52,12 @@ function nameOf(match: RegExpExecArray | null): ShardName | undefined {
   return { batch, shard, payloadBytes: Number.parseInt(size, 36) }
 }
 
-/** The object's length before its footer. Also the offset of the block that begins at this byte of the payload, if one does. */
+/** The object's length before its footer. For a multiple of `blockBytes`, also the offset of the block that begins there. */
 export function framedBytes(payloadBytes: number): number {
   return payloadBytes + Math.ceil(payloadBytes / blockBytes) * checksumBytes
 }
 
-/** What the checksums of one shard start from. */
+/** The start value of one shard's checksums. */
 export function seedOf(name: ShardName): number {
   return crc32c(shardKey(name))
 }

@@ -1,4 +1,4 @@
-/** Reads a range of one shard's object, in whole blocks that are verified before a byte of them is given out; and the shard's description. */
+/** Reads a range of one shard's object, and the shard's description. Verifies each block as a whole before it gives out any byte of it. */
 import type { Readable } from 'node:stream'
 import { type ByteSink, type ByteSource, drained } from '../../byte-source.ts'
 import type { ChunkPool } from '../../chunk-pool.ts'
@@ -29,7 +29,7 @@ export async function openShard(
   chunks: ChunkPool,
 ): Promise<ShardSource> {
   const { payloadBytes } = name
-  // For an empty range the only question is whether the shard exists: its footer tells.
+  // For an empty range, reading the footer is enough: it shows whether the shard exists.
   const isEmpty = range.start === range.end
   const blocks = {
     start: isEmpty ? payloadBytes : Math.floor(range.start / blockBytes) * blockBytes,
@@ -77,7 +77,7 @@ export class ShardSource implements ByteSource {
     body.on('error', () => {})
   }
 
-  /** Runs when everything has been read, for a source that reaches the end of its shard. */
+  /** Available when everything has been read, for a source that reaches the end of its shard. */
   get description(): Buffer {
     return this.#description
   }
@@ -102,7 +102,7 @@ export class ShardSource implements ByteSource {
     return drained(this)
   }
 
-  /** The same for a small range: a body that does not come within the time of an answer is abandoned. */
+  /** The same for a small range. Abandons a body that does not arrive within the time limit of an answer. */
   async readSoon(): Promise<Buffer> {
     const timer = setTimeout(
       () => this.#body.destroy(new Error('the endpoint did not answer in time')),
@@ -149,7 +149,7 @@ export class ShardSource implements ByteSource {
   }
 
   async #readFooter(pieces: Pieces): Promise<void> {
-    // One byte more than there can be, so that an object that is too long shows.
+    // One byte more than the maximum, to detect an object that is too long.
     const footer = Buffer.allocUnsafe(footerBytesMax + 1)
     const bytes = await this.#next(pieces, footer)
     const read = readFooter(footer.subarray(0, bytes), this.#seed)

@@ -16,7 +16,7 @@ const partBytes = partFrames * frameBytes
 /** Room for a footer of the usual size next to the blocks, so that it needs no copy of them. */
 const usualFooterBytes = 8 * 1024
 
-/** How much memory it takes to write a shard: while one part is sent, the next is filled. */
+/** The memory needed to write a shard: while one part is sent, the next is filled. */
 export function writerBytes(payloadBytes: number): number {
   const framed = framedBytes(payloadBytes)
   return framed > partBytes ? 2 * partBytes : framed + usualFooterBytes
@@ -36,7 +36,7 @@ export class ObjectWriter {
   #upload: string | undefined
   readonly #parts: Promise<UploadedPart>[] = []
   #sending: Promise<unknown> | undefined
-  /** A request for the object was sent: it may exist, whatever was answered. */
+  /** A request for the object was sent, so it may exist, whatever the answer was. */
   #asked = false
 
   constructor(bucket: ShardBucket, name: ShardName) {
@@ -73,7 +73,7 @@ export class ObjectWriter {
     await this.#bucket.completeUpload(this.#key, this.#upload, parts)
   }
 
-  /** Leaves nothing behind, as far as the endpoint can be reached: what stays there is an orphan, and is found as one. Never rejects. */
+  /** Removes everything if the endpoint can be reached. Otherwise the object becomes an orphan, which is found later. Never rejects. */
   async abort(): Promise<void> {
     await Promise.allSettled(this.#parts)
     if (this.#upload !== undefined) await this.#bucket.abortUpload(this.#key, this.#upload).catch(() => {})
@@ -91,7 +91,7 @@ export class ObjectWriter {
     }
   }
 
-  /** Resolves when the endpoint has it. */
+  /** Resolves when the endpoint has the part. */
   #send(upload: string, part: Buffer): Promise<UploadedPart> {
     const sent = this.#bucket.putPart(this.#key, upload, this.#parts.length + 1, part)
     // Reported where it is awaited.
@@ -114,7 +114,7 @@ export class ObjectWriter {
     return chunk.subarray(at)
   }
 
-  /** The checksum of the last block, when that is not a whole one. */
+  /** Appends the checksum of the last block if that block is not whole. */
   #seal(): void {
     const rest = this.#taken % blockBytes
     if (rest > 0) this.#checksum(rest)
@@ -133,7 +133,7 @@ export class ObjectWriter {
     return this.#buffer.subarray(0, end)
   }
 
-  /** For the bytes that follow the first `taken` bytes of the payload. */
+  /** A buffer for the bytes that follow the first `taken` bytes of the payload. */
   #fresh(taken: number): Buffer {
     const left = this.#framedBytes - framedBytes(taken)
     return Buffer.allocUnsafe(Math.min(left, partBytes) + usualFooterBytes)

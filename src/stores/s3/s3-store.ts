@@ -37,26 +37,26 @@ import { ObjectWriter, writerBytes } from './object-writer.ts'
 
 const sweepMs = 30_000
 
-/** Shared by all stores of this process: what is being sent lies in memory. */
+/** Shared by all stores of this process, because data is held in memory while it is sent. */
 const writing = new ByteBudget(limits.remoteWriteBytesMax)
 const chunks = new ChunkPool(limits.readChunkBytes)
 
 export interface S3StoreOptions {
   address: BucketAddress
   clock: Clock
-  /** Make a store where nothing is yet. */
+  /** Create a store if there is nothing yet. */
   create: boolean
   /** Who opens it. Absent: the owner is not checked. */
   ownership?: Ownership | undefined
-  /** No other process has the store open yet: whatever is marked as being written was left by processes that died. */
+  /** No other process has the store open yet, so everything marked as being written was left by processes that died. */
   firstOpener: boolean
   /** From earlier openings by this process. */
   leftOpen?: LeftOpen
-  /** Something is wrong that an operator should know, but it harms no request yet. */
+  /** Called with a problem that an operator should know, but that does not affect requests yet. */
   warn?: (message: string) => void
 }
 
-/** Throws `SdkMissing`; other errors when the store can't be reached, or does not exist. */
+/** Rejects with `SdkMissing`, or with other errors when the store can't be reached or does not exist. */
 export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> {
   const { clock, create, ownership, firstOpener, leftOpen = new Map(), warn = () => {} } = options
   const bucket = await openBucket(options.address)
@@ -124,7 +124,7 @@ class S3Store implements ShardStore {
   }
 
   async delete(ids: readonly ShardId[]): Promise<void> {
-    // Ids that this store cannot have made name nothing to delete.
+    // For an id that this store cannot have made, there is nothing to delete.
     const keys = ids.flatMap((id) => parseShardId(id) ?? []).map(shardKey)
     await this.#change(() => this.#bucket.delete(keys))
   }
@@ -151,7 +151,7 @@ class S3Store implements ShardStore {
     return this.#change(() => this.#batches.markChecked(batchId))
   }
 
-  /** Every shard is an object: a delete wins its room back at once. */
+  /** Does not free space: every shard is an object, so a delete frees its space at once. */
   async compact(): Promise<CompactResult> {
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   }
@@ -165,7 +165,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** Unknown when there are so many objects that counting them would cost too many requests. S3 does not say how much is free. */
+  /** `usedBytes` is unknown when counting the objects would take too many requests. S3 does not report free space. */
   async usage(): Promise<StoreUsage> {
     let usedBytes = 0
     let pages = 0
@@ -201,7 +201,7 @@ class S3Store implements ShardStore {
     }
   }
 
-  /** `undefined` for a shard that is gone meanwhile, or damaged: nothing can be said of it. */
+  /** `undefined` for a shard that is gone by now or damaged. */
   async #find(name: ShardName): Promise<FoundShard | undefined> {
     try {
       const description = await readDescription(this.#bucket, name, chunks)

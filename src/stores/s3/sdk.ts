@@ -1,8 +1,8 @@
-/** The AWS SDK. It is loaded only where a store of type s3 is configured, and need not be installed anywhere else. */
+/** Loads the AWS SDK, which needs to be installed only where a store of type s3 is configured. */
 
 export type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Thrown where the SDK is not installed. The message says what to do. */
+/** Thrown when the SDK is not installed. The message says what to do. */
 export class SdkMissing extends Error {
   constructor() {
     super('a store of type s3 needs a package that is not installed: npm install @aws-sdk/client-s3')

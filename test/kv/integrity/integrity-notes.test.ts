@@ -1,5 +1,5 @@
 /** Notes beside the metadata file: what several write at once, and what is set while another is being cleared. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -38,4 +38,26 @@ it.each([
   await new IntegrityNotes(path).setGuard(damaged(reason))
   await notes.clearGuard(seen)
   expect(await notes.guard()).toMatchObject(damaged(reason))
+})
+
+it.each(['{', 'null', '{}', '{"state":"checking"}', '{"state":"damaged","reason":1}', '{"state":"later"}'])(
+  'a guard that says %s counts as damage',
+  async (text) => {
+    await writeFile(join(path, 'guard.json'), text)
+    expect(await notes.guard()).toMatchObject({ state: 'damaged', reason: expect.stringContaining('cannot be read') })
+  },
+)
+
+it.each(['{', 'null', '{}', '{"startedMs":1,"entries":2,"coversBelow":3,"damagedRecords":0,"damagedKeys":"none"}'])(
+  'a report of a check that says %s counts as none',
+  async (text) => {
+    await writeFile(join(path, 'checked.json'), text)
+    expect(await notes.lastCheck()).toBeUndefined()
+  },
+)
+
+it.each([{}, { damage: 'a page' }])('a report of a check is read as it was written, with %j', async (found) => {
+  const report = { startedMs: 1, entries: 2, coversBelow: 3, damagedRecords: 1, damagedKeys: ['00'], ...found }
+  await notes.setLastCheck(report)
+  expect(await notes.lastCheck()).toEqual(report)
 })
