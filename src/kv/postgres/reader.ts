@@ -39,12 +39,7 @@ export class Reader {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      while (this.#asked.length > 0 && this.#sessions.hasRoom) void this.#answer()
-      // All sessions are busy: this call waits for one.
-      if (this.#asked.length > 0) void this.#answer()
-    })
+    setImmediate(() => void this.#answer())
   }
 
   async #answer(): Promise<void> {
@@ -53,7 +48,7 @@ export class Reader {
       const rows = await this.#reading((session) => {
         // Taken as late as possible, to include all lookups that arrived in the meantime. A retry repeats the same batch.
         if (batch.length === 0) batch = this.#takeBatch()
-        return batch.length === 0 ? Promise.resolve([]) : session.run(getStatement(batch.flatMap(({ keys }) => keys)))
+        return session.run(getStatement(batch.flatMap(({ keys }) => keys)))
       })
       const found = new Parts(rows).byKey()
       for (const { keys, resolve } of batch) resolve(keys.map((key) => entryIn(found, key)))
@@ -70,7 +65,10 @@ export class Reader {
       if (count > 0 && keys > keysMax) break
       count++
     }
-    return this.#asked.splice(0, count)
+    const batch = this.#asked.splice(0, count)
+    this.#scheduled = false
+    if (this.#asked.length > 0) this.#schedule()
+    return batch
   }
 
   async range(query: RangeQuery): Promise<Entry[]> {

@@ -9,14 +9,10 @@ export class Sessions {
   #count = 0
   #waiting: { resolve(): void; reject(error: Error): void }[] = []
   #closed = false
+
   constructor(primary: Primary, most: number) {
     this.#primary = primary
     this.#most = most
-  }
-
-  /** Whether a statement would start at once. */
-  get hasRoom(): boolean {
-    return this.#idle.length > 0 || this.#count < this.#most
   }
 
   /** Rejects with `KvUnavailable`. */

@@ -38,35 +38,27 @@ export function byteaArray(elements: readonly Buffer[]): Buffer {
   return array
 }
 
-export function int8Array(elements: readonly number[]): Buffer {
-  const array = head(oids.int8, elements.length, 12 * elements.length)
+/** An array of elements that take `bytesEach` bytes. `write` returns the offset behind the element. */
+function arrayOf<T>(
+  oid: number,
+  bytesEach: number,
+  elements: readonly T[],
+  write: (array: Buffer, element: T, at: number) => number,
+): Buffer {
+  const array = head(oid, elements.length, (4 + bytesEach) * elements.length)
   let at = headBytes
-  for (const element of elements) {
-    at = array.writeInt32BE(8, at)
-    at = array.writeBigInt64BE(BigInt(element), at)
-  }
+  for (const element of elements) at = write(array, element, array.writeInt32BE(bytesEach, at))
   return array
 }
 
-export function int4Array(elements: readonly number[]): Buffer {
-  const array = head(oids.int4, elements.length, 8 * elements.length)
-  let at = headBytes
-  for (const element of elements) {
-    at = array.writeInt32BE(4, at)
-    at = array.writeInt32BE(element, at)
-  }
-  return array
-}
+export const int8Array = (elements: readonly number[]): Buffer =>
+  arrayOf(oids.int8, 8, elements, (array, element, at) => array.writeBigInt64BE(BigInt(element), at))
 
-export function boolArray(elements: readonly boolean[]): Buffer {
-  const array = head(oids.bool, elements.length, 5 * elements.length)
-  let at = headBytes
-  for (const element of elements) {
-    at = array.writeInt32BE(1, at)
-    at = array.writeUInt8(element ? 1 : 0, at)
-  }
-  return array
-}
+export const int4Array = (elements: readonly number[]): Buffer =>
+  arrayOf(oids.int4, 4, elements, (array, element, at) => array.writeInt32BE(element, at))
+
+export const boolArray = (elements: readonly boolean[]): Buffer =>
+  arrayOf(oids.bool, 1, elements, (array, element, at) => array.writeUInt8(element ? 1 : 0, at))
 
 /** Parses a bytea in text form: `\x` and hex digits. */
 export const byteaOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex')
