@@ -3,7 +3,7 @@ import { limits } from '../../limits.ts'
 import { numberOfVersion } from '../entry-version.ts'
 import type { Check, Commit, Key, Put } from '../kv.ts'
 import { endOfPrefix, keyAfter } from '../ordered-key.ts'
-import { fenceCount, fenceOf, fencesOf } from './fences.ts'
+import { fencesOfKey, fencesOfRange } from './fences.ts'
 import type { Statement } from './session.ts'
 import { boolArray, byteaArray, int4Array, int8Array } from './wire-arrays.ts'
 
@@ -196,21 +196,19 @@ const parameterTypes = [
 
 /** The fences to lock, in order, and whether each is locked exclusively. A put of an existing key needs none: it adds no key to any range. */
 function fencesAround(batch: readonly Prepared[]): [fence: number, alone: boolean][] {
-  const fences = new Map<number, boolean>()
+  const shared: number[] = []
+  const exclusive: number[] = []
   for (const { checked, empty, added, put } of batch) {
     for (const { start, end } of empty) {
-      const fence = fencesOf(start, end)
-      if (fence !== 'all') fences.set(fence, true)
-      else for (let i = 0; i < fenceCount; i++) fences.set(i, true)
+      const fences = fencesOfRange(start, end)
+      shared.push(...fences.shared)
+      exclusive.push(...fences.exclusive)
     }
     const there = new Set(checked.filter(({ version }) => version !== absent).map(({ key }) => name(key)))
-    for (const { key } of [...added, ...put]) {
-      if (there.has(name(key))) continue
-      const fence = fenceOf(key)
-      if (!fences.has(fence)) fences.set(fence, false)
-    }
+    for (const { key } of [...added, ...put]) if (!there.has(name(key))) shared.push(...fencesOfKey(key))
   }
-  return [...fences].sort(([a], [b]) => a - b)
+  const alone = new Set(exclusive)
+  return [...new Set([...shared, ...exclusive])].sort((a, b) => a - b).map((fence) => [fence, alone.has(fence)])
 }
 
 /** `shared`: rows that are only read. `own`: rows that are written, and locked exclusively. Keys to be added have no row. */

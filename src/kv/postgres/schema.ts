@@ -18,7 +18,7 @@ create table holdfast_entries (key bytea not null, value bytea not null, version
   with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 alter table holdfast_entries alter column key set storage main, alter column value set storage external;
 create sequence holdfast_versions;
-create table holdfast_fences (id int primary key) with (fillfactor = 10);
+create table holdfast_fences (id int primary key) with (fillfactor = 50);
 insert into holdfast_fences select generate_series(0, ${fenceCount - 1});
 create table holdfast_writers (id uuid primary key, epoch bigint not null, last bigint not null, failed int[] not null,
   opened timestamptz not null default now()) with (fillfactor = 20);

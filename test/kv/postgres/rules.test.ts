@@ -5,7 +5,7 @@ import { versionOfNumber } from '../../../src/kv/entry-version.ts'
 import type { Commit, Key } from '../../../src/kv/kv.ts'
 import { endOfPrefix, packKey, packTail, rangeOf, rangeStartingWith } from '../../../src/kv/ordered-key.ts'
 import { prepare, Touched, takeBatch } from '../../../src/kv/postgres/commit-batch.ts'
-import { fenceCount, fenceOf, fencesOf } from '../../../src/kv/postgres/fences.ts'
+import { fencesOfKey, fencesOfRange, groupFences } from '../../../src/kv/postgres/fences.ts'
 import { serversOf } from '../../../src/kv/postgres/servers.ts'
 import { refusalOf, type ServerSettings, warningOf } from '../../../src/kv/postgres/session-rules.ts'
 import { bytes, put } from '../text-entries.ts'
@@ -76,10 +76,12 @@ describe('fences', () => {
           { start: tailsStart, end: endOfPrefix(tailsStart) },
         ]
         for (const { start, end } of ranges) {
-          const fences = fencesOf(start, end)
+          const { shared, exclusive } = fencesOfRange(start, end)
           for (const key of keys) {
             if (key.compare(start) < 0 || key.compare(end) >= 0) continue
-            expect(fences === 'all' || fences === fenceOf(key)).toBe(true)
+            expect(fencesOfKey(key).some((fence) => exclusive.includes(fence))).toBe(true)
+            // A range around this one meets its writers, too.
+            expect([...shared, ...exclusive]).toEqual(expect.arrayContaining(fencesOfKey(key).slice(0, 1)))
           }
         }
       }),
@@ -87,12 +89,22 @@ describe('fences', () => {
     )
   })
 
-  it('of one bucket is one, so that its writers alone wait for each other', () => {
-    const { start, end } = rangeOf('v', 'photos', 'a/b')
-    expect(fencesOf(start, end)).toBe(fenceOf(packKey('v', 'photos', 'a/b', 7)))
-    expect(fencesOf(rangeOf('v').start, rangeOf('v').end)).toBe('all')
-    const used = new Set(Array.from({ length: 1000 }, (_, i) => fenceOf(packTail(['c', `bucket-${i}`], 'key'))))
-    expect(used.size).toBeGreaterThan(fenceCount * 0.9)
+  it('of one key are exclusive for that key alone, and of one bucket for its writers', () => {
+    const ofKey = rangeOf('v', 'photos', 'a/b')
+    const [group, inner] = fencesOfKey(packKey('v', 'photos', 'a/b', 7))
+    expect(fencesOfRange(ofKey.start, ofKey.end)).toEqual({ shared: [group], exclusive: [inner] })
+    const ofBucket = rangeOf('v', 'photos')
+    expect(fencesOfRange(ofBucket.start, ofBucket.end)).toEqual({ shared: [], exclusive: [group] })
+    const ofTable = rangeOf('v')
+    expect(fencesOfRange(ofTable.start, ofTable.end).exclusive).toHaveLength(groupFences)
+  })
+
+  it('of different buckets and keys differ', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => i)
+    const ofBuckets = new Set(many.map((i) => fencesOfKey(packTail(['c', `bucket-${i}`], 'key'))[0]))
+    expect(ofBuckets.size).toBeGreaterThan(groupFences * 0.9)
+    const ofKeys = new Set(many.map((i) => fencesOfKey(packKey('v', 'photos', `key-${i}`, 1))[1]))
+    expect(ofKeys.size).toBeGreaterThan(950)
   })
 })
 
