@@ -230,6 +230,10 @@ export const limits = {
   /** The longest that writes wait for a check of the metadata to end. */
   checkedWriteWaitMs: 10_000,
 
+  /** How long a process that starts waits for the database of the metadata, and how long between two attempts. */
+  metadataPatienceMs: 10_000,
+  metadataRetryMs: 250,
+
   /** The size of a piece of a metadata snapshot before it is packed. */
   snapshotPieceBytes: 4 * MiB,
   snapshotIntervalMs: 60 * 60 * 1000,

@@ -6,7 +6,7 @@ import { failureText } from '../file-failure.ts'
 import { knownDefaultStore } from '../instance/default-store.ts'
 import { PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
 import { recordStart } from '../instance/metadata-id.ts'
-import type { OpenMetadata } from '../opening/open-data.ts'
+import type { OpenMetadata } from '../opening/open-backend.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
@@ -35,12 +35,12 @@ export async function claimStore(invocation: Invocation, name: string): Promise<
 
 async function knownStore(
   { configuration }: Invocation,
-  { kv, directory }: OpenMetadata,
+  { kv, defaultStore }: OpenMetadata,
   name: string,
 ): Promise<{ settings: StoreSettings; knows: string }> {
-  const isDefault = name === inDataDirectory
+  const isDefault = name === inDataDirectory && defaultStore !== undefined
   const settings: StoreSettings | undefined = isDefault
-    ? { name, domain: name, type: 'directory', path: directory.store }
+    ? { name, domain: name, type: 'directory', path: defaultStore }
     : configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   const knows = isDefault ? await knownDefaultStore(kv) : (await readKnownPlacement(kv)).known.stores[name]?.storeId

@@ -6,9 +6,11 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
-import { keptRootKey } from '../instance/root-key.ts'
+import { hostDirectory } from '../instance/data-directory.ts'
+import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
@@ -36,9 +38,13 @@ export interface ShownKey {
 
 export function openInstance(configuration: Configuration, log: Log): Promise<Instance> {
   return opening(async (opened) => {
+    // This comes before anything is created, so that an operator can set the key first.
+    if (configuration.metadata !== undefined)
+      await accountsOf(configuration, hostDirectory(configuration.data).credentials)
     const data = await openServedData(
       {
         path: configuration.data,
+        metadata: configuration.metadata,
         create: true,
         keys: configuration,
         placement: configuration.placement,
@@ -66,7 +72,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
 }
 
 export async function accountsOf(
-  { accounts, root }: Configuration,
+  { accounts, root, metadata }: Configuration,
   credentialsFile: string,
 ): Promise<{ accounts: readonly Account[]; shownKey: ShownKey }> {
   if (root !== undefined) {
@@ -77,10 +83,20 @@ export async function accountsOf(
   if (firstKey !== undefined) {
     return { accounts, shownKey: { accessKeyId: firstKey.accessKeyId, keptIn: 'the configuration file' } }
   }
-  const key = await keptRootKey(credentialsFile, systemClock)
+  const key =
+    metadata === undefined ? await keptRootKey(credentialsFile, systemClock) : await sharedRootKey(credentialsFile)
   const shownKey = { accessKeyId: key.accessKeyId, keptIn: credentialsFile }
   return {
     accounts: withRootKey([], key),
     shownKey: key.generated ? { ...shownKey, secretAccessKey: key.secretAccessKey } : shownKey,
   }
+}
+
+/** A key that this server made would be unknown to the others. A directory that has had metadata of its own has the key of that time. */
+async function sharedRootKey(credentialsFile: string): Promise<RootKey> {
+  const key = await readRootKey(credentialsFile)
+  if (key !== undefined) return { ...key, generated: false }
+  throw new ConfigurationError(
+    'with metadata in PostgreSQL, every server needs the same key of the root account: set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY, or name accounts in the configuration file',
+  )
 }

@@ -1,11 +1,6 @@
 /** Opens a data directory for a command. Some commands need the server to be stopped; others work while it runs. */
-import {
-  type OpenData,
-  type OpenDataOptions,
-  type OpenMetadata,
-  openDataDirectory,
-  openMetadata,
-} from '../opening/open-data.ts'
+import { openData, openMetadata } from '../opening/open.ts'
+import type { OpenData, OpenDataOptions, OpenMetadata } from '../opening/open-backend.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 
@@ -37,6 +32,7 @@ export async function withMetadata<T>(
   const log = openCommandLog(configuration)
   const metadata = await openMetadata({
     path: configuration.data,
+    metadata: configuration.metadata,
     onFatal: (error) => exitOnFatal(log, error),
     warn: (message) => log.warn(message),
   })
@@ -53,8 +49,9 @@ async function withData<T>(
   use: (data: OpenData) => Promise<T>,
 ): Promise<T> {
   const log = openCommandLog(configuration)
-  const data = await openDataDirectory({
+  const data = await openData({
     path: configuration.data,
+    metadata: configuration.metadata,
     create: false,
     ...how,
     keys: configuration,

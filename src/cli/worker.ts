@@ -9,7 +9,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openS3Port } from '../opening/endpoint.ts'
-import { openDataDirectory } from '../opening/open-data.ts'
+import { openData } from '../opening/open.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
@@ -80,8 +80,9 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
-    const data = await openDataDirectory({
+    const data = await openData({
       path: configuration.data,
+      metadata: configuration.metadata,
       create: false,
       keys: configuration,
       placement: configuration.placement,

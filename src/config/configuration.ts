@@ -7,6 +7,7 @@ import { checkHostNames } from './host-names.ts'
 import { keyRingOf } from './key-ring.ts'
 import type { AdminAddress } from './kinds.ts'
 import { type Placement, refuseStoresAround } from './locations.ts'
+import { metadataOf, type SharedMetadata } from './metadata-options.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
@@ -63,6 +64,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     parse<Values[N]>(options[name], required(name, sources, toml))
   return {
     data: value('data'),
+    metadata: sharedMetadataOf(sources, toml),
     listen: value('listen'),
     adminListen: adminAddressOf(sources, toml),
     domains: value('domains'),
@@ -99,6 +101,16 @@ function adminAddressOf(sources: Sources, toml: TomlFile | undefined): AdminAddr
   const found = required('adminListen', sources, toml)
   const address = parse(options.adminListen, found)
   return address && { ...address, isDefault: found.isInitial === true }
+}
+
+function sharedMetadataOf(sources: Sources, toml: TomlFile | undefined): SharedMetadata | undefined {
+  const type = required('metadataType', sources, toml)
+  const url = given('metadataUrl', sources, toml)
+  return metadataOf({
+    type: type.isInitial ? undefined : { value: parse(options.metadataType, type), source: type.source },
+    url: url && { value: parse(options.metadataUrl, url), source: url.source },
+    connections: parse(options.metadataConnections, required('metadataConnections', sources, toml)),
+  })
 }
 
 function logFileOf(sources: Sources, toml: TomlFile | undefined): string | undefined {

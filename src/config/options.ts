@@ -24,6 +24,7 @@ import {
   region,
   size,
 } from './kinds.ts'
+import { type MetadataSettings, type MetadataValues, metadataOptions } from './metadata-options.ts'
 
 export interface Option<T> {
   /** The flag without dashes. Absent: no flag. */
@@ -46,7 +47,7 @@ export interface TlsFiles {
 }
 
 /** The resolved options. */
-export interface Settings extends FrontSettings {
+export interface Settings extends FrontSettings, MetadataSettings {
   data: string
   listen: ListenAddress
   /** Absent: no admin port. */
@@ -84,7 +85,7 @@ export interface Settings extends FrontSettings {
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen'> {
+export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen' | 'metadata'>, MetadataValues {
   config: string
   adminListen: ListenAddress | undefined
   tlsCert: string
@@ -110,6 +111,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['./data'],
     summary: 'Data directory. Created, with mode 0700, when missing.',
   },
+  ...metadataOptions,
   listen: {
     flag: 'listen',
     environment: ['HOLDFAST_LISTEN', 'MINIO_ADDRESS'],

@@ -27,6 +27,8 @@ export interface PlacementOptions extends Telling {
   configured: Placement
   /** This process owns the data directory, and decides for its workers too whether there are enough stores. */
   owner: boolean
+  /** No other process has the stores open: see `Opening`. */
+  firstOpener: boolean
   /** Takes over a changed configuration. Otherwise one that lacks what the metadata knows is refused. */
   adopt: boolean
   /** Neither takes over nor refuses a changed configuration: opens what both know. */
@@ -41,7 +43,7 @@ export interface OpenPlacement {
 
 /** Throws `PlacementRefused`. */
 export async function openPlacement(kv: Kv, options: PlacementOptions, opened: ClosingStack): Promise<OpenPlacement> {
-  const { configured, owner, adopt, dryRun = false, ownership, clock, warn } = options
+  const { configured, owner, firstOpener, adopt, dryRun = false, ownership, clock, warn } = options
   await requirePackages(configured.stores)
   const { known, version } = await readKnownPlacement(kv)
   let placement = known
@@ -63,7 +65,7 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
       name: settings.name,
       domain: settings.domain,
       storeId,
-      firstOpener: owner,
+      firstOpener,
       clock,
       warn,
       knownStoreId: async () => (await readKnownPlacement(kv)).known.stores[settings.name]?.storeId,

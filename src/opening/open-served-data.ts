@@ -3,7 +3,9 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
-import { type OpenData, type OpenDataOptions, type OpenStore, openDataDirectory, openMemoryData } from './open-data.ts'
+import { openData } from './open.ts'
+import type { OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
+import { openMemoryData } from './open-data.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -18,20 +20,20 @@ export interface ServedLog {
   error(fields: { err: unknown }, message: string): void
 }
 
-/** Throws what `openDataDirectory` throws. */
+/** Throws what `openData` throws. */
 export function openServedData(
   options: Omit<OpenDataOptions, 'warn' | 'inform'>,
   settings: ServedSettings,
   log: ServedLog,
 ): Promise<OpenData> {
   return opening(async (opened) => {
-    const data = await openDataDirectory({
+    const data = await openData({
       ...options,
       warn: (message) => log.warn(message),
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    opened.add(startJobsOf(data.backend, settings, log))
+    if (options.metadata === undefined) opened.add(startJobsOf(data.backend, settings, log))
     return { ...data, close: opened.close }
   })
 }

@@ -74,7 +74,8 @@ export const createBucketOperation = defineOperation({
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
     const location = resolveLocation(locationConstraint, (name) => backend.blobs.hasLocation(name))
-    if (location === undefined) {
+    // With metadata in PostgreSQL, nothing lies in the data directory, so there may be no default location.
+    if (location === undefined || !backend.blobs.hasLocation(location)) {
       throw invalidLocation(
         locationConstraint ?? '',
         backend.blobs.locations.map(({ name }) => name),

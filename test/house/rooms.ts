@@ -208,8 +208,6 @@ const adapters: Readonly<Record<string, readonly string[]>> = {
 
 /** Started or imported from outside src/. */
 const entryPoints = ['index.ts', 'cli/main.ts', 'threads/thread.ts']
-/** Until several gateways share a database (docs/adr/0042). */
-const notYetWired = ['kv/postgres.ts']
 
 const isIn = (path: string, places: readonly string[]): boolean =>
   places.some((place) => path === place || ((place === '' || place.endsWith('/')) && path.startsWith(place)))
@@ -281,7 +279,6 @@ export function findImportCycles(files: readonly SourceFile[]): string[] {
 export function findUnimported(files: readonly SourceFile[], outside: readonly string[]): string[] {
   const imported = new Set([
     ...entryPoints,
-    ...notYetWired,
     ...outside,
     ...files.flatMap((file) => file.imports.map((it) => it.target)),
   ])
