@@ -233,6 +233,8 @@ export const limits = {
   /** How long a process that starts waits for the database of the metadata, and how long between two attempts. */
   metadataPatienceMs: 10_000,
   metadataRetryMs: 250,
+  /** How often a server checks whether that database answers. */
+  metadataLookMs: 500,
 
   /** The size of a piece of a metadata snapshot before it is packed. */
   snapshotPieceBytes: 4 * MiB,

@@ -21,6 +21,8 @@ export interface Instance {
   dataPath: string
   accounts: readonly Account[]
   identities: ServedIdentities
+  /** See `OpenData`. */
+  metadataAnswers(): boolean
   shownKey: ShownKey
   /** The file that keeps the root account's key when the configuration names none. */
   credentialsFile: string
@@ -64,6 +66,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       dataPath: data.directory.path,
       accounts,
       identities,
+      metadataAnswers: data.metadataAnswers,
       shownKey,
       credentialsFile: data.directory.credentials,
       close: opened.close,

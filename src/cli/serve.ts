@@ -136,6 +136,7 @@ async function startServing(
     backend,
     credentials,
     accountBlocks: openAccountBlocks(identities, configuration),
+    metadataAnswers: instance.metadataAnswers,
     log,
   })
   keyPairFiles?.watch(endpoint.renewTls)

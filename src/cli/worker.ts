@@ -92,7 +92,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    const { backend } = data
+    const { backend, metadataAnswers } = data
     const { accounts } = configuration
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
@@ -100,7 +100,15 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     identities.tellOthers(() => new Promise(() => {}))
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
-    const port = openS3Port({ ...configuration, keyPair, backend, credentials, accountBlocks, log })
+    const port = openS3Port({
+      ...configuration,
+      keyPair,
+      backend,
+      credentials,
+      accountBlocks,
+      metadataAnswers,
+      log,
+    })
     opened.add(port.close)
     const renew = ({ accounts: renewed, logFile }: Renewal): void => {
       identities.renewAccounts(renewed)

@@ -31,6 +31,8 @@ export interface AdminEndpointOptions {
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
+  /** See `OpenData`. */
+  metadataAnswers(): boolean
   /** The server's state. `undefined`: it does not serve S3 yet, or no longer. */
   serving(): Omit<ServerInfo, 'region'> | undefined
   log: Logger
@@ -54,7 +56,7 @@ const bounds = {
 
 /** Throws `ListenFailed`. */
 export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AdminEndpoint> {
-  const { listen, backend, identities, oidc, region, keyPair, serving, log } = options
+  const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials, verbs } = identities
   const accountBlocks = openAccountBlocks(identities, options)
   const { sessions } = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock })
@@ -70,7 +72,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
     region,
     secure,
     clock: systemClock,
-    readiness: () => readinessOf(backend.blobs.locations, serving() !== undefined),
+    readiness: () => readinessOf(backend.blobs.locations, serving() !== undefined && metadataAnswers()),
     changed: (change: AdminChange) => log.info(change, 'changed through the admin port'),
   })
   const logged = { clock: systemClock, log: logRequests(log), tls: keyPair, bounds, faults: faultsInJson }

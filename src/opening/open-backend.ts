@@ -21,6 +21,8 @@ export interface OpenData extends OpenStore {
   directory: HostDirectory
   /** The id with which worker processes join. */
   instanceId: string
+  /** Whether the metadata answered when it was last asked. */
+  metadataAnswers(): boolean
 }
 
 export interface OpenDataOptions {

@@ -112,6 +112,7 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       ),
       directory,
       instanceId: lock.id,
+      metadataAnswers: () => true,
       close: opened.close,
     }
   })

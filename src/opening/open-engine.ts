@@ -1,12 +1,13 @@
 /** Picks and opens the metadata engine, and tells it how to verify the records of each room. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { databaseName, type SharedMetadata } from '../config/metadata-options.ts'
+import type { SharedMetadata } from '../config/metadata-options.ts'
 import { isSealed, systemPrefix } from '../instance/sealed-record.ts'
 import { type Key, type Kv, KvUnavailable } from '../kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../kv/lmdb.ts'
 import { limits } from '../limits.ts'
 import { isWholeRecord } from '../records/whole-records.ts'
+import { MetadataUnreachable } from './metadata-failures.ts'
 
 export interface SharedEngineOptions extends SharedMetadata {
   /** How long to wait for a database that can't be reached. */
@@ -38,29 +39,6 @@ async function loadPostgres(): Promise<typeof import('../kv/postgres.ts')> {
     if (!isMissing) throw error
     throw new ConfigurationError('metadata in PostgreSQL needs a package that is not installed: npm install pg')
   }
-}
-
-/** The database did not answer. The message names it, without its password, and says why. */
-export class MetadataUnreachable extends Error {
-  constructor(url: string, cause: unknown) {
-    super(`the metadata database ${databaseName(url)} cannot be reached: ${reasonOf(cause)}`, { cause })
-    this.name = 'MetadataUnreachable'
-  }
-}
-
-/** The metadata in the database can't be used as it is. The message says why, and what to do about it. */
-export class SharedMetadataRefused extends Error {
-  constructor(url: string, reason: string) {
-    super(`the metadata in ${databaseName(url)} ${reason}`)
-    this.name = 'SharedMetadataRefused'
-  }
-}
-
-/** Each host of the URL has a reason of its own. */
-function reasonOf(cause: unknown): string {
-  if (cause instanceof AggregateError && cause.message === '')
-    return [...new Set(cause.errors.map(reasonOf))].join('; ')
-  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** Throws `MetadataDamaged`. */

@@ -16,6 +16,8 @@ import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { unfinishedCommand } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import { SharedMetadataRefused } from './metadata-failures.ts'
+import { watchMetadata } from './metadata-watch.ts'
 import {
   backendOver,
   type OpenData,
@@ -24,7 +26,7 @@ import {
   type OpenMetadataOptions,
   openErasureCodeOnce,
 } from './open-backend.ts'
-import { openSharedEngine, SharedMetadataRefused } from './open-engine.ts'
+import { openSharedEngine } from './open-engine.ts'
 import { openPlacement } from './open-placement.ts'
 
 type Shared<Options> = Omit<Options, 'metadata'> & { metadata: SharedMetadata }
@@ -67,7 +69,9 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     const erasureCode = openErasureCodeOnce(options)
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
     const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened)
-    return { backend, directory, instanceId: workerOf ?? '', close: opened.close }
+    const watch = watchMetadata(kv, { warn })
+    opened.add(watch.stop)
+    return { backend, directory, instanceId: workerOf ?? '', metadataAnswers: watch.answers, close: opened.close }
   })
 }
 
