@@ -270,6 +270,10 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** How long a member of shared metadata may write after it has last renewed its lease. */
+  memberLeaseMs: 10_000,
+  /** A clock that differs from the database's by more than this is reported. */
+  clockDifferenceMs: 1_000,
   /** Starts that the metadata recognises when it finds their names in a store. */
   startsRemembered: 1000,
   predecessorsMax: 64,
