@@ -15,6 +15,7 @@ import { MetadataUnreachable, SharedMetadataRefused } from '../opening/metadata-
 import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
 import { AdminRefused } from './admin-client.ts'
 import { WorkerFailed } from './crew.ts'
+import { MembersAtWork } from './maintainer-post.ts'
 
 const expected = [
   AdminRefused,
@@ -25,6 +26,7 @@ const expected = [
   KeyRingBusy,
   KeyRingRefused,
   ListenFailed,
+  MembersAtWork,
   MetadataDamaged,
   MetadataUnreachable,
   PlacementRefused,

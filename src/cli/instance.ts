@@ -11,6 +11,7 @@ import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
+import { urlOf } from '../opening/endpoint.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
@@ -47,6 +48,7 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       {
         path: configuration.data,
         metadata: configuration.metadata,
+        address: addressOf(configuration),
         create: true,
         keys: configuration,
         placement: configuration.placement,
@@ -72,6 +74,12 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       close: opened.close,
     }
   })
+}
+
+/** `undefined`: the system picks the port. */
+function addressOf({ publicEndpoints: [first], listen, tls }: Configuration): string | undefined {
+  if (first !== undefined || listen.port === 0) return first
+  return urlOf(listen.host, listen.port, { secure: tls !== undefined })
 }
 
 export async function accountsOf(

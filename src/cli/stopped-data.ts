@@ -3,9 +3,16 @@ import { openData, openMetadata } from '../opening/open.ts'
 import type { OpenData, OpenDataOptions, OpenMetadata } from '../opening/open-backend.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
+import { asOnlyMaintainer } from './maintainer-post.ts'
 
-/** Closes the directory when `use` has settled. Throws `InstanceInUse` while a server runs on it. */
+/** Closes the directory when `use` has settled. Throws `InstanceInUse` or `MembersAtWork` while a server runs on the metadata. */
 export function withStoppedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
+  const isShared = invocation.configuration.metadata !== undefined
+  return withData(invocation, {}, (data) => (isShared ? asOnlyMaintainer(data, use) : use(data)))
+}
+
+/** Opens shared metadata and its stores beside any servers. What `use` writes to stores is safe only under the post of `OpenData.maintain`. */
+export function withSharedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, {}, use)
 }
 

@@ -21,7 +21,11 @@ export interface MetadataValues {
   metadataConnections: number
 }
 
-const urlPattern = /^postgres(?:ql)?:\/\/(?:[^@/?#]*@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?[^#]*)?$/
+const host = String.raw`(?:[\w.%-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`
+/** Hosts and database have no characters that a password with an unencoded `/` or `@` would put there, so `databaseName` never shows a part of one. */
+const urlPattern = new RegExp(
+  String.raw`^postgres(?:ql)?://(?:[^@/?#\s]*@)?((?:${host}(?:,${host})*)?)(?:/([^@:/?#\s]*))?(?:\?[^#\s]*)?$`,
+)
 
 /** The URL of a database. The error does not quote it. */
 const databaseUrl: Kind<string> = {

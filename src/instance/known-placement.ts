@@ -1,7 +1,7 @@
 /** The stores and locations that the metadata knows, and how a changed configuration changes them. Pure, except for reading and saving the record. */
 import { z } from 'zod'
 import type { LocationPolicy } from '../blobs/location-policy.ts'
-import type { LocationSettings } from '../config/locations.ts'
+import type { LocationSettings, Placement } from '../config/locations.ts'
 import type { Kv, Version } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
@@ -66,6 +66,17 @@ export function nextLocations(
       const unchanged = before !== undefined && canonical(before.policy) === canonical(wanted)
       return [name, unchanged ? before : { version: (before?.version ?? 0) + 1, policy: wanted }]
     }),
+  )
+}
+
+/** Whether the metadata knows exactly these stores and locations. */
+export function knowsPlacement(known: KnownPlacement, { stores, locations }: Placement): boolean {
+  const next = nextLocations(known.locations, locations)
+  const names = stores.map(({ name }) => name).sort()
+  return (
+    JSON.stringify(names) === JSON.stringify(Object.keys(known.stores).sort()) &&
+    Object.keys(known.locations).length === locations.length &&
+    Object.entries(next).every(([name, { version }]) => known.locations[name]?.version === version)
   )
 }
 

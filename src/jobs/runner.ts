@@ -26,6 +26,8 @@ export interface JobsOptions {
   /** Age at which an open upload is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** See `TaskRunnerOptions`. */
+  isPassing?(error: unknown): boolean
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
   /** Called with the number of further uploads, blobs or shards that a step has processed. */

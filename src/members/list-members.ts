@@ -41,3 +41,8 @@ export async function listMembers(kv: Kv): Promise<ListedMember[]> {
   }
   return listed.sort((a, b) => a.sinceMs - b.sinceMs)
 }
+
+/** Whether it serves clients. A command ends by itself. */
+export function isServer({ kind }: Pick<ListedMember, 'kind'>): boolean {
+  return kind !== 'command'
+}

@@ -9,6 +9,8 @@ import type { SharedMetadata } from '../config/metadata-options.ts'
 import type { HostDirectory } from '../instance/data-directory.ts'
 import type { KeyRingSources } from '../instance/key-ring-file.ts'
 import type { Kv } from '../kv/kv.ts'
+import type { ListedMember } from '../members/list-members.ts'
+import type { Maintenance, Post } from '../members/membership.ts'
 import { openThreads } from '../threads/worker-threads.ts'
 import type { OpenPlacement } from './open-placement.ts'
 
@@ -17,7 +19,21 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
+/** What jobs and tasks work with, while this process is the one that runs them. */
+export interface Maintaining {
+  backend: Backend
+  /** Absent: no other process can run them. */
+  post?: Post
+}
+
 export interface OpenData extends OpenStore {
+  /**
+   * Calls `start` when this process is to run jobs and tasks: at once on one machine, else whenever it becomes the maintainer. Stops what it returned when
+   * another process is. Returns a function that stops it for good.
+   */
+  maintain(start: (maintaining: Maintaining) => Promise<Maintenance>): () => Promise<void>
+  /** The members of shared metadata, other than this one. Empty: there is none. */
+  others(): Promise<ListedMember[]>
   directory: HostDirectory
   /** The id with which worker processes join. */
   instanceId: string
@@ -34,6 +50,8 @@ export interface OpenDataOptions {
   keys: KeyRingSources
   /** Stores and locations other than those in the data directory. Absent: none. */
   placement?: Placement
+  /** Where clients reach the server, for lists of members. */
+  address?: string | undefined
   /** Id of the instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
   workerOf?: string
   /** This process only reads. It does not become the owner, and another process may be. */

@@ -3,7 +3,7 @@
 import type { Location } from '../blobs/blobs.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { closingStack, opening } from '../closing-stack.ts'
-import { unsharedKeys } from '../commits/backend.ts'
+import { type Backend, unsharedKeys } from '../commits/backend.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
@@ -105,11 +105,12 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       await kv.integrity.beginRun()
       opened.add(() => kv.integrity.endRun())
     }
+    const locations = [ownLocation(shards), ...placed.locations]
+    const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed, locations }, opened)
     return {
-      backend: backendOver(
-        { kv, clock, keys: ring, erasureCode, ...placed, locations: [ownLocation(shards), ...placed.locations] },
-        opened,
-      ),
+      backend,
+      maintain: (start) => maintainAlone(backend, start),
+      others: async () => [],
       directory,
       instanceId: lock.id,
       metadataAnswers: () => true,
@@ -126,6 +127,15 @@ async function joined(
   if (readOnly) return { id: '', owns: false, release: async () => {} }
   if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
   return { ...(await acquireInstanceLock(kv, path, clock, { yieldsOwnership })), owns: true }
+}
+
+/** The owner of a data directory runs its jobs from the start to the end. */
+export function maintainAlone(
+  backend: Backend,
+  start: Parameters<OpenData['maintain']>[0],
+): ReturnType<OpenData['maintain']> {
+  const started = start({ backend })
+  return async () => (await started).stop()
 }
 
 /** The location in the data directory. */

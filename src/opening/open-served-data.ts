@@ -1,11 +1,12 @@
 /** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
-import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
+import { KvUnavailable } from '../kv/kv.ts'
+import type { Maintenance } from '../members/membership.ts'
 import { openData } from './open.ts'
-import type { OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
-import { openMemoryData } from './open-data.ts'
+import type { Maintaining, OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
+import { maintainAlone, openMemoryData } from './open-data.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -33,7 +34,7 @@ export function openServedData(
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    if (options.metadata === undefined) opened.add(startJobsOf(data.backend, settings, log))
+    opened.add(data.maintain(async (maintaining) => startJobsOf(maintaining, settings, log)))
     return { ...data, close: opened.close }
   })
 }
@@ -47,14 +48,15 @@ export function openServedMemory(
   return opening(async (opened) => {
     const memory = openMemoryData(kmsKeys)
     opened.add(memory.close)
-    opened.add(startJobsOf(memory.backend, settings, log))
+    opened.add(maintainAlone(memory.backend, async (maintaining) => startJobsOf(maintaining, settings, log)))
     return { backend: memory.backend, close: opened.close }
   })
 }
 
-/** Returns a function that stops the jobs. */
-function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog): () => Promise<void> {
-  const jobs = startJobs({
+function startJobsOf({ backend, post }: Maintaining, settings: ServedSettings, log: ServedLog): Maintenance {
+  // Shared metadata answers again some time. Whoever watches it says so, once.
+  const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
+  return startJobs({
     backend,
     intervalMs: settings.reclaimIntervalMs,
     graceMs: settings.reclaimGraceMs,
@@ -63,8 +65,10 @@ function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog)
     repairBytesPerSecond: settings.repairBytesPerSecond,
     scrubBytesPerSecond: settings.scrubBytesPerSecond,
     tasks: taskKinds(backend, settings),
-    onError: (error) => log.error({ err: error }, 'a background job failed'),
+    isPassing,
+    onError: (error) => {
+      if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
+    },
     warn: (message) => log.warn(message),
   })
-  return () => jobs.stop()
 }

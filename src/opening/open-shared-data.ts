@@ -1,4 +1,5 @@
 /** Opens data whose metadata is in PostgreSQL, and whose stores several hosts reach, in visible order. */
+import { hostname } from 'node:os'
 import { systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
@@ -11,11 +12,16 @@ import {
   metadataIdOf,
   prepareHostDirectory,
 } from '../instance/data-directory.ts'
-import { openKeyRing } from '../instance/key-ring-file.ts'
+import { openKeyRing, remembersKeys } from '../instance/key-ring-file.ts'
+import { knowsPlacement, readKnownPlacement } from '../instance/known-placement.ts'
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
+import { settlingAlone } from '../instance/one-at-a-time.ts'
 import { unfinishedCommand } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
+import { joinMembers } from '../members/join-members.ts'
+import { isServer, listMembers } from '../members/list-members.ts'
+import type { Membership } from '../members/membership.ts'
 import { SharedMetadataRefused } from './metadata-failures.ts'
 import { watchMetadata } from './metadata-watch.ts'
 import {
@@ -31,63 +37,101 @@ import { openPlacement } from './open-placement.ts'
 
 type Shared<Options> = Omit<Options, 'metadata'> & { metadata: SharedMetadata }
 
-const clock = systemClock
-
-/** Opens only the metadata, beside any servers. Throws `DataDirectoryRefused`, `MetadataUnreachable`, `ConfigurationRefused`. */
+/** Opens only the metadata, beside any servers. Throws `DataDirectoryRefused`, `SharedMetadataRefused`, `MetadataUnreachable`, `ConfigurationRefused`. */
 export function openSharedMetadata(options: Shared<OpenMetadataOptions>): Promise<OpenMetadata> {
   return opening(async (opened) => {
-    const { kv, directory } = await openEngineOf({ ...options, create: false }, opened)
-    return { kv, clock, directory, isServed: async () => false, close: opened.close }
+    const { directory, membership } = await join({ ...options, create: false }, opened)
+    const { kv, clock } = membership
+    const isServed = async (): Promise<boolean> => (await listMembers(kv)).some(isServer)
+    return { kv, clock, directory, isServed, close: opened.close }
   })
 }
 
-/** Throws `DataDirectoryRefused`, `MetadataUnreachable`, `ConfigurationRefused`, `ConfigurationError`, `PlacementRefused`, `KeyRingRefused`. */
+/** Throws what `openSharedMetadata` throws, `ConfigurationError`, `PlacementRefused` and `KeyRingRefused`. */
 export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenData> {
-  const { create, keys, placement = { stores: [], locations: [] }, workerOf, readOnly = false, warn } = options
+  const { create, keys, placement = { stores: [], locations: [] }, workerOf, warn } = options
   return opening(async (opened) => {
     if (create) requireLocation(placement)
-    const { kv, directory } = await openEngineOf(options, opened)
-    const decides = workerOf === undefined && !readOnly
-    const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: decides, clock })
-    const claims = decides ? (await recordStart(kv, clock, directory.path)).claims : undefined
+    const { directory, membership } = await join(options, opened)
+    const { id, kv, clock } = membership
+    const { ring, placed } = await settled(membership, placement, create, async () => {
+      const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock })
+      const decides = workerOf === undefined && options.readOnly !== true
+      const claims = decides ? (await recordStart(kv, clock, directory.path)).claims : undefined
+      const placed = await openPlacement(
+        kv,
+        {
+          configured: placement,
+          owner: create,
+          firstOpener: false,
+          ownership: { claimant: async () => ({ ...(await readClaimant(kv)), claims }) },
+          adopt: create || workerOf !== undefined,
+          dryRun: options.dryRun,
+          clock,
+          warn,
+        },
+        opened,
+      )
+      return { ring, placed }
+    })
     if (create) await settleHost(kv, directory)
-    const serves = create || workerOf !== undefined
-    const placed = await openPlacement(
-      kv,
-      {
-        configured: placement,
-        owner: decides,
-        firstOpener: false,
-        ownership: { claimant: async () => ({ ...(await readClaimant(kv)), claims }) },
-        adopt: serves,
-        dryRun: options.dryRun,
-        clock,
-        warn,
-      },
-      opened,
-    )
     const erasureCode = openErasureCodeOnce(options)
+    const serves = create || workerOf !== undefined
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
     const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened)
     const watch = watchMetadata(kv, { warn })
     opened.add(watch.stop)
-    return { backend, directory, instanceId: workerOf ?? '', metadataAnswers: watch.answers, close: opened.close }
+    return {
+      backend,
+      directory,
+      instanceId: id,
+      metadataAnswers: watch.answers,
+      maintain: (start) => membership.maintain((post) => start({ backend: { ...backend, kv: post.kv }, post })),
+      others: async () => (await listMembers(kv)).filter((member) => member.id !== id),
+      close: opened.close,
+    }
   })
 }
 
-async function openEngineOf(
-  { path, metadata, create, warn }: Shared<Pick<OpenDataOptions, 'path' | 'metadata' | 'create' | 'warn'>>,
+/** What a start on new metadata makes, and what a changed configuration changes, one server makes at a time. */
+async function settled<T>(
+  membership: Membership,
+  placement: Placement,
+  creates: boolean,
+  open: () => Promise<T>,
+): Promise<T> {
+  const { kv } = membership
+  const { known } = await readKnownPlacement(kv)
+  const isSettled = knowsPlacement(known, placement) && (await remembersKeys(kv))
+  return isSettled || !creates ? open() : settlingAlone(membership, open)
+}
+
+/** Opens the metadata, and makes this process a member. */
+async function join(
+  options: Shared<Pick<OpenDataOptions, 'path' | 'metadata' | 'create' | 'workerOf' | 'address' | 'onFatal' | 'warn'>>,
   opened: ClosingStack,
-): Promise<{ kv: Kv; directory: HostDirectory }> {
+): Promise<{ membership: Membership; directory: HostDirectory }> {
+  const { path, metadata, create, workerOf, address, onFatal, warn } = options
   const directory = await prepareHostDirectory(path, { create })
-  const kv = await openSharedEngine({ ...metadata, patienceMs: limits.metadataPatienceMs, warn })
-  opened.add(() => kv.close())
+  // What an operator should change about the database, servers say.
+  const advise = create ? warn : () => {}
+  const engine = await openSharedEngine({ ...metadata, patienceMs: limits.metadataPatienceMs, warn: advise })
+  opened.add(() => engine.close())
+  await refuseUnusable(engine, metadata.url)
+  const kind = workerOf !== undefined ? 'worker' : create ? 'server' : 'command'
+  const who = { kind, host: hostname(), pid: process.pid, address } as const
+  const membership = await joinMembers(engine, { ...who, clock: systemClock, onFatal, warn })
+  opened.add(() => membership.leave())
+  // Once more: a command that moves or fills the metadata marks it first, and then looks for members.
+  await refuseUnusable(engine, metadata.url)
+  await refuseOtherMetadata(engine, path)
+  return { membership, directory }
+}
+
+async function refuseUnusable(kv: Kv, url: string): Promise<void> {
   const unfinished = await unfinishedCommand(kv)
-  if (unfinished !== undefined) {
-    throw new SharedMetadataRefused(metadata.url, `is incomplete: holdfast ${unfinished} did not finish. Run it again`)
-  }
-  await refuseOtherMetadata(kv, path)
-  return { kv, directory }
+  if (unfinished === undefined) return
+  throw new SharedMetadataRefused(url, `is incomplete: holdfast ${unfinished} did not finish. Run it again`)
 }
 
 /** There is no store in the data directory, so a bucket has no place without a configured location. */
