@@ -1,11 +1,11 @@
 /** The composition root: the only place that picks engines and adapters. Opens them in visible order. Parses no options and handles no signals. */
 
-import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { type ClosingStack, closingStack, opening } from '../closing-stack.ts'
 import { type Backend, type KeysInUse, unsharedKeys } from '../commits/backend.ts'
-import type { Placement } from '../config/locations.ts'
+import { ownPlacement, type Placement } from '../config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
@@ -22,6 +22,7 @@ import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
 import { openThreads } from '../threads/worker-threads.ts'
 import { openEngine } from './open-engine.ts'
 import { type OpenPlacement, openPlacement } from './open-placement.ts'
+import type { SharedPlacement } from './shared-placement.ts'
 
 export interface OpenStore {
   backend: Backend
@@ -32,6 +33,8 @@ export interface OpenData extends OpenStore {
   directory: DataDirectory
   /** The id with which worker processes join. */
   instanceId: string
+  /** Where several servers share the metadata: this process among them. */
+  shared?: SharedPlacement
 }
 
 export interface OpenDataOptions {
@@ -121,7 +124,7 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       kv,
       // Only a start that may create a data directory, or its worker, may take over a changed configuration and so make stores.
       {
-        configured: options.placement ?? { stores: [], locations: [] },
+        configured: options.placement ?? ownPlacement,
         owner,
         ownership,
         adopt: options.create || options.workerOf !== undefined,
@@ -175,11 +178,11 @@ interface Placed extends OpenPlacement {
   erasureCode?: () => ErasureCode
 }
 
-const nothingPlaced: Placed = { locations: [], stores: [] }
+const nothingPlaced: Placed = { locations: [], stores: [], defaultLocation: ownLocation }
 
 function storeOver(kv: Kv, shards: ShardStore, keys: KeysInUse, opened: ClosingStack, placed = nothingPlaced): Backend {
   const { locations, stores, ...coding } = placed
-  const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
+  const inDataDirectory: Location = { name: ownLocation, version: 1, scheme: 'replica', stores: [shards] }
   const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })
   const threads = openThreads()
   opened.add(() => threads.close())
