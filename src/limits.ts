@@ -178,6 +178,10 @@ export const limits = {
   // Stores and locations.
   storesMax: 256,
   locationShardsMax: 32,
+  /** Earlier definitions of a location that the metadata remembers. */
+  formerDefinitionsMax: 16,
+  /** How often a process looks for changed locations where the metadata is shared. */
+  placementLookMs: 1_000,
   /** Errors in a row after which a store is left out. */
   storeErrorsMax: 3,
   storeProbeMs: 5_000,

@@ -1,5 +1,6 @@
 /** `holdfast locations claim`: lets an operator assign a store to this metadata, no matter which metadata used it last. */
 
+import { ownLocation } from '../blobs/location-policy.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
@@ -10,8 +11,6 @@ import type { OpenMetadata } from '../opening/open-backend.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
-
-const inDataDirectory = 'default'
 
 export async function claimStore(invocation: Invocation, name: string): Promise<number> {
   const { json, print, notice } = invocation
@@ -38,7 +37,7 @@ async function knownStore(
   { kv, defaultStore }: OpenMetadata,
   name: string,
 ): Promise<{ settings: StoreSettings; knows: string }> {
-  const isDefault = name === inDataDirectory && defaultStore !== undefined
+  const isDefault = name === ownLocation && defaultStore !== undefined
   const settings: StoreSettings | undefined = isDefault
     ? { name, domain: name, type: 'directory', path: defaultStore }
     : configuration.placement.stores.find((store) => store.name === name)

@@ -77,9 +77,8 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
 }
 
 /** `undefined`: the system picks the port. */
-function addressOf({ publicEndpoints: [first], listen, tls }: Configuration): string | undefined {
-  if (first !== undefined || listen.port === 0) return first
-  return urlOf(listen.host, listen.port, { secure: tls !== undefined })
+function addressOf({ listen, tls }: Configuration): string | undefined {
+  return listen.port === 0 ? undefined : urlOf(listen.host, listen.port, { secure: tls !== undefined })
 }
 
 export async function accountsOf(

@@ -6,7 +6,7 @@ import { ConfigurationError } from './configuration-error.ts'
 import { checkHostNames } from './host-names.ts'
 import { keyRingOf } from './key-ring.ts'
 import type { AdminAddress } from './kinds.ts'
-import { type Placement, refuseStoresAround } from './locations.ts'
+import { type Placement, refuseStoresAround, requireLocation } from './locations.ts'
 import { metadataOf, type SharedMetadata } from './metadata-options.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
@@ -41,7 +41,9 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const settings = settingsOf(sources, toml)
   const fromAws = parse(options.rootFromAwsEnv, required('rootFromAwsEnv', sources, toml))
   const root = accessKeyOf(sources.environment, { fromAws })
-  const placement = toml?.placement ?? { stores: [], locations: [] }
+  const { defaultLocation } = settings
+  const placement = { ...(toml?.placement ?? { stores: [], locations: [] }), defaultLocation }
+  requireLocation(placement.locations, defaultLocation, 'defaultLocation: ')
   refuseStoresAround(placement.stores, settings.data)
   checkHostNames(settings)
   return {
@@ -65,6 +67,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
   return {
     data: value('data'),
     metadata: sharedMetadataOf(sources, toml),
+    defaultLocation: value('defaultLocation'),
     listen: value('listen'),
     adminListen: adminAddressOf(sources, toml),
     domains: value('domains'),

@@ -13,6 +13,7 @@ import type { ListedMember } from '../members/list-members.ts'
 import type { Maintenance, Post } from '../members/membership.ts'
 import { openThreads } from '../threads/worker-threads.ts'
 import type { OpenPlacement } from './open-placement.ts'
+import type { SharedPlacement } from './shared-placement.ts'
 
 export interface OpenStore {
   backend: Backend
@@ -32,6 +33,8 @@ export interface OpenData extends OpenStore {
    * another process is. Returns a function that stops it for good.
    */
   maintain(start: (maintaining: Maintaining) => Promise<Maintenance>): () => Promise<void>
+  /** This process among those that share the metadata. Absent: no other server uses it. */
+  shared?: SharedPlacement
   /** The members of shared metadata, other than this one. Empty: there is none. */
   others(): Promise<ListedMember[]>
   directory: HostDirectory

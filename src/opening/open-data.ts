@@ -1,9 +1,10 @@
 /** Opens the data directory of one machine, or memory: metadata, the default store, the stores of locations, in visible order. Parses no options and handles no signals. */
 
-import type { Location } from '../blobs/blobs.ts'
+import { type Location, ownLocation } from '../blobs/blobs.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { closingStack, opening } from '../closing-stack.ts'
 import { type Backend, unsharedKeys } from '../commits/backend.ts'
+import { ownPlacement } from '../config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
@@ -39,7 +40,10 @@ export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
   opened.add(() => kv.close())
   opened.add(() => shards.close())
   const keys = unsharedKeys(madeKeyRing(kmsKeys))
-  const backend = backendOver({ kv, clock, keys, locations: [ownLocation(shards)], stores: [] }, opened)
+  const backend = backendOver(
+    { kv, clock, keys, locations: [locationOver(shards)], stores: [], defaultLocation: ownLocation },
+    opened,
+  )
   return { backend, close: opened.close }
 }
 
@@ -87,9 +91,8 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       kv,
       // Only a start that may create a data directory, or its worker, may take over a changed configuration and so make stores.
       {
-        configured: options.placement ?? { stores: [], locations: [] },
+        configured: options.placement ?? ownPlacement,
         owner,
-        firstOpener: owner,
         ownership,
         adopt: options.create || options.workerOf !== undefined,
         dryRun: options.dryRun,
@@ -105,7 +108,7 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       await kv.integrity.beginRun()
       opened.add(() => kv.integrity.endRun())
     }
-    const locations = [ownLocation(shards), ...placed.locations]
+    const locations = [locationOver(shards), ...placed.locations]
     const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed, locations }, opened)
     return {
       backend,
@@ -139,8 +142,8 @@ export function maintainAlone(
 }
 
 /** The location in the data directory. */
-function ownLocation(shards: ShardStore): Location {
-  return { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
+function locationOver(shards: ShardStore): Location {
+  return { name: ownLocation, version: 1, scheme: 'replica', stores: [shards] }
 }
 
 function madeKeyRing(kmsKeys: readonly string[]): KeyRing {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import type { Placement } from '../config/locations.ts'
+import { ownPlacement, type Placement } from '../config/locations.ts'
 import type { SharedMetadata } from '../config/metadata-options.ts'
 import {
   DataDirectoryRefused,
@@ -34,6 +34,7 @@ import {
 } from './open-backend.ts'
 import { openSharedEngine } from './open-engine.ts'
 import { openPlacement } from './open-placement.ts'
+import type { SharedPlacement } from './shared-placement.ts'
 
 type Shared<Options> = Omit<Options, 'metadata'> & { metadata: SharedMetadata }
 
@@ -49,11 +50,12 @@ export function openSharedMetadata(options: Shared<OpenMetadataOptions>): Promis
 
 /** Throws what `openSharedMetadata` throws, `ConfigurationError`, `PlacementRefused` and `KeyRingRefused`. */
 export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenData> {
-  const { create, keys, placement = { stores: [], locations: [] }, workerOf, warn } = options
+  const { create, keys, placement = ownPlacement, workerOf, warn } = options
   return opening(async (opened) => {
     if (create) requireLocation(placement)
     const { directory, membership } = await join(options, opened)
     const { id, kv, clock } = membership
+    const shared = sharedPlacementOf(membership, options)
     const { ring, placed } = await settled(membership, placement, create, async () => {
       const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock })
       const decides = workerOf === undefined && options.readOnly !== true
@@ -63,12 +65,12 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
         {
           configured: placement,
           owner: create,
-          firstOpener: false,
           ownership: { claimant: async () => ({ ...(await readClaimant(kv)), claims }) },
           adopt: create || workerOf !== undefined,
           dryRun: options.dryRun,
           clock,
           warn,
+          shared,
         },
         opened,
       )
@@ -85,12 +87,22 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
       backend,
       directory,
       instanceId: id,
+      shared,
       metadataAnswers: watch.answers,
       maintain: (start) => membership.maintain((post) => start({ backend: { ...backend, kv: post.kv }, post })),
       others: async () => (await listMembers(kv)).filter((member) => member.id !== id),
       close: opened.close,
     }
   })
+}
+
+/** This process, as others see it who share the placement. */
+function sharedPlacementOf(
+  { id, kv }: Membership,
+  { address, warn, inform }: Pick<OpenDataOptions, 'address' | 'warn' | 'inform'>,
+): SharedPlacement {
+  const living = async (): Promise<ReadonlySet<string>> => new Set((await listMembers(kv)).map((member) => member.id))
+  return { member: id, host: hostname(), address: address ?? ':0', living, warn, inform }
 }
 
 /** What a start on new metadata makes, and what a changed configuration changes, one server makes at a time. */
@@ -139,6 +151,8 @@ function requireLocation({ locations }: Placement): void {
   if (locations.length > 0) return
   throw new ConfigurationError(
     `metadata in PostgreSQL needs stores that every server reaches, and a location over them. Write into the configuration file, for instance:
+
+defaultLocation = "shared"
 
 [stores.shared]
 type = "directory"

@@ -73,9 +73,8 @@ export const createBucketOperation = defineOperation({
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
-    const location = resolveLocation(locationConstraint, (name) => backend.blobs.hasLocation(name))
-    // With metadata in PostgreSQL, nothing lies in the data directory, so there may be no default location.
-    if (location === undefined || !backend.blobs.hasLocation(location)) {
+    const location = await resolveLocation(locationConstraint, backend.blobs)
+    if (location === undefined) {
       throw invalidLocation(
         locationConstraint ?? '',
         backend.blobs.locations.map(({ name }) => name),

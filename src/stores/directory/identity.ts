@@ -132,7 +132,8 @@ async function createStore({ fs, layout, clock, ownership }: Opening): Promise<v
 
 async function requireVacant(fs: Fs, layout: Layout): Promise<void> {
   for (const name of (await unlessMissing(fs.list(layout.root))) ?? []) {
-    if (unfinishedIdentity.test(name)) await fs.unlink(`${layout.root}/${name}`)
+    // Another process that makes the same store may have removed it.
+    if (unfinishedIdentity.test(name)) await unlessMissing(fs.unlink(`${layout.root}/${name}`))
     else if (!isOurs(name) && !(await isEmptyRootDirectory(fs, layout, name))) {
       throw new Error(
         `${layout.root} is not empty (${name}) and holds no ${identityName}: no store is made over other data`,
