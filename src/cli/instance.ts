@@ -62,6 +62,8 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     const { backend } = data
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
+    // Other servers can't be told of a change. They know it when their lease is over.
+    if (configuration.metadata !== undefined) identities.tellOthers(() => new Promise(() => {}))
     return {
       id: data.instanceId,
       backend,
