@@ -3,7 +3,7 @@ import type { ByteSource } from '../byte-source.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { NewShard, ShardRange, ShardStore } from '../stores/shard-store.ts'
+import type { MaintenancePost, NewShard, ShardRange, ShardStore } from '../stores/shard-store.ts'
 import { BlobUnreadable, copyBlob, type Pace } from './copy-blob.ts'
 import { type ErasureCode, openErasureCode } from './erasure/code.ts'
 import { type Location, type LocationState, manifestIn, type Placing, placingOf, stateOf } from './location.ts'
@@ -32,8 +32,11 @@ export interface Blobs {
    * Errors: `ShardMissing`, `ShardDamaged`; ServiceUnavailable while no store with a readable shard can be reached.
    */
   read(manifest: Manifest, range: ShardRange, damaged?: () => void): Promise<ByteSource>
-  /** Deletes the shards of blobs that no record references, now or later. Resolves with the shards that could not be deleted yet because their stores are out of use. */
-  remove(manifests: readonly Manifest[]): Promise<Manifest[]>
+  /**
+   * Deletes the shards of blobs that no record references, now or later. Resolves with the shards that could not be deleted yet because their stores are out of use.
+   * `post`: as for `ShardStore.delete`. Errors: `StoreFenced`.
+   */
+  remove(manifests: readonly Manifest[], post?: MaintenancePost): Promise<Manifest[]>
   /** Verifies every shard by reading all of it. Changes nothing. */
   inspect(manifest: Manifest, looking?: InspectOptions): Promise<Pick<InspectedShard, 'shard' | 'state'>[]>
   /** The manifest, rewritten for the location's current version, if the shards already match it. `undefined`: they don't, so `copy` is needed. */
@@ -101,7 +104,7 @@ export function openBlobs(given: readonly Location[], options: BlobsOptions = {}
       return writeBlob(placing, blob, context)
     },
     read: (manifest, range, damaged = () => {}) => readBlob(manifest, range, damaged, context),
-    remove: (manifests) => removeBlobs(manifests, members),
+    remove: (manifests, post) => removeBlobs(manifests, members, post),
     inspect: (manifest, looking = {}) => inspectShards(manifest, { member, reading: context, looking }),
     restore: (manifest, looking = {}) => restoreBlob(manifest, locations.get(manifest.location), looking, context),
     adopted: (name, manifest) => {
