@@ -89,11 +89,12 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
-  const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
+  const queued = await withReadOnlyData(invocation, async ({ backend, directory, shared }) => {
     const claimant = await recordStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {
       clock: systemClock,
       warn: notice,
+      member: shared?.member,
       ownership: { claimant: async () => claimant },
     })
   })

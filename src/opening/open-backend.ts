@@ -11,6 +11,7 @@ import type { KeyRingSources } from '../instance/key-ring-file.ts'
 import type { Kv } from '../kv/kv.ts'
 import type { ListedMember } from '../members/list-members.ts'
 import type { Maintenance, Post } from '../members/membership.ts'
+import type { IsGone } from '../stores/shard-store.ts'
 import { openThreads } from '../threads/worker-threads.ts'
 import type { OpenPlacement } from './open-placement.ts'
 import type { SharedPlacement } from './shared-placement.ts'
@@ -23,7 +24,7 @@ export interface OpenStore {
 /** What jobs and tasks work with, while this process is the one that runs them. */
 export interface Maintaining {
   backend: Backend
-  /** Absent: no other process can run them. */
+  /** Absent: no other process can run them. The backend's metadata and stores are changed under it. */
   post?: Post
 }
 
@@ -33,6 +34,8 @@ export interface OpenData extends OpenStore {
    * another process is. Returns a function that stops it for good.
    */
   maintain(start: (maintaining: Maintaining) => Promise<Maintenance>): () => Promise<void>
+  /** Whether a member of shared metadata can never write again. Absent: there are no other members. */
+  isGone?: IsGone
   /** This process among those that share the metadata. Absent: no other server uses it. */
   shared?: SharedPlacement
   /** The members of shared metadata, other than this one. Empty: there is none. */

@@ -4,6 +4,7 @@ import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
 import { KvUnavailable } from '../kv/kv.ts'
 import type { Maintenance } from '../members/membership.ts'
+import type { IsGone } from '../stores/shard-store.ts'
 import { openData } from './open.ts'
 import type { Maintaining, OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
 import { maintainAlone, openMemoryData } from './open-data.ts'
@@ -34,7 +35,7 @@ export function openServedData(
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    opened.add(data.maintain(async (maintaining) => startJobsOf(maintaining, settings, log)))
+    opened.add(data.maintain(async (maintaining) => startJobsOf(maintaining, data.isGone, settings, log)))
     return { ...data, close: opened.close }
   })
 }
@@ -48,16 +49,22 @@ export function openServedMemory(
   return opening(async (opened) => {
     const memory = openMemoryData(kmsKeys)
     opened.add(memory.close)
-    opened.add(maintainAlone(memory.backend, async (maintaining) => startJobsOf(maintaining, settings, log)))
+    opened.add(maintainAlone(memory.backend, async (maintaining) => startJobsOf(maintaining, undefined, settings, log)))
     return { backend: memory.backend, close: opened.close }
   })
 }
 
-function startJobsOf({ backend, post }: Maintaining, settings: ServedSettings, log: ServedLog): Maintenance {
+function startJobsOf(
+  { backend, post }: Maintaining,
+  isGone: IsGone | undefined,
+  settings: ServedSettings,
+  log: ServedLog,
+): Maintenance {
   // Shared metadata answers again some time. Whoever watches it says so, once.
   const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
   return startJobs({
     backend,
+    isGone,
     intervalMs: settings.reclaimIntervalMs,
     graceMs: settings.reclaimGraceMs,
     quarantineMs: settings.quarantineMs,

@@ -17,6 +17,7 @@ import { knowsPlacement, readKnownPlacement } from '../instance/known-placement.
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { settlingAlone } from '../instance/one-at-a-time.ts'
 import { unfinishedCommand } from '../instance/unfinished-metadata.ts'
+import { maintainedBackend } from '../jobs/maintained-backend.ts'
 import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { joinMembers } from '../members/join-members.ts'
@@ -70,6 +71,7 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
           dryRun: options.dryRun,
           clock,
           warn,
+          member: id,
           shared,
         },
         opened,
@@ -89,7 +91,9 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
       instanceId: id,
       shared,
       metadataAnswers: watch.answers,
-      maintain: (start) => membership.maintain((post) => start({ backend: { ...backend, kv: post.kv }, post })),
+      maintain: (start) =>
+        membership.maintain((post) => start({ backend: maintainedBackend({ ...backend, kv: post.kv }, post), post })),
+      isGone: async (member) => member === undefined || membership.isGone(member),
       others: async () => (await listMembers(kv)).filter((member) => member.id !== id),
       close: opened.close,
     }
