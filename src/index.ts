@@ -23,7 +23,6 @@ import { emptyStore } from './opening/empty-store.ts'
 import { openEndpoint } from './opening/endpoint.ts'
 import { openServedData, openServedMemory } from './opening/open-served-data.ts'
 import { checkStartOptions } from './opening/start-options.ts'
-import { defaultLocation } from './operations/location-constraint.ts'
 import { operations } from './operations/table.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
 
@@ -193,7 +192,7 @@ async function makeBuckets(backend: Backend, names: readonly string[]): Promise<
       name,
       owner: rootAccount.id,
       locationConstraint: undefined,
-      location: defaultLocation,
+      location: backend.blobs.defaultLocation,
       objectLock: undefined,
     }
     try {

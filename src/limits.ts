@@ -178,6 +178,10 @@ export const limits = {
   // Stores and locations.
   storesMax: 256,
   locationShardsMax: 32,
+  /** Earlier definitions of a location that the metadata remembers. */
+  formerDefinitionsMax: 16,
+  /** How often a process looks for changed locations where the metadata is shared. */
+  placementLookMs: 1_000,
   /** Errors in a row after which a store is left out. */
   storeErrorsMax: 3,
   storeProbeMs: 5_000,
@@ -230,6 +234,12 @@ export const limits = {
   /** The longest that writes wait for a check of the metadata to end. */
   checkedWriteWaitMs: 10_000,
 
+  /** How long a process that starts waits for the database of the metadata, and how long between two attempts. */
+  metadataPatienceMs: 10_000,
+  metadataRetryMs: 250,
+  /** How often a server checks whether that database answers. */
+  metadataLookMs: 500,
+
   /** The size of a piece of a metadata snapshot before it is packed. */
   snapshotPieceBytes: 4 * MiB,
   snapshotIntervalMs: 60 * 60 * 1000,
@@ -264,6 +274,10 @@ export const limits = {
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,
   instanceTakeoverMs: 5_000,
+  /** How long a member of shared metadata may write after it has last renewed its lease. */
+  memberLeaseMs: 10_000,
+  /** A clock that differs from the database's by more than this is reported. */
+  clockDifferenceMs: 1_000,
   /** Starts that the metadata recognises when it finds their names in a store. */
   startsRemembered: 1000,
   predecessorsMax: 64,

@@ -1,5 +1,8 @@
 /** How a location spreads data over its stores, as configured and as recorded in the metadata, and whether its stores can satisfy it. Pure. */
 
+/** The name of the location in the data directory, and of its store. Data directories of every version have it; shared metadata has none of this name. */
+export const ownLocation = 'default'
+
 interface Spread {
   /** Names of stores. */
   stores: readonly string[]

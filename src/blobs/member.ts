@@ -1,6 +1,7 @@
 /** A store as its locations see it: with its failure domain, and whether it can be used now. */
 import { GuardedStore, type StoreCondition } from '../stores/guarded-store.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
+import { ownLocation } from './location-policy.ts'
 import type { StoreInDomain } from './placement.ts'
 
 export interface Member extends StoreInDomain {
@@ -36,7 +37,7 @@ export function memberOf(store: ShardStore): Member {
   const nothing = (): void => {}
   const whileInUse = { condition: () => condition, follow: async () => {}, blame: nothing, takeOut: nothing }
   const { storeId } = store
-  return { storeId, domain: storeId, name: 'default', store, isVital: true, ...whileInUse }
+  return { storeId, domain: storeId, name: ownLocation, store, isVital: true, ...whileInUse }
 }
 
 /** Whether the store has a member and that member is in use. */

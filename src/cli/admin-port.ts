@@ -33,6 +33,7 @@ export async function openAdminPort(options: AdminPortOptions): Promise<AdminEnd
       oidc,
       region,
       keyPair: keyPairFiles?.current,
+      metadataAnswers: instance.metadataAnswers,
       serving: () => {
         const url = endpoint()
         return url === undefined ? undefined : { version, workers, startedMs, endpoint: url }

@@ -1,17 +1,16 @@
 /** `holdfast locations claim`: lets an operator assign a store to this metadata, no matter which metadata used it last. */
 
+import { ownLocation } from '../blobs/location-policy.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import { knownDefaultStore } from '../instance/default-store.ts'
 import { PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
 import { recordStart } from '../instance/metadata-id.ts'
-import type { OpenMetadata } from '../opening/open-data.ts'
+import type { OpenMetadata } from '../opening/open-backend.ts'
 import { storeOpener } from '../opening/open-stores.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
-
-const inDataDirectory = 'default'
 
 export async function claimStore(invocation: Invocation, name: string): Promise<number> {
   const { json, print, notice } = invocation
@@ -35,12 +34,12 @@ export async function claimStore(invocation: Invocation, name: string): Promise<
 
 async function knownStore(
   { configuration }: Invocation,
-  { kv, directory }: OpenMetadata,
+  { kv, defaultStore }: OpenMetadata,
   name: string,
 ): Promise<{ settings: StoreSettings; knows: string }> {
-  const isDefault = name === inDataDirectory
+  const isDefault = name === ownLocation && defaultStore !== undefined
   const settings: StoreSettings | undefined = isDefault
-    ? { name, domain: name, type: 'directory', path: directory.store }
+    ? { name, domain: name, type: 'directory', path: defaultStore }
     : configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   const knows = isDefault ? await knownDefaultStore(kv) : (await readKnownPlacement(kv)).known.stores[name]?.storeId

@@ -11,6 +11,7 @@ import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
 import { keyRing, keyRingFlags } from './key-ring.ts'
 import { locations } from './locations.ts'
+import { members } from './members.ts'
 import { orphans } from './orphans.ts'
 import { policies } from './policies.ts'
 import { reclaim } from './reclaim.ts'
@@ -155,6 +156,13 @@ export const commands: readonly CommandDeclaration[] = [
         "'status' (the default) lists the recovered buckets that admit only their owner's own key until they are confirmed; 'confirm BUCKET' confirms one, and says what guards it now; 'explain KEY ACTION RESOURCE' says what is decided, and because of which statement: KEY is an access key id, ACCOUNT/USER or anonymous, ACTION such as s3:GetObject, RESOURCE a bucket, bucket/key or ARN.",
     },
     run: access,
+  },
+  {
+    name: 'members',
+    summary:
+      'List the servers and commands that share the metadata in PostgreSQL: since when, how long their leases last, and which one is the maintainer.',
+    options: ['config', 'data', 'logLevel'],
+    run: members,
   },
   {
     name: 'locations',

@@ -9,23 +9,30 @@ import { KeyRingBusy } from '../instance/key-ring-change.ts'
 import { KeyRingRefused } from '../instance/key-ring-file.ts'
 import { PlacementRefused } from '../instance/known-placement.ts'
 import { MetadataDamaged } from '../kv/integrity/metadata-damaged.ts'
+import { ConfigurationRefused } from '../kv/postgres/session-rules.ts'
 import { ListenFailed } from '../opening/endpoint.ts'
+import { MetadataUnreachable, SharedMetadataRefused } from '../opening/metadata-failures.ts'
 import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
 import { AdminRefused } from './admin-client.ts'
 import { WorkerFailed } from './crew.ts'
+import { MembersAtWork } from './maintainer-post.ts'
 
 const expected = [
   AdminRefused,
   ConfigurationError,
+  ConfigurationRefused,
   DataDirectoryRefused,
   InstanceInUse,
   KeyRingBusy,
   KeyRingRefused,
   ListenFailed,
+  MembersAtWork,
   MetadataDamaged,
+  MetadataUnreachable,
   PlacementRefused,
   // The metadata engine throws it when nothing may be written.
   S3Error,
+  SharedMetadataRefused,
   SnapshotDamaged,
   WorkerFailed,
 ]

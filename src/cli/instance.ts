@@ -6,9 +6,12 @@ import { opening } from '../closing-stack.ts'
 import type { Backend } from '../commits/backend.ts'
 import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { ConfigurationError } from '../config/configuration-error.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
-import { keptRootKey } from '../instance/root-key.ts'
+import { hostDirectory } from '../instance/data-directory.ts'
+import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
+import { urlOf } from '../opening/endpoint.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
@@ -19,6 +22,8 @@ export interface Instance {
   dataPath: string
   accounts: readonly Account[]
   identities: ServedIdentities
+  /** See `OpenData`. */
+  metadataAnswers(): boolean
   shownKey: ShownKey
   /** The file that keeps the root account's key when the configuration names none. */
   credentialsFile: string
@@ -36,9 +41,14 @@ export interface ShownKey {
 
 export function openInstance(configuration: Configuration, log: Log): Promise<Instance> {
   return opening(async (opened) => {
+    // This comes before anything is created, so that an operator can set the key first.
+    if (configuration.metadata !== undefined)
+      await accountsOf(configuration, hostDirectory(configuration.data).credentials)
     const data = await openServedData(
       {
         path: configuration.data,
+        metadata: configuration.metadata,
+        address: addressOf(configuration),
         create: true,
         keys: configuration,
         placement: configuration.placement,
@@ -52,12 +62,15 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     const { backend } = data
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
+    // Other servers can't be told of a change. They know it when their lease is over.
+    if (configuration.metadata !== undefined) identities.tellOthers(() => new Promise(() => {}))
     return {
       id: data.instanceId,
       backend,
       dataPath: data.directory.path,
       accounts,
       identities,
+      metadataAnswers: data.metadataAnswers,
       shownKey,
       credentialsFile: data.directory.credentials,
       close: opened.close,
@@ -65,8 +78,13 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
   })
 }
 
+/** `undefined`: the system picks the port. */
+function addressOf({ listen, tls }: Configuration): string | undefined {
+  return listen.port === 0 ? undefined : urlOf(listen.host, listen.port, { secure: tls !== undefined })
+}
+
 export async function accountsOf(
-  { accounts, root }: Configuration,
+  { accounts, root, metadata }: Configuration,
   credentialsFile: string,
 ): Promise<{ accounts: readonly Account[]; shownKey: ShownKey }> {
   if (root !== undefined) {
@@ -77,10 +95,20 @@ export async function accountsOf(
   if (firstKey !== undefined) {
     return { accounts, shownKey: { accessKeyId: firstKey.accessKeyId, keptIn: 'the configuration file' } }
   }
-  const key = await keptRootKey(credentialsFile, systemClock)
+  const key =
+    metadata === undefined ? await keptRootKey(credentialsFile, systemClock) : await sharedRootKey(credentialsFile)
   const shownKey = { accessKeyId: key.accessKeyId, keptIn: credentialsFile }
   return {
     accounts: withRootKey([], key),
     shownKey: key.generated ? { ...shownKey, secretAccessKey: key.secretAccessKey } : shownKey,
   }
+}
+
+/** A key that this server made would be unknown to the others. A directory that has had metadata of its own has the key of that time. */
+async function sharedRootKey(credentialsFile: string): Promise<RootKey> {
+  const key = await readRootKey(credentialsFile)
+  if (key !== undefined) return { ...key, generated: false }
+  throw new ConfigurationError(
+    'with metadata in PostgreSQL, every server needs the same key of the root account: set HOLDFAST_ACCESS_KEY_ID and HOLDFAST_SECRET_ACCESS_KEY, or name accounts in the configuration file',
+  )
 }

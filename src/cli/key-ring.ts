@@ -10,7 +10,7 @@ import type { DataDirectory } from '../instance/data-directory.ts'
 import { changingKeyRing } from '../instance/key-ring-change.ts'
 import { isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
-import type { OpenMetadata } from '../opening/open-data.ts'
+import type { OpenMetadata } from '../opening/open-backend.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
 

@@ -1,10 +1,17 @@
 /** The effect of a changed configuration of stores and locations on the existing data. Pure: `plan-locations` gathers the facts. */
 
 import { type Forecast, type ForecastLocation, forecast, noDemand } from '../blobs/forecast.ts'
-import { domainLossesSurvived, type LocationPolicy, lossesSurvived, overheadOf } from '../blobs/location-policy.ts'
+import {
+  domainLossesSurvived,
+  type LocationPolicy,
+  lossesSurvived,
+  overheadOf,
+  ownLocation as ownName,
+} from '../blobs/location-policy.ts'
 import { shapeOf } from '../blobs/shape.ts'
 import type { Placement } from '../config/locations.ts'
 import { type KnownPlacement, nextLocations } from '../instance/known-placement.ts'
+import type { Proposal } from '../instance/placement-proposal.ts'
 import type { Census } from '../jobs/placement-census.ts'
 import type { StoreNow } from '../jobs/store-now.ts'
 import { removedLocation, removedStore, unreadableLocation } from '../opening/placement-refusals.ts'
@@ -12,7 +19,9 @@ import { removedLocation, removedStore, unreadableLocation } from '../opening/pl
 export interface PlanFacts {
   known: KnownPlacement
   configured: Placement
-  /** By name: the configured stores, some of which may not exist yet, and the one in the data directory. */
+  /** What a start would do with the configuration where several servers share the metadata. Absent: one server decides alone. */
+  proposal?: Proposal | undefined
+  /** By name: the configured stores, some of which may not exist yet, and the one in the data directory, if there is one. */
   stores: ReadonlyMap<string, StoreNow & { storeId: string; domain: string }>
   census: Census
   /** Locations with blobs in the repair queue. */
@@ -58,22 +67,28 @@ export interface LocationPlan {
   locations: PlannedLocation[]
   /** Buckets whose move is unfinished. */
   moving: string[]
+  /** Where several servers share the metadata: what stays as it is although the configuration says otherwise, and what waits for other servers. */
+  notices: readonly string[]
+  waiting: readonly string[]
+  refusals: readonly string[]
 }
 
-/** The name of the location in the data directory, and of its store. */
-export const ownName = 'default'
 const own = {
   version: 1,
   policy: { scheme: 'replica', copies: 1, stores: [ownName], maxPerDomain: 1, writeAck: 1 } satisfies LocationPolicy,
 }
 
-/** Every configured location, and the one in the data directory. */
+/** Every location after the change, with the one in the data directory. */
 export function locationsToBe({
   known,
   configured,
+  proposal,
   stores,
-}: Pick<PlanFacts, 'known' | 'configured' | 'stores'>): Map<string, ConfiguredLocation> {
-  const next = { [ownName]: own, ...nextLocations(known.locations, configured.locations) }
+}: Pick<PlanFacts, 'known' | 'configured' | 'stores' | 'proposal'>): Map<string, ConfiguredLocation> {
+  const next = {
+    ...(stores.has(ownName) ? { [ownName]: own } : {}),
+    ...(proposal?.next.locations ?? nextLocations(known.locations, configured.locations)),
+  }
   return new Map(
     Object.entries(next).map(([name, { version, policy }]) => {
       const over = policy.stores.flatMap((store) => {
@@ -128,15 +143,20 @@ export function planPlacement(facts: PlanFacts): LocationPlan {
       refusal: unreadableLocation(name, policy, out),
     }
   })
-  return { stores: plannedStores(facts, locations), locations, moving: census.moving }
+  const stores = plannedStores(facts, locations)
+  const { notices = [], waiting = [], refusals = [] } = facts.proposal ?? {}
+  const against = [...stores, ...locations].flatMap(({ refusal }) => refusal ?? [])
+  return { stores, locations, moving: census.moving, notices, waiting, refusals: [...refusals, ...against] }
 }
 
 function plannedStores(
-  { known, configured, stores, census }: PlanFacts,
+  { known, configured, proposal, stores, census }: PlanFacts,
   locations: readonly PlannedLocation[],
 ): PlannedStore[] {
   const configuredNames = configured.stores.map(({ name }) => name)
-  const names = new Set([ownName, ...configuredNames, ...Object.keys(known.stores)])
+  const keptNames = [...configuredNames, ...Object.keys(proposal?.next.stores ?? {})]
+  const ownNames = stores.has(ownName) ? [ownName] : []
+  const names = new Set([...ownNames, ...configuredNames, ...Object.keys(known.stores)])
   return [...names].map((name) => {
     const isOwn = name === ownName
     const now = stores.get(name)
@@ -145,7 +165,7 @@ function plannedStores(
       .flatMap(({ after }) => after?.outdated.stores ?? [])
       .filter((store) => store.name === name)
       .reduce((sum, { bytes }) => sum + bytes, 0)
-    const isRemoved = !isOwn && !configuredNames.includes(name)
+    const isRemoved = !isOwn && !keptNames.includes(name)
     const isNew = !isOwn && known.stores[name] === undefined
     const fault = isNew && now?.state === 'out' ? `stores.${name}: ${now.reason}` : undefined
     return {
@@ -158,12 +178,7 @@ function plannedStores(
       heldBytes: held?.bytes ?? 0,
       gets,
       leaves: held?.outdatedBytes ?? 0,
-      refusal: isRemoved && held !== undefined ? removedStore(name, held.example) : fault,
+      refusal: isRemoved && held !== undefined && proposal === undefined ? removedStore(name, held.example) : fault,
     }
   })
-}
-
-/** The reasons against the change, if any. */
-export function refusalsOf({ stores, locations }: LocationPlan): string[] {
-  return [...stores, ...locations].flatMap(({ refusal }) => refusal ?? [])
 }

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { recordStart } from '../instance/metadata-id.ts'
 import { type Health, healthOf, worstHealth } from '../jobs/location-health.ts'
 import { type LocationStatus, locationStatuses, type MoveStatus, type StoreStatus } from '../jobs/location-status.ts'
-import { replaceStore } from '../opening/open-placement.ts'
+import { replaceStore } from '../opening/replace-store.ts'
 import { claimStore } from './claim-store.ts'
 import type { Invocation } from './command.ts'
 import { healthExitCodes } from './exit-codes.ts'
@@ -89,11 +89,12 @@ async function replace(invocation: Invocation, name: string): Promise<number> {
   const settings = configuration.placement.stores.find((store) => store.name === name)
   if (settings === undefined) throw new ConfigurationError(`there is no [stores.${name}] in the configuration`)
   if (invocation.extra.force !== true) await refuseUnfitDirectory(settings, configuration.placement.stores)
-  const queued = await withReadOnlyData(invocation, async ({ backend, directory }) => {
+  const queued = await withReadOnlyData(invocation, async ({ backend, directory, shared }) => {
     const claimant = await recordStart(backend.kv, systemClock, directory.path)
     return replaceStore(backend, settings, {
       clock: systemClock,
       warn: notice,
+      member: shared?.member,
       ownership: { claimant: async () => claimant },
     })
   })

@@ -1,9 +1,7 @@
 /** `holdfast locations move`: moves a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
-import { ConfigurationError } from '../config/configuration-error.ts'
-import { didYouMean } from '../config/suggestion.ts'
+import { requireLocation } from '../config/locations.ts'
 import { moveKind, moveTask } from '../jobs/move-bucket.ts'
 import { cancelTask } from '../jobs/tasks.ts'
-import { defaultLocation } from '../operations/location-constraint.ts'
 import { askedRate } from './asked-rate.ts'
 import type { Invocation } from './command.ts'
 import { formatBytes } from './progress.ts'
@@ -37,11 +35,4 @@ export async function cancelMove(invocation: Invocation, bucket: string): Promis
   else
     print(cancelled ? 'cancelled; a move to the same location goes on from there' : `no move of ${bucket} is under way`)
   return cancelled ? 0 : 1
-}
-
-/** Throws `ConfigurationError` when no location has this name. */
-export function requireLocation(configured: readonly { name: string }[], name: string): void {
-  const names = [defaultLocation, ...configured.map((location) => location.name)]
-  if (names.includes(name)) return
-  throw new ConfigurationError(`there is no location '${name}'${didYouMean(name, names)}`)
 }

@@ -4,14 +4,16 @@ import type { LocationPolicy } from '../blobs/location-policy.ts'
 import type { LocationPlan, PlannedLocation, PlannedStore } from './location-plan.ts'
 import { formatBytes } from './progress.ts'
 
-export function planLines(plan: LocationPlan, refusals: readonly string[]): string[] {
+export function planLines(plan: LocationPlan): string[] {
   const changed = [...plan.locations, ...plan.stores].some(({ change }) => change !== 'same')
   return [
     ...plan.locations.flatMap(locationLines),
     ...plan.stores.map(storeLine),
     ...plan.moving.map((bucket) => `the move of ${bucket} has not ended: repeat it to go on`),
-    ...refusals.map((refusal) => `refused: ${refusal}`),
-    refusals.length > 0
+    ...plan.notices.map((notice) => `kept: ${notice}`),
+    ...plan.waiting.map((change) => `waits: ${change}`),
+    ...plan.refusals.map((refusal) => `refused: ${refusal}`),
+    plan.refusals.length > 0
       ? 'a server with this configuration would not start'
       : changed
         ? 'a server that starts with this configuration takes it over; data stays where it is until it is moved'

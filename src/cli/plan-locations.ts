@@ -1,19 +1,20 @@
 /** `holdfast locations plan`: gathers the current state, makes the plan, and prints it. Changes nothing. */
 
 import { forecast } from '../blobs/forecast.ts'
+import { ownLocation } from '../blobs/location-policy.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import type { StoreSettings } from '../config/locations.ts'
-import { readKnownPlacement } from '../instance/known-placement.ts'
+import { requireLocation, type StoreSettings } from '../config/locations.ts'
 import { readClaimant } from '../instance/metadata-id.ts'
+import { readOffers } from '../instance/placement-offers.ts'
 import { foundBucket } from '../jobs/blob-reference.ts'
 import { locationStatuses } from '../jobs/location-status.ts'
 import { demandOfMove, takeCensus } from '../jobs/placement-census.ts'
 import { type StoreNow, storeNow } from '../jobs/store-now.ts'
 import type { Kv } from '../kv/kv.ts'
-import type { OpenData } from '../opening/open-data.ts'
+import type { OpenData } from '../opening/open-backend.ts'
+import { judgeConfiguration, otherOffers } from '../opening/shared-placement.ts'
 import type { Invocation } from './command.ts'
-import { locationsToBe, ownName, type PlanFacts, planPlacement, refusalsOf } from './location-plan.ts'
-import { requireLocation } from './move-bucket.ts'
+import { locationsToBe, type PlanFacts, planPlacement } from './location-plan.ts'
 import { inspectNewStore } from './new-store.ts'
 import { moveLines, planLines } from './plan-lines.ts'
 import { withDataForDryRun } from './stopped-data.ts'
@@ -28,10 +29,9 @@ export async function planLocations(invocation: Invocation): Promise<number> {
     const degraded = statuses.filter(({ degradedBlobs, lostBlobs }) => degradedBlobs + lostBlobs > 0)
     return planPlacement({ ...facts, census, degraded: new Set(degraded.map(({ name }) => name)) })
   })
-  const refusals = refusalsOf(plan)
-  if (json) print(JSON.stringify({ event: 'plan', ...plan, refusals }))
-  else for (const line of planLines(plan, refusals)) print(line)
-  return refusals.length === 0 ? 0 : 1
+  if (json) print(JSON.stringify({ event: 'plan', ...plan }))
+  else for (const line of planLines(plan)) print(line)
+  return plan.refusals.length === 0 ? 0 : 1
 }
 
 /** Exit code 1: there is no room, or there are too few stores. */
@@ -57,14 +57,18 @@ export async function planMove(invocation: Invocation, bucketName: string, to: s
 
 async function currentPlacement(
   { configuration }: Invocation,
-  { backend }: OpenData,
-): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores'>> {
-  const { known } = await readKnownPlacement(backend.kv)
+  { backend, shared }: OpenData,
+): Promise<Pick<PlanFacts, 'known' | 'configured' | 'stores' | 'proposal'>> {
+  const { kv } = backend
   const configured = configuration.placement
+  const offers = await readOffers(kv)
+  const { known } = offers
+  const others = shared && (await otherOffers(offers, shared))
+  const proposal = others && (await judgeConfiguration(kv, { known, others }, configured))
   const stores = new Map<string, StoreNow & { storeId: string; domain: string }>()
-  const own = backend.blobs.locations.find(({ name }) => name === ownName)?.stores[0]
+  const own = backend.blobs.locations.find(({ name }) => name === ownLocation)?.stores[0]
   if (own !== undefined)
-    stores.set(ownName, { storeId: own.store.storeId, domain: own.domain, ...(await storeNow(own)) })
+    stores.set(ownLocation, { storeId: own.store.storeId, domain: own.domain, ...(await storeNow(own)) })
   for (const settings of configured.stores) {
     const storeId = known.stores[settings.name]?.storeId
     const { domain } = settings
@@ -75,7 +79,7 @@ async function currentPlacement(
         ...(await newStore(settings, backend.kv, { known: known.stores, configured: configured.stores })),
       })
   }
-  return { known, configured, stores }
+  return { known, configured, proposal, stores }
 }
 
 async function knownStore({ blobs }: OpenData['backend'], storeId: string): Promise<StoreNow> {

@@ -9,9 +9,10 @@ export async function reclaim(invocation: Invocation): Promise<number> {
   const { configuration, json, print } = invocation
   const progress = openProgress({ label: 'reclaim', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
-  const report = await withStoppedData(invocation, async ({ backend }) => {
+  const report = await withStoppedData(invocation, async ({ backend, isGone }) => {
     const jobs = startJobs({
       backend,
+      isGone,
       intervalMs: configuration.reclaimIntervalMs,
       graceMs: configuration.reclaimGraceMs,
       quarantineMs: configuration.quarantineMs,

@@ -5,9 +5,10 @@ import { InstanceInUse, isOwnershipWanted } from '../instance/instance-lock.ts'
 import { startTasks, type TaskKind } from '../jobs/task-runner.ts'
 import { isEnded, readTask, requestTask, type TaskRecord, type TaskRequest } from '../jobs/tasks.ts'
 import type { Kv } from '../kv/kv.ts'
+import { isServer } from '../members/list-members.ts'
 import type { Invocation } from './command.ts'
 import { openProgress, type Progress } from './progress.ts'
-import { withMetadata, withYieldedData } from './stopped-data.ts'
+import { withMetadata, withSharedData, withYieldedData } from './stopped-data.ts'
 
 const followEveryMs = 200
 /**
@@ -24,7 +25,10 @@ export async function runTask(invocation: Invocation, request: TaskRequest, kind
   const progress = openProgress({ ...invocation, label: [request.kind, request.name].filter(Boolean).join(' ') })
   const following = new FollowedTask(request, progress)
   for (;;) {
-    const ended = (await byThisProcess(invocation, kind, following)) ?? (await byServer(invocation, following))
+    const ended =
+      invocation.configuration.metadata === undefined
+        ? ((await byThisProcess(invocation, kind, following)) ?? (await byServer(invocation, following)))
+        : await byMaintainer(invocation, kind, following)
     if (ended !== undefined) {
       progress.end(ended.progress)
       return ended
@@ -63,6 +67,31 @@ function byServer(invocation: Invocation, following: FollowedTask): Promise<Task
       unservedMs = (await metadata.isServed()) ? 0 : unservedMs + followEveryMs
       return unservedMs < unservedMsMax
     })
+  })
+}
+
+/** Shared metadata: the maintainer does the work. This process takes the post while no server runs that could. */
+function byMaintainer(
+  invocation: Invocation,
+  kind: TaskKind,
+  following: FollowedTask,
+): Promise<TaskRecord | undefined> {
+  return withSharedData(invocation, async ({ backend, maintain, others }) => {
+    await following.ask(backend)
+    const tasks = { kinds: [{ ...kind, everyMs: undefined }], onError: () => {} }
+    let giveUp: (() => Promise<void>) | undefined
+    try {
+      return await following.follow(backend.kv, async () => {
+        const isServed = (await others()).some(isServer)
+        if (isServed) {
+          await giveUp?.()
+          giveUp = undefined
+        } else giveUp ??= maintain(async (maintaining) => startTasks({ ...tasks, backend: maintaining.backend }))
+        return true
+      })
+    } finally {
+      await giveUp?.()
+    }
   })
 }
 

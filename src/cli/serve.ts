@@ -120,7 +120,7 @@ async function startServing(
       log,
       onCrash,
     })
-    identities.tellOthers(workers.teach)
+    if (configuration.metadata === undefined) identities.tellOthers(workers.teach)
     const renew = (renewal: Renewal): void => {
       identities.renewAccounts(renewal.accounts)
       workers.renew(renewal)
@@ -136,6 +136,7 @@ async function startServing(
     backend,
     credentials,
     accountBlocks: openAccountBlocks(identities, configuration),
+    metadataAnswers: instance.metadataAnswers,
     log,
   })
   keyPairFiles?.watch(endpoint.renewTls)

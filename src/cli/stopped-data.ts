@@ -1,16 +1,18 @@
 /** Opens a data directory for a command. Some commands need the server to be stopped; others work while it runs. */
-import {
-  type OpenData,
-  type OpenDataOptions,
-  type OpenMetadata,
-  openDataDirectory,
-  openMetadata,
-} from '../opening/open-data.ts'
+import { openData, openMetadata } from '../opening/open.ts'
+import type { OpenData, OpenDataOptions, OpenMetadata } from '../opening/open-backend.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
+import { asOnlyMaintainer } from './maintainer-post.ts'
 
-/** Closes the directory when `use` has settled. Throws `InstanceInUse` while a server runs on it. */
+/** Closes the directory when `use` has settled. Throws `InstanceInUse` or `MembersAtWork` while a server runs on the metadata. */
 export function withStoppedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
+  const isShared = invocation.configuration.metadata !== undefined
+  return withData(invocation, {}, (data) => (isShared ? asOnlyMaintainer(data, use) : use(data)))
+}
+
+/** Opens shared metadata and its stores beside any servers. What `use` writes to stores is safe only under the post of `OpenData.maintain`. */
+export function withSharedData<T>(invocation: Invocation, use: (data: OpenData) => Promise<T>): Promise<T> {
   return withData(invocation, {}, use)
 }
 
@@ -37,6 +39,7 @@ export async function withMetadata<T>(
   const log = openCommandLog(configuration)
   const metadata = await openMetadata({
     path: configuration.data,
+    metadata: configuration.metadata,
     onFatal: (error) => exitOnFatal(log, error),
     warn: (message) => log.warn(message),
   })
@@ -53,8 +56,9 @@ async function withData<T>(
   use: (data: OpenData) => Promise<T>,
 ): Promise<T> {
   const log = openCommandLog(configuration)
-  const data = await openDataDirectory({
+  const data = await openData({
     path: configuration.data,
+    metadata: configuration.metadata,
     create: false,
     ...how,
     keys: configuration,

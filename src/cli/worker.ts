@@ -9,7 +9,7 @@ import type { KeyPair } from '../http/tls-front.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
 import { openS3Port } from '../opening/endpoint.ts'
-import { openDataDirectory } from '../opening/open-data.ts'
+import { openData } from '../opening/open.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
@@ -80,8 +80,9 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
-    const data = await openDataDirectory({
+    const data = await openData({
       path: configuration.data,
+      metadata: configuration.metadata,
       create: false,
       keys: configuration,
       placement: configuration.placement,
@@ -91,7 +92,7 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    const { backend } = data
+    const { backend, metadataAnswers } = data
     const { accounts } = configuration
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
@@ -99,7 +100,15 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     identities.tellOthers(() => new Promise(() => {}))
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
-    const port = openS3Port({ ...configuration, keyPair, backend, credentials, accountBlocks, log })
+    const port = openS3Port({
+      ...configuration,
+      keyPair,
+      backend,
+      credentials,
+      accountBlocks,
+      metadataAnswers,
+      log,
+    })
     opened.add(port.close)
     const renew = ({ accounts: renewed, logFile }: Renewal): void => {
       identities.renewAccounts(renewed)

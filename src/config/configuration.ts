@@ -6,7 +6,8 @@ import { ConfigurationError } from './configuration-error.ts'
 import { checkHostNames } from './host-names.ts'
 import { keyRingOf } from './key-ring.ts'
 import type { AdminAddress } from './kinds.ts'
-import { type Placement, refuseStoresAround } from './locations.ts'
+import { type Placement, refuseStoresAround, requireLocation } from './locations.ts'
+import { metadataOf, type SharedMetadata } from './metadata-options.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 
@@ -40,7 +41,9 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const settings = settingsOf(sources, toml)
   const fromAws = parse(options.rootFromAwsEnv, required('rootFromAwsEnv', sources, toml))
   const root = accessKeyOf(sources.environment, { fromAws })
-  const placement = toml?.placement ?? { stores: [], locations: [] }
+  const { defaultLocation } = settings
+  const placement = { ...(toml?.placement ?? { stores: [], locations: [] }), defaultLocation }
+  requireLocation(placement.locations, defaultLocation, 'defaultLocation: ')
   refuseStoresAround(placement.stores, settings.data)
   checkHostNames(settings)
   return {
@@ -63,6 +66,8 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     parse<Values[N]>(options[name], required(name, sources, toml))
   return {
     data: value('data'),
+    metadata: sharedMetadataOf(sources, toml),
+    defaultLocation: value('defaultLocation'),
     listen: value('listen'),
     adminListen: adminAddressOf(sources, toml),
     domains: value('domains'),
@@ -99,6 +104,16 @@ function adminAddressOf(sources: Sources, toml: TomlFile | undefined): AdminAddr
   const found = required('adminListen', sources, toml)
   const address = parse(options.adminListen, found)
   return address && { ...address, isDefault: found.isInitial === true }
+}
+
+function sharedMetadataOf(sources: Sources, toml: TomlFile | undefined): SharedMetadata | undefined {
+  const type = required('metadataType', sources, toml)
+  const url = given('metadataUrl', sources, toml)
+  return metadataOf({
+    type: type.isInitial ? undefined : { value: parse(options.metadataType, type), source: type.source },
+    url: url && { value: parse(options.metadataUrl, url), source: url.source },
+    connections: parse(options.metadataConnections, required('metadataConnections', sources, toml)),
+  })
 }
 
 function logFileOf(sources: Sources, toml: TomlFile | undefined): string | undefined {

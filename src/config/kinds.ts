@@ -219,6 +219,9 @@ function parseOrigin(text: string): string {
   )
 }
 
+/** The name of a location. Which ones there are is checked when the file has been read. */
+export const locationName: Kind<string> = one('LOCATION', (text) => text)
+
 /** Names of encryption keys. */
 export const keyNames: Kind<string[]> = many('NAME', (text) => {
   if (isKeyName(text) && text !== storeKeyName) return text

@@ -1,7 +1,13 @@
 /** Validates the stores and locations of the TOML file, each by itself and all together. Opens nothing. */
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
-import { type LocationPolicy, policyFault, usualWriteAck, usualWriteAckOfStripes } from '../blobs/location-policy.ts'
+import {
+  type LocationPolicy,
+  ownLocation,
+  policyFault,
+  usualWriteAck,
+  usualWriteAckOfStripes,
+} from '../blobs/location-policy.ts'
 import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
@@ -43,10 +49,12 @@ export interface LocationSettings {
 export interface Placement {
   stores: StoreSettings[]
   locations: LocationSettings[]
+  /** The location of buckets that are created without one. */
+  defaultLocation: string
 }
 
-/** The name of the location in the data directory, and of its store. */
-const reserved = 'default'
+/** The stores and locations of a server that has none but the one in its data directory. */
+export const ownPlacement: Placement = { stores: [], locations: [], defaultLocation: ownLocation }
 
 const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: 1 to 63 of a-z, 0-9, . and -')
 const shardCount = z.int().min(1).max(limits.locationShardsMax)
@@ -89,13 +97,22 @@ const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 
 
 const table = z.record(z.string(), z.unknown())
 
+type ParsedPlacement = Pick<Placement, 'stores' | 'locations'>
+
 /** `given`: the content of the keys `stores` and `locations`. `directory`: the base of relative paths. */
-export function parsePlacement(given: { stores: unknown; locations: unknown }, directory: string): Placement {
+export function parsePlacement(given: { stores: unknown; locations: unknown }, directory: string): ParsedPlacement {
   const stores = entriesOf(given.stores, 'stores').map(([key, value]) => parseStore(key, value, directory))
   refuseOverlaps(stores)
   const domains = new Map(stores.map((known) => [known.name, known.domain]))
   const locations = entriesOf(given.locations, 'locations').map(([key, value]) => parseLocation(key, value, domains))
   return { stores, locations }
+}
+
+/** Throws `ConfigurationError` when no location has this name. */
+export function requireLocation(configured: readonly { name: string }[], name: string, what = ''): void {
+  const names = [ownLocation, ...configured.map((location) => location.name)]
+  if (names.includes(name)) return
+  throw new ConfigurationError(`${what}there is no location '${name}'${didYouMean(name, names)}`)
 }
 
 /** Refuses a store inside the data directory, or a data directory inside a store. */
@@ -115,7 +132,7 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
   for (const [key] of entries) {
     const at = `${where}.${key}`
     parseWith(name, key, at, [])
-    if (key === reserved) {
+    if (key === ownLocation) {
       throw new ConfigurationError(`${at}: the name is taken by what lies in the data directory. Choose another`)
     }
   }

@@ -1,5 +1,6 @@
 /** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
 import { limits } from '../limits.ts'
+import { type DataSettings, dataOptions, snapshotOptions } from './data-options.ts'
 import { type FrontSettings, frontOptions } from './front-options.ts'
 import {
   type AdminAddress,
@@ -24,6 +25,7 @@ import {
   region,
   size,
 } from './kinds.ts'
+import { type MetadataSettings, type MetadataValues, metadataOptions } from './metadata-options.ts'
 
 export interface Option<T> {
   /** The flag without dashes. Absent: no flag. */
@@ -46,7 +48,7 @@ export interface TlsFiles {
 }
 
 /** The resolved options. */
-export interface Settings extends FrontSettings {
+export interface Settings extends FrontSettings, DataSettings, MetadataSettings {
   data: string
   listen: ListenAddress
   /** Absent: no admin port. */
@@ -78,13 +80,10 @@ export interface Settings extends FrontSettings {
   /** Absent: no limit. */
   repairBytesPerSecond: number | undefined
   kmsKeys: string[]
-  /** Absent: only on request. */
-  snapshotIntervalMs: number | undefined
-  snapshotsKept: number
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen'> {
+export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen' | 'metadata'>, MetadataValues {
   config: string
   adminListen: ListenAddress | undefined
   tlsCert: string
@@ -110,6 +109,8 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['./data'],
     summary: 'Data directory. Created, with mode 0700, when missing.',
   },
+  ...metadataOptions,
+  ...dataOptions,
   listen: {
     flag: 'listen',
     environment: ['HOLDFAST_LISTEN', 'MINIO_ADDRESS'],
@@ -318,22 +319,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: [],
     summary: 'Key that requests for `aws:kms` encryption may name. It is made when missing; `aws/s3` always exists.',
   },
-  snapshotIntervalMs: {
-    flag: 'snapshot-interval',
-    environment: ['HOLDFAST_SNAPSHOT_INTERVAL'],
-    toml: 'snapshots.interval',
-    kind: durationOrNever(1000),
-    initial: [formatDuration(limits.snapshotIntervalMs)],
-    summary: 'Time between two snapshots of the metadata on the stores of each configured location.',
-  },
-  snapshotsKept: {
-    flag: 'snapshots-kept',
-    environment: ['HOLDFAST_SNAPSHOTS_KEPT'],
-    toml: 'snapshots.kept',
-    kind: count(1, limits.snapshotsKeptMax),
-    initial: [`${limits.snapshotsKept}`],
-    summary: 'Snapshots of the metadata that each location keeps.',
-  },
+  ...snapshotOptions,
 }
 
 export const optionNames = Object.keys(options).filter((name): name is OptionName => name in options)

@@ -17,7 +17,7 @@ export interface TomlFile {
   directory: string
   texts: Map<OptionName, { texts: string[]; source: string }>
   accounts: Account[]
-  placement: Placement
+  placement: Pick<Placement, 'stores' | 'locations'>
   oidc: OidcProvider[]
 }
 

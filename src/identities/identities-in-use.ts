@@ -5,9 +5,9 @@
 import { type Account, type Credentials, openCredentials } from '../auth/credentials.ts'
 import type { Clock } from '../clock.ts'
 import { S3Error } from '../errors.ts'
+import type { LeaseTime } from '../lease-time.ts'
 import { limits } from '../limits.ts'
 import { KnownMaker } from './known.ts'
-import type { LeaseTime } from './lease-time.ts'
 import { type IdentityReader, StoredIdentities } from './stored-identities.ts'
 
 export interface InUseOptions {

@@ -1,12 +1,12 @@
 /** Opens the identities of a process from the metadata, and keeps them up to date until they are closed. */
 import type { Account } from '../auth/credentials.ts'
+import { type LeaseTime, systemLeaseTime } from '../lease-time.ts'
 import { limits } from '../limits.ts'
 import { accountVerbs } from './account-verbs.ts'
 import { type IdentityBackend, IdentityChanges } from './change.ts'
 import type { Identities, ServedIdentities } from './identities.ts'
 import { IdentitiesInUse } from './identities-in-use.ts'
 import { keyVerbs } from './key-verbs.ts'
-import { type LeaseTime, systemLeaseTime } from './lease-time.ts'
 import { policyVerbs } from './policy-verbs.ts'
 import { IdentityReader } from './stored-identities.ts'
 import { userVerbs } from './user-verbs.ts'

@@ -1,18 +1,24 @@
 /** The layout of a data directory, and the check that a directory is one. The engines know what each part holds. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { absent, makeDirectories, unfinishedSuffix, writeFileAtomically } from './atomic-file.ts'
 
-export interface DataDirectory {
+/** What every data directory holds: that which belongs to one host alone. */
+export interface HostDirectory {
   path: string
-  /** Directory of the metadata engine. */
-  meta: string
-  /** Directory of the default store. */
-  store: string
   /** File with the root key that the first start made. */
   credentials: string
   /** File with the keys that wrap the keys of encrypted objects. */
   keyRing: string
+}
+
+/** The data directory of a single server, which keeps metadata and objects too. */
+export interface DataDirectory extends HostDirectory {
+  /** Directory of the metadata engine. */
+  meta: string
+  /** Directory of the default store. */
+  store: string
 }
 
 /** The directory can't be used as it is. The message says why, and what to do about it. */
@@ -23,37 +29,115 @@ export class DataDirectoryRefused extends Error {
   }
 }
 
-const layoutVersion = 1
+const ownLayout = 1
+/** The metadata is in a database. Versions that know only the first layout refuse such a directory, which they would take for an empty one. */
+const hostLayout = 2
 const markerName = 'holdfast.json'
 const privateMode = 0o700
 
+/** Says what the directory is, in `holdfast.json`. */
+const markerSchema = z.discriminatedUnion('layout', [
+  z.object({ layout: z.literal(ownLayout) }),
+  z.object({
+    layout: z.literal(hostLayout),
+    metadata: z.literal('postgres'),
+    /** The id of the metadata, once it is known. */
+    metadataId: z.string().optional(),
+  }),
+])
+type Marker = z.infer<typeof markerSchema>
+
 /**
  * With `create`, creates the directory, or turns an empty one into a data directory. Without it, the directory must already be one. Throws
- * `DataDirectoryRefused`, also when the directory holds something else. Idempotent.
+ * `DataDirectoryRefused`, also when the directory holds something else, or its metadata is in a database. Idempotent.
  */
 export async function prepareDataDirectory(path: string, { create }: { create: boolean }): Promise<DataDirectory> {
-  const found = await stat(path).catch(absent)
-  if (found !== undefined && !found.isDirectory()) throw new DataDirectoryRefused(path, 'is not a directory')
-  if (create) await makeDirectories(path, privateMode)
-
-  const marker = join(path, markerName)
-  const text = await readFile(marker, 'utf8').catch(absent)
-  if (text === undefined) {
+  const marker = await readMarker(path)
+  if (marker?.layout === hostLayout) {
+    throw new DataDirectoryRefused(
+      path,
+      'belongs to a server whose metadata is in PostgreSQL. Set metadata.url in the configuration file, or HOLDFAST_METADATA_URL; or run holdfast migrate to bring the metadata back',
+    )
+  }
+  if (marker === undefined) {
     if (!create) throw new DataDirectoryRefused(path, 'is none yet: no server has started on it')
-    await refuseForeign(path)
-    await writeFileAtomically(marker, `${JSON.stringify({ layout: layoutVersion })}\n`, 0o600)
-  } else {
-    refuseOtherLayout(path, text)
+    await makeMarked(path, { layout: ownLayout })
   }
-  const directory = {
-    path,
-    meta: join(path, 'meta'),
-    store: join(path, 'store'),
-    credentials: join(path, 'credentials.json'),
-    keyRing: join(path, 'keys'),
-  }
+  const directory = { ...hostDirectory(path), meta: join(path, 'meta'), store: join(path, 'store') }
   await makeDirectories(directory.meta, privateMode)
   return directory
+}
+
+/**
+ * The same for a server whose metadata is in PostgreSQL. Without `create`, the directory may be missing, and stays so. Throws `DataDirectoryRefused`,
+ * also when the directory holds metadata of its own.
+ */
+export async function prepareHostDirectory(path: string, { create }: { create: boolean }): Promise<HostDirectory> {
+  const marker = await readMarker(path)
+  if (marker?.layout === ownLayout) {
+    throw new DataDirectoryRefused(
+      path,
+      'holds metadata of its own. Run holdfast migrate to bring it into PostgreSQL, or name another data directory',
+    )
+  }
+  if (marker === undefined && create) await makeMarked(path, { layout: hostLayout, metadata: 'postgres' })
+  return hostDirectory(path)
+}
+
+/** The id of the metadata in PostgreSQL that the directory belongs to. `undefined`: it has belonged to none yet, or its metadata is in the directory. */
+export async function metadataIdOf(path: string): Promise<string | undefined> {
+  const marker = await readMarker(path)
+  return marker?.layout === hostLayout ? marker.metadataId : undefined
+}
+
+/** Marks the directory of a server whose metadata is in PostgreSQL under this id. `undefined`: the metadata is in the directory again. */
+export async function markMetadata(path: string, metadataId: string | undefined): Promise<void> {
+  await writeMarker(
+    path,
+    metadataId === undefined ? { layout: ownLayout } : { layout: hostLayout, metadata: 'postgres', metadataId },
+  )
+}
+
+/** The paths in a directory. Checks and creates nothing. */
+export function hostDirectory(path: string): HostDirectory {
+  return { path, credentials: join(path, 'credentials.json'), keyRing: join(path, 'keys') }
+}
+
+/** Creates the directory, or takes an empty one. */
+async function makeMarked(path: string, marker: Marker): Promise<void> {
+  await makeDirectories(path, privateMode)
+  await refuseForeign(path)
+  await writeMarker(path, marker)
+}
+
+function writeMarker(path: string, marker: Marker): Promise<void> {
+  return writeFileAtomically(join(path, markerName), `${JSON.stringify(marker)}\n`, 0o600)
+}
+
+/** `undefined`: there is no marker. Throws `DataDirectoryRefused` when it is damaged or of another version. */
+async function readMarker(path: string): Promise<Marker | undefined> {
+  const found = await stat(path).catch(absent)
+  if (found !== undefined && !found.isDirectory()) throw new DataDirectoryRefused(path, 'is not a directory')
+  const text = await readFile(join(path, markerName), 'utf8').catch(absent)
+  if (text === undefined) return undefined
+  return parseMarker(path, text)
+}
+
+function parseMarker(path: string, text: string): Marker {
+  try {
+    const marker: unknown = JSON.parse(text)
+    const { layout } = z.object({ layout: z.unknown() }).parse(marker)
+    if (layout !== ownLayout && layout !== hostLayout) {
+      throw new DataDirectoryRefused(
+        path,
+        `has layout ${layout}; this version knows layouts ${ownLayout} and ${hostLayout}`,
+      )
+    }
+    return markerSchema.parse(marker)
+  } catch (error) {
+    if (error instanceof DataDirectoryRefused) throw error
+    throw new DataDirectoryRefused(path, 'is damaged: holdfast.json is not readable')
+  }
 }
 
 /** Whether no server has started there yet. Does not check the path: `prepareDataDirectory` does. */
@@ -74,16 +158,4 @@ async function refuseForeign(path: string): Promise<void> {
     path,
     `is not empty and not Holdfast's: it holds '${foreign}'. Name an empty or new one`,
   )
-}
-
-function refuseOtherLayout(path: string, text: string): void {
-  let layout: unknown
-  try {
-    layout = JSON.parse(text).layout
-  } catch {
-    throw new DataDirectoryRefused(path, 'is damaged: holdfast.json is not readable')
-  }
-  if (layout !== layoutVersion) {
-    throw new DataDirectoryRefused(path, `has layout ${layout}; this version knows layout ${layoutVersion}`)
-  }
 }

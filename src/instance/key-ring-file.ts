@@ -185,6 +185,11 @@ export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRin
   await writeRing(file, ring)
 }
 
+/** Whether the metadata lists any keys: a start has made or taken over a ring. */
+export async function remembersKeys(kv: Kv): Promise<boolean> {
+  return (await rememberedKeys(kv)).length > 0
+}
+
 /** Whether the metadata lists exactly these keys. */
 export async function isRemembered(kv: Kv, ring: KeyRing): Promise<boolean> {
   const [kept] = await kv.get([knownKeysRecord.key])

@@ -3,7 +3,7 @@ import { chmod, readFile, stat } from 'node:fs/promises'
 import { type Clock, randomAccessKeyId, randomSecret } from '../clock.ts'
 import { type AccessKey, parseAccessKey } from '../config/accounts.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { writeFileAtomically } from './atomic-file.ts'
+import { absent, writeFileAtomically } from './atomic-file.ts'
 
 export interface RootKey extends AccessKey {
   /** This call made the key, so nobody has seen it yet. */
@@ -12,18 +12,20 @@ export interface RootKey extends AccessKey {
 
 /** Reads the key from `file`, or makes one and saves it there. The caller must own the data directory, so that no other process makes one meanwhile. */
 export async function keptRootKey(file: string, clock: Clock): Promise<RootKey> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) {
-    const key = randomKey(clock)
-    await writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, 0o600)
-    return { ...key, generated: true }
-  }
+  const kept = await readRootKey(file)
+  if (kept !== undefined) return { ...kept, generated: false }
+  const key = randomKey(clock)
+  await writeFileAtomically(file, `${JSON.stringify(key, null, 2)}\n`, 0o600)
+  return { ...key, generated: true }
+}
+
+/** `undefined`: there is no file. Throws `ConfigurationError` when it is damaged. */
+export async function readRootKey(file: string): Promise<AccessKey | undefined> {
+  const text = await readFile(file, 'utf8').catch(absent)
+  if (text === undefined) return undefined
   // A file restored from a backup may have laxer permissions.
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
-  return { ...parseAccessKey(parseJson(text, file), file), generated: false }
+  return parseAccessKey(parseJson(text, file), file)
 }
 
 function parseJson(text: string, file: string): unknown {

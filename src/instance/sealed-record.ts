@@ -14,8 +14,10 @@ export interface SystemRecord<T> {
   open(bytes: Buffer): T
 }
 
-export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecord<T> {
-  const key = packKey('s', name)
+/** `name`: several words where there are many records of a kind. */
+export function systemRecord<T>(name: string | readonly string[], schema: z.ZodType<T>): SystemRecord<T> {
+  const words = [name].flat()
+  const key = packKey('s', ...words)
   const sum = (json: string): string => sumOf(key, json)
   return {
     key,
@@ -26,7 +28,7 @@ export function systemRecord<T>(name: string, schema: z.ZodType<T>): SystemRecor
     open: (bytes) => {
       const text = bytes.toString()
       const json = text.slice(8)
-      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${name} record of the metadata is damaged`)
+      if (text.slice(0, 8) !== sum(json)) throw new Error(`the ${words.join(' ')} record of the metadata is damaged`)
       return schema.parse(JSON.parse(json))
     },
   }

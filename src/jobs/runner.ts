@@ -3,11 +3,13 @@
 import type { Backend } from '../commits/backend.ts'
 import { advanceLockClock } from '../commits/lock-clock.ts'
 import { limits } from '../limits.ts'
-import type { CompactResult } from '../stores/shard-store.ts'
+import type { CompactResult, IsGone, MaintenancePost } from '../stores/shard-store.ts'
 import { BackgroundRepair } from './background-repair.ts'
+import { closeAbandoned } from './close-abandoned.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { maintainedBackend } from './maintained-backend.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { releaseOrphans } from './release-orphans.ts'
@@ -17,6 +19,10 @@ import { startTasks, type TaskKind } from './task-runner.ts'
 
 export interface JobsOptions {
   backend: Backend
+  /** In whose name jobs and tasks change stores. Absent: this process alone owns the metadata, and stores refuse nothing. */
+  post?: MaintenancePost | undefined
+  /** Whether batches of this member may be closed. Absent: the first opening of a store has closed all that were left. */
+  isGone?: IsGone | undefined
   /** Time between the end of a run and the start of the next. */
   intervalMs: number
   /** Unreferenced data younger than this stays. It is longer than any request takes. */
@@ -26,6 +32,8 @@ export interface JobsOptions {
   /** Age at which an open upload is aborted. */
   abandonedUploadMs: number
   onError(error: unknown): void
+  /** See `TaskRunnerOptions`. */
+  isPassing?(error: unknown): boolean
   /** Called with one line about a task that was refused. */
   warn?(message: string): void
   /** Called with the number of further uploads, blobs or shards that a step has processed. */
@@ -63,7 +71,8 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
-export function startJobs(options: JobsOptions): Jobs {
+export function startJobs(given: JobsOptions): Jobs {
+  const options = { ...given, backend: maintainedBackend(given.backend, given.post) }
   const { monotonicMs = () => performance.now() } = options
   let last: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -130,7 +139,7 @@ const nothingDone: JobsReport = {
 }
 
 async function runJobs(
-  { backend, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
+  { backend, isGone, graceMs, quarantineMs, abandonedUploadMs, onError, did = () => {} }: JobsOptions,
   selfCheck: SelfCheck,
   repair: () => Promise<RepairReport | undefined>,
 ): Promise<JobsReport> {
@@ -151,6 +160,7 @@ async function runJobs(
     })
   // Known garbage goes first: otherwise the search would find it without an owner, and record it again.
   const reclaimed = await reclaim()
+  if (isGone !== undefined) await closeAbandoned(backend, isGone)
   const orphansFound = await findOrphans(backend, { graceMs, did: (count) => did('searched', count) })
   const orphansReleased = await releaseOrphans(backend, { quarantineMs, check: () => selfCheck.run() })
   const blobsRemoved = reclaimed + (orphansReleased === 0 ? 0 : await reclaim())

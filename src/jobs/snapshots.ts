@@ -1,6 +1,6 @@
 /** Makes metadata snapshots on the stores of each configured location at intervals, so that losing the metadata's disk does not lose the data. */
 
-import type { Manifest } from '../blobs/blobs.ts'
+import { type Manifest, ownLocation } from '../blobs/blobs.ts'
 import { bytesSource } from '../byte-source.ts'
 import { timeOrderedId } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
@@ -17,11 +17,9 @@ import { piecesOf } from '../records/snapshot-pieces.ts'
 import { everyEntry } from './every-entry.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 
-/** The location in the data directory: whatever loses the metadata's disk loses this one too. */
-const inDataDirectory = 'default'
-
+/** Whatever loses the metadata's disk loses the location in the data directory too. */
 export function keepsSnapshots({ blobs }: Backend): boolean {
-  return blobs.locations.some(({ name }) => name !== inDataDirectory)
+  return blobs.locations.some(({ name }) => name !== ownLocation)
 }
 
 export function snapshotTask({ everyMs, kept }: { everyMs: number | undefined; kept: number }): TaskKind {
@@ -33,7 +31,7 @@ async function makeSnapshot(backend: Backend, task: Pick<RunningTask, 'advance'>
   await removeUnneeded(backend, kept)
   const createdMs = backend.clock.now()
   const targets = backend.blobs.locations
-    .filter(({ name }) => name !== inDataDirectory)
+    .filter(({ name }) => name !== ownLocation)
     .map(({ name }) => new SnapshotWriter(backend, name, createdMs))
   const snapshot = await backend.kv.snapshot()
   try {

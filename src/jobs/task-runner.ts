@@ -59,6 +59,8 @@ export interface TaskRunnerOptions {
   backend: Backend
   kinds: readonly TaskKind[]
   onError(error: unknown): void
+  /** Whether a task goes on where it was after this error, as soon as it can. Absent: never. */
+  isPassing?(error: unknown): boolean
   /** Tells the operator in one line. */
   warn?(message: string): void
   pollMs?: number
@@ -70,12 +72,12 @@ export interface TaskRunner {
 }
 
 export function startTasks(options: TaskRunnerOptions): TaskRunner {
-  const { backend, kinds, onError, warn = () => {}, pollMs = limits.taskPollMs } = options
+  const { backend, kinds, onError, isPassing = () => false, warn = () => {}, pollMs = limits.taskPollMs } = options
   const running = new Map<string, { task: Running; ended: Promise<void> }>()
   const stopping = new AbortController()
 
   const start = (kind: TaskKind, found: FoundTask): void => {
-    const task = new Running(backend, found, stopping.signal)
+    const task = new Running(backend, found, { stopping: stopping.signal, isPassing })
     const ended = task
       .run(kind, (error) => {
         if (error instanceof TaskRefused) warn(`${nameOf(found)} was refused: ${error.message}`)
@@ -152,15 +154,21 @@ class Running implements RunningTask {
   readonly #backend: Backend
   readonly #key: TaskName
   readonly #stopping: AbortSignal
+  readonly #isPassing: (error: unknown) => boolean
   readonly #replaced = new AbortController()
   #record: TaskRecord
   #savedMs = performance.now()
 
-  constructor(backend: Backend, { kind, name, record }: FoundTask, stopping: AbortSignal) {
+  constructor(
+    backend: Backend,
+    { kind, name, record }: FoundTask,
+    { stopping, isPassing }: { stopping: AbortSignal; isPassing(error: unknown): boolean },
+  ) {
     this.#backend = backend
     this.#key = { kind, name }
     this.#record = record
     this.#stopping = stopping
+    this.#isPassing = isPassing
     this.name = name
     this.signal = AbortSignal.any([stopping, this.#replaced.signal])
     // Each read of a shard adds a listener.
@@ -189,6 +197,8 @@ class Running implements RunningTask {
     } catch (error) {
       if (this.#stopping.aborted) await this.#save({})
       if (this.signal.aborted) return
+      // The next look finds the task running, as a process leaves it that died.
+      if (this.#isPassing(error)) return
       onError(error)
       await this.#save({ state: 'failed', reason: reasonOf(error), endedMs: clock.now() })
     }

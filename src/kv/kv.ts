@@ -168,6 +168,11 @@ export interface Kv {
    * when the engine has failed for good: the caller must not report success, and the process ends.
    */
   commit(commit: Commit): Promise<boolean>
+  /**
+   * Milliseconds since the epoch, by the one clock that all processes of this metadata share: the machine's, or the database server's. It can step. Read
+   * after the call began. Rejects with `KvUnavailable`.
+   */
+  now(): Promise<number>
   /** Contains everything that was committed before the call. Close it before the engine. */
   snapshot(): Promise<Snapshot>
   /** Waits for commits under way, then closes files and connections. */

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { open, type RootDatabase, type Transaction } from 'lmdb'
+import { systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
@@ -56,8 +57,7 @@ export async function openLmdb(options: LmdbOptions): Promise<Kv> {
   const db = openDatabase(directory)
   // LMDB syncs its files, but not the directories that name them.
   await syncDirectories(directory, dirname(firstCreated ?? directory))
-  const room = await LmdbRoom.open({ directory, db })
-  return new LmdbKv(db, { integrity, room }, onFatal)
+  return new LmdbKv(db, { integrity, room: await LmdbRoom.open({ directory, db }) }, onFatal)
 }
 
 function openDatabase(path: string): Database {
@@ -173,6 +173,10 @@ class LmdbKv implements Kv {
       this.#waiting.push({ commit, resolve, reject })
       this.#writing ??= this.#writeAll()
     })
+  }
+
+  async now(): Promise<number> {
+    return this.#readAtOnce(() => systemClock.now())
   }
 
   async snapshot(): Promise<Snapshot> {

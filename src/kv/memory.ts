@@ -1,4 +1,5 @@
 /** Metadata in memory: the semantics of the durable engines, for tests and throw-away servers. Nothing outlives the process. */
+import { systemClock } from '../clock.ts'
 import { assertCommit, assertKey, rangeBounds } from './bounds.ts'
 import { coversVersion, versionOfNumber } from './entry-version.ts'
 import type { Check, CheckReport, Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
@@ -67,6 +68,11 @@ class MemoryKv implements Kv {
     }
     for (const key of commit.deletes ?? []) this.#entries.delete(key)
     return true
+  }
+
+  async now(): Promise<number> {
+    this.#assertOpen()
+    return systemClock.now()
   }
 
   async snapshot(): Promise<Snapshot> {

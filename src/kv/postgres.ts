@@ -82,6 +82,11 @@ class PostgresKv implements Kv {
     return this.#writer.commit(commit)
   }
 
+  async now(): Promise<number> {
+    this.#assertOpen()
+    return this.#reader.now()
+  }
+
   /** Takes a connection of its own and runs in one transaction. */
   async snapshot(): Promise<Snapshot> {
     this.#assertOpen()

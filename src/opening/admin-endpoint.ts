@@ -15,7 +15,6 @@ import { createPort } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { limits } from '../limits.ts'
-import { defaultLocation } from '../operations/location-constraint.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { openAccountBlocks } from './account-blocks.ts'
 import { isReady, ListenFailed, logRequests, urlOf } from './endpoint.ts'
@@ -31,6 +30,8 @@ export interface AdminEndpointOptions {
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
+  /** See `OpenData`. */
+  metadataAnswers(): boolean
   /** The server's state. `undefined`: it does not serve S3 yet, or no longer. */
   serving(): Omit<ServerInfo, 'region'> | undefined
   log: Logger
@@ -54,7 +55,7 @@ const bounds = {
 
 /** Throws `ListenFailed`. */
 export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AdminEndpoint> {
-  const { listen, backend, identities, oidc, region, keyPair, serving, log } = options
+  const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
   const { credentials, verbs } = identities
   const accountBlocks = openAccountBlocks(identities, options)
   const { sessions } = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock })
@@ -70,7 +71,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
     region,
     secure,
     clock: systemClock,
-    readiness: () => readinessOf(backend.blobs.locations, serving() !== undefined),
+    readiness: () => readinessOf(backend.blobs, serving() !== undefined && metadataAnswers()),
     changed: (change: AdminChange) => log.info(change, 'changed through the admin port'),
   })
   const logged = { clock: systemClock, log: logRequests(log), tls: keyPair, bounds, faults: faultsInJson }
@@ -85,7 +86,10 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
 
 /** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
 export function readinessOf(
-  locations: readonly (Parameters<typeof isReady>[0] & Pick<LocationState, 'name'>)[],
+  {
+    locations,
+    defaultLocation,
+  }: { locations: readonly (Parameters<typeof isReady>[0] & Pick<LocationState, 'name'>)[]; defaultLocation: string },
   serving: boolean,
 ): AdminReadiness {
   const canServe = (location: Parameters<typeof isReady>[0]): boolean =>

@@ -29,6 +29,8 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   publicEndpoints?: readonly string[] | undefined
   websiteDomains?: readonly string[] | undefined
   accountBlocks: AccountBlocks | undefined
+  /** See `OpenData`. Absent: always. */
+  metadataAnswers?(): boolean
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
   allowCustomerKeysOverHttp: boolean
@@ -68,7 +70,7 @@ export class ListenFailed extends Error {
 export function openS3Port(options: S3PortOptions): HttpServer {
   const { backend, credentials, domains, region, corsAllowOrigin, keyPair } = options
   const { allowCustomerKeysOverHttp, defaultChecksum, sigv2, oidc = [], log } = options
-  const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks } = options
+  const { trustedProxies, publicEndpoints, websiteDomains, accountBlocks, metadataAnswers = () => true } = options
   const bounds = portBounds(options, descriptorsMax())
   let closing = false
   const server = createHttpServer({
@@ -88,7 +90,9 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     sigv2,
     clock: systemClock,
     ready: (what) =>
-      !closing && (what === 'requests' || backend.blobs.locations.every((location) => isReady(location, what))),
+      !closing &&
+      metadataAnswers() &&
+      (what === 'requests' || backend.blobs.locations.every((location) => isReady(location, what))),
     log: logRequests(log),
     bounds,
   })

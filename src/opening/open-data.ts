@@ -1,16 +1,15 @@
-/** The composition root: the only place that picks engines and adapters. Opens them in visible order. Parses no options and handles no signals. */
+/** Opens the data directory of one machine, or memory: metadata, the default store, the stores of locations, in visible order. Parses no options and handles no signals. */
 
-import { type Location, openBlobs } from '../blobs/blobs.ts'
-import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
+import { type Location, ownLocation } from '../blobs/blobs.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { type ClosingStack, closingStack, opening } from '../closing-stack.ts'
-import { type Backend, type KeysInUse, unsharedKeys } from '../commits/backend.ts'
-import type { Placement } from '../config/locations.ts'
+import { closingStack, opening } from '../closing-stack.ts'
+import { type Backend, unsharedKeys } from '../commits/backend.ts'
+import { ownPlacement } from '../config/locations.ts'
 import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
 import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from '../instance/instance-lock.ts'
-import { type KeyRingSources, openKeyRing } from '../instance/key-ring-file.ts'
+import { openKeyRing } from '../instance/key-ring-file.ts'
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
@@ -19,43 +18,17 @@ import { openDirectoryStore } from '../stores/directory/directory-store.ts'
 import { memoryShardStore } from '../stores/memory.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
-import { openThreads } from '../threads/worker-threads.ts'
+import {
+  backendOver,
+  type OpenData,
+  type OpenDataOptions,
+  type OpenMetadata,
+  type OpenMetadataOptions,
+  type OpenStore,
+  openErasureCodeOnce,
+} from './open-backend.ts'
 import { openEngine } from './open-engine.ts'
-import { type OpenPlacement, openPlacement } from './open-placement.ts'
-
-export interface OpenStore {
-  backend: Backend
-  close(): Promise<void>
-}
-
-export interface OpenData extends OpenStore {
-  directory: DataDirectory
-  /** The id with which worker processes join. */
-  instanceId: string
-}
-
-export interface OpenDataOptions {
-  path: string
-  /** Whether to create a missing data directory, or to use an empty one. */
-  create: boolean
-  keys: KeyRingSources
-  /** Stores and locations other than those in the data directory. Absent: none. */
-  placement?: Placement
-  /** Id of the instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
-  workerOf?: string
-  /** This process only reads. It does not become the owner, and another process may be. */
-  readOnly?: boolean
-  /** This process ends soon when another one wants to own the directory: see `isOwnershipWanted`. */
-  yieldsOwnership?: boolean
-  /** The placement may differ from the one that the data directory knows. Only what both know is opened. Needs `readOnly`. */
-  dryRun?: boolean
-  /** Called when an engine can't go on: the process, or what uses the data, must stop. */
-  onFatal(error: Error): void
-  /** Tells the operator about a problem that has done no harm yet. */
-  warn(message: string): void
-  /** Tells the operator about a choice that the process made. */
-  inform(message: string): void
-}
+import { openPlacement } from './open-placement.ts'
 
 const clock: Clock = systemClock
 
@@ -66,16 +39,12 @@ export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
   const opened = closingStack()
   opened.add(() => kv.close())
   opened.add(() => shards.close())
-  return { backend: storeOver(kv, shards, unsharedKeys(madeKeyRing(kmsKeys)), opened), close: opened.close }
-}
-
-export interface OpenMetadata {
-  kv: Kv
-  clock: Clock
-  directory: DataDirectory
-  /** Whether a server runs on the data. */
-  isServed(): Promise<boolean>
-  close(): Promise<void>
+  const keys = unsharedKeys(madeKeyRing(kmsKeys))
+  const backend = backendOver(
+    { kv, clock, keys, locations: [locationOver(shards)], stores: [], defaultLocation: ownLocation },
+    opened,
+  )
+  return { backend, close: opened.close }
 }
 
 /**
@@ -83,17 +52,18 @@ export interface OpenMetadata {
  * all processes. It may not write shards, because a starting owner removes unfinished writes of processes that are not its own. Throws
  * `DataDirectoryRefused`.
  */
-export async function openMetadata({
+export async function openOwnMetadata({
   path,
   onFatal,
   warn,
-}: Pick<OpenDataOptions, 'path' | 'onFatal' | 'warn'>): Promise<OpenMetadata> {
+}: Omit<OpenMetadataOptions, 'metadata'>): Promise<OpenMetadata> {
   const directory = await prepareDataDirectory(path, { create: false })
   return opening(async (opened) => {
     const kv = await openEngine({ path: directory.meta, onFatal, onDamage: warn })
     opened.add(() => kv.close())
     await refuseUnfinished(kv, directory.path)
-    return { kv, clock, directory, isServed: () => isOwned(kv), close: opened.close }
+    const isServed = (): Promise<boolean> => isOwned(kv)
+    return { kv, clock, directory, defaultStore: directory.store, isServed, close: opened.close }
   })
 }
 
@@ -121,7 +91,7 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       kv,
       // Only a start that may create a data directory, or its worker, may take over a changed configuration and so make stores.
       {
-        configured: options.placement ?? { stores: [], locations: [] },
+        configured: options.placement ?? ownPlacement,
         owner,
         ownership,
         adopt: options.create || options.workerOf !== undefined,
@@ -138,10 +108,15 @@ export function openDataDirectory(options: OpenDataOptions): Promise<OpenData> {
       await kv.integrity.beginRun()
       opened.add(() => kv.integrity.endRun())
     }
+    const locations = [locationOver(shards), ...placed.locations]
+    const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed, locations }, opened)
     return {
-      backend: storeOver(kv, shards, ring, opened, { ...placed, erasureCode }),
+      backend,
+      maintain: (start) => maintainAlone(backend, start),
+      others: async () => [],
       directory,
       instanceId: lock.id,
+      metadataAnswers: () => true,
       close: opened.close,
     }
   })
@@ -157,33 +132,18 @@ async function joined(
   return { ...(await acquireInstanceLock(kv, path, clock, { yieldsOwnership })), owns: true }
 }
 
-/** Opens one code for the whole process, so that its memory bounds all stripes under way. Opening runs a self-check, which a server does at start. */
-function openErasureCodeOnce({ inform }: OpenDataOptions): () => ErasureCode {
-  let opened: ErasureCode | undefined
-  return () => {
-    if (opened !== undefined) return opened
-    opened = openErasureCode()
-    inform(`erasure coding uses the kernel ${opened.kernelName}`)
-    // Information, not a warning: older engines lack the fastest kernels.
-    for (const { name, reason } of opened.rejectedKernels)
-      inform(`erasure coding can't use the kernel ${name}: ${reason}`)
-    return opened
-  }
+/** The owner of a data directory runs its jobs from the start to the end. */
+export function maintainAlone(
+  backend: Backend,
+  start: Parameters<OpenData['maintain']>[0],
+): ReturnType<OpenData['maintain']> {
+  const started = start({ backend })
+  return async () => (await started).stop()
 }
 
-interface Placed extends OpenPlacement {
-  erasureCode?: () => ErasureCode
-}
-
-const nothingPlaced: Placed = { locations: [], stores: [] }
-
-function storeOver(kv: Kv, shards: ShardStore, keys: KeysInUse, opened: ClosingStack, placed = nothingPlaced): Backend {
-  const { locations, stores, ...coding } = placed
-  const inDataDirectory: Location = { name: 'default', version: 1, scheme: 'replica', stores: [shards] }
-  const blobs = openBlobs([inDataDirectory, ...locations], { clock, otherStores: stores, ...coding })
-  const threads = openThreads()
-  opened.add(() => threads.close())
-  return { kv, blobs, clock, keys, threads }
+/** The location in the data directory. */
+function locationOver(shards: ShardStore): Location {
+  return { name: ownLocation, version: 1, scheme: 'replica', stores: [shards] }
 }
 
 function madeKeyRing(kmsKeys: readonly string[]): KeyRing {

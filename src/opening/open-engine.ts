@@ -1,8 +1,45 @@
-/** Opens the metadata engine of a data directory, and tells it how to verify the records of each room. */
+/** Picks and opens the metadata engine, and tells it how to verify the records of each room. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ConfigurationError } from '../config/configuration-error.ts'
+import type { SharedMetadata } from '../config/metadata-options.ts'
 import { isSealed, systemPrefix } from '../instance/sealed-record.ts'
-import type { Key, Kv } from '../kv/kv.ts'
+import { type Key, type Kv, KvUnavailable } from '../kv/kv.ts'
 import { type LmdbOptions, openLmdb } from '../kv/lmdb.ts'
+import { limits } from '../limits.ts'
 import { isWholeRecord } from '../records/whole-records.ts'
+import { MetadataUnreachable } from './metadata-failures.ts'
+
+export interface SharedEngineOptions extends SharedMetadata {
+  /** How long to wait for a database that can't be reached. */
+  patienceMs: number
+  warn(message: string): void
+}
+
+/** Metadata in PostgreSQL. Throws `ConfigurationError` when a package is missing, `ConfigurationRefused`, and `MetadataUnreachable`. */
+export async function openSharedEngine({ patienceMs, ...options }: SharedEngineOptions): Promise<Kv> {
+  const { openPostgres } = await loadPostgres()
+  const givesUpMs = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await openPostgres({ ...options, isWhole })
+    } catch (error) {
+      if (!(error instanceof KvUnavailable)) throw error
+      if (performance.now() > givesUpMs) throw new MetadataUnreachable(options.url, error.cause)
+      await delay(limits.metadataRetryMs)
+    }
+  }
+}
+
+/** Loaded here and not at start, because a server over LMDB needs neither the engine nor its package. */
+async function loadPostgres(): Promise<typeof import('../kv/postgres.ts')> {
+  try {
+    return await import('../kv/postgres.ts')
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+    if (!isMissing) throw error
+    throw new ConfigurationError('metadata in PostgreSQL needs a package that is not installed: npm install pg')
+  }
+}
 
 /** Throws `MetadataDamaged`. */
 export function openEngine(options: Omit<LmdbOptions, 'isWhole'>): Promise<Kv> {

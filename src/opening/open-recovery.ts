@@ -1,14 +1,14 @@
 /** Opens every configured store without metadata that knows them, and rebuilds the metadata from what they hold. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { randomId, systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
 import type { Placement, StoreSettings } from '../config/locations.ts'
 import { failureText } from '../file-failure.ts'
 import { replaceDefaultStore } from '../instance/default-store.ts'
 import { rememberKeys } from '../instance/key-ring-file.ts'
-import { nextLocations, PlacementRefused, readKnownPlacement, savePlacement } from '../instance/known-placement.ts'
+import { changePlacement, nextLocations, PlacementRefused } from '../instance/known-placement.ts'
 import type { RecoverReport, Recovery } from '../jobs/recover/context.ts'
 import { recoveryLocation } from '../jobs/recover/found-blobs.ts'
 import { emptyReport, recover } from '../jobs/recover/recover.ts'
@@ -55,7 +55,7 @@ export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMeta
       await opened.close()
       return {
         ...report,
-        storesRead: ['default', ...stores.byName.keys()],
+        storesRead: [ownLocation, ...stores.byName.keys()],
         storesMissing: stores.missing,
       }
     }),
@@ -70,7 +70,7 @@ async function rebuild(
   report: RecoverReport,
 ): Promise<void> {
   const locations: Location[] = [
-    { name: 'default', version: 1, scheme: 'replica', stores: [stores.default] },
+    { name: ownLocation, version: 1, scheme: 'replica', stores: [stores.default] },
     ...placement.locations.map(
       ({ name, policy }): Location => ({
         ...policy,
@@ -149,23 +149,21 @@ async function openStaging(
 
 /** Combines the snapshot's placement with the stores found. A missing, unknown store gets an unused id, and so stays out of use until it is replaced. */
 async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, locations }: Placement): Promise<void> {
-  const { known, version } = await readKnownPlacement(kv)
-  const idOf = ({ name }: StoreSettings): string =>
-    byName.get(name)?.storeId ?? known.stores[name]?.storeId ?? randomId(systemClock)
-  const configured = Object.fromEntries(stores.map((settings) => [settings.name, { storeId: idOf(settings) }]))
-  await savePlacement(
-    kv,
-    {
+  await changePlacement(kv, (known) => {
+    const idOf = ({ name }: StoreSettings): string =>
+      byName.get(name)?.storeId ?? known.stores[name]?.storeId ?? randomId(systemClock)
+    const configured = Object.fromEntries(stores.map((settings) => [settings.name, { storeId: idOf(settings) }]))
+    return {
+      ...known,
       stores: { ...known.stores, ...configured },
       locations: { ...known.locations, ...nextLocations(known.locations, locations) },
-    },
-    version,
-  )
+    }
+  })
 }
 
 function refuseUnknownLocations(buckets: ReadonlyMap<string, BucketRecord>, { locations }: Placement): void {
   for (const { name, location } of buckets.values()) {
-    if (location === 'default' || locations.some((known) => known.name === location)) continue
+    if (location === ownLocation || locations.some((known) => known.name === location)) continue
     throw new PlacementRefused(
       `bucket ${name} keeps its data in the location ${location}, which the configuration lacks. Name the server's file with --config`,
     )

@@ -1,9 +1,13 @@
 /** Opens data for a server, with background jobs that run until it is closed. */
 import { opening } from '../closing-stack.ts'
-import type { Backend } from '../commits/backend.ts'
 import { startJobs } from '../jobs/runner.ts'
 import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
-import { type OpenData, type OpenDataOptions, type OpenStore, openDataDirectory, openMemoryData } from './open-data.ts'
+import { KvUnavailable } from '../kv/kv.ts'
+import type { Maintenance } from '../members/membership.ts'
+import type { IsGone } from '../stores/shard-store.ts'
+import { openData } from './open.ts'
+import type { Maintaining, OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
+import { maintainAlone, openMemoryData } from './open-data.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -18,20 +22,20 @@ export interface ServedLog {
   error(fields: { err: unknown }, message: string): void
 }
 
-/** Throws what `openDataDirectory` throws. */
+/** Throws what `openData` throws. */
 export function openServedData(
   options: Omit<OpenDataOptions, 'warn' | 'inform'>,
   settings: ServedSettings,
   log: ServedLog,
 ): Promise<OpenData> {
   return opening(async (opened) => {
-    const data = await openDataDirectory({
+    const data = await openData({
       ...options,
       warn: (message) => log.warn(message),
       inform: (message) => log.info(message),
     })
     opened.add(data.close)
-    opened.add(startJobsOf(data.backend, settings, log))
+    opened.add(data.maintain(async (maintaining) => startJobsOf(maintaining, data.isGone, settings, log)))
     return { ...data, close: opened.close }
   })
 }
@@ -45,15 +49,22 @@ export function openServedMemory(
   return opening(async (opened) => {
     const memory = openMemoryData(kmsKeys)
     opened.add(memory.close)
-    opened.add(startJobsOf(memory.backend, settings, log))
+    opened.add(maintainAlone(memory.backend, async (maintaining) => startJobsOf(maintaining, undefined, settings, log)))
     return { backend: memory.backend, close: opened.close }
   })
 }
 
-/** Returns a function that stops the jobs. */
-function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog): () => Promise<void> {
-  const jobs = startJobs({
+function startJobsOf(
+  { backend, post }: Maintaining,
+  isGone: IsGone | undefined,
+  settings: ServedSettings,
+  log: ServedLog,
+): Maintenance {
+  // Shared metadata answers again some time. Whoever watches it says so, once.
+  const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
+  return startJobs({
     backend,
+    isGone,
     intervalMs: settings.reclaimIntervalMs,
     graceMs: settings.reclaimGraceMs,
     quarantineMs: settings.quarantineMs,
@@ -61,8 +72,10 @@ function startJobsOf(backend: Backend, settings: ServedSettings, log: ServedLog)
     repairBytesPerSecond: settings.repairBytesPerSecond,
     scrubBytesPerSecond: settings.scrubBytesPerSecond,
     tasks: taskKinds(backend, settings),
-    onError: (error) => log.error({ err: error }, 'a background job failed'),
+    isPassing,
+    onError: (error) => {
+      if (!isPassing(error)) log.error({ err: error }, 'a background job failed')
+    },
     warn: (message) => log.warn(message),
   })
-  return () => jobs.stop()
 }

@@ -21,6 +21,8 @@ export interface Opening {
 
 export interface Telling {
   clock: Clock
+  /** Who opens the stores, where other hosts use them too. Then nothing is closed at the first opening: the maintainer does it (`jobs/close-abandoned.ts`). */
+  member?: string | undefined
   warn(message: string): void
   /** The metadata that opens stores. See `Ownership`. */
   ownership: Omit<Ownership, 'knows'>
@@ -38,10 +40,11 @@ export function storeOpener(
   { ownership, ...telling }: Telling,
 ): (how: Opening) => Promise<ShardStore> {
   const leftOpen = new Map<string, number>()
-  return ({ first: firstOpener, create = false, knows, onFatal }) => {
-    const how = { create, firstOpener, ownership: { ...ownership, knows }, ...telling }
+  return ({ first, create = false, knows, onFatal }) => {
+    const firstOpener = first && telling.member === undefined
+    const how = { create, firstOpener, leftOpen, ownership: { ...ownership, knows }, ...telling }
     if (settings.type === 'directory') return openDirectoryStore({ path: settings.path, onFatal, ...how })
-    return openS3Store({ address: settings, leftOpen, ...how })
+    return openS3Store({ address: settings, ...how })
   }
 }
 

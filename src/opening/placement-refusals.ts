@@ -12,8 +12,11 @@ export function removedLocation(name: string, buckets: readonly string[]): strin
 
 /** `example`: the owner of some data on the store. */
 export function removedStore(name: string, example: BlobOwner): string {
-  const owner = example.kind === 'version' ? `bucket ${example.bucket}` : 'a multipart upload'
-  return `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${owner}. Put it back`
+  return `[stores.${name}] was removed from the configuration, but it still holds data, such as of ${ownerText(example)}. Put it back`
+}
+
+export function ownerText(owner: BlobOwner): string {
+  return owner.kind === 'version' ? `bucket ${owner.bucket}` : 'a multipart upload'
 }
 
 /** With more stores out of use than may be lost, too few of the others may hold some data. */

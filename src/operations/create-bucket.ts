@@ -73,7 +73,7 @@ export const createBucketOperation = defineOperation({
     if (input.body?.Location !== undefined) throw notImplemented('CreateBucketConfiguration/Location')
     if (input.body?.Bucket !== undefined) throw notImplemented('CreateBucketConfiguration/Bucket')
     const locationConstraint = input.body?.LocationConstraint
-    const location = resolveLocation(locationConstraint, (name) => backend.blobs.hasLocation(name))
+    const location = await resolveLocation(locationConstraint, backend.blobs)
     if (location === undefined) {
       throw invalidLocation(
         locationConstraint ?? '',

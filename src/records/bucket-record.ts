@@ -102,7 +102,7 @@ export function isGuarded({ policy, publicAccessBlock, ownership, grants, unconf
   return Object.values(publicAccessBlock ?? {}).includes(true)
 }
 
-/** Defaults for fields that a CreateBucket request, or an older version of this server, left out. */
+/** Defaults for fields that a record or a shard lacks. They mean this for ever, whatever the default location of a server is. */
 export const unsetBucket = {
   tags: [],
   locationConstraint: undefined,

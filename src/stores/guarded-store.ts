@@ -9,13 +9,17 @@ import { S3Error } from '../errors.ts'
 import { failureText } from '../file-failure.ts'
 import { limits } from '../limits.ts'
 import {
+  type CompactOptions,
   type CompactResult,
   type FoundShard,
+  type IsGone,
+  type MaintenancePost,
   type NewShard,
   ShardDamaged,
   type ShardId,
   type ShardRange,
   type ShardStore,
+  StoreFenced,
   StoreFull,
   StoreOut,
   StoreReadOnly,
@@ -161,8 +165,8 @@ export class GuardedStore implements ShardStore {
     return this.#ask((store) => store.description(id))
   }
 
-  delete(ids: readonly ShardId[]): Promise<void> {
-    return this.#ask((store) => store.delete(ids))
+  delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void> {
+    return this.#ask((store) => store.delete(ids, post))
   }
 
   unchecked(): Promise<UncheckedBatch[]> {
@@ -173,12 +177,16 @@ export class GuardedStore implements ShardStore {
     yield* this.#required().list(batchId)
   }
 
-  markChecked(batchId: string): Promise<void> {
-    return this.#ask((store) => store.markChecked(batchId))
+  markChecked(batchId: string, post?: MaintenancePost): Promise<void> {
+    return this.#ask((store) => store.markChecked(batchId, post))
   }
 
-  compact(options: Parameters<ShardStore['compact']>[0]): Promise<CompactResult> {
-    return this.#ask((store) => store.compact(options))
+  closeAbandoned(isGone: IsGone, post?: MaintenancePost): Promise<number> {
+    return this.#ask((store) => store.closeAbandoned(isGone, post))
+  }
+
+  compact(options: CompactOptions, post?: MaintenancePost): Promise<CompactResult> {
+    return this.#ask((store) => store.compact(options, post))
   }
 
   async check(): Promise<void> {
@@ -200,7 +208,7 @@ export class GuardedStore implements ShardStore {
 
   /** Resolves after a check of the store, if the error calls for one. Never rejects. */
   async #judge(error: unknown): Promise<void> {
-    if (error instanceof StoreOut || error instanceof S3Error) return
+    if (error instanceof StoreOut || error instanceof S3Error || error instanceof StoreFenced) return
     if (error instanceof StoreFull) return this.#refused('full', 'it has no room left')
     if (error instanceof StoreReadOnly) return this.#refused('read-only', error.message)
     // A damaged shard is not an error of the store, but a reason to check it: more may be gone.

@@ -2,10 +2,12 @@
 import type { ByteSource } from '../byte-source.ts'
 import { type Clock, randomId, systemClock } from '../clock.ts'
 import { limits } from '../limits.ts'
+import { requireHeld, tookOver } from './post.ts'
 import { checkedDescription, checkRange } from './shard-contract.ts'
 import {
   type CompactResult,
   type FoundShard,
+  type MaintenancePost,
   type NewShard,
   type ShardId,
   ShardMissing,
@@ -50,6 +52,8 @@ class MemoryStore implements ShardStore {
   #made = 0
   #usedBytes = 0
   #closed = false
+  /** The greatest number under which it was maintained. */
+  #maintainer = 0
 
   constructor({ clock = systemClock, bytesMax = Infinity }: MemoryStoreOptions) {
     this.storeId = randomId(clock)
@@ -89,7 +93,8 @@ class MemoryStore implements ShardStore {
     return Buffer.from(this.#kept(id).description)
   }
 
-  async delete(ids: readonly ShardId[]): Promise<void> {
+  async delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void> {
+    this.#requirePost(post)
     for (const id of ids) {
       const kept = this.#shards.get(id)
       if (kept === undefined) continue
@@ -112,12 +117,20 @@ class MemoryStore implements ShardStore {
     }
   }
 
-  async markChecked(batchId: string): Promise<void> {
+  async markChecked(batchId: string, post?: MaintenancePost): Promise<void> {
+    this.#requirePost(post)
     this.#unchecked.delete(batchId)
   }
 
+  /** Closes none, because all are of this process. */
+  async closeAbandoned(_isGone: unknown, post?: MaintenancePost): Promise<number> {
+    this.#requirePost(post)
+    return 0
+  }
+
   /** Memory has no space to free, but jobs expect every batch to close some time. Here it closes at the next compaction. */
-  async compact(): Promise<CompactResult> {
+  async compact(_options: unknown, post?: MaintenancePost): Promise<CompactResult> {
+    this.#requirePost(post)
     this.#closeBatch()
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   }
@@ -133,6 +146,13 @@ class MemoryStore implements ShardStore {
   async close(): Promise<void> {
     this.#closed = true
     this.#closeBatch()
+  }
+
+  #requirePost(post: MaintenancePost | undefined): void {
+    if (post === undefined) return
+    requireHeld(post)
+    if (post.number < this.#maintainer) throw tookOver(post, this.#maintainer)
+    this.#maintainer = post.number
   }
 
   #assertOpen(): void {

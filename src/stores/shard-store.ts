@@ -77,6 +77,34 @@ export class StoreOut extends Error {
   }
 }
 
+/** Thrown by maintenance under a fencing number that is no longer the greatest one: another maintainer has taken over. Nothing more is changed. */
+export class StoreFenced extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`maintenance is refused: ${reason}`, options)
+    this.name = 'StoreFenced'
+  }
+}
+
+/**
+ * The post of the one maintainer, in whose name a call changes a store (ADR 0043). Before each write, the store calls `assertHeld`, makes sure that it keeps `number` durably, and
+ * refuses if it knows a greater one (`StoreFenced`). Without a post, as on one machine, nothing of this is checked.
+ */
+export interface MaintenancePost {
+  readonly number: number
+  /** Throws once the post may be another's. */
+  assertHeld(): void
+}
+
+/** Whether nothing of this member can become visible any more. `undefined`: the batch names no member, because its writer shares its metadata with no other host. */
+export type IsGone = (member: string | undefined) => boolean | Promise<boolean>
+
+export interface CompactOptions {
+  /** Shards written within the last `graceMs` stay where they are. */
+  graceMs: number
+  /** Writes the shard again (through `put`) and swaps the reference. Resolves with false if it could not; then the batch stays as it is. */
+  move(shard: FoundShard): Promise<boolean>
+}
+
 export interface ShardStore {
   /** From the identity file: the same for as long as the store's data exists. */
   readonly storeId: string
@@ -98,21 +126,25 @@ export interface ShardStore {
   /** The description that a shard was stored with. Errors: `ShardMissing`, `ShardDamaged`. */
   description(id: ShardId): Promise<Buffer>
 
-  /** Deletes shards. Their space is freed now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error. */
-  delete(ids: readonly ShardId[]): Promise<void>
+  /**
+   * Deletes shards. Their space is freed now or by `compact`. Durable when it resolves. Idempotent: a missing shard is no error.
+   * Only what this process has written itself may be deleted without a post, where there are posts.
+   */
+  delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void>
 
   /** Batches that may hold orphans, oldest first. */
   unchecked(): Promise<UncheckedBatch[]>
   /** Live (not deleted) shards of a batch, or of the whole store. */
   list(batchId?: string): AsyncIterable<FoundShard>
   /** Records that every live shard of a closed batch has a reference. */
-  markChecked(batchId: string): Promise<void>
-
+  markChecked(batchId: string, post?: MaintenancePost): Promise<void>
   /**
-   * Frees space: removes batches without live shards, and calls `move` for each live shard of batches that are mostly dead. `move` writes the shard again (through `put`) and
-   * swaps the reference. If it resolves with false, it could not, and the batch stays as it is. Shards written within the last `graceMs` stay, too.
+   * Closes the open batches of writers that are gone, as of now, because their shards are older. Never closes a batch of this process. Resolves with the number of closed batches.
    */
-  compact(options: { graceMs: number; move: (shard: FoundShard) => Promise<boolean> }): Promise<CompactResult>
+  closeAbandoned(isGone: IsGone, post?: MaintenancePost): Promise<number>
+
+  /** Frees space: removes batches without live shards, and moves the live shards of batches that are mostly dead. */
+  compact(options: CompactOptions, post?: MaintenancePost): Promise<CompactResult>
 
   /** Rejects when the opened store is gone: its directory or bucket is missing, empty, or holds another store. */
   check(): Promise<void>

@@ -70,6 +70,7 @@ export async function openAdminWorld(): Promise<AdminWorld> {
     oidc: [],
     region: 'us-east-1',
     keyPair: undefined,
+    metadataAnswers: () => true,
     serving: () => ({ version: '1.2.3', workers: 2, startedMs: 0, endpoint: 'http://s3.example' }),
     log,
   })

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Identities } from '../../src/identities/identities.ts'
 import { openIdentities } from '../../src/identities/open-identities.ts'
 import { openKeyRing } from '../../src/instance/key-ring-file.ts'
-import { openMetadata } from '../../src/opening/open-data.ts'
+import { openMetadata } from '../../src/opening/open.ts'
 import { killLeftovers, lastEvent } from './holdfast-process.ts'
 import { RecoverWorld, schemes } from './recover-world.ts'
 

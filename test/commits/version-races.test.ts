@@ -77,6 +77,7 @@ function beforeNextRange(kv: Kv, ...works: (() => Promise<void>)[]): Kv {
     get: (keys) => kv.get(keys),
     commit: (commit) => kv.commit(commit),
     snapshot: () => kv.snapshot(),
+    now: () => kv.now(),
     close: () => kv.close(),
     range: async (query) => {
       await works.shift()?.()
@@ -99,6 +100,7 @@ function beforeRead(kv: Kv, place: number, work: () => Promise<void>): Kv {
     view: (keys, queries, read) => beforeEach().then(() => kv.view(keys, queries, read)),
     commit: (commit) => kv.commit(commit),
     snapshot: () => kv.snapshot(),
+    now: () => kv.now(),
     close: () => kv.close(),
   }
 }

@@ -29,8 +29,26 @@ const located = (rest: string, stores = '"a", "b", "c"'): string =>
 
 describe('stores and locations', () => {
   it('are none where none are given', async () => {
-    expect(await load('')).toEqual({ stores: [], locations: [] })
-    expect(await load('[stores]\n[locations]')).toEqual({ stores: [], locations: [] })
+    expect(await load('')).toEqual({ stores: [], locations: [], defaultLocation: 'default' })
+    expect(await load('[stores]\n[locations]')).toEqual({ stores: [], locations: [], defaultLocation: 'default' })
+  })
+
+  it.each(['', 'defaultLocation = "default"\n'])(
+    'keep new buckets in the data directory, unless another default is named: %j',
+    async (line) => {
+      expect((await load(line + located('copies = 2'))).defaultLocation).toBe('default')
+    },
+  )
+
+  it('may have another default location', async () => {
+    expect((await load(`defaultLocation = "safe"\n${located('copies = 2')}`)).defaultLocation).toBe('safe')
+  })
+
+  it('have no default location that is not configured', async () => {
+    await expect(load(`defaultLocation = "save"\n${located('copies = 2')}`)).rejects.toThrow(
+      "defaultLocation: there is no location 'save'; did you mean 'safe'?",
+    )
+    await expect(load('defaultLocation = "safe"')).rejects.toThrow("there is no location 'safe'")
   })
 
   it('have their paths relative to the file, domains of their own, and more than half of the copies acknowledged', async () => {

@@ -59,6 +59,7 @@ vi.mock('../../src/opening/open-engine.ts', async (original) => {
       return kv.commit(commit)
     },
     snapshot: () => kv.snapshot(),
+    now: () => kv.now(),
     close: () => kv.close(),
   })
   return { ...others, openEngine: async (...all: Parameters<typeof openEngine>) => noted(await openEngine(...all)) }

@@ -37,7 +37,7 @@ describe('a data directory', () => {
 
   test.each([
     ["it holds 'photo.jpg'", { 'photo.jpg': '' }],
-    ['has layout 2; this version knows layout 1', { 'holdfast.json': '{"layout":2}' }],
+    ['has layout 3; this version knows layouts 1 and 2', { 'holdfast.json': '{"layout":3}' }],
     ['holdfast.json is not readable', { 'holdfast.json': '{' }],
   ])('is refused and left alone: %s', async (message, files) => {
     for (const [name, text] of Object.entries(files)) await writeFile(join(root, name), text)

@@ -291,6 +291,20 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
       })
     })
 
+    describe('now', () => {
+      it('is the time in whole milliseconds, read after the call began', async () => {
+        // The engines of these tests run on this machine, so they share its clock.
+        for (let i = 0; i < 3; i++) {
+          const beforeMs = Date.now()
+          const nowMs = await kv.now()
+          expect(nowMs).toBeGreaterThanOrEqual(beforeMs)
+          expect(nowMs).toBeLessThanOrEqual(Date.now())
+          expect(Number.isInteger(nowMs)).toBe(true)
+          await kv.commit({ puts: [put('a', `${i}`)] })
+        }
+      })
+    })
+
     describe('close', () => {
       it('keeps what was committed', async (context) => {
         await kv.commit({ puts: [put('a', '1'), put('b', '2')] })
@@ -317,6 +331,7 @@ export function describeKv(name: string, open: () => Promise<OpenedKv>): void {
         await expect(kv.range({ start: bytes('a'), end: bytes('b'), limit: 1 })).rejects.toThrow('closed')
         await expect(kv.view([], [], () => {})).rejects.toThrow('closed')
         await expect(kv.commit({})).rejects.toThrow('closed')
+        await expect(kv.now()).rejects.toThrow('closed')
       })
     })
   })

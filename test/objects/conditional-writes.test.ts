@@ -43,6 +43,7 @@ describe('conditional writes', () => {
       view: (keys, queries, read) => made.kv.view(keys, queries, read),
       commit: async () => false,
       snapshot: () => made.kv.snapshot(),
+      now: () => made.kv.now(),
       close: async () => {},
     }
     const backend = { ...made.backend, kv }

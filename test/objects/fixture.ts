@@ -120,6 +120,10 @@ export class WatchedKv implements Kv {
     return this.#kv.get(keys)
   }
 
+  now(): Promise<number> {
+    return this.#kv.now()
+  }
+
   snapshot(): Promise<Snapshot> {
     return this.#kv.snapshot()
   }

@@ -22,11 +22,20 @@ const location = (name: string, ...states: ('up' | 'out')[]) => ({
   writeAck: 1,
 })
 
-test.each([
+type Located = ReturnType<typeof location>
+
+test.each<[string, boolean, Located[], string, string?]>([
   ['everything is well', true, [location('default', 'up'), location('far', 'up')], 'ready'],
   ['another location is lost', true, [location('default', 'up'), location('far', 'out')], 'degraded'],
   ['the default location is lost', true, [location('default', 'out'), location('far', 'up')], 'unavailable'],
+  [
+    'the default location is far, and is lost',
+    true,
+    [location('default', 'up'), location('far', 'out')],
+    'unavailable',
+    'far',
+  ],
   ['nothing is served yet', false, [location('default', 'up')], 'unavailable'],
-] as const)('the admin port says how a server is: %s', (_, serving, locations, status) => {
-  expect(readinessOf(locations, serving)).toEqual({ status })
+])('the admin port says how a server is: %s', (_, serving, locations, status, defaultLocation = 'default') => {
+  expect(readinessOf({ locations, defaultLocation }, serving)).toEqual({ status })
 })

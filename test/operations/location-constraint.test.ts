@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { regionOf, resolveLocation } from '../../src/operations/location-constraint.ts'
 
-const isLocation = (name: string): boolean => name === 'default' || name === 'eu-ec' || name === 'eu-west-1'
+const hasLocation = async (name: string): Promise<boolean> => ['default', 'eu-ec', 'eu-west-1'].includes(name)
 
 describe('a location constraint', () => {
   it.each([
@@ -31,8 +31,19 @@ describe('a location constraint', () => {
     ['EU-WEST-1', undefined, 'home-1'],
     ['../default', undefined, 'home-1'],
     ['__proto__', undefined, 'home-1'],
-  ])('%j means location %s, in region %s', (constraint, location, region) => {
-    expect(resolveLocation(constraint, isLocation)).toBe(location)
+  ])('%j means location %s, in region %s', async (constraint, location, region) => {
+    expect(await resolveLocation(constraint, { hasLocation, defaultLocation: 'default' })).toBe(location)
     expect(regionOf(constraint, 'home-1')).toBe(region)
+  })
+
+  it.each([
+    [undefined, 'eu-ec'],
+    ['', 'eu-ec'],
+    ['us-east-1', 'eu-ec'],
+    ['default', 'default'],
+    ['eu-west-1', 'eu-west-1'],
+    ['nowhere', undefined],
+  ])('%j means location %s where the default location is eu-ec', async (constraint, location) => {
+    expect(await resolveLocation(constraint, { hasLocation, defaultLocation: 'eu-ec' })).toBe(location)
   })
 })

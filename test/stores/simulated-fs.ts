@@ -339,10 +339,12 @@ export class SimulatedFs implements Fs {
 
   #node(path: string): SimulatedNode {
     let node: SimulatedNode = this.#root
+    const above: SimulatedNode[] = []
     for (const name of path.split('/').filter((part) => part !== '')) {
       if (node instanceof SimulatedFile) throw failure('ENOTDIR', path)
-      const next: SimulatedNode | undefined = node.current.get(name)
+      const next: SimulatedNode | undefined = name === '..' ? above.pop() : node.current.get(name)
       if (next === undefined) throw failure('ENOENT', path)
+      if (name !== '..') above.push(node)
       node = next
     }
     return node

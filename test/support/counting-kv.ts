@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Commit, Entry, Key, Kv, RangeQuery, Snapshot, View } from '../../src/kv/kv.ts'
 
-export type KvCall = 'get' | 'range' | 'view' | 'commit' | 'snapshot'
+export type KvCall = 'get' | 'range' | 'view' | 'commit' | 'now' | 'snapshot'
 
 export class CountingKv implements Kv {
   readonly #kv: Kv
@@ -57,6 +57,10 @@ export class CountingKv implements Kv {
   commit(commit: Commit): Promise<boolean> {
     this.#commits.push(commit)
     return this.#counted('commit', () => this.#kv.commit(commit))
+  }
+
+  now(): Promise<number> {
+    return this.#counted('now', () => this.#kv.now())
   }
 
   snapshot(): Promise<Snapshot> {

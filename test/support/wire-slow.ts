@@ -27,6 +27,7 @@ export class Gate {
       view: async (keys, queries, read) => this.#opened.then(() => kv.view(keys, queries, read)),
       commit: async (commit) => this.#opened.then(() => kv.commit(commit)),
       snapshot: () => kv.snapshot(),
+      now: () => kv.now(),
       close: () => kv.close(),
     }
   }

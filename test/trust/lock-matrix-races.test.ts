@@ -31,6 +31,7 @@ class InterruptedKv implements Kv {
   get: Kv['get'] = (keys) => this.#kv.get(keys)
   range: Kv['range'] = (query) => this.#kv.range(query)
   snapshot: Kv['snapshot'] = () => this.#kv.snapshot()
+  now: Kv['now'] = () => this.#kv.now()
   view: Kv['view'] = (keys, queries, read) => this.#kv.view(keys, queries, read)
   close: Kv['close'] = () => this.#kv.close()
 

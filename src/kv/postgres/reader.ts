@@ -71,6 +71,13 @@ export class Reader {
     return batch
   }
 
+  /** `clock_timestamp`, because `now` would be the time at which the transaction began. */
+  async now(): Promise<number> {
+    const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
+    const [row] = await this.#reading((session) => session.run({ name: 'now', text }))
+    return Number(row?.[0])
+  }
+
   async range(query: RangeQuery): Promise<Entry[]> {
     const { found } = await this.view([], [query], asIs)
     return found[0] ?? []

@@ -3,28 +3,26 @@
  * removed before its tombstones.
  */
 import { limits } from '../../limits.ts'
-import { type CompactResult, type FoundShard, ShardDamaged } from '../shard-store.ts'
-import { type Batches, batchIdOf } from './batches.ts'
+import type { Batches } from '../batches/batches.ts'
+import { type CompactOptions, type CompactResult, ShardDamaged } from '../shard-store.ts'
+import { batchIdOf } from './batch-ids.ts'
 import type { StoreContext } from './context.ts'
 import { unlessMissing } from './failures.ts'
-import type { LargeFiles } from './large-files.ts'
+import type { LargeFileRemoval } from './large-file-removal.ts'
 import type { SegmentReads } from './segment-reads.ts'
 import type { WalkedRecord } from './segment-walk.ts'
 import type { SegmentSummary, Segments } from './segments.ts'
 import { formatRecordId, type RecordAddress } from './shard-ids.ts'
 import type { Tombstones } from './tombstones.ts'
 
-export interface CompactOptions {
-  graceMs: number
-  move: (shard: FoundShard) => Promise<boolean>
-}
-
 export interface CompactedParts {
   batches: Batches
   segments: Segments
   tombstones: Tombstones
   reads: SegmentReads
-  files: LargeFiles
+  /** Directories of large files. */
+  fileBatches(): Promise<string[]>
+  files: LargeFileRemoval
 }
 
 /** A segment in which nothing is needed any more. */
@@ -168,9 +166,9 @@ export class Compaction {
   }
 
   async #removeEmptyFileBatches(unchecked: ReadonlySet<string>): Promise<number> {
-    const { files } = this.#parts
+    const { files, fileBatches } = this.#parts
     let removed = 0
-    for (const batch of await files.batches()) {
+    for (const batch of await fileBatches()) {
       if (!unchecked.has(batchIdOf('files', batch)) && (await files.removeEmpty(batch))) removed++
     }
     return removed

@@ -4,15 +4,18 @@ import type { ByteSource } from '../../byte-source.ts'
 import { ChunkPool } from '../../chunk-pool.ts'
 import type { Clock } from '../../clock.ts'
 import { limits } from '../../limits.ts'
+import { Batches, type LeftOpen } from '../batches/batches.ts'
 import type { Fs } from '../fs.ts'
 import { nodeFs } from '../node-fs.ts'
 import { checkedDescription } from '../shard-contract.ts'
 import {
+  type CompactOptions,
   type CompactResult,
   type FoundShard,
+  type IsGone,
+  type MaintenancePost,
   type NewShard,
   type ShardId,
-  ShardMissing,
   type ShardRange,
   type ShardStore,
   StoreReadOnly,
@@ -21,8 +24,7 @@ import {
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
 import { pageBytes } from './alignment.ts'
-import { Batches, parseBatchId } from './batches.ts'
-import { Compaction, type CompactOptions } from './compaction.ts'
+import { parseBatchId } from './batch-ids.ts'
 import type { DirectorySizes, StoreContext } from './context.ts'
 import { DeleteRoom } from './delete-room.ts'
 import { DirectorySync } from './directory-sync.ts'
@@ -31,11 +33,11 @@ import { FreeSpace } from './free-space.ts'
 import { openIdentity, requireIdentity } from './identity.ts'
 import { LargeFiles } from './large-files.ts'
 import { Layout } from './layout.ts'
+import { Maintainers, type Maintenance } from './maintenance.ts'
+import { directoryMarkers } from './markers.ts'
 import { SegmentLog } from './segment-log.ts'
 import { SegmentReads } from './segment-reads.ts'
-import { Segments } from './segments.ts'
-import { type FileAddress, parseShardId, type RecordAddress } from './shard-ids.ts'
-import { Tombstones } from './tombstones.ts'
+import { parseShardId } from './shard-ids.ts'
 
 const sweepMs = 30_000
 /** The room kept for deletes is this fraction of a segment's growth step: 1 / `deleteRoomShare`. */
@@ -54,6 +56,10 @@ export interface DirectoryStoreOptions extends Partial<DirectorySizes> {
    * as being written was left by processes that died.
    */
   firstOpener: boolean
+  /** Who writes here: names the batches of this process, 32 hex digits. Absent: no other host uses the store. */
+  member?: string | undefined
+  /** From earlier openings by this process. */
+  leftOpen?: LeftOpen | undefined
   /** Called at most once, when the store can promise nothing any more. Every later put and delete rejects. */
   onFatal: (error: Error) => void
   /** Called with a problem that an operator should know, but that does not affect requests yet. */
@@ -64,7 +70,7 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
   const { clock, fs = nodeFs, create, firstOpener, onFatal, warn = () => {} } = options
   const layout = new Layout(resolve(options.path))
   const sizes = chosenSizes(options)
-  const { ownership } = options
+  const { ownership, member, leftOpen } = options
   const storeId = await openIdentity({ fs, layout, clock, create, ownership, warn })
   const directories = new DirectorySync(fs, onFatal)
   const freeSpace = new FreeSpace(fs, layout.root, clock)
@@ -82,8 +88,14 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
     ownerSeen: undefined,
     warn,
   }
-  const batches = new Batches(context)
-  if (firstOpener) await batches.closeAbandoned()
+  const batches = new Batches({
+    storage: directoryMarkers(context),
+    clock,
+    member,
+    leftOpen,
+    requireIdentity: async () => void (await requireIdentity(context)),
+  })
+  if (firstOpener) await batches.closeAbandoned(() => true)
   return new DirectoryStore(storeId, context, batches)
 }
 
@@ -108,12 +120,10 @@ class DirectoryStore implements ShardStore {
   readonly storeId: string
   readonly #context: StoreContext
   readonly #batches: Batches
-  readonly #tombstones: Tombstones
-  readonly #segments: Segments
   readonly #reads: SegmentReads
   readonly #log: SegmentLog
   readonly #files: LargeFiles
-  readonly #compaction: Compaction
+  readonly #maintainers: Maintainers
   readonly #sweeping: NodeJS.Timeout
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
@@ -122,21 +132,13 @@ class DirectoryStore implements ShardStore {
     this.storeId = storeId
     this.#context = context
     this.#batches = batches
-    this.#tombstones = new Tombstones(context)
-    this.#segments = new Segments(context, this.#tombstones)
     const { smallShardBytesMax, checksumBlockBytes } = context.sizes
     // Each chunk holds what is read in one piece: a record, or the blocks of a small range, wherever it begins.
     const chunks = new ChunkPool(smallShardBytesMax + 2 * checksumBlockBytes)
     this.#reads = new SegmentReads(context, chunks)
     this.#log = new SegmentLog(context, batches)
     this.#files = new LargeFiles(context, batches, chunks)
-    this.#compaction = new Compaction(context, {
-      batches,
-      tombstones: this.#tombstones,
-      segments: this.#segments,
-      reads: this.#reads,
-      files: this.#files,
-    })
+    this.#maintainers = new Maintainers(context, { batches, reads: this.#reads, files: this.#files })
     this.#sweeping = setInterval(() => this.#sweep(), sweepMs).unref()
   }
 
@@ -167,16 +169,8 @@ class DirectoryStore implements ShardStore {
     return address.kind === 'file' ? this.#files.description(id, address) : this.#reads.description(id, address)
   }
 
-  async delete(ids: readonly ShardId[]): Promise<void> {
-    const addresses = ids.flatMap(addressOf)
-    await this.#change(async () => {
-      // Both must have ended before the call returns.
-      const done = await Promise.allSettled([
-        this.#tombstones.mark(addresses.filter((address) => address.kind === 'record')),
-        this.#files.delete(addresses.filter((address) => address.kind === 'file')),
-      ])
-      for (const result of done) if (result.status === 'rejected') throw result.reason
-    })
+  delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void> {
+    return this.#maintain(post, (maintenance) => maintenance.delete(ids))
   }
 
   unchecked(): Promise<UncheckedBatch[]> {
@@ -184,39 +178,38 @@ class DirectoryStore implements ShardStore {
   }
 
   async *list(batchId?: string): AsyncGenerator<FoundShard> {
+    const { segments } = this.#maintainers.plain
     if (batchId !== undefined) {
       const batch = parseBatchId(batchId)
-      if (batch?.kind === 'segment') yield* this.#segments.live(batch.id)
+      if (batch?.kind === 'segment') yield* segments.live(batch.id)
       if (batch?.kind === 'files') yield* this.#files.list(batch.id)
       return
     }
-    for (const segment of await this.#segments.names()) yield* this.#segments.live(segment)
+    for (const segment of await segments.names()) yield* segments.live(segment)
     for (const batch of await this.#files.batches()) yield* this.#files.list(batch)
   }
 
-  async markChecked(batchId: string): Promise<void> {
-    const batch = parseBatchId(batchId)
-    const state = (await this.#batches.unchecked()).find(({ id }) => id === batchId)
-    if (batch === undefined || state === undefined) return
-    if (!state.closed) throw new Error(`batch ${batchId} is still being written`)
-    await this.#change(async () => {
-      await (batch.kind === 'segment' ? this.#segments.settle(batch.id) : this.#files.settle(batch.id))
-      await this.#batches.remove(batchId)
-    })
+  markChecked(batchId: string, post?: MaintenancePost): Promise<void> {
+    return this.#maintain(post, (maintenance) => maintenance.markChecked(batchId))
   }
 
-  compact(options: CompactOptions): Promise<CompactResult> {
-    return this.#change(() => this.#compaction.run(options))
+  closeAbandoned(isGone: IsGone, post?: MaintenancePost): Promise<number> {
+    return this.#maintain(post, (maintenance) => maintenance.closeAbandoned(isGone))
   }
 
-  check(): Promise<void> {
-    return requireIdentity(this.#context)
+  compact(options: CompactOptions, post?: MaintenancePost): Promise<CompactResult> {
+    return this.#maintain(post, (maintenance) => maintenance.compact(options))
+  }
+
+  async check(): Promise<void> {
+    await requireIdentity(this.#context)
   }
 
   async usage(): Promise<StoreUsage> {
     const { fs, layout } = this.#context
     let usedBytes = 0
-    for (const segment of await this.#segments.names()) usedBytes += await this.#fileBytes(layout.segment(segment))
+    for (const segment of await this.#maintainers.plain.segments.names())
+      usedBytes += await this.#fileBytes(layout.segment(segment))
     for (const batch of await this.#files.batches()) {
       for (const name of (await unlessMissing(fs.list(layout.batch(batch)))) ?? []) {
         usedBytes += await this.#fileBytes(layout.file(batch, name))
@@ -233,6 +226,7 @@ class DirectoryStore implements ShardStore {
     await Promise.allSettled(this.#underWay)
     await this.#log.close()
     await this.#files.close()
+    await this.#batches.closeLeft().catch((error) => this.#warnOfOpenBatch(error))
     this.#reads.close()
   }
 
@@ -245,6 +239,11 @@ class DirectoryStore implements ShardStore {
     if (bytes.length !== payload.size)
       throw new Error(`the payload has ${bytes.length} bytes in place of ${payload.size}`)
     return this.#log.append(checkedDescription(describe()), bytes)
+  }
+
+  #maintain<T>(post: MaintenancePost | undefined, work: (maintenance: Maintenance) => Promise<T>): Promise<T> {
+    const { plain } = this.#maintainers
+    return this.#change(async () => work(post === undefined ? plain : await this.#maintainers.under(post)))
   }
 
   /** Runs a write: refuses it once the store is closed or has failed. `close` waits for it. */
@@ -281,18 +280,12 @@ class DirectoryStore implements ShardStore {
     const idleSinceMs = this.#context.clock.now() - this.#context.sizes.batchIdleMs
     this.#reads.sweep()
     this.#files.sweep()
-    Promise.all([this.#log.sealIdle(idleSinceMs), this.#files.endIdle(idleSinceMs)]).catch((error) => {
-      this.#context.warn(`an idle batch could not be ended: ${String(error)}`)
-    })
+    Promise.all([this.#log.sealIdle(idleSinceMs), this.#files.endIdle(idleSinceMs)])
+      .then(() => this.#batches.closeLeft())
+      .catch((error) => this.#warnOfOpenBatch(error))
   }
-}
 
-/** Empty for an id that this store cannot have made, because there is nothing to delete. */
-function addressOf(id: ShardId): (RecordAddress | FileAddress)[] {
-  try {
-    return [parseShardId(id)]
-  } catch (error) {
-    if (error instanceof ShardMissing) return []
-    throw error
+  #warnOfOpenBatch(error: unknown): void {
+    this.#context.warn(`an idle batch could not be ended yet: ${String(error)}`)
   }
 }

@@ -4,7 +4,7 @@ import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import type { Fs } from '../fs.ts'
 import { StoreFull, StoreReadOnly } from '../shard-store.ts'
-import { judgeStore, type Ownership, StoreRefused } from '../store-claim.ts'
+import { judgeStore, type Ownership, type StoreOwner, StoreRefused } from '../store-claim.ts'
 import type { StoreContext } from './context.ts'
 import { codeOf, unlessMissing, writeFailure } from './failures.ts'
 import { identityName, type Layout, rootDirectories } from './layout.ts'
@@ -48,20 +48,21 @@ export async function openIdentity(opening: Opening): Promise<string> {
   throw new StoreRefused(`${layout.root} is claimed by others again and again`)
 }
 
-/** Rejects when the opened store is gone: its directory is missing, empty, another store's, or claimed by another server. */
-export async function requireIdentity(context: StoreContext): Promise<void> {
+/** Rejects when the opened store is gone: its directory is missing, empty, another store's, or claimed by another server. Resolves with its owner, if that is checked. */
+export async function requireIdentity(context: StoreContext): Promise<StoreOwner | undefined> {
   const { fs, layout, storeId, ownership } = context
   const found = await readIdentity(fs, layout)
   if (found === undefined) throw missingIdentity(layout)
   await requireDirectories(fs, layout)
   if (found !== storeId) throw new Error(`${layout.root} holds another store than before`)
-  if (ownership === undefined) return
+  if (ownership === undefined) return undefined
   const { owner } = await readOwner(fs, layout)
-  if (owner !== undefined && owner.start === context.ownerSeen) return
+  if (owner !== undefined && owner.start === context.ownerSeen) return owner
   const { claimant } = ownership
   const isEmpty = async (): Promise<boolean> => false
   await judgeStore({ name: layout.root, storeId, owner, isEmpty }, { claimant, knows: storeId })
   context.ownerSeen = owner?.start
+  return owner
 }
 
 function missingIdentity(layout: Layout): Error {
@@ -132,7 +133,8 @@ async function createStore({ fs, layout, clock, ownership }: Opening): Promise<v
 
 async function requireVacant(fs: Fs, layout: Layout): Promise<void> {
   for (const name of (await unlessMissing(fs.list(layout.root))) ?? []) {
-    if (unfinishedIdentity.test(name)) await fs.unlink(`${layout.root}/${name}`)
+    // Another process that makes the same store may have removed it.
+    if (unfinishedIdentity.test(name)) await unlessMissing(fs.unlink(`${layout.root}/${name}`))
     else if (!isOurs(name) && !(await isEmptyRootDirectory(fs, layout, name))) {
       throw new Error(
         `${layout.root} is not empty (${name}) and holds no ${identityName}: no store is made over other data`,

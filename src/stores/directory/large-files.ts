@@ -1,6 +1,9 @@
 /** Large shards, each in a file of its own: `files/<batch>/<file>`, with the suffix `.part` until it is complete. */
 import type { ByteSource } from '../../byte-source.ts'
 import { ChunkPool } from '../../chunk-pool.ts'
+import { timeOrderedId } from '../../clock.ts'
+import type { Batches } from '../batches/batches.ts'
+import { SharedBatch } from '../batches/shared-batch.ts'
 import { checkedDescription } from '../shard-contract.ts'
 import {
   type FoundShard,
@@ -11,38 +14,45 @@ import {
   type ShardRange,
 } from '../shard-store.ts'
 import { alignUp, pageBytes } from './alignment.ts'
-import type { Batches } from './batches.ts'
+import { batchIdOf } from './batch-ids.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { codeOf, unlessMissing } from './failures.ts'
-import { FileBatches } from './file-batches.ts'
-import { buildFooter, type FileName } from './large-file-format.ts'
+import { unlessMissing } from './failures.ts'
+import { buildFooter, type FileName, partialSuffix } from './large-file-format.ts'
 import { LargeFileReader, readFooterOf } from './large-file-reader.ts'
 import { LargeFileWriter } from './large-file-writer.ts'
 import { type FileAddress, formatFileId } from './shard-ids.ts'
 
-const partial = '.part'
 const completeName = /^[0-9a-f]{32}$/
-const unlinksAtOnce = 32
 
 export class LargeFiles {
   readonly #context: StoreContext
   readonly #chunks: ChunkPool
   readonly #reader: LargeFileReader
-  readonly #open: FileBatches
+  readonly #open: SharedBatch
 
   /** `smallChunks`: each has room for the blocks of a small range, wherever the range begins. */
   constructor(context: StoreContext, batches: Batches, smallChunks: ChunkPool) {
     this.#context = context
     this.#chunks = new ChunkPool(context.sizes.readChunkBytes)
     this.#reader = new LargeFileReader(context, this.#chunks, smallChunks)
-    this.#open = new FileBatches(context, batches)
+    const { fs, layout, directories, clock, sizes } = context
+    this.#open = new SharedBatch({
+      batches,
+      clock,
+      shardsMax: sizes.batchFilesMax,
+      batchIdOf: (id) => batchIdOf('files', id),
+      prepare: async (id) => {
+        await fs.mkdir(layout.batch(id))
+        await directories.sync(layout.files)
+      },
+    })
   }
 
   async put(shard: NewShard): Promise<ShardId> {
     await this.#context.freeSpace.requireRoom(shard.payload.size)
-    const { name, release } = await this.#open.reserve()
+    const { batch, release } = await this.#open.reserve()
     try {
-      return await this.#write(name, shard)
+      return await this.#write({ batch, file: timeOrderedId(this.#context.clock) }, shard)
     } finally {
       await release()
     }
@@ -64,18 +74,6 @@ export class LargeFiles {
     }
   }
 
-  /** Syncs every directory, even if the file was already gone, because an earlier removal may not be durable. */
-  async delete(addresses: readonly FileAddress[]): Promise<void> {
-    const { fs, layout, directories } = this.#context
-    for (let at = 0; at < addresses.length; at += unlinksAtOnce) {
-      const some = addresses.slice(at, at + unlinksAtOnce)
-      await Promise.all(some.map(({ batch, file }) => unlessMissing(fs.unlink(layout.file(batch, file)))))
-      for (const { batch, file, bytes } of some) this.#reader.forget(formatFileId(batch, file, bytes))
-    }
-    const batches = new Set(addresses.map(({ batch }) => batch))
-    await Promise.all([...batches].map((batch) => unlessMissing(directories.sync(layout.batch(batch)))))
-  }
-
   async *list(batch: string): AsyncGenerator<FoundShard> {
     for (const file of await this.#names(batch)) {
       if (!completeName.test(file)) continue
@@ -88,27 +86,9 @@ export class LargeFiles {
     return (await this.#context.fs.list(this.#context.layout.files)).sort()
   }
 
-  /**
-   * Removes what unfinished writers left in a closed batch, and makes their own removals durable, because the batch is never searched again.
-   * Names distinguish unfinished files from finished ones, so a damaged file never looks unfinished.
-   */
-  async settle(batch: string): Promise<void> {
-    const { fs, layout, directories } = this.#context
-    const left = (await this.#names(batch)).filter((name) => name.endsWith(partial))
-    for (const name of left) await unlessMissing(fs.unlink(layout.file(batch, name)))
-    await unlessMissing(directories.sync(layout.batch(batch)))
-  }
-
-  /** Removes the directory of a closed batch if it is empty. */
-  async removeEmpty(batch: string): Promise<boolean> {
-    try {
-      await this.#context.fs.rmdir(this.#context.layout.batch(batch))
-      return true
-    } catch (error) {
-      const code = codeOf(error)
-      if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT') return false
-      throw error
-    }
+  /** Closes a file that was removed. */
+  forget(id: ShardId): void {
+    this.#reader.forget(id)
   }
 
   endIdle(beforeMs: number): Promise<void> {
@@ -128,7 +108,7 @@ export class LargeFiles {
   async #write(name: FileName, { payload, describe }: NewShard): Promise<ShardId> {
     const { fs, layout, directories, freeSpace, clock, sizes } = this.#context
     const complete = layout.file(name.batch, name.file)
-    const incomplete = complete + partial
+    const incomplete = complete + partialSuffix
     const file = await fs.open(incomplete, 'create')
     const writer = new LargeFileWriter(file, this.#chunks, payload.size, sizes.checksumBlockBytes)
     try {

@@ -42,6 +42,11 @@ export class Layout {
     return join(this.dead, segment)
   }
 
+  /** `name`: of a directory that names a fencing number. */
+  fence(name: string): string {
+    return join(this.root, name)
+  }
+
   deadLog(segment: string, name: string): string {
     return join(this.dead, segment, name)
   }

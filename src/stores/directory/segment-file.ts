@@ -4,10 +4,11 @@
  */
 import { timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
+import type { Batches } from '../batches/batches.ts'
 import type { FileHandle } from '../fs.ts'
 import type { ShardId } from '../shard-store.ts'
 import { alignUp, pageBytes } from './alignment.ts'
-import { type Batches, batchIdOf } from './batches.ts'
+import { batchIdOf } from './batch-ids.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
 import { buildSeal, finishRecord, recordHeaderBytes, type UnfinishedRecord } from './segment-record.ts'
 import { formatRecordId } from './shard-ids.ts'
@@ -64,7 +65,7 @@ export class SegmentFile {
     } catch (error) {
       await Promise.all(opened.map(closeQuietly))
       await fs.unlink(path).catch(() => {})
-      await batches.remove(batchIdOf('segment', id)).catch(() => {})
+      await batches.drop(batchIdOf('segment', id)).catch(() => {})
       throw error
     }
   }
@@ -164,21 +165,22 @@ export class SegmentFile {
     const { fs, layout } = this.#context
     await fs
       .unlink(layout.segment(this.id))
-      .then(() => this.#batches.remove(this.batchId))
+      .then(() => this.#batches.drop(this.batchId))
       .catch(() => {})
   }
 
   async #letGo(): Promise<void> {
     await Promise.all([closeQuietly(this.#file), closeQuietly(this.#growth)])
-    await this.#batches.close(this.batchId).catch((error) => {
-      this.#context.warn(`segment ${this.id} stays marked as open: ${String(error)}`)
-    })
+    await this.#batches.close(this.batchId)
   }
 
-  /** The error if the segment is no longer at its path: a moved or unmounted directory still takes bytes through open descriptors, and they would be lost. The file's name is unique. */
+  /**
+   * The error if the segment is no longer at its path: a moved or unmounted directory still takes bytes through open descriptors, and they would be lost. The file's name is unique.
+   * Where other hosts use the store, looks at the marker of the batch instead: it also goes when the maintainer has taken this process for gone and closed the batch.
+   */
   #placeFault(): unknown {
     const { fs, layout, isLocal } = this.#context
-    const path = layout.segment(this.id)
+    const path = this.#batches.areOwned ? layout.marker(this.#batches.markerOf(this.batchId)) : layout.segment(this.id)
     if (!isLocal) return fs.stat(path).then(() => undefined, asValue)
     try {
       fs.requireThereNow(path)

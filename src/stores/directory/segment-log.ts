@@ -1,7 +1,7 @@
 /** Group commit of small shards: puts that arrive while a group is being written and synced make the next group. */
 import { limits } from '../../limits.ts'
+import type { Batches } from '../batches/batches.ts'
 import type { ShardId } from '../shard-store.ts'
-import type { Batches } from './batches.ts'
 import type { StoreContext } from './context.ts'
 import { storeFailure } from './failures.ts'
 import { SegmentFile } from './segment-file.ts'

@@ -1,7 +1,8 @@
 /** The object that identifies the store under a prefix and its owner. A bucket that is missing, empty or another store's is refused, because writing to it would hide the loss. */
 import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
-import { StoreFull } from '../shard-store.ts'
+import { requireHeld, tookOver } from '../post.ts'
+import { type MaintenancePost, StoreFull } from '../shard-store.ts'
 import { judgeStore, type Ownership, ownerOf, type StoreOwner, StoreRefused } from '../store-claim.ts'
 import type { ShardBucket } from './bucket.ts'
 
@@ -12,9 +13,13 @@ const format = 2
 const idPattern = /^[0-9a-f]{32}$/
 
 interface Identity {
+  /** All that the object says. */
+  content: object
   storeId: string
   createdAt: unknown
   owner: StoreOwner | undefined
+  /** The greatest number under which the store was maintained for its owner. 0: none. */
+  maintainer: number
   /** The ETag of the object, so that a claim replaces this one and no other. */
   etag: string | undefined
 }
@@ -61,15 +66,35 @@ export class HeldIdentity {
 
   /** Rejects when the opened store is gone, or claimed by another server. */
   async require(): Promise<void> {
+    await this.#required()
+  }
+
+  /**
+   * Keeps the number of the post in the identity, if it is the greatest one so far; otherwise rejects with `StoreFenced`. Each request of maintenance follows such a call. At an endpoint
+   * without conditional writes, a smaller number can replace a greater one that was written at the same moment.
+   */
+  async takeNumber(post: MaintenancePost): Promise<void> {
+    for (let tries = 0; tries < limits.claimTriesMax; tries++) {
+      requireHeld(post)
+      const { content, maintainer, etag } = await this.#required()
+      if (maintainer > post.number) throw tookOver(post, maintainer)
+      if (maintainer === post.number) return
+      await this.#bucket.replace(identityKey, bytesOf({ ...content, maintainer: post.number }), etag)
+    }
+    throw new Error(`${this.#bucket.name} does not keep the number of its maintainer`)
+  }
+
+  async #required(): Promise<Identity> {
     const found = await findIdentity(this.#bucket)
     if (found === undefined) throw missingIdentity(this.#bucket)
     const { storeId, owner } = found
     const name = this.#bucket.name
     if (storeId !== this.#storeId) throw new Error(`${name} holds another store than before`)
-    if (this.#ownership === undefined || (owner !== undefined && owner.start === this.#startSeen)) return
+    if (this.#ownership === undefined || (owner !== undefined && owner.start === this.#startSeen)) return found
     const { claimant } = this.#ownership
     await judgeStore({ name, storeId, owner, isEmpty: async () => false }, { claimant, knows: storeId })
     this.#startSeen = owner?.start
+    return found
   }
 }
 
@@ -90,7 +115,10 @@ async function claim({ bucket, clock, ownership, warn }: Opening, found: Identit
   const owner = (await ownership?.claimant())?.claims
   if (owner === undefined) return true
   const { storeId, createdAt, etag } = found
-  const claimed = { format, storeId, createdAt, owner: { ...owner, claimedAt: new Date(clock.now()).toISOString() } }
+  // Other metadata counts its maintainers anew.
+  const maintainer = found.owner?.metadataId === owner.metadataId ? found.maintainer : 0
+  const claimedAt = new Date(clock.now()).toISOString()
+  const claimed = { format, storeId, createdAt, owner: { ...owner, claimedAt }, ...(maintainer > 0 && { maintainer }) }
   try {
     if (!(await bucket.replace(identityKey, bytesOf(claimed), etag))) return false
   } catch (error) {
@@ -126,10 +154,14 @@ async function findIdentity(bucket: ShardBucket): Promise<Identity | undefined> 
   if (typeof storeId !== 'string' || !idPattern.test(storeId))
     throw new Error(`${name} is damaged: its storeId is not one`)
   const owner = identity.format === format && 'owner' in identity ? ownerOf(identity.owner, name) : undefined
+  const maintainer = 'maintainer' in identity ? identity.maintainer : 0
+  if (typeof maintainer !== 'number') throw new Error(`${name} is damaged: its maintainer is no number`)
   return {
+    content: identity,
     storeId,
     createdAt: 'createdAt' in identity ? identity.createdAt : undefined,
     owner,
+    maintainer,
     etag: found.etag,
   }
 }

@@ -5,10 +5,15 @@ import { type ByteSource, bytesSource } from '../../byte-source.ts'
 import { ChunkPool } from '../../chunk-pool.ts'
 import { type Clock, timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
+import { Batches, type LeftOpen } from '../batches/batches.ts'
+import type { MarkerStorage } from '../batches/marker-storage.ts'
+import { SharedBatch } from '../batches/shared-batch.ts'
 import { checkedDescription, checkRange } from '../shard-contract.ts'
 import {
   type CompactResult,
   type FoundShard,
+  type IsGone,
+  type MaintenancePost,
   type NewShard,
   ShardDamaged,
   type ShardId,
@@ -19,9 +24,9 @@ import {
   type UncheckedBatch,
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
-import { Batches, isBatchId, type LeftOpen } from './batches.ts'
 import { type BucketAddress, openBucket, type ShardBucket } from './bucket.ts'
 import { HeldIdentity, openIdentity } from './identity.ts'
+import { bucketMarkers } from './markers.ts'
 import {
   batchPrefix,
   buildFooter,
@@ -36,6 +41,7 @@ import { openShard, readDescription } from './object-reader.ts'
 import { ObjectWriter, writerBytes } from './object-writer.ts'
 
 const sweepMs = 30_000
+const batchPattern = /^[0-9a-f]{32}$/
 
 /** Shared by all stores of this process, because data is held in memory while it is sent. */
 const writing = new ByteBudget(limits.remoteWriteBytesMax)
@@ -50,21 +56,24 @@ export interface S3StoreOptions {
   ownership?: Ownership | undefined
   /** No other process has the store open yet, so everything marked as being written was left by processes that died. */
   firstOpener: boolean
+  /** Who writes here: names the batches of this process, 32 hex digits. Absent: no other host uses the store. */
+  member?: string | undefined
   /** From earlier openings by this process. */
-  leftOpen?: LeftOpen
+  leftOpen?: LeftOpen | undefined
   /** Called with a problem that an operator should know, but that does not affect requests yet. */
   warn?: (message: string) => void
 }
 
 /** Rejects with `SdkMissing`, or with other errors when the store can't be reached or does not exist. */
 export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> {
-  const { clock, create, ownership, firstOpener, leftOpen = new Map(), warn = () => {} } = options
+  const { clock, create, ownership, firstOpener, member, leftOpen, warn = () => {} } = options
   const bucket = await openBucket(options.address)
   try {
     const storeId = await openIdentity({ bucket, clock, create, ownership, warn })
     const identity = new HeldIdentity(bucket, storeId, ownership)
-    const batches = new Batches(bucket, clock, leftOpen, () => identity.require())
-    if (firstOpener) await batches.closeAbandoned()
+    const storage = bucketMarkers(bucket)
+    const batches = new Batches({ storage, clock, member, leftOpen, requireIdentity: () => identity.require() })
+    if (firstOpener) await batches.closeAbandoned(() => true)
     return new S3Store(storeId, { bucket, batches, identity }, options)
   } catch (error) {
     bucket.close()
@@ -82,6 +91,7 @@ class S3Store implements ShardStore {
   readonly storeId: string
   readonly #bucket: ShardBucket
   readonly #batches: Batches
+  readonly #batch: SharedBatch
   readonly #identity: HeldIdentity
   readonly #clock: Clock
   readonly #warn: (message: string) => void
@@ -94,9 +104,11 @@ class S3Store implements ShardStore {
     this.#bucket = parts.bucket
     this.#batches = parts.batches
     this.#identity = parts.identity
+    const { batches } = parts
+    this.#batch = new SharedBatch({ batches, clock, shardsMax: limits.batchFilesMax, batchIdOf: (id) => id })
     this.#clock = clock
     this.#warn = warn
-    this.#sweeping = setInterval(() => this.#sweep(), sweepMs).unref()
+    this.#sweeping = setInterval(() => void this.#endIdle(this.#clock.now() - limits.batchIdleMs), sweepMs).unref()
   }
 
   async put(shard: NewShard): Promise<ShardId> {
@@ -123,10 +135,13 @@ class S3Store implements ShardStore {
     return readDescription(this.#bucket, name, chunks)
   }
 
-  async delete(ids: readonly ShardId[]): Promise<void> {
+  async delete(ids: readonly ShardId[], post?: MaintenancePost): Promise<void> {
     // For an id that this store cannot have made, there is nothing to delete.
     const keys = ids.flatMap((id) => parseShardId(id) ?? []).map(shardKey)
-    await this.#change(() => this.#bucket.delete(keys))
+    await this.#change(async () => {
+      await this.#takeNumber(post)
+      await this.#bucket.delete(keys)
+    })
   }
 
   unchecked(): Promise<UncheckedBatch[]> {
@@ -134,7 +149,7 @@ class S3Store implements ShardStore {
   }
 
   async *list(batchId?: string): AsyncGenerator<FoundShard> {
-    if (batchId !== undefined && !isBatchId(batchId)) return
+    if (batchId !== undefined && !batchPattern.test(batchId)) return
     const under = batchId === undefined ? shardsPrefix : batchPrefix(batchId)
     for await (const page of this.#bucket.pages(under)) {
       const names = page.flatMap(({ key }) => parseShardKey(key) ?? [])
@@ -147,12 +162,25 @@ class S3Store implements ShardStore {
     }
   }
 
-  markChecked(batchId: string): Promise<void> {
-    return this.#change(() => this.#batches.markChecked(batchId))
+  /** Also aborts incomplete uploads. */
+  markChecked(batchId: string, post?: MaintenancePost): Promise<void> {
+    const settle = async (): Promise<void> => {
+      await this.#takeNumber(post)
+      await this.#bucket.abortUploads(batchPrefix(batchId))
+    }
+    return this.#change(() => this.#batches.markChecked(batchId, settle, this.#markers(post)))
+  }
+
+  closeAbandoned(isGone: IsGone, post?: MaintenancePost): Promise<number> {
+    return this.#change(async () => {
+      await this.#takeNumber(post)
+      return this.#batches.closeAbandoned(isGone, this.#markers(post))
+    })
   }
 
   /** Does not free space: every shard is an object, so a delete frees its space at once. */
-  async compact(): Promise<CompactResult> {
+  async compact(_options: unknown, post?: MaintenancePost): Promise<CompactResult> {
+    await this.#takeNumber(post)
     return { removedBatches: 0, movedShards: 0, freedBytes: 0 }
   }
 
@@ -181,12 +209,12 @@ class S3Store implements ShardStore {
     this.#closed = true
     clearInterval(this.#sweeping)
     await Promise.allSettled(this.#underWay)
-    await this.#batches.endIdle(Number.POSITIVE_INFINITY).catch((error) => this.#warnOfOpenBatch(error))
+    await this.#endIdle(Number.POSITIVE_INFINITY)
     this.#bucket.close()
   }
 
   async #write({ payload, describe }: NewShard): Promise<ShardId> {
-    const { batch, release } = await this.#batches.reserve()
+    const { batch, release } = await this.#batch.reserve()
     const name = { batch, shard: timeOrderedId(this.#clock), payloadBytes: payload.size }
     const writer = new ObjectWriter(this.#bucket, name)
     try {
@@ -225,12 +253,21 @@ class S3Store implements ShardStore {
     }
   }
 
-  #sweep(): void {
-    const idleSinceMs = this.#clock.now() - limits.batchIdleMs
-    this.#batches.endIdle(idleSinceMs).catch((error) => this.#warnOfOpenBatch(error))
+  async #takeNumber(post: MaintenancePost | undefined): Promise<void> {
+    if (post !== undefined) await this.#identity.takeNumber(post)
   }
 
-  #warnOfOpenBatch(error: unknown): void {
-    this.#warn(`${this.#bucket.name}: an idle batch could not be ended yet: ${String(error)}`)
+  #markers(post: MaintenancePost | undefined): MarkerStorage {
+    return bucketMarkers(this.#bucket, () => this.#takeNumber(post))
+  }
+
+  /** Also closes batches whose closing has failed before. Never rejects. */
+  async #endIdle(beforeMs: number): Promise<void> {
+    try {
+      await this.#batch.endIdle(beforeMs)
+      await this.#batches.closeLeft()
+    } catch (error) {
+      this.#warn(`${this.#bucket.name}: an idle batch could not be ended yet: ${String(error)}`)
+    }
   }
 }

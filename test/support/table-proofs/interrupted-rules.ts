@@ -35,6 +35,7 @@ async function onFailingServer(
     view: (keys, queries, read) => kv.view(keys, queries, read),
     commit: (commit) => (failing === undefined ? kv.commit(commit) : failing()),
     snapshot: () => kv.snapshot(),
+    now: () => kv.now(),
     close: () => kv.close(),
   })
   const server = await startWireServer({ over: (backend) => ({ ...backend, kv: over(backend.kv) }) })

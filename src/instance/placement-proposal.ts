@@ -1,0 +1,185 @@
+/**
+ * Decides what a start's configuration changes where several members share the placement (ADR 0044). A change is made once every other member can serve it.
+ * Until then the placement stays as it is, and the start goes on with it. Pure.
+ */
+import { type LocationPolicy, lossesSurvived } from '../blobs/location-policy.ts'
+import type { LocationSettings } from '../config/locations.ts'
+import {
+  isFormer,
+  isSamePolicy,
+  type KnownLocation,
+  type KnownPlacement,
+  nextLocations,
+  withDefault,
+} from './known-placement.ts'
+import type { MemberOffer } from './placement-offers.ts'
+import { definitionText } from './placement-text.ts'
+
+export interface ProposalFacts {
+  known: KnownPlacement
+  configured: {
+    /** Names. */
+    stores: readonly string[]
+    locations: readonly LocationSettings[]
+    /** Absent: it names none. */
+    defaultLocation: string | undefined
+  }
+  /** The offers of the other living members. */
+  others: readonly MemberOffer[]
+  /** The buckets in known locations that the configuration lacks, by location. */
+  buckets: ReadonlyMap<string, readonly string[]>
+  /** Known stores that the configuration lacks and that hold data, with an example of it. */
+  holding: ReadonlyMap<string, string>
+}
+
+export interface Proposal {
+  /** The placement from now on. The stores of `made` are missing from it. */
+  next: KnownPlacement
+  /** Names of configured stores that the metadata does not know. */
+  made: readonly string[]
+  /** Where the configuration says something else than `next`, and why. */
+  notices: readonly string[]
+  /** Changes that some member can't serve, and who. */
+  waiting: readonly string[]
+  /** Why this process can't serve. */
+  refusals: readonly string[]
+}
+
+export function judgeProposal(facts: ProposalFacts): Proposal {
+  const { known, configured } = facts
+  const said: Said = { notices: [], waiting: [], refusals: [] }
+  const locations = { ...configuredLocations(facts, said), ...keptLocations(facts, said) }
+  const { stores } = keptStores(facts, locations, said)
+  const made = configured.stores.filter((name) => known.stores[name] === undefined)
+  const next = nextDefault({ ...known, stores, locations }, facts, said)
+  return { next, made, ...said }
+}
+
+interface Said {
+  notices: string[]
+  waiting: string[]
+  refusals: string[]
+}
+
+type Locations = KnownPlacement['locations']
+
+/** Names a member. */
+const called = ({ host, address }: MemberOffer): string => `${host} (${address})`
+const listed = (members: readonly MemberOffer[]): string => members.map(called).join(', ')
+
+function configuredLocations({ known, configured, others }: ProposalFacts, said: Said): Locations {
+  const wanted = nextLocations(known.locations, configured.locations)
+  const kept: Locations = {}
+  for (const [name, location] of Object.entries(wanted)) {
+    const before = known.locations[name]
+    if (before === location) {
+      kept[name] = before
+      continue
+    }
+    const holders = before === undefined ? [] : others.filter((other) => hasPolicy(other, name, before.policy))
+    if (before !== undefined && holders.length > 0 && isFormer(before, location.policy)) {
+      said.notices.push(
+        `[locations.${name}] is an earlier definition here. The newer one of ${listed(holders)} counts:\n${definitionText(name, before.policy)}`,
+      )
+      kept[name] = before
+      continue
+    }
+    const unable = others.flatMap((other) => whyUnable(other, location.policy) ?? [])
+    if (unable.length === 0) kept[name] = location
+    else {
+      const what = before === undefined ? 'is not used yet' : `stays at version ${before.version}`
+      said.waiting.push(`[locations.${name}] ${what}, because ${unable.join('; ')}`)
+      if (before !== undefined) kept[name] = before
+    }
+  }
+  return kept
+}
+
+function hasPolicy(offer: MemberOffer, name: string, policy: LocationPolicy): boolean {
+  const theirs = offer.locations[name]
+  return theirs !== undefined && isSamePolicy(theirs, policy)
+}
+
+/** Why a member can't serve a location with this definition. */
+function whyUnable(offer: MemberOffer, policy: LocationPolicy): string | undefined {
+  const lacking = policy.stores.filter((store) => offer.stores[store] === undefined)
+  if (lacking.length > 0) return `${called(offer)} lacks ${lacking.map((store) => `[stores.${store}]`).join(', ')}`
+  const out = policy.stores.flatMap((store) => {
+    const reason = offer.stores[store]?.out
+    return reason === undefined ? [] : [`store ${store} (${reason})`]
+  })
+  return out.length > lossesSurvived(policy) ? `${called(offer)} can't use ${out.join(', ')}` : undefined
+}
+
+/** Known locations that the configuration lacks. The last member that has one in its configuration removes it by starting without it. */
+function keptLocations({ known, configured, others, buckets }: ProposalFacts, said: Said): Locations {
+  const kept: Locations = {}
+  for (const [name, location] of lackedLocations(known, configured)) {
+    const holders = others.filter((other) => other.locations[name] !== undefined)
+    const inside = buckets.get(name) ?? []
+    if (holders.length === 0 && inside.length === 0) continue
+    const why = holders.length > 0 ? `${listed(holders)} has it` : `bucket ${inside[0]} is in it`
+    said.notices.push(
+      `[locations.${name}] is not in this configuration. It stays, because ${why}:\n${definitionText(name, location.policy)}`,
+    )
+    kept[name] = location
+  }
+  return kept
+}
+
+/** The known locations that a configuration lacks. */
+export function lackedLocations(
+  { locations }: KnownPlacement,
+  configured: Pick<ProposalFacts['configured'], 'locations'>,
+): [string, KnownLocation][] {
+  return Object.entries(locations).filter(([name]) => !configured.locations.some((it) => it.name === name))
+}
+
+function keptStores(
+  { known, configured, others, holding }: ProposalFacts,
+  locations: Locations,
+  { notices, refusals }: Said,
+): Pick<KnownPlacement, 'stores'> {
+  const stores: KnownPlacement['stores'] = {}
+  for (const [name, store] of Object.entries(known.stores)) {
+    if (configured.stores.includes(name)) {
+      stores[name] = store
+      continue
+    }
+    const holders = others.filter((other) => other.stores[name] !== undefined)
+    const user = Object.entries(locations).find(([, { policy }]) => policy.stores.includes(name))?.[0]
+    const example = holding.get(name)
+    const need = user !== undefined ? `location ${user} uses it` : example && `it holds data, such as of ${example}`
+    const places = holders.map((other) => `${called(other)} has it at ${other.stores[name]?.place}`)
+    if (need !== undefined) {
+      refusals.push(`[stores.${name}] is missing: ${[need, ...places].join('; ')}. Add it`)
+    } else if (holders.length > 0) {
+      notices.push(`[stores.${name}] is not in this configuration. It stays, because ${places.join('; ')}`)
+      stores[name] = store
+    }
+  }
+  return { stores }
+}
+
+function nextDefault(next: KnownPlacement, { known, configured, others }: ProposalFacts, said: Said): KnownPlacement {
+  const { defaultLocation: wanted } = configured
+  const { defaultLocation: before, formerDefaults = [] } = known
+  if (wanted === undefined && before === undefined) {
+    const names = Object.keys(next.locations)
+    said.refusals.push(
+      names.length === 0
+        ? 'there is no location for data. Configure [stores] and [locations], and set defaultLocation'
+        : `defaultLocation is not set, and there is no location in the data directory. Set it to one of ${names.join(', ')}`,
+    )
+  }
+  if (wanted === undefined || wanted === before) return next
+  const holders = others.filter(({ defaultLocation }) => defaultLocation === before)
+  if (before !== undefined && holders.length > 0 && formerDefaults.includes(wanted)) {
+    said.notices.push(`defaultLocation is ${before}, as at ${listed(holders)}, not ${wanted} as in this configuration`)
+    return next
+  }
+  if (next.locations[wanted] !== undefined) return withDefault(next, wanted)
+  if (before === undefined) said.refusals.push(`defaultLocation is ${wanted}, which can't be used yet`)
+  else said.waiting.push(`defaultLocation stays ${before}, because ${wanted} is not used yet`)
+  return next
+}

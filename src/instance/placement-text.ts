@@ -1,0 +1,11 @@
+/** The definition of a location as a configuration file has it, for people to copy. Pure. */
+import type { LocationPolicy } from '../blobs/location-policy.ts'
+
+export function definitionText(name: string, { scheme, stores, ...numbers }: LocationPolicy): string {
+  return [
+    `[locations.${name}]`,
+    `scheme = "${scheme}"`,
+    ...Object.entries(numbers).map(([key, value]) => `${key} = ${value}`),
+    `stores = [${stores.map((store) => `"${store}"`).join(', ')}]`,
+  ].join('\n')
+}

@@ -1,0 +1,64 @@
+/** The records of members in the metadata: of each its fence and its lease, and one that names the maintainer (ADR 0043). */
+import { z } from 'zod'
+import { systemRecord } from '../instance/sealed-record.ts'
+import type { Entry, Key } from '../kv/kv.ts'
+import { type KeyRange, rangeOf, unpackKey } from '../kv/ordered-key.ts'
+import type { MemberId } from './membership.ts'
+
+/** Written once. As long as it exists, the member may commit, because every commit of the member checks it. */
+const fenceSchema = z.object({
+  kind: z.enum(['server', 'worker', 'command']),
+  host: z.string(),
+  pid: z.number(),
+  /** Where its clients reach it. */
+  address: z.string().optional(),
+  sinceMs: z.number(),
+})
+
+const leaseSchema = z.object({
+  /** By the clock of the database. */
+  untilMs: z.number(),
+  leaseMs: z.number(),
+  /** By how much the clock of the member's host is ahead of the database's. */
+  clockAheadMs: z.number(),
+  /** Makes each renewal differ from the one before, whatever the clocks do. */
+  renewals: z.number(),
+})
+export type LeaseRecord = z.infer<typeof leaseSchema>
+
+const postSchema = z.object({
+  /** Rises with each hand-over. */
+  number: z.number(),
+  /** `null`: the post is free. */
+  member: z.string().nullable(),
+})
+
+export const postRecord = systemRecord('maintainer', postSchema)
+
+/** Below one element, so that one range reads all members. */
+export const members: KeyRange = rangeOf('s', 'member')
+/** More than there ever are, so that one read suffices. */
+export const membersMax = 5_000
+
+export const fenceOf = (member: MemberId) => systemRecord(['member', member, 'fence'], fenceSchema)
+export const leaseOf = (member: MemberId) => systemRecord(['member', member, 'lease'], leaseSchema)
+
+export interface FoundMember {
+  fence?: Entry
+  lease?: Entry
+}
+
+/** Entries of `members`, by member. */
+export function byMember(entries: readonly Entry[]): Map<MemberId, FoundMember> {
+  const found = new Map<MemberId, FoundMember>()
+  for (const entry of entries) {
+    const { member, part } = partsOf(entry.key)
+    found.set(member, { ...found.get(member), [part]: entry })
+  }
+  return found
+}
+
+function partsOf(key: Key): { member: MemberId; part: 'fence' | 'lease' } {
+  const [, , member, part] = unpackKey(key, ['string', 'string', 'string', 'string'])
+  return { member, part: part === 'fence' ? 'fence' : 'lease' }
+}

@@ -1,0 +1,57 @@
+/** Finds members that have died, and removes their records, so that nothing of them can be committed any more. */
+import type { Entry, Kv } from '../kv/kv.ts'
+import type { LeaseTime } from '../lease-time.ts'
+import { byMember, fenceOf, type LeaseRecord, leaseOf, members, membersMax } from './member-records.ts'
+import type { MemberId } from './membership.ts'
+
+export class Watch {
+  readonly #kv: Kv
+  readonly #self: MemberId
+  readonly #time: LeaseTime
+  /** Leases as they were last seen, and since when. */
+  #seen = new Map<MemberId, { lease: Entry; sinceMs: number }>()
+
+  constructor(kv: Kv, self: MemberId, time: LeaseTime) {
+    this.#kv = kv
+    this.#self = self
+    this.#time = time
+  }
+
+  /** Forgets for how long leases have been unchanged: their members may have been as unable to renew them as this one was. */
+  startAgain(): void {
+    this.#seen.clear()
+  }
+
+  /**
+   * Call it when this member has just renewed its own lease, and found the database's clock at `databaseMs`. Resolves with the members that this call has declared gone. Rejects with
+   * `KvUnavailable`.
+   */
+  async look(databaseMs: number): Promise<MemberId[]> {
+    const found = byMember(await this.#kv.range({ ...members, limit: 2 * membersMax }))
+    const nowMs = this.#time.nowMs()
+    const before = this.#seen
+    this.#seen = new Map()
+    const gone: MemberId[] = []
+    for (const [member, { lease }] of found) {
+      if (member === this.#self || lease === undefined) continue
+      const seen = before.get(member)
+      const sinceMs = seen?.lease.value.equals(lease.value) ? seen.sinceMs : nowMs
+      this.#seen.set(member, { lease, sinceMs })
+      const record = leaseOf(member).open(lease.value)
+      if (isOver(record, databaseMs, nowMs - sinceMs) && (await this.#declareGone(member, lease))) gone.push(member)
+    }
+    return gone
+  }
+
+  #declareGone(member: MemberId, lease: Entry): Promise<boolean> {
+    return this.#kv.commit({
+      // A renewal that comes first changes the version.
+      checks: [{ key: lease.key, version: lease.version }],
+      deletes: [lease.key, fenceOf(member).key],
+    })
+  }
+}
+
+function isOver({ untilMs, leaseMs }: LeaseRecord, databaseMs: number, unchangedMs: number): boolean {
+  return databaseMs > untilMs && unchangedMs >= leaseMs
+}

@@ -1,0 +1,120 @@
+/** What opening data has in common, whether one machine keeps it or several hosts share it: its options and results, and the backend over opened parts. */
+import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
+import type { Clock } from '../clock.ts'
+import type { ClosingStack } from '../closing-stack.ts'
+import type { Backend, KeysInUse } from '../commits/backend.ts'
+import type { Placement } from '../config/locations.ts'
+import type { SharedMetadata } from '../config/metadata-options.ts'
+import type { HostDirectory } from '../instance/data-directory.ts'
+import type { KeyRingSources } from '../instance/key-ring-file.ts'
+import type { Kv } from '../kv/kv.ts'
+import type { ListedMember } from '../members/list-members.ts'
+import type { Maintenance, Post } from '../members/membership.ts'
+import type { IsGone } from '../stores/shard-store.ts'
+import { openThreads } from '../threads/worker-threads.ts'
+import type { OpenPlacement } from './open-placement.ts'
+import type { SharedPlacement } from './shared-placement.ts'
+
+export interface OpenStore {
+  backend: Backend
+  close(): Promise<void>
+}
+
+/** What jobs and tasks work with, while this process is the one that runs them. */
+export interface Maintaining {
+  backend: Backend
+  /** Absent: no other process can run them. The backend's metadata and stores are changed under it. */
+  post?: Post
+}
+
+export interface OpenData extends OpenStore {
+  /**
+   * Calls `start` when this process is to run jobs and tasks: at once on one machine, else whenever it becomes the maintainer. Stops what it returned when
+   * another process is. Returns a function that stops it for good.
+   */
+  maintain(start: (maintaining: Maintaining) => Promise<Maintenance>): () => Promise<void>
+  /** Whether a member of shared metadata can never write again. Absent: there are no other members. */
+  isGone?: IsGone
+  /** This process among those that share the metadata. Absent: no other server uses it. */
+  shared?: SharedPlacement
+  /** The members of shared metadata, other than this one. Empty: there is none. */
+  others(): Promise<ListedMember[]>
+  directory: HostDirectory
+  /** The id with which worker processes join. */
+  instanceId: string
+  /** Whether the metadata answered when it was last asked. */
+  metadataAnswers(): boolean
+}
+
+export interface OpenDataOptions {
+  path: string
+  /** Absent: the metadata is in the data directory. */
+  metadata?: SharedMetadata | undefined
+  /** Whether to create a missing data directory, or to use an empty one. */
+  create: boolean
+  keys: KeyRingSources
+  /** Stores and locations other than those in the data directory. Absent: none. */
+  placement?: Placement
+  /** Where clients reach the server, for lists of members. */
+  address?: string | undefined
+  /** Id of the instance that this process is a worker of. Absent: this process becomes the owner, or is refused. */
+  workerOf?: string
+  /** This process only reads. It does not become the owner, and another process may be. */
+  readOnly?: boolean
+  /** This process ends soon when another one wants to own the directory: see `isOwnershipWanted`. */
+  yieldsOwnership?: boolean
+  /** The placement may differ from the one that the data directory knows. Only what both know is opened. Needs `readOnly`. */
+  dryRun?: boolean
+  /** Called when an engine can't go on: the process, or what uses the data, must stop. */
+  onFatal(error: Error): void
+  /** Tells the operator about a problem that has done no harm yet. */
+  warn(message: string): void
+  /** Tells the operator about a choice that the process made. */
+  inform(message: string): void
+}
+
+export interface OpenMetadata {
+  kv: Kv
+  clock: Clock
+  directory: HostDirectory
+  /** The directory of the default store. Absent: the data directory has none, because the metadata is in PostgreSQL. */
+  defaultStore?: string
+  /** Whether a server runs on the data. */
+  isServed(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type OpenMetadataOptions = Pick<OpenDataOptions, 'path' | 'metadata' | 'onFatal' | 'warn'>
+
+/** Opens one code for the whole process, so that its memory bounds all stripes under way. Opening runs a self-check, which a server does at start. */
+export function openErasureCodeOnce({ inform }: Pick<OpenDataOptions, 'inform'>): () => ErasureCode {
+  let opened: ErasureCode | undefined
+  return () => {
+    if (opened !== undefined) return opened
+    opened = openErasureCode()
+    inform(`erasure coding uses the kernel ${opened.kernelName}`)
+    // Information, not a warning: older engines lack the fastest kernels.
+    for (const { name, reason } of opened.rejectedKernels)
+      inform(`erasure coding can't use the kernel ${name}: ${reason}`)
+    return opened
+  }
+}
+
+interface Parts extends OpenPlacement {
+  kv: Kv
+  clock: Clock
+  keys: KeysInUse
+  locations: Location[]
+  erasureCode?: () => ErasureCode
+}
+
+export function backendOver(
+  { kv, clock, keys, locations, stores, ...coding }: Parts,
+  opened: Pick<ClosingStack, 'add'>,
+): Backend {
+  const blobs = openBlobs(locations, { clock, otherStores: stores, ...coding })
+  const threads = openThreads()
+  opened.add(() => threads.close())
+  return { kv, blobs, clock, keys, threads }
+}
