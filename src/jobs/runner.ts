@@ -8,6 +8,7 @@ import { BackgroundRepair } from './background-repair.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
 import { releaseOrphans } from './release-orphans.ts'
@@ -34,6 +35,8 @@ export interface JobsOptions {
   tasks?: readonly TaskKind[]
   /** The rate of repair, for verifying and writing. Absent: no limit. */
   repairBytesPerSecond?: number | undefined
+  /** Processes on other hosts follow the lock clock, so it is advanced often. */
+  isLockClockFollowed?: boolean
   /** The rate of checks of all metadata. Absent: no limit. */
   scrubBytesPerSecond?: number | undefined
   /** Milliseconds of a monotonic clock. */
@@ -78,6 +81,7 @@ export function startJobs(options: JobsOptions): Jobs {
   })
 
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
+  const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
   const run = (repairPatienceMs?: number): Promise<JobsReport> => {
     const done = last.then(async () => {
@@ -109,7 +113,7 @@ export function startJobs(options: JobsOptions): Jobs {
       stopped = true
       clearTimeout(timer)
       selfCheck.stop()
-      await Promise.all([repair.stop(), last, tasks.stop()])
+      await Promise.all([repair.stop(), last, tasks.stop(), lockClock?.stop()])
     },
   }
 }
