@@ -81,19 +81,11 @@ describeOverEngines('a lease', (open) => {
   })
 
   it('of a process that is stopped within a commit does not let it through', async () => {
-    let wake: () => void = () => {}
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    // The process has looked at its clock, and has not yet sent anything.
-    one.way.before = async (call) => (call === 'commit' ? asleep : undefined)
+    const send = world.stopInCommit(one)
     const written = writes(one, 'late')
     written.catch(() => {})
-    one.way.underWay--
-    world.stop(one)
     await world.pass(3 * leaseMs)
-    one.way.underWay++
-    wake()
+    send()
     await expect(written).rejects.toThrow('declared this process gone')
     expect(one.fatal).toHaveLength(1)
     expect((await keysOf(kv)).filter((key) => key === 'late')).toEqual([])

@@ -158,6 +158,23 @@ export class World {
     time.isStopped = true
   }
 
+  /** As by SIGSTOP when it next sends a commit: it has looked at its clock by then. Returns what sends the commit. */
+  stopInCommit(process: TestProcess): () => void {
+    const { way } = process
+    let send: () => void = () => {}
+    const asleep = new Promise<void>((resolve) => {
+      send = resolve
+    })
+    way.before = async (call) => {
+      if (call !== 'commit') return
+      this.stop(process)
+      way.underWay--
+      await asleep
+      way.underWay++
+    }
+    return send
+  }
+
   async wake({ time }: TestProcess): Promise<void> {
     time.isStopped = false
     time.fire()
