@@ -59,26 +59,32 @@ export class SegmentReads {
   }
 
   /** Fills the whole record, and returns what `verified` finds in it. */
-  async #read(record: Buffer, id: ShardId, address: RecordAddress, verified: typeof readPayload): Promise<Buffer> {
+  async #read(
+    record: Buffer,
+    id: ShardId,
+    address: RecordAddress,
+    verified: typeof readPayload,
+    isAgain = false,
+  ): Promise<Buffer> {
     const { segment, offset } = address
-    for (let isAgain = false; ; isAgain = true) {
-      const opened = this.#acquire(segment)
-      const wasOpen = opened.handle !== undefined
-      try {
-        const file = opened.handle ?? (await opened.file)
-        if ((await file.read(record, offset)) < record.length)
-          throw new ShardDamaged(id, 'the segment ends before the record does')
-        const found = verified(record, segment, offset)
-        if (typeof found === 'string') throw new ShardDamaged(id, found)
-        return found
-      } catch (error) {
-        const failure = error instanceof ShardDamaged ? error : readFailure(id, error)
-        if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure
-        this.#evict(segment)
-      } finally {
-        this.#release(segment, opened)
-      }
+    const opened = this.#acquire(segment)
+    const wasOpen = opened.handle !== undefined
+    let failure: unknown
+    try {
+      const file = opened.handle ?? (await opened.file)
+      const bytes = await file.read(record, offset)
+      const found =
+        bytes < record.length ? 'the segment ends before the record does' : verified(record, segment, offset)
+      if (typeof found !== 'string') return found
+      failure = new ShardDamaged(id, found)
+    } catch (error) {
+      failure = readFailure(id, error)
+    } finally {
+      this.#release(segment, opened)
     }
+    if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure
+    this.#evict(segment)
+    return this.#read(record, id, address, verified, true)
   }
 
   /** Whether the segment should be opened anew. Through an old descriptor, a network mount may also show what was there before another host wrote. */
