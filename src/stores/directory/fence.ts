@@ -8,7 +8,6 @@ import { requireHeld, tookOver } from '../post.ts'
 import type { MaintenancePost } from '../shard-store.ts'
 import type { StoreContext } from './context.ts'
 import { codeOf, isMissing, unlessMissing } from './failures.ts'
-import { requireIdentity } from './identity.ts'
 
 const fenceName = /^holdfast-fence\.([0-9A-Za-z-]*)\.([0-9]{1,15})$/
 
@@ -25,7 +24,7 @@ interface FoundFence {
 export async function takeFence(context: StoreContext, post: MaintenancePost): Promise<string> {
   const { fs, layout, directories } = context
   requireHeld(post)
-  const owner = await requireIdentity(context)
+  const { owner } = await context.identity.require()
   const metadataId = owner?.metadataId ?? ''
   const nameOf = (number: number): string => `holdfast-fence.${metadataId}.${number}`
   for (;;) {
