@@ -20,8 +20,8 @@ export interface IdentityStorage<Found extends FoundIdentity> {
   missing(): Error
   /** Does nothing if another process is first. Rejects where other data lies. */
   create(claimant: Claimant | undefined): Promise<void>
-  /** Resolves with false when another claim was first. */
-  claim(found: Found, owner: StoreOwner): Promise<boolean>
+  /** Resolves with false when another claim was first. `anew`: the numbers of earlier maintainers don't count for this owner. */
+  claim(found: Found, owner: StoreOwner, anew: boolean): Promise<boolean>
   isEmpty(): Promise<boolean>
 }
 
@@ -93,7 +93,9 @@ async function claim<Found extends FoundIdentity>(
   const owner = (await ownership?.claimant())?.claims
   if (owner === undefined) return true
   try {
-    return await storage.claim(found, owner)
+    // An operator who claims a store for metadata of an earlier day has counted maintainers from there, too.
+    const anew = ownership?.takes === 'any' || found.owner?.metadataId !== owner.metadataId
+    return await storage.claim(found, owner, anew)
   } catch (error) {
     if (!(error instanceof StoreReadOnly || error instanceof StoreFull)) throw error
     warn(`${storage.name} could not be claimed: ${error.message}`)

@@ -5,6 +5,7 @@ import type { Fs } from '../fs.ts'
 import { type Claimant, StoreRefused } from '../store-claim.ts'
 import { type FoundIdentity, type IdentityStorage, parseIdentity } from '../store-identity.ts'
 import { codeOf, unlessMissing, writeFailure } from './failures.ts'
+import { dropFences } from './fence.ts'
 import { identityName, type Layout, rootDirectories } from './layout.ts'
 import { isOwnerName, readOwner, readText, writeExclusively, writeOwner } from './owner-file.ts'
 
@@ -40,8 +41,9 @@ export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdenti
     missing: () =>
       new Error(`${layout.root} holds no ${identityName}: not a Holdfast store, or its disk is not mounted`),
     create: (claimant) => createStore(place, claimant),
-    claim: async (found, owner) => {
+    claim: async (found, owner, anew) => {
       try {
+        if (anew) await dropFences(fs, layout)
         return await writeOwner(place, found, owner)
       } catch (error) {
         throw writeFailure(error)

@@ -3,7 +3,7 @@ import { type Clock, randomId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import { requireHeld, tookOver } from '../post.ts'
 import type { MaintenancePost } from '../shard-store.ts'
-import { ownerOf, type StoreOwner } from '../store-claim.ts'
+import { ownerOf } from '../store-claim.ts'
 import { type FoundIdentity, type HeldIdentity, type IdentityStorage, parseIdentity } from '../store-identity.ts'
 import type { ShardBucket } from './bucket.ts'
 
@@ -35,7 +35,15 @@ export function bucketIdentity(bucket: ShardBucket, clock: Clock): IdentityStora
       // If another process was first, its object stays.
       await bucket.putAbsent(identityKey, bytesOf(identity))
     },
-    claim: (found, owner) => claim(bucket, clock, found, owner),
+    claim: async (found, owner, anew) => {
+      const { storeId, createdAt, etag, maintainer } = found
+      const claimedAt = new Date(clock.now()).toISOString()
+      const kept = anew || maintainer === 0 ? {} : { maintainer }
+      const claimed = { format, storeId, createdAt, owner: { ...owner, claimedAt }, ...kept }
+      if (!(await bucket.replace(identityKey, bytesOf(claimed), etag))) return false
+      // At an endpoint without conditional writes, two claims can both replace the object. The last one counts.
+      return (await findIdentity(bucket))?.owner?.start === owner.start
+    },
     isEmpty: () => isEmpty(bucket),
   }
 }
@@ -57,18 +65,6 @@ export async function takeNumber(
     await bucket.replace(identityKey, bytesOf({ ...content, maintainer: post.number }), etag)
   }
   throw new Error(`${bucket.name} does not keep the number of its maintainer`)
-}
-
-/** Resolves with false when another server was first. */
-async function claim(bucket: ShardBucket, clock: Clock, found: BucketIdentity, owner: StoreOwner): Promise<boolean> {
-  const { storeId, createdAt, etag } = found
-  // Other metadata counts its maintainers anew.
-  const maintainer = found.owner?.metadataId === owner.metadataId ? found.maintainer : 0
-  const claimedAt = new Date(clock.now()).toISOString()
-  const claimed = { format, storeId, createdAt, owner: { ...owner, claimedAt }, ...(maintainer > 0 && { maintainer }) }
-  if (!(await bucket.replace(identityKey, bytesOf(claimed), etag))) return false
-  // At an endpoint without conditional writes, two claims can both replace the object. The last one counts.
-  return (await findIdentity(bucket))?.owner?.start === owner.start
 }
 
 function bytesOf(identity: object): Buffer {

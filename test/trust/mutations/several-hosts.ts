@@ -56,8 +56,8 @@ export const severalHostsMutations: readonly Mutation[] = [
   {
     name: 'a bucket forgets the number of its maintainer at the next start',
     file: 'stores/s3/identity.ts',
-    find: '...(maintainer > 0 && { maintainer })',
-    replace: '',
+    find: 'anew || maintainer === 0 ? {} : { maintainer }',
+    replace: '{}',
     suite: 'stores/fencing.test.ts',
     only: 'a late maintainer',
   },
