@@ -1,0 +1,100 @@
+/** Mutations of what keeps several hosts over the same stores apart: owners of batches, numbers of maintainers, files that another host removes. */
+import type { Mutation } from './mutation.ts'
+
+export const severalHostsMutations: readonly Mutation[] = [
+  {
+    name: 'the batch of a living member is closed',
+    file: 'stores/batches/batches.ts',
+    find: '!(await isLeft(member))',
+    replace: 'isLeft === undefined',
+    suite: 'stores/directory/owned-batches.test.ts',
+  },
+  {
+    name: 'a process closes its own batches as abandoned',
+    file: 'stores/batches/batches.ts',
+    find: 'this.#isOwn(batchId, member) || ',
+    replace: '',
+    suite: 'stores/directory/owned-batches.test.ts',
+  },
+  {
+    name: 'a member writes on into a segment that the maintainer has closed',
+    file: 'stores/directory/segment-file.ts',
+    find: 'this.#batches.areOwned ?',
+    replace: 'layout === undefined ?',
+    suite: 'stores/directory/owned-batches.test.ts',
+  },
+  {
+    name: 'a directory takes a lower number of a maintainer',
+    file: 'stores/directory/fence.ts',
+    find: 'if (newest.number > post.number) throw tookOver(post, newest.number)',
+    replace: '',
+    suite: 'stores/directory/fence.test.ts',
+  },
+  {
+    name: 'changes of a maintainer do not go through its number',
+    file: 'stores/directory/fence.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it stands so in the file.
+    find: '`${layout.fence(name)}/..${path.slice(root.length)}`',
+    replace: 'path',
+    suite: 'stores/directory/fence.test.ts',
+  },
+  {
+    name: 'what a late maintainer misses looks as if another had removed it',
+    file: 'stores/directory/fence.ts',
+    find: 'if (isMissing(error)) await requireFence()',
+    replace: '',
+    suite: 'stores/directory/fence.test.ts',
+  },
+  {
+    name: 'a bucket takes a lower number of a maintainer',
+    file: 'stores/s3/identity.ts',
+    find: 'if (maintainer > post.number) throw tookOver(post, maintainer)',
+    replace: '',
+    suite: 'stores/fencing.test.ts',
+    only: 'a late maintainer',
+  },
+  {
+    name: 'a bucket forgets the number of its maintainer at the next start',
+    file: 'stores/s3/identity.ts',
+    find: 'anew || maintainer === 0 ? {} : { maintainer }',
+    replace: '{}',
+    suite: 'stores/fencing.test.ts',
+    only: 'a late maintainer',
+  },
+  {
+    name: 'memory takes a lower number of a maintainer',
+    file: 'stores/memory.ts',
+    find: 'if (post.number < this.#maintainer) throw tookOver(post, this.#maintainer)',
+    replace: '',
+    suite: 'stores/fencing.test.ts',
+    only: '10,000 hand-overs',
+  },
+  {
+    name: 'reclaim deletes shards without the number of its maintainer',
+    file: 'jobs/maintained-backend.ts',
+    find: 'blobs.remove(manifests, post)',
+    replace: 'blobs.remove(manifests)',
+    suite: 'jobs/maintained.test.ts',
+  },
+  {
+    name: 'a store that refuses a late maintainer counts as out of reach',
+    file: 'blobs/remove-blobs.ts',
+    find: ' || error instanceof StoreFenced',
+    replace: '',
+    suite: 'jobs/maintained.test.ts',
+  },
+  {
+    name: 'a stale descriptor is taken for damage',
+    file: 'stores/directory/failures.ts',
+    find: 'if (isRemoved(error)) return new ShardMissing(id)',
+    replace: "if (isRemoved(error)) return new ShardDamaged(id, 'stale')",
+    suite: 'stores/directory/shared-mount.test.ts',
+  },
+  {
+    name: 'a stale descriptor of a segment stays in use',
+    file: 'stores/directory/segment-reads.ts',
+    find: 'if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure',
+    replace: 'throw failure',
+    suite: 'stores/directory/shared-mount.test.ts',
+  },
+]
