@@ -76,6 +76,8 @@ export interface OpenMetadata {
   kv: Kv
   clock: Clock
   directory: DataDirectory
+  /** Several servers use the metadata. */
+  shared?: boolean
   /** Whether a server runs on the data. */
   isServed(): Promise<boolean>
   close(): Promise<void>
