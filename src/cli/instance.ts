@@ -8,6 +8,7 @@ import { withRootKey } from '../config/accounts.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
+import { announceAccounts } from '../instance/member-accounts.ts'
 import { keptRootKey } from '../instance/root-key.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
@@ -49,7 +50,11 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     )
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
-    const { backend } = data
+    const { backend, shared } = data
+    if (shared !== undefined) {
+      const others = await announceAccounts(backend.kv, shared, accounts, backend.keys)
+      if (others.length > 0) log.warn(otherAccounts(others))
+    }
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
     return {
@@ -64,6 +69,9 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     }
   })
 }
+
+const otherAccounts = (others: readonly string[]): string =>
+  `the accounts of this configuration differ from those of ${others.join(', ')}: a client's key may work at one server and not at another. Give all servers the same accounts, or make them with holdfast accounts`
 
 export async function accountsOf(
   { accounts, root }: Configuration,
