@@ -24,6 +24,9 @@ function maintainedBlobs(blobs: Blobs, post: MaintenancePost): Blobs {
     copy: (manifest, location, pace) => blobs.copy(manifest, location, pace),
     restore: (manifest, looking) => blobs.restore(manifest, looking),
     hasLocation: (name) => blobs.hasLocation(name),
+    get defaultLocation() {
+      return blobs.defaultLocation
+    },
     get stores() {
       return blobs.stores.map((store) => maintainedStore(store, post))
     },

@@ -45,7 +45,7 @@ export function openSharedMetadata(options: Shared<OpenMetadataOptions>): Promis
     const { directory, membership } = await join({ ...options, create: false }, opened)
     const { kv, clock } = membership
     const isServed = async (): Promise<boolean> => (await listMembers(kv)).some(isServer)
-    return { kv, clock, directory, isServed, close: opened.close }
+    return { kv, clock, directory, shared: true, isServed, close: opened.close }
   })
 }
 
@@ -58,7 +58,7 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     const { id, kv, clock } = membership
     const shared = sharedPlacementOf(membership, options)
     const { ring, placed } = await settled(membership, placement, create, async () => {
-      const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock })
+      const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock, shared: true })
       const decides = workerOf === undefined && options.readOnly !== true
       const claims = decides ? (await recordStart(kv, clock, directory.path)).claims : undefined
       const placed = await openPlacement(
