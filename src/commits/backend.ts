@@ -31,8 +31,8 @@ export interface Backend {
   kv: Kv
   blobs: Blobs
   clock: Clock
-  /** Another process advances the lock clock. Absent: this one does. */
-  lockClock?: LockClockFollower | undefined
+  /** Other processes may advance the lock clock by a clock that this one does not believe. Absent: only processes of this machine advance it. */
+  lockClock?: LockClockFollower
   /** Wraps the keys of encrypted objects. */
   keys: KeysInUse
   /** Process the bytes of large bodies. */

@@ -1,8 +1,8 @@
 /**
  * What a process is while it shares metadata with others: a member with a lease. One member at a time is the maintainer (ADR 0043).
  *
- * A server has two backends. Requests use `Membership.kv` and a `FollowedLockClock`. Jobs use `Post.kv` and no follower, because they advance the lock clock
- * (`isLockClockFollowed`). Both use `Membership.clock`.
+ * A server has two backends. Requests use `Membership.kv`, jobs use `Post.kv`. Both use `Membership.clock`, and follow the lock clock (`FollowedLockClock`), which jobs
+ * advance (`isLockClockFollowed`).
  */
 import type { Clock } from '../clock.ts'
 import type { Kv } from '../kv/kv.ts'

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
+import { FollowedLockClock } from '../commits/lock-clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { ownPlacement, type Placement } from '../config/locations.ts'
 import type { SharedMetadata } from '../config/metadata-options.ts'
@@ -82,7 +83,9 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     const erasureCode = openErasureCodeOnce(options)
     const serves = create || workerOf !== undefined
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
-    const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened)
+    // Only jobs, which the maintainer runs, advance the lock clock.
+    const lockClock = new FollowedLockClock()
+    const backend = { ...backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened), lockClock }
     const watch = watchMetadata(kv, { warn })
     opened.add(watch.stop)
     return {

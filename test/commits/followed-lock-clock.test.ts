@@ -31,7 +31,7 @@ function join(boot: string, { follows = true } = {}): Member {
   const member: Member = { upMs: 1_000 * (members.length + 1), backend: made.backend }
   const uptime = () => ({ boot, ms: member.upMs })
   const clock = { ...seededClock(seededRandom(members.length)), now: () => databaseMs, uptime }
-  member.backend = { ...made.backend, clock, lockClock: follows ? new FollowedLockClock() : undefined }
+  member.backend = { ...made.backend, clock, ...(follows ? { lockClock: new FollowedLockClock() } : {}) }
   members.push(member)
   return member
 }
