@@ -34,6 +34,8 @@ export const limits = {
   /** The same for time while the machine is off, which nothing measures. */
   lockClockDowntimeMs: 4 * 24 * 60 * 60 * 1000,
   lockClockDowntimeAgainMs: 4 * 24 * 60 * 60 * 1000,
+  /** How often the lock clock is advanced when processes on other hosts follow it: so much they can lag. */
+  lockClockFollowedMs: 2_000,
   /** When the machine's clock is not trusted and is further ahead than this, an operator has to confirm it. */
   lockClockLagMs: 60 * 1000,
 

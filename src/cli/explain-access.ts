@@ -113,12 +113,12 @@ async function withIdentities<T>(
   metadata: OpenMetadata,
   work: (metadata: OpenMetadata, identities: ServedIdentities) => Promise<T>,
 ): Promise<T> {
-  const { kv, clock, directory } = metadata
+  const { kv, clock, directory, shared } = metadata
   // The server's first start makes the file. This command must not.
   const accounts = existsSync(directory.credentials)
     ? (await accountsOf(configuration, directory.credentials)).accounts
     : configuration.accounts
-  const keys = await openKeyRing(kv, directory.keyRing, configuration, { owner: false, clock })
+  const keys = await openKeyRing(kv, directory.keyRing, configuration, { owner: false, clock, shared })
   const identities = await openIdentities({ backend: { kv, clock, keys }, accounts, warn: notice })
   try {
     return await work(metadata, identities)

@@ -10,6 +10,7 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
+import { announceAccounts } from '../instance/member-accounts.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
 import { urlOf } from '../opening/endpoint.ts'
 import { openServedData } from '../opening/open-served-data.ts'
@@ -59,7 +60,11 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     )
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
-    const { backend } = data
+    const { backend, shared } = data
+    if (shared !== undefined) {
+      const others = await announceAccounts(backend.kv, shared, accounts, backend.keys)
+      if (others.length > 0) log.warn(otherAccounts(others))
+    }
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
     // Other servers can't be told of a change. They know it when their lease is over.
@@ -82,6 +87,8 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
 function addressOf({ listen, tls }: Configuration): string | undefined {
   return listen.port === 0 ? undefined : urlOf(listen.host, listen.port, { secure: tls !== undefined })
 }
+const otherAccounts = (others: readonly string[]): string =>
+  `the accounts of this configuration differ from those of ${others.join(', ')}: a client's key may work at one server and not at another. Give all servers the same accounts, or make them with holdfast accounts`
 
 export async function accountsOf(
   { accounts, root, metadata }: Configuration,

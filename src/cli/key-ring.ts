@@ -5,10 +5,10 @@
 
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { isKeyName, type KeyRing, onlyNewest, withNewKey } from '../encryption/key-ring.ts'
+import { isKeyName, type KeyRing, onlyNewest, keyRing as ringOf, withNewKey } from '../encryption/key-ring.ts'
 import type { DataDirectory } from '../instance/data-directory.ts'
 import { changingKeyRing } from '../instance/key-ring-change.ts'
-import { isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
+import { addToRing, isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
 import type { OpenMetadata } from '../opening/open-backend.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
@@ -25,25 +25,34 @@ export const keyRingFlags: readonly ExtraFlag[] = [
 
 interface Result {
   ring: KeyRing
+  /** The file with a new key that is not used yet, because other servers need it first. */
+  toCopy?: string
   report?: RewrapReport
 }
 
 export async function keyRing(invocation: Invocation): Promise<number> {
-  const { configuration, extra, json, print } = invocation
+  const { configuration, extra, json, print, notice } = invocation
   const asked: KeyChange = {
     rotate: typeof extra.rotate === 'string' ? extra.rotate : undefined,
     rewrap: extra.rewrap === true,
     retire: extra.retire === true,
   }
-  const { ring, report } = await withMetadata(invocation, (metadata) => changeKeyRing(metadata, configuration, asked))
+  const { ring, report, toCopy } = await withMetadata(invocation, (metadata) =>
+    changeKeyRing(metadata, configuration, asked),
+  )
   const shown = ring.keys.map(({ name, id }, i) => ({
     name,
     id,
     newest: ring.keys.findIndex((key) => key.name === name) === i,
   }))
-  if (json) print(JSON.stringify({ event: 'keys', keys: shown, ...report }))
+  if (json) print(JSON.stringify({ event: 'keys', keys: shown, ...report, toCopy }))
   else {
     for (const { name, id, newest } of shown) print(`${name}  ${id}${newest ? '' : '  decrypts only'}`)
+    if (toCopy !== undefined) {
+      notice(
+        `the new key is in ${toCopy}, and not used yet: copy that file to every server, then run holdfast key-ring --rewrap`,
+      )
+    }
     if (report === undefined) return 0
     print(`${report.rewrapped} of ${report.encrypted} objects' keys wrapped anew`)
     if (report.secrets > 0) print(`${report.resealed} of ${report.secrets} access keys' secrets sealed anew`)
@@ -52,7 +61,9 @@ export async function keyRing(invocation: Invocation): Promise<number> {
 }
 
 /** The metadata that uses the ring. */
-type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed'> & { directory: Pick<DataDirectory, 'keyRing'> }
+type RingMetadata = Pick<OpenMetadata, 'kv' | 'clock' | 'isServed' | 'shared'> & {
+  directory: Pick<DataDirectory, 'keyRing'>
+}
 
 /** What to do. When several are set, the first counts. */
 export interface KeyChange {
@@ -68,8 +79,10 @@ export async function changeKeyRing(
   sources: KeyRingSources,
   { rotate, retire, rewrap }: KeyChange,
 ): Promise<Result> {
-  const { kv, directory, clock } = metadata
-  const open = (): Promise<KeysInUse> => openKeyRing(kv, directory.keyRing, sources, { owner: false, clock })
+  const { kv, directory, clock, shared } = metadata
+  // Where the metadata is shared, a key of a new name is made by this command.
+  const known = shared === true ? { ...sources, kmsKeys: [] } : sources
+  const open = (): Promise<KeysInUse> => openKeyRing(kv, directory.keyRing, known, { owner: false, clock, shared })
   if (rotate === undefined && retire !== true && rewrap !== true) return { ring: await open() }
   return changingKeyRing(directory.keyRing, clock, async () => {
     const changed = new ChangedRing(metadata, sources, await open())
@@ -98,36 +111,42 @@ class ChangedRing {
         'the key ring is in HOLDFAST_KEY_RING: put a new key before the others there, start the server with it, then run holdfast key-ring --rewrap',
       )
     }
-    if (!isKeyName(name) || this.#ring.newest(name) === undefined) {
+    const { kv, clock, shared = false } = this.#metadata
+    if (!isKeyName(name) || (!shared && this.#ring.newest(name) === undefined)) {
       throw new ConfigurationError(`--rotate: the key ring has no key named '${name}'`)
     }
-    const { kv, clock } = this.#metadata
-    await saveKeyRing(
-      kv,
-      this.#file,
-      withNewKey(this.#ring, name, (bytes) => Buffer.from(clock.random(bytes))),
-    )
+    if (shared) return this.#prepare(this.#file, name)
+    const ring = withNewKey(this.#ring, name, (bytes) => Buffer.from(clock.random(bytes)))
+    await saveKeyRing(kv, this.#file, ring, this.#ring.checks[0])
     return this.rewrap()
+  }
+
+  /** Other servers can't read what is wrapped with a key that they lack: they get it before it is listed. */
+  async #prepare(file: string, name: string): Promise<Result> {
+    const { clock } = this.#metadata
+    const made = withNewKey(ringOf([]), name, (bytes) => Buffer.from(clock.random(bytes)))
+    await addToRing(file, made)
+    return { ring: ringOf([...made.keys, ...this.#ring.keys]), toCopy: file }
   }
 
   /** Removes the older keys, which nothing needs when the newest keys wrap everything. */
   async retire(): Promise<Result> {
     const { report } = await this.rewrap()
     const ring = onlyNewest(this.#ring)
-    await saveKeyRing(this.#metadata.kv, this.#file, ring)
+    await saveKeyRing(this.#metadata.kv, this.#file, ring, this.#ring.checks[0])
     return { ring, report }
   }
 
   /** Wraps objects' keys again, after the ring is recorded: from then on, every writing process wraps with the newest keys. */
   async rewrap(): Promise<Result> {
-    const { kv, clock, isServed } = this.#metadata
-    if (this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {
+    const { kv, clock, isServed, shared = false } = this.#metadata
+    if (!shared && this.#file === undefined && (await isServed()) && !(await isRemembered(kv, this.#ring))) {
       throw new ConfigurationError(
         'the server that runs has another HOLDFAST_KEY_RING: start it again with this one, then run holdfast key-ring --rewrap',
       )
     }
     await this.#ring.refresh()
-    await saveKeyRing(kv, this.#file, this.#ring)
+    await saveKeyRing(kv, this.#file, this.#ring, this.#ring.checks[0])
     await this.#ring.refresh()
     return { ring: this.#ring, report: await rewrapKeys({ kv, clock, keys: this.#ring }) }
   }

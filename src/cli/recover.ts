@@ -6,8 +6,10 @@ import type { TaskProgress } from '../records/records.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
+import { requireOwnMetadata } from './stopped-data.ts'
 
 export async function recover(invocation: Invocation): Promise<number> {
+  requireOwnMetadata(invocation, 'recover')
   const { configuration, json, print } = invocation
   const log = openCommandLog(configuration)
   const progress = openProgress({ label: 'recover', json, print })

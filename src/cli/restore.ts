@@ -16,8 +16,10 @@ import { type Backup, openBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
+import { requireOwnMetadata } from './stopped-data.ts'
 
 export async function restore(invocation: Invocation): Promise<number> {
+  requireOwnMetadata(invocation, 'restore')
   const { configuration, json, print, notice } = invocation
   const given = resolve(onlyPath(invocation))
   const path = (await isDirectory(given)) ? await newestIn(given) : given

@@ -2,9 +2,10 @@
 
 import type { Blobs } from '../blobs/blobs.ts'
 import type { CrcAlgorithm } from '../checksums/checksums.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock, Uptime } from '../clock.ts'
 import type { KeyRing } from '../encryption/key-ring.ts'
 import type { Check, Kv } from '../kv/kv.ts'
+import type { LockClockRecord } from '../records/records.ts'
 import type { Threads } from '../threads/threads.ts'
 
 /** The key ring as a process uses it. A command in another process can replace the ring at any time. */
@@ -20,10 +21,18 @@ export function unsharedKeys(ring: KeyRing): KeysInUse {
   return { ...ring, checks: [], refresh: async () => {} }
 }
 
+/** See `FollowedLockClock`. */
+export interface LockClockFollower {
+  /** Milliseconds since the epoch. */
+  timeAfter(mark: LockClockRecord, uptime: Uptime): number
+}
+
 export interface Backend {
   kv: Kv
   blobs: Blobs
   clock: Clock
+  /** Other processes may advance the lock clock by a clock that this one does not believe. Absent: only processes of this machine advance it. */
+  lockClock?: LockClockFollower
   /** Wraps the keys of encrypted objects. */
   keys: KeysInUse
   /** Process the bytes of large bodies. */

@@ -101,10 +101,12 @@ const issuers: readonly string[] = [
 const storesAndLocations: readonly string[] = [
   '## Stores and locations',
   '',
-  "A bucket's data lies in its location: the one that CreateBucket names in `LocationConstraint`, else `default`, one copy in the data directory.",
+  "A bucket's data lies in its location: the one that CreateBucket names in `LocationConstraint`, else `defaultLocation`, initially `default`: one copy in the data directory.",
   'Other locations keep copies, or data and parity, in several stores. A store is a directory, such as the mount of a disk.',
   '',
   '```toml',
+  'defaultLocation = "safe"   # for new buckets without a location; before all tables',
+  '',
   '[stores.disk1]',
   'type = "directory"',
   'path = "/mnt/disk1"        # an empty directory at first use; relative to the file',

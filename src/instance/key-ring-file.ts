@@ -1,5 +1,6 @@
 /** The key ring of a data directory: a file next to the data, or an environment variable. A new ring never replaces one that objects need. */
 import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import type { KeysInUse } from '../commits/backend.ts'
@@ -52,26 +53,32 @@ export async function openKeyRing(
   kv: Kv,
   file: string,
   { keyRing: given, kmsKeys }: KeyRingSources,
-  { owner, clock }: { owner: boolean; clock: Clock },
+  { owner, clock, shared = false }: KeyRingUse,
 ): Promise<KeysInUse> {
   const keptIn = given === undefined ? file : undefined
   const names = [storeKeyName, defaultKmsKeyName, ...kmsKeys]
   const source: RingSource = {
     name: keptIn ?? 'HOLDFAST_KEY_RING',
     read: () => (given === undefined ? readRing(file) : parseRing(given, 'HOLDFAST_KEY_RING')),
+    advice: shared ? fromOthers(file) : 'Restore it from a copy of the key ring',
   }
-  let { ring, missing } = await knownRing(kv, source, names)
+  let { ring, missing, known } = await knownRing(kv, source, names)
   if (given !== undefined && missing.length > 0) {
     throw new ConfigurationError(`HOLDFAST_KEY_RING has no key named ${missing.join(', nor ')}`)
   }
   // A worker makes no keys, because no other process would have them.
   if (!owner && missing.length > 0) throw new KeyRingRefused(`${file} has no key named ${missing.join(', nor ')}`)
+  if (shared && known.length > 0 && missing.length > 0) {
+    throw new KeyRingRefused(
+      `${file} has no key named ${missing.join(', nor ')}. Add one with holdfast key-ring --rotate ${missing[0]}, and copy ${file} to every server`,
+    )
+  }
   // A start that changes nothing writes nothing, because its metadata may be read-only.
-  if (owner && (missing.length > 0 || !(await isRemembered(kv, ring)))) {
+  if (owner && (missing.length > 0 || !isList(known, listedAtStart(ring, known, shared)))) {
     await changingKeyRing(file, clock, async () => {
       const found = await knownRing(kv, source, names)
       ring = withKeysFor(found.ring, names, (bytes) => Buffer.from(clock.random(bytes)))
-      await saveKeyRing(kv, keptIn, ring)
+      await saveKeyRing(kv, keptIn, ring, found.unchanged, listedAtStart(ring, found.known, shared))
     })
   }
   const opened = new OpenKeyRing(kv, source, ring)
@@ -79,15 +86,45 @@ export async function openKeyRing(
   return opened
 }
 
+interface KeyRingUse {
+  owner: boolean
+  clock: Clock
+  /** Other servers use the metadata too, each with a copy of the ring. */
+  shared?: boolean
+}
+
+/** Where the metadata is shared, a start lists no further key of a known name: the other servers may not have it yet. `key-ring --rewrap` lists it. */
+function listedAtStart({ keys }: KeyRing, known: readonly KeyId[], shared: boolean): readonly KeyId[] {
+  if (!shared) return keys
+  return [...keys.filter(({ name }) => !known.some((key) => key.name === name)), ...known]
+}
+
+function isList(known: readonly KeyId[], wanted: readonly KeyId[]): boolean {
+  return (
+    known.length === wanted.length && known.every(({ name, id }, i) => wanted[i]?.name === name && wanted[i]?.id === id)
+  )
+}
+
+const fromOthers = (file: string): string =>
+  `Every server over this metadata needs the same key ring: copy the file named keys from another server's data directory to ${file}, or set HOLDFAST_KEY_RING to its content`
+
 /** Throws `KeyRingRefused` when the ring lacks a key that the metadata remembers. */
 async function knownRing(kv: Kv, source: RingSource, names: readonly string[]) {
   const before = await rememberedKeys(kv)
   const ring = source.read() ?? keyRing([])
-  const after = await rememberedKeys(kv)
+  const { keys: after, unchanged } = await readRemembered(kv)
   // A command in another process adds a key to the file before the metadata, and removes one from the metadata before the file.
   const throughout = before.filter(({ name, id }) => after.some((key) => key.name === name && key.id === id))
   refuseWithout(throughout, ring, source)
-  return { ring, missing: names.filter((name) => ring.newest(name) === undefined) }
+  return { ring, known: after, unchanged, missing: names.filter((name) => ring.newest(name) === undefined) }
+}
+
+/** `unchanged` holds until the list is written again. */
+async function readRemembered(kv: Kv): Promise<{ keys: readonly KeyId[]; unchanged: Check }> {
+  const { key } = knownKeysRecord
+  const found = await readRecord(kv, knownKeysRecord)
+  if (found === undefined) return { keys: [], unchanged: { key, absent: true } }
+  return { keys: found.value.keys, unchanged: { key, version: found.version } }
 }
 
 async function rememberedKeys(kv: Kv): Promise<readonly KeyId[]> {
@@ -98,7 +135,7 @@ function refuseWithout(known: readonly KeyId[], ring: KeyRing, source: RingSourc
   for (const { name, id } of known) {
     if (ring.find(name, id) !== undefined) continue
     throw new KeyRingRefused(
-      `${source.name} lacks key ${id} of ${name}, with which objects may be encrypted. Restore it from a copy of the key ring`,
+      `${source.name} lacks key ${id} of ${name}, with which objects may be encrypted. ${source.advice}`,
     )
   }
 }
@@ -109,6 +146,8 @@ interface RingSource {
   name: string
   /** `undefined`: there is none yet. Throws `ConfigurationError` when it is malformed. */
   read(): KeyRing | undefined
+  /** Where a missing key can come from. */
+  advice: string
 }
 
 /** The ring of a serving process. It finds keys that a command adds meanwhile, and never wraps with a replaced key. */
@@ -117,6 +156,8 @@ class OpenKeyRing implements KeysInUse {
   readonly #source: RingSource
   #ring: KeyRing
   #checks: readonly Check[] = []
+  /** The keys that the metadata lists. */
+  #listed: readonly KeyId[] = []
 
   constructor(kv: Kv, source: RingSource, ring: KeyRing) {
     this.#kv = kv
@@ -128,8 +169,10 @@ class OpenKeyRing implements KeysInUse {
     return this.#ring.keys
   }
 
+  /** Prefers keys that the metadata lists: until a new key is listed, other servers may lack it. */
   newest(name: string): RingKey | undefined {
-    return this.#ring.newest(name)
+    const isListed = ({ id }: RingKey): boolean => this.#listed.some((known) => known.name === name && known.id === id)
+    return this.#ring.keys.find((key) => key.name === name && isListed(key)) ?? this.#ring.newest(name)
   }
 
   /** Reads the ring again for an unknown key, because a record may name a key added since the last read. */
@@ -154,10 +197,10 @@ class OpenKeyRing implements KeysInUse {
     this.#readAgain()
     if (known === undefined) return
     refuseWithout(known.value.keys, this.#ring, this.#source)
+    this.#listed = known.value.keys
     for (const { name } of this.#ring.keys) {
       const remembered = known.value.keys.filter((key) => key.name === name)
-      const newest = this.#ring.newest(name)?.id
-      // A key that the metadata does not list yet is newer.
+      const newest = this.newest(name)?.id
       if (remembered.slice(1).some(({ id }) => id === newest)) {
         throw new KeyRingRefused(`${this.#source.name} has an older key of ${name} before its newest one`)
       }
@@ -174,15 +217,36 @@ class OpenKeyRing implements KeysInUse {
 
 /**
  * Writes a ring to its file, if it has one, and lists its keys in the metadata. Every listed key is always in the file: keys are added to the file first,
- * and removed from it last. Only one process may change the ring at a time: see `changingKeyRing`.
+ * and removed from it last. Only one process of a host may change the ring at a time: see `changingKeyRing`. `unchanged`: the list as the caller read it. `listed`: the keys to list.
+ * Throws `KeyRingRefused` when another server has changed the list since then.
  */
-export async function saveKeyRing(kv: Kv, file: string | undefined, ring: KeyRing): Promise<void> {
-  const kept = file === undefined ? ring : (readRing(file) ?? keyRing([]))
+export async function saveKeyRing(
+  kv: Kv,
+  file: string | undefined,
+  ring: KeyRing,
+  unchanged: Check | undefined,
+  listed: readonly KeyId[] = ring.keys,
+): Promise<void> {
+  const before = file === undefined ? undefined : readRing(file)
+  const kept = file === undefined ? ring : (before ?? keyRing([]))
   const removed = kept.keys.filter(({ name, id }) => ring.find(name, id) === undefined)
   await writeRing(file, keyRing([...ring.keys, ...removed]))
-  const value = knownKeysRecord.seal({ keys: idsOf(ring) })
-  if (!(await isRemembered(kv, ring))) await kv.commit({ puts: [{ key: knownKeysRecord.key, value }] })
-  await writeRing(file, ring)
+  const put = { key: knownKeysRecord.key, value: knownKeysRecord.seal({ keys: idsOf(listed) }) }
+  const checks = [unchanged ?? ({ key: put.key, absent: true } as const)]
+  const isSaved = async (): Promise<boolean> => (await kv.get([put.key]))[0]?.value.equals(put.value) === true
+  // Another server that starts at the same moment may have listed the same keys.
+  if ((await isSaved()) || (await kv.commit({ checks, puts: [put] })) || (await isSaved())) return writeRing(file, ring)
+  await restoreRing(file, before)
+  throw new KeyRingRefused(
+    `another server has changed the key ring of this metadata at the same moment. ${fromOthers(file ?? 'this host')}`,
+  )
+}
+
+/** Removes keys that were made in vain, so that they are never taken for the ones that encrypt. */
+async function restoreRing(file: string | undefined, before: KeyRing | undefined): Promise<void> {
+  if (file === undefined) return
+  if (before === undefined) await rm(file, { force: true })
+  else await writeRing(file, before)
 }
 
 /** Whether the metadata lists any keys: a start has made or taken over a ring. */
@@ -193,10 +257,10 @@ export async function remembersKeys(kv: Kv): Promise<boolean> {
 /** Whether the metadata lists exactly these keys. */
 export async function isRemembered(kv: Kv, ring: KeyRing): Promise<boolean> {
   const [kept] = await kv.get([knownKeysRecord.key])
-  return kept?.value.equals(knownKeysRecord.seal({ keys: idsOf(ring) })) === true
+  return kept?.value.equals(knownKeysRecord.seal({ keys: idsOf(ring.keys) })) === true
 }
 
-const idsOf = ({ keys }: KeyRing): KeyId[] => keys.map(({ name, id }) => ({ name, id }))
+const idsOf = (keys: readonly KeyId[]): KeyId[] => keys.map(({ name, id }) => ({ name, id }))
 
 async function writeRing(file: string | undefined, ring: KeyRing): Promise<void> {
   if (file === undefined || formatKeyRing(readRing(file) ?? keyRing([])) === formatKeyRing(ring)) return
@@ -216,7 +280,11 @@ export async function rememberKeys(kv: Kv, found: ReadonlySet<string>): Promise<
 
 /** Adds the keys of another ring to the file. The other ring's keys count as newer. */
 export async function mergeKeyRing(file: string, text: string): Promise<void> {
-  const other = parseRing(text, 'the backup')
+  await addToRing(file, parseRing(text, 'the backup'))
+}
+
+/** The same for keys that the metadata is not to list yet. */
+export async function addToRing(file: string, other: KeyRing): Promise<void> {
   const kept = readRing(file)?.keys ?? []
   const ring = keyRing([...other.keys, ...kept.filter(({ name, id }) => other.find(name, id) === undefined)])
   await writeFileAtomically(file, heading + formatKeyRing(ring), 0o600)

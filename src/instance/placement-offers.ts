@@ -33,8 +33,8 @@ const idOf = ({ key }: Entry): string => unpackKey(key, ['string', 'string', 'st
 /** Written with every offer: a proposal that checks its version was judged by all offers. */
 const changes = systemRecord('placement-offers', z.object({}))
 
-/** The most members with offers. */
-const membersMax = 10_000
+/** The most members that have records of their own. */
+export const membersMax = 10_000
 
 /** Everything that a proposal is judged by, as it was at one moment. */
 export interface Offers {

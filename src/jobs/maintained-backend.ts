@@ -1,22 +1,37 @@
 /** A backend whose jobs change stores in the name of the maintainer's post, so that a late maintainer is refused by the stores (ADR 0043). */
+import type { Blobs } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { MaintenancePost, ShardStore } from '../stores/shard-store.ts'
 
 /** Without a post: the same backend. */
 export function maintainedBackend(backend: Backend, post: MaintenancePost | undefined): Backend {
   if (post === undefined) return backend
-  const { blobs } = backend
   return {
     ...backend,
-    blobs: {
-      ...blobs,
-      get stores() {
-        return blobs.stores.map((store) => maintainedStore(store, post))
-      },
-      get locations() {
-        return blobs.locations
-      },
-      remove: (manifests) => blobs.remove(manifests, post),
+    get blobs() {
+      return maintainedBlobs(backend.blobs, post)
+    },
+  }
+}
+
+function maintainedBlobs(blobs: Blobs, post: MaintenancePost): Blobs {
+  return {
+    write: (location, blob) => blobs.write(location, blob),
+    read: (manifest, range, damaged) => blobs.read(manifest, range, damaged),
+    remove: (manifests) => blobs.remove(manifests, post),
+    inspect: (manifest, looking) => blobs.inspect(manifest, looking),
+    adopted: (location, manifest) => blobs.adopted(location, manifest),
+    copy: (manifest, location, pace) => blobs.copy(manifest, location, pace),
+    restore: (manifest, looking) => blobs.restore(manifest, looking),
+    hasLocation: (name) => blobs.hasLocation(name),
+    get defaultLocation() {
+      return blobs.defaultLocation
+    },
+    get stores() {
+      return blobs.stores.map((store) => maintainedStore(store, post))
+    },
+    get locations() {
+      return blobs.locations
     },
   }
 }

@@ -9,6 +9,7 @@ import { closeAbandoned } from './close-abandoned.ts'
 import { compactStores } from './compact.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findOrphans } from './find-orphans.ts'
+import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { maintainedBackend } from './maintained-backend.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
@@ -42,6 +43,8 @@ export interface JobsOptions {
   tasks?: readonly TaskKind[]
   /** The rate of repair, for verifying and writing. Absent: no limit. */
   repairBytesPerSecond?: number | undefined
+  /** Processes on other hosts follow the lock clock, so it is advanced often. */
+  isLockClockFollowed?: boolean
   /** The rate of checks of all metadata. Absent: no limit. */
   scrubBytesPerSecond?: number | undefined
   /** Milliseconds of a monotonic clock. */
@@ -87,6 +90,7 @@ export function startJobs(given: JobsOptions): Jobs {
   })
 
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
+  const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
   const run = (repairPatienceMs?: number): Promise<JobsReport> => {
     const done = last.then(async () => {
@@ -118,7 +122,7 @@ export function startJobs(given: JobsOptions): Jobs {
       stopped = true
       clearTimeout(timer)
       selfCheck.stop()
-      await Promise.all([repair.stop(), last, tasks.stop()])
+      await Promise.all([repair.stop(), last, tasks.stop(), lockClock?.stop()])
     },
   }
 }

@@ -130,10 +130,8 @@ class Member implements Membership {
     const measured = await lease.renew()
     shared.learn(measured)
     this.#warnOfClock()
+    this.#isUnbroken = true
     if (!wasUnbroken) this.#watch.startAgain()
-    // Otherwise the process was paused in the middle of the renewal.
-    this.#isUnbroken = lease.isHeld
-    if (!this.#isUnbroken) return
     const gone = await this.#watch.look(measured.databaseMs)
     for (const member of gone) this.#parts.warn(`member ${member} is gone: it did not renew its lease`)
   }

@@ -1,4 +1,9 @@
-/** What a process is while it shares metadata with others: a member with a lease. One member at a time is the maintainer (ADR 0043). */
+/**
+ * What a process is while it shares metadata with others: a member with a lease. One member at a time is the maintainer (ADR 0043).
+ *
+ * A server has two backends. Requests use `Membership.kv`, jobs use `Post.kv`. Both use `Membership.clock`, and follow the lock clock (`FollowedLockClock`), which jobs
+ * advance (`isLockClockFollowed`).
+ */
 import type { Clock } from '../clock.ts'
 import type { Kv } from '../kv/kv.ts'
 
@@ -19,11 +24,12 @@ export interface Membership {
   /** Resolves with whether that process can never commit again. Also for ids that were never members. */
   isGone(member: MemberId): Promise<boolean>
   /**
-   * Calls `start` each time this process becomes the maintainer. Stops what it returned when the post is lost, given up, or the member leaves. `start` must not use `Membership.kv`.
-   * Returns a function that gives up the post and stops.
+   * Calls `start` each time this process becomes the maintainer. Stops what it returned when the post is lost, given up, or the member leaves; until `stop` has resolved, the post is
+   * kept, so that progress can be saved. When `start` or `stop` fails, the post is given up, and this process waits for a lease before it takes it again. `start` must not use
+   * `Membership.kv`. Returns a function that gives up the post and stops.
    */
   maintain(start: (post: Post) => Promise<Maintenance>): () => Promise<void>
-  /** Stops writing, gives up the post, and removes the member's records. */
+  /** Gives up the post, stops writing, and removes the member's records. Never rejects: without the database, other members remove them later. */
   leave(): Promise<void>
 }
 

@@ -85,5 +85,5 @@ function midOf({ databaseMs, askedMs, answeredMs }: Measured): {
 
 /** The part of a difference that its uncertainty does not explain. */
 function beyond(differenceMs: number, uncertainMs: number): number {
-  return Math.sign(differenceMs) * Math.max(0, Math.abs(differenceMs) - uncertainMs)
+  return differenceMs > 0 ? Math.max(0, differenceMs - uncertainMs) : Math.min(0, differenceMs + uncertainMs)
 }

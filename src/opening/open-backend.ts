@@ -80,6 +80,8 @@ export interface OpenMetadata {
   directory: HostDirectory
   /** The directory of the default store. Absent: the data directory has none, because the metadata is in PostgreSQL. */
   defaultStore?: string
+  /** Several servers use the metadata. */
+  shared?: boolean
   /** Whether a server runs on the data. */
   isServed(): Promise<boolean>
   close(): Promise<void>

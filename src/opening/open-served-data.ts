@@ -64,6 +64,7 @@ function startJobsOf(
   const isPassing = (error: unknown): boolean => post !== undefined && error instanceof KvUnavailable
   return startJobs({
     backend,
+    isLockClockFollowed: post !== undefined,
     isGone,
     intervalMs: settings.reclaimIntervalMs,
     graceMs: settings.reclaimGraceMs,

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
+import { FollowedLockClock } from '../commits/lock-clock.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { ownPlacement, type Placement } from '../config/locations.ts'
 import type { SharedMetadata } from '../config/metadata-options.ts'
@@ -45,7 +46,7 @@ export function openSharedMetadata(options: Shared<OpenMetadataOptions>): Promis
     const { directory, membership } = await join({ ...options, create: false }, opened)
     const { kv, clock } = membership
     const isServed = async (): Promise<boolean> => (await listMembers(kv)).some(isServer)
-    return { kv, clock, directory, isServed, close: opened.close }
+    return { kv, clock, directory, shared: true, isServed, close: opened.close }
   })
 }
 
@@ -58,7 +59,7 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     const { id, kv, clock } = membership
     const shared = sharedPlacementOf(membership, options)
     const { ring, placed } = await settled(membership, placement, create, async () => {
-      const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock })
+      const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock, shared: true })
       const decides = workerOf === undefined && options.readOnly !== true
       const claims = decides ? (await recordStart(kv, clock, directory.path)).claims : undefined
       const placed = await openPlacement(
@@ -82,7 +83,9 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     const erasureCode = openErasureCodeOnce(options)
     const serves = create || workerOf !== undefined
     if (serves && placed.locations.some(({ scheme }) => scheme === 'erasure')) erasureCode()
-    const backend = backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened)
+    // Only jobs, which the maintainer runs, advance the lock clock.
+    const lockClock = new FollowedLockClock()
+    const backend = { ...backendOver({ kv, clock, keys: ring, erasureCode, ...placed }, opened), lockClock }
     const watch = watchMetadata(kv, { warn })
     opened.add(watch.stop)
     return {

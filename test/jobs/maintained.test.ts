@@ -1,6 +1,8 @@
 /** Jobs of one of several members: in the name of their post, and for batches of members that are gone. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
+import { openGuardedStore } from '../../src/stores/guarded-store.ts'
+import { memoryShardStore } from '../../src/stores/memory.ts'
 import { StoreFenced } from '../../src/stores/shard-store.ts'
 import { makeBucket, put, read, shardsOf, storeOver, storeWithBucket } from '../objects/fixture.ts'
 import { openStore, temporaryDirectory, tinySizes } from '../stores/directory/opened-store.ts'
@@ -73,6 +75,30 @@ describe('the jobs of a maintainer', () => {
     await jobs?.stop()
     expect(await start({ ...made, post: heldPost(4) }).runOnce()).toMatchObject({ blobsRemoved: 1 })
     expect(await shardsOf(made)).toHaveLength(1)
+  })
+
+  it('leave the post when a store that may fail refuses them, and do not wait for the store', async () => {
+    const inner = memoryShardStore()
+    const clock = seededClock(seededRandom(1))
+    const guarded = await openGuardedStore({
+      name: 'a',
+      domain: 'a',
+      storeId: inner.storeId,
+      open: async () => inner,
+      firstOpener: true,
+      clock,
+      warn: () => {},
+    })
+    const made = storeOver(guarded, clock)
+    await makeBucket(made)
+    await put(made, 'key', 'first')
+    const manifest = { location: '', locationVersion: 0, scheme: 'replica', size: 5 } as const
+    const shards = (await shardsOf(made)).map(({ id }) => ({ storeId: inner.storeId, id }))
+    await inner.delete([], heldPost(2))
+    await expect(made.backend.blobs.remove([{ ...manifest, shards }], heldPost(1))).rejects.toThrow(StoreFenced)
+    expect(await made.backend.blobs.remove([{ ...manifest, shards }], heldPost(2))).toEqual([])
+    expect(await shardsOf(made)).toEqual([])
+    await guarded.close()
   })
 
   it('find the orphans of a member that is gone, and leave those of a living one alone', async () => {

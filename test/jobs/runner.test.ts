@@ -1,7 +1,9 @@
 /** The runner of jobs: all of them, one run at a time, until it is stopped. */
 import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { FollowedLockClock, lockNow } from '../../src/commits/lock-clock.ts'
 import { type JobStep, type Jobs, type JobsOptions, startJobs } from '../../src/jobs/runner.ts'
+import { limits } from '../../src/limits.ts'
 import { begin, put, read, shardsOf, storeWithBucket } from '../objects/fixture.ts'
 import { graceMs, leftOver, storeWith } from './fixture.ts'
 
@@ -72,6 +74,23 @@ describe('the runner', () => {
     const { runOnce } = start({ backend: { ...made.backend, blobs: { ...made.backend.blobs, stores } } })
     const results = await Promise.allSettled([runOnce(), runOnce(), runOnce()])
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  it('advances the lock clock often where others follow it, whatever its jobs do', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const made = await storeWithBucket()
+    const { stop } = start({ ...made, isLockClockFollowed: true })
+    const follower = { ...made.backend, lockClock: new FollowedLockClock() }
+    const first = await lockNow(follower)
+    for (let passedMs = 0; passedMs < 60_000; passedMs += limits.lockClockFollowedMs) {
+      made.clock.advance(limits.lockClockFollowedMs)
+      await vi.advanceTimersByTimeAsync(limits.lockClockFollowedMs)
+      await made.kv.idle()
+    }
+    // A new one knows only the mark.
+    expect(await lockNow({ ...follower, lockClock: new FollowedLockClock() })).toBe(first + 60_000)
+    await stop()
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('runs again and again, tells of failures, and stops', async () => {

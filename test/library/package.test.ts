@@ -41,6 +41,18 @@ test('needs no module system of a test runner: neither its require, nor its impo
   expect(module.exports.startServer).toBeTypeOf('function')
 })
 
+test('loads no driver of a database that is not configured', () => {
+  const code = `import { createRequire } from 'node:module'
+const { startServer } = await import(${JSON.stringify(join(root, 'dist/src/index.js'))})
+await (await startServer()).close()
+const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => /node_modules.pg./.test(path)).length
+const before = loaded()
+await import(${JSON.stringify(join(root, 'dist/src/kv/postgres.js'))})
+console.log(before, loaded() > 0)`
+  const words = ['--input-type=module', '--eval', code]
+  expect(execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root })).toBe('0 true\n')
+})
+
 test('names its entry and its types at the top, for resolvers that read nothing else', () => {
   const manifest = z.object({ main: z.string(), types: z.string() })
   const { main, types } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))

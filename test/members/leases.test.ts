@@ -15,6 +15,8 @@ describeOverEngines('a lease', (open) => {
     world = new World(await open())
     kv = world.kv
     one = await world.join('one')
+    // They renew their leases at different times.
+    await world.pass(leaseMs / 6)
     other = await world.join('other')
   })
 
@@ -40,7 +42,8 @@ describeOverEngines('a lease', (open) => {
 
   it('that can’t be renewed ends before the database says so, and nothing is sent after that', async () => {
     one.way.isCut = true
-    await world.pass(leaseMs - 500)
+    const [{ leaseLeftMs } = { leaseLeftMs: 0 }] = await listMembers(kv)
+    await world.pass(leaseLeftMs - 500)
     const sent: string[] = []
     one.way.before = async (call) => void sent.push(call)
     await expect(writes(one, 'early')).rejects.toThrow('cut')
@@ -81,19 +84,11 @@ describeOverEngines('a lease', (open) => {
   })
 
   it('of a process that is stopped within a commit does not let it through', async () => {
-    let wake: () => void = () => {}
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    // The process has looked at its clock, and has not yet sent anything.
-    one.way.before = async (call) => (call === 'commit' ? asleep : undefined)
+    const send = world.stopInCommit(one)
     const written = writes(one, 'late')
     written.catch(() => {})
-    one.way.underWay--
-    world.stop(one)
     await world.pass(3 * leaseMs)
-    one.way.underWay++
-    wake()
+    send()
     await expect(written).rejects.toThrow('declared this process gone')
     expect(one.fatal).toHaveLength(1)
     expect((await keysOf(kv)).filter((key) => key === 'late')).toEqual([])
@@ -108,18 +103,22 @@ describeOverEngines('a lease', (open) => {
     expect(one.fatal).toEqual([])
   })
 
-  it('kills nobody when the database is out for ten leases', async () => {
-    for (const { way } of world.processes) way.isCut = true
-    await world.pass(10 * leaseMs)
-    await expect(writes(one, 'a')).rejects.toThrow(KvUnavailable)
-    one.way.isCut = false
-    // The other takes longer to find its way back.
-    await world.pass(leaseMs / 2)
-    other.way.isCut = false
-    await world.pass(3 * leaseMs)
-    expect(await names()).toEqual(['host-one', 'host-other'])
-    expect(await Promise.all([writes(one, 'a'), writes(other, 'b')])).toEqual([true, true])
-  })
+  it.each([0, 1, 2, 3])(
+    'kills nobody when the database is out for ten leases, %s s after a renewal',
+    async (seconds) => {
+      await world.pass(leaseMs + seconds * 1_000)
+      for (const { way } of world.processes) way.isCut = true
+      await world.pass(10 * leaseMs)
+      await expect(writes(one, 'a')).rejects.toThrow(KvUnavailable)
+      one.way.isCut = false
+      // The other takes longer to find its way back.
+      await world.pass(leaseMs / 2)
+      other.way.isCut = false
+      await world.pass(3 * leaseMs)
+      expect(await names()).toEqual(['host-one', 'host-other'])
+      expect(await Promise.all([writes(one, 'a'), writes(other, 'b')])).toEqual([true, true])
+    },
+  )
 
   it('kills nobody when the clock of the database is set ahead', async () => {
     await world.pass(leaseMs)
@@ -127,6 +126,46 @@ describeOverEngines('a lease', (open) => {
     await world.pass(5 * leaseMs)
     expect(await names()).toEqual(['host-one', 'host-other'])
     expect(await Promise.all([writes(one, 'a'), writes(other, 'b')])).toEqual([true, true])
+  })
+
+  it('kills nobody who renews while another is about to declare it gone', async () => {
+    await world.pass(leaseMs)
+    const send = world.stopInCommit(other, ({ deletes = [] }) => deletes.length > 0)
+    world.stop(one)
+    while (!other.time.isStopped) await world.pass(250)
+    await world.wake(one)
+    send()
+    await world.wake(other)
+    await world.pass(3 * leaseMs)
+    expect(await names()).toEqual(['host-one', 'host-other'])
+    expect(await writes(one, 'a')).toBe(true)
+  })
+
+  it('kills nobody because the clock of the process that watches runs too fast', async () => {
+    await world.pass(leaseMs)
+    world.stop(one)
+    for (let passedMs = 0; passedMs < leaseMs / 2; passedMs += 500) {
+      other.time.pass(2_000)
+      await world.pass(500)
+    }
+    await world.wake(one)
+    await world.pass(leaseMs)
+    expect(await names()).toEqual(['host-one', 'host-other'])
+  })
+
+  it('kills nobody when the process that watches was stopped within its own renewal, and the others with it', async () => {
+    await world.pass(leaseMs)
+    world.stop(one)
+    // The other has seen the last renewal by then.
+    await world.pass(leaseMs / 2)
+    const send = world.stopInCommit(other)
+    await world.pass(3 * leaseMs)
+    other.way.before = async () => {}
+    send()
+    await world.wake(other)
+    await world.wake(one)
+    await world.pass(leaseMs)
+    expect(await names()).toEqual(['host-one', 'host-other'])
   })
 
   it('kills nobody when the process that watches was stopped, and the others with it', async () => {

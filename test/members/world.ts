@@ -1,7 +1,7 @@
 /** Processes that share metadata, with time that a test makes pass: each process has monotonic clock and a wall clock of its own, and the database has another. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../src/clock.ts'
-import type { Kv } from '../../src/kv/kv.ts'
+import type { Commit, Kv } from '../../src/kv/kv.ts'
 import { KvUnavailable } from '../../src/kv/kv.ts'
 import type { LeaseTime } from '../../src/lease-time.ts'
 import { joinMembers } from '../../src/members/join-members.ts'
@@ -54,13 +54,13 @@ class Way {
   underWay = 0
   isCut = false
   /** Runs before each call is sent; what it throws is the answer. */
-  before: (call: 'now' | 'read' | 'commit') => Promise<void> = async () => {}
+  before: (call: 'now' | 'read' | 'commit', commit?: Commit) => Promise<void> = async () => {}
 
-  async go<T>(call: 'now' | 'read' | 'commit', work: () => Promise<T>): Promise<T> {
+  async go<T>(call: 'now' | 'read' | 'commit', work: () => Promise<T>, commit?: Commit): Promise<T> {
     this.underWay++
     try {
       await Promise.resolve()
-      await this.before(call)
+      await this.before(call, commit)
       if (this.isCut) throw new KvUnavailable('cut')
       return await work()
     } finally {
@@ -125,7 +125,7 @@ export class World {
       get: (keys) => way.go('read', () => kv.get(keys)),
       range: (query) => way.go('read', () => kv.range(query)),
       view: (keys, queries, read) => way.go('read', () => kv.view(keys, queries, read)),
-      commit: (commit) => way.go('commit', () => kv.commit(commit)),
+      commit: (commit) => way.go('commit', () => kv.commit(commit), commit),
       now: () => way.go('now', async () => this.databaseMs),
       snapshot: () => kv.snapshot(),
       close: async () => {},
@@ -156,6 +156,23 @@ export class World {
   /** As by SIGSTOP: its clocks go on, and nothing of it runs. */
   stop({ time }: TestProcess): void {
     time.isStopped = true
+  }
+
+  /** As by SIGSTOP when it next sends such a commit: it has looked at its clock by then. Returns what sends the commit. */
+  stopInCommit(process: TestProcess, isMeant = (_: Commit): boolean => true): () => void {
+    const { way } = process
+    let send: () => void = () => {}
+    const asleep = new Promise<void>((resolve) => {
+      send = resolve
+    })
+    way.before = async (_, commit) => {
+      if (commit === undefined || !isMeant(commit)) return
+      this.stop(process)
+      way.underWay--
+      await asleep
+      way.underWay++
+    }
+    return send
   }
 
   async wake({ time }: TestProcess): Promise<void> {

@@ -157,4 +157,15 @@ describe('a bucket', () => {
       await expect(store.delete([], heldPost(58))).rejects.toThrow('belongs to other metadata')
       for (const one of [store, inherited.store]) await one.close()
     }))
+
+  it('counts anew when an operator claims it for its metadata of an earlier day', () =>
+    withSide(async (side) => {
+      const { store } = await openRemote(side.address, { ownership: ownedBy('tests', ['1-a']) })
+      await store.delete([], heldPost(57))
+      await store.close()
+      const claiming = { ...ownedBy('tests', ['1-b']), knows: store.storeId, takes: 'any' as const }
+      const claimed = await openRemote(side.address, { ownership: claiming })
+      await claimed.store.delete([], heldPost(1))
+      await claimed.store.close()
+    }))
 })

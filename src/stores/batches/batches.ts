@@ -14,7 +14,7 @@ export interface BatchesOptions {
   member?: string | undefined
   leftOpen?: LeftOpen | undefined
   /** Rejects when another store lies in the place of this one by now. */
-  requireIdentity(): Promise<void>
+  requireIdentity(): Promise<unknown>
 }
 
 export class Batches {

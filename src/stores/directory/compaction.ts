@@ -35,7 +35,7 @@ interface Emptied {
 export class Compaction {
   readonly #context: StoreContext
   readonly #parts: CompactedParts
-  /** Summaries of closed segments, which never change. */
+  /** Summaries of closed segments, which never change. Only hints which ones to look into: what is removed was walked before. */
   readonly #summaries = new Map<string, SegmentSummary>()
   readonly #quarantined = new Set<string>()
 
@@ -67,7 +67,11 @@ export class Compaction {
     const someDead = new Set(await tombstones.segments())
     const mostlyDead: string[] = []
     const small: string[] = []
-    for (const segment of await segments.names()) {
+    const names = await segments.names()
+    // Another process may have removed some.
+    const present = new Set(names)
+    for (const segment of this.#summaries.keys()) if (!present.has(segment)) this.#summaries.delete(segment)
+    for (const segment of names) {
       if (unchecked.has(batchIdOf('segment', segment)) || this.#quarantined.has(segment)) continue
       const bytes = await this.#fileBytes(segment)
       const isSmall = bytes < this.#context.sizes.segmentBytesMax / 4

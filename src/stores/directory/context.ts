@@ -1,7 +1,7 @@
 /** What the parts of one open directory store share: the file system, the layout of its paths, time and sizes. */
 import type { Clock } from '../../clock.ts'
 import type { FileHandle, Fs } from '../fs.ts'
-import type { Ownership } from '../store-claim.ts'
+import type { FoundIdentity, HeldIdentity } from '../store-identity.ts'
 import type { DeleteRoom } from './delete-room.ts'
 import type { DirectorySync } from './directory-sync.ts'
 import type { FreeSpace } from './free-space.ts'
@@ -20,7 +20,6 @@ export interface DirectorySizes {
 }
 
 export interface StoreContext {
-  readonly storeId: string
   readonly fs: Fs
   readonly layout: Layout
   /** See `Fs.isLocal`. */
@@ -30,9 +29,7 @@ export interface StoreContext {
   readonly deleteRoom: DeleteRoom
   readonly clock: Clock
   readonly sizes: DirectorySizes
-  readonly ownership: Ownership | undefined
-  /** The start that the owner file named when it was last checked. */
-  ownerSeen: string | undefined
+  readonly identity: HeldIdentity<FoundIdentity>
   /** Warns the operator about a problem that does not affect requests yet. */
   readonly warn: (message: string) => void
 }

@@ -23,6 +23,7 @@ import {
   type UncheckedBatch,
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
+import { openIdentity } from '../store-identity.ts'
 import { pageBytes } from './alignment.ts'
 import { parseBatchId } from './batch-ids.ts'
 import type { DirectorySizes, StoreContext } from './context.ts'
@@ -30,7 +31,7 @@ import { DeleteRoom } from './delete-room.ts'
 import { DirectorySync } from './directory-sync.ts'
 import { unlessMissing, writeFailure } from './failures.ts'
 import { FreeSpace } from './free-space.ts'
-import { openIdentity, requireIdentity } from './identity.ts'
+import { directoryIdentity } from './identity.ts'
 import { LargeFiles } from './large-files.ts'
 import { Layout } from './layout.ts'
 import { Maintainers, type Maintenance } from './maintenance.ts'
@@ -71,11 +72,10 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
   const layout = new Layout(resolve(options.path))
   const sizes = chosenSizes(options)
   const { ownership, member, leftOpen } = options
-  const storeId = await openIdentity({ fs, layout, clock, create, ownership, warn })
+  const identity = await openIdentity(directoryIdentity({ fs, layout, clock }), { create, ownership, warn })
   const directories = new DirectorySync(fs, onFatal)
   const freeSpace = new FreeSpace(fs, layout.root, clock)
   const context: StoreContext = {
-    storeId,
     fs,
     layout,
     isLocal: process.platform === 'linux' && (await fs.isLocal(layout.root)),
@@ -84,8 +84,7 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
     deleteRoom: new DeleteRoom(fs, layout, Math.ceil(sizes.segmentGrowBytes / deleteRoomShare)),
     clock,
     sizes,
-    ownership,
-    ownerSeen: undefined,
+    identity,
     warn,
   }
   const batches = new Batches({
@@ -93,10 +92,10 @@ export async function openDirectoryStore(options: DirectoryStoreOptions): Promis
     clock,
     member,
     leftOpen,
-    requireIdentity: async () => void (await requireIdentity(context)),
+    requireIdentity: () => identity.require(),
   })
   if (firstOpener) await batches.closeAbandoned(() => true)
-  return new DirectoryStore(storeId, context, batches)
+  return new DirectoryStore(context, batches)
 }
 
 function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
@@ -128,8 +127,8 @@ class DirectoryStore implements ShardStore {
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(storeId: string, context: StoreContext, batches: Batches) {
-    this.storeId = storeId
+  constructor(context: StoreContext, batches: Batches) {
+    this.storeId = context.identity.storeId
     this.#context = context
     this.#batches = batches
     const { smallShardBytesMax, checksumBlockBytes } = context.sizes
@@ -202,7 +201,7 @@ class DirectoryStore implements ShardStore {
   }
 
   async check(): Promise<void> {
-    await requireIdentity(this.#context)
+    await this.#context.identity.require()
   }
 
   async usage(): Promise<StoreUsage> {

@@ -1,6 +1,6 @@
 /** Makes directory entries durable. Concurrent calls for one directory share a sync that begins after all of them. */
 import type { Fs } from '../fs.ts'
-import { isMissing, isTransient } from './failures.ts'
+import { isRemoved, isTransient } from './failures.ts'
 
 interface Run {
   current: Promise<void>
@@ -44,7 +44,7 @@ export class DirectorySync {
     try {
       await this.#fs.syncDirectory(path)
     } catch (error) {
-      if (!isMissing(error) && !isTransient(error)) this.#fail(path, error)
+      if (!isRemoved(error) && !isTransient(error)) this.#fail(path, error)
       throw error
     }
   }

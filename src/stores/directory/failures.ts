@@ -1,6 +1,6 @@
 /** What file system errors mean to a store. */
 import { S3Error } from '../../errors.ts'
-import { ShardDamaged, type ShardId, StoreFull, StoreReadOnly } from '../shard-store.ts'
+import { ShardDamaged, type ShardId, ShardMissing, StoreFull, StoreReadOnly } from '../shard-store.ts'
 
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -9,6 +9,11 @@ export function codeOf(error: unknown): string | undefined {
 
 export function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT'
+}
+
+/** Whether a reader's file is gone. On a network mount, a descriptor or a remembered name of a file that another host has removed or replaced leads nowhere (ESTALE). */
+export function isRemoved(error: unknown): boolean {
+  return isMissing(error) || codeOf(error) === 'ESTALE'
 }
 
 /** Whether the process has run out of a resource, not the disk. Nothing was attempted, and the shortage passes. */
@@ -43,7 +48,18 @@ export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** A sector that the disk cannot read is damage like any other. */
-export function unreadable(id: ShardId, error: unknown): unknown {
-  return codeOf(error) === 'EIO' ? new ShardDamaged(id, 'the disk cannot read it (EIO)') : error
+/** The same for the file of a reader, which another host may have removed. */
+export async function unlessRemoved<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isRemoved(error)) return undefined
+    throw error
+  }
+}
+
+/** The error that a reader of the shard should see. A removed file is no damage: the shard may lie elsewhere by now. A sector that the disk cannot read is damage like any other. */
+export function readFailure(id: ShardId, error: unknown): unknown {
+  if (isRemoved(error)) return new ShardMissing(id)
+  return codeOf(error) === 'EIO' ? new ShardDamaged(id, 'the disk cannot read it (EIO)') : storeFailure(error)
 }

@@ -8,7 +8,7 @@ import { requireHeld, tookOver } from '../post.ts'
 import type { MaintenancePost } from '../shard-store.ts'
 import type { StoreContext } from './context.ts'
 import { codeOf, isMissing, unlessMissing } from './failures.ts'
-import { requireIdentity } from './identity.ts'
+import type { Layout } from './layout.ts'
 
 const fenceName = /^holdfast-fence\.([0-9A-Za-z-]*)\.([0-9]{1,15})$/
 
@@ -25,7 +25,7 @@ interface FoundFence {
 export async function takeFence(context: StoreContext, post: MaintenancePost): Promise<string> {
   const { fs, layout, directories } = context
   requireHeld(post)
-  const owner = await requireIdentity(context)
+  const { owner } = await context.identity.require()
   const metadataId = owner?.metadataId ?? ''
   const nameOf = (number: number): string => `holdfast-fence.${metadataId}.${number}`
   for (;;) {
@@ -46,6 +46,12 @@ export async function takeFence(context: StoreContext, post: MaintenancePost): P
     }
     await unlessMissing(fs.rename(layout.fence(newest.name), layout.fence(nameOf(post.number))))
   }
+}
+
+/** Forgets all numbers, because the store gets another owner, or the same one as of an earlier day. */
+export async function dropFences(fs: Fs, layout: Layout): Promise<void> {
+  const found = (await fs.list(layout.root)).flatMap(parseFence)
+  for (const { name } of found) await unlessMissing(fs.rmdir(layout.fence(name)))
 }
 
 /** A file system that looks and reads as `fs` does, and changes things only while `post` is held and the directory `name` is there. */

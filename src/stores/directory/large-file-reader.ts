@@ -4,9 +4,9 @@ import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
 import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
-import { ShardDamaged, type ShardId, ShardMissing, type ShardRange } from '../shard-store.ts'
+import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
 import type { StoreContext } from './context.ts'
-import { isMissing, storeFailure, unreadable } from './failures.ts'
+import { readFailure } from './failures.ts'
 import { type Footer, footerBytesOf, readFooter, usualFooterBytes } from './large-file-format.ts'
 import { LargeFileSource } from './large-file-source.ts'
 import { type FileLease, OpenFiles } from './open-files.ts'
@@ -55,19 +55,22 @@ export class LargeFileReader {
   /** As `ShardStore.get`. */
   async get(id: ShardId, address: FileAddress, range: ShardRange): Promise<ByteSource> {
     const lease = await this.#leaseUnchanged(id, address)
+    let open: OpenRange
     try {
-      const { file, learned } = await lease.opened
-      checkRange(range, learned.payloadBytes)
-      const open = new OpenRange(id, file, learned, range, lease.release)
-      if (range.end - range.start > this.#context.sizes.smallShardBytesMax) {
-        return new LargeFileSource(open, this.#chunks)
-      }
-      const source = await this.#readSmall(open)
-      lease.release()
-      return source
+      const opened = await lease.opened
+      checkRange(range, opened.learned.payloadBytes)
+      open = new OpenRange(id, opened, range, lease, () => this.#leaseAnew(id, address))
     } catch (error) {
       lease.release()
-      throw errorOf(id, error)
+      throw readFailure(id, error)
+    }
+    if (range.end - range.start > this.#context.sizes.smallShardBytesMax) {
+      return new LargeFileSource(open, this.#chunks)
+    }
+    try {
+      return await this.#readSmall(open)
+    } finally {
+      open.release()
     }
   }
 
@@ -108,9 +111,13 @@ export class LargeFileReader {
       if (await file.isUnchanged()) return lease
     } catch (error) {
       lease.release()
-      throw errorOf(id, error)
+      throw readFailure(id, error)
     }
     lease.release()
+    return this.#leaseAnew(id, address)
+  }
+
+  #leaseAnew(id: ShardId, address: FileAddress): FileLease<BlockTable> {
     this.forget(id)
     return this.#lease(id, address)
   }
@@ -122,8 +129,4 @@ export class LargeFileReader {
       return new BlockTable(await readFooterOf(id, file, address, sizes.checksumBlockBytes))
     })
   }
-}
-
-function errorOf(id: ShardId, error: unknown): unknown {
-  return isMissing(error) ? new ShardMissing(id) : unreadable(id, storeFailure(error))
 }

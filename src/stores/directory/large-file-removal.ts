@@ -1,7 +1,7 @@
 /** Removes large shards, and what their writers have left. */
 import type { ShardId } from '../shard-store.ts'
 import type { StoreContext } from './context.ts'
-import { codeOf, unlessMissing } from './failures.ts'
+import { codeOf, unlessMissing, unlessRemoved } from './failures.ts'
 import { partialSuffix } from './large-file-format.ts'
 import { type FileAddress, formatFileId } from './shard-ids.ts'
 
@@ -26,7 +26,7 @@ export class LargeFileRemoval {
       for (const { batch, file, bytes } of some) this.#forget(formatFileId(batch, file, bytes))
     }
     const batches = new Set(addresses.map(({ batch }) => batch))
-    await Promise.all([...batches].map((batch) => unlessMissing(directories.sync(layout.batch(batch)))))
+    await Promise.all([...batches].map((batch) => unlessRemoved(directories.sync(layout.batch(batch)))))
   }
 
   /**
@@ -38,7 +38,7 @@ export class LargeFileRemoval {
     const names = (await unlessMissing(fs.list(layout.batch(batch)))) ?? []
     const left = names.filter((name) => name.endsWith(partialSuffix)).sort()
     for (const name of left) await unlessMissing(fs.unlink(layout.file(batch, name)))
-    await unlessMissing(directories.sync(layout.batch(batch)))
+    await unlessRemoved(directories.sync(layout.batch(batch)))
   }
 
   /** Removes the directory of a closed batch if it is empty. */

@@ -16,7 +16,7 @@ import {
 import { alignUp, pageBytes } from './alignment.ts'
 import { batchIdOf } from './batch-ids.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { unlessMissing } from './failures.ts'
+import { readFailure, unlessMissing, unlessRemoved } from './failures.ts'
 import { buildFooter, type FileName, partialSuffix } from './large-file-format.ts'
 import { LargeFileReader, readFooterOf } from './large-file-reader.ts'
 import { LargeFileWriter } from './large-file-writer.ts'
@@ -65,10 +65,12 @@ export class LargeFiles {
   /** Reads the file as it is now, not one that stayed open. */
   async description(id: ShardId, address: FileAddress): Promise<Buffer> {
     const { fs, layout, sizes } = this.#context
-    const file = await unlessMissing(fs.open(layout.file(address.batch, address.file), 'read'))
+    const file = await unlessRemoved(fs.open(layout.file(address.batch, address.file), 'read'))
     if (file === undefined) throw new ShardMissing(id)
     try {
       return (await readFooterOf(id, file, address, sizes.checksumBlockBytes)).description
+    } catch (error) {
+      throw readFailure(id, error)
     } finally {
       await closeQuietly(file)
     }
@@ -139,7 +141,7 @@ export class LargeFiles {
 
   async #describe({ batch, file }: FileName): Promise<FoundShard | undefined> {
     const { fs, layout, sizes } = this.#context
-    const opened = await unlessMissing(fs.open(layout.file(batch, file), 'read'))
+    const opened = await unlessRemoved(fs.open(layout.file(batch, file), 'read'))
     if (opened === undefined) return undefined
     try {
       const bytes = await opened.size()

@@ -2,9 +2,9 @@
 import type { FileHandle } from '../fs.ts'
 import { ShardDamaged, type ShardId, type ShardRange } from '../shard-store.ts'
 import { damagedBlock } from './block-checksums.ts'
-import { unreadable } from './failures.ts'
+import { isRemoved, readFailure } from './failures.ts'
 import type { Footer } from './large-file-format.ts'
-import type { Learned } from './open-files.ts'
+import type { FileLease, Learned, OpenedFile } from './open-files.ts'
 
 const tableOverheadBytes = 256
 
@@ -44,17 +44,31 @@ export class BlockTable implements Learned {
 export class OpenRange {
   readonly range: ShardRange
   readonly #id: ShardId
-  readonly #file: FileHandle
   readonly #table: BlockTable
-  /** Call once, when nothing more will be read. */
-  readonly release: () => void
+  readonly #reopen: () => FileLease<BlockTable>
+  #file: FileHandle
+  readonly #leases: FileLease<BlockTable>[]
+  #renewed: Promise<void> | undefined
 
-  constructor(id: ShardId, file: FileHandle, table: BlockTable, range: ShardRange, release: () => void) {
+  /** Takes over `lease`, whose file is open. `reopen`: leases the file that the path names now. */
+  constructor(
+    id: ShardId,
+    { file, learned }: OpenedFile<BlockTable>,
+    range: ShardRange,
+    lease: FileLease<BlockTable>,
+    reopen: () => FileLease<BlockTable>,
+  ) {
     this.#id = id
     this.#file = file
-    this.#table = table
+    this.#table = learned
     this.range = range
-    this.release = release
+    this.#leases = [lease]
+    this.#reopen = reopen
+  }
+
+  /** Call once, when nothing more will be read. */
+  release(): void {
+    for (const lease of this.#leases) lease.release()
   }
 
   get blocks(): ShardRange {
@@ -65,15 +79,34 @@ export class OpenRange {
     return this.#table.blockBytes
   }
 
-  /** Fills `blocks` from `position`. Errors: `ShardDamaged`. */
+  /** Fills `blocks` from `position`. Errors: `ShardMissing`, `ShardDamaged`. */
   async fill(blocks: Buffer, position: number): Promise<void> {
     let filled: number
     try {
-      filled = await this.#file.read(blocks, position)
+      filled = await this.#read(blocks, position)
     } catch (error) {
-      throw unreadable(this.#id, error)
+      throw readFailure(this.#id, error)
     }
     if (filled < blocks.length) throw new ShardDamaged(this.#id, 'the file is too short')
+  }
+
+  async #read(blocks: Buffer, position: number): Promise<number> {
+    try {
+      return await this.#file.read(blocks, position)
+    } catch (error) {
+      if (!isRemoved(error)) throw error
+      // The descriptor leads nowhere, but the file may still be there, or be there again.
+      this.#renewed ??= this.#renew()
+      await this.#renewed
+      return this.#file.read(blocks, position)
+    }
+  }
+
+  /** Once for all reads of the range. The earlier lease stays, because other reads may be under way through it. */
+  async #renew(): Promise<void> {
+    const lease = this.#reopen()
+    this.#leases.push(lease)
+    this.#file = (await lease.opened).file
   }
 
   /** Throws `ShardDamaged` unless the whole blocks that begin at `position` are what was written there. */

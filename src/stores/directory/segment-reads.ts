@@ -6,7 +6,7 @@ import type { FileHandle } from '../fs.ts'
 import { checkRange } from '../shard-contract.ts'
 import { ShardDamaged, type ShardId, ShardMissing, type ShardRange } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { isMissing, storeFailure, unreadable } from './failures.ts'
+import { readFailure } from './failures.ts'
 import { recordMemory, sharedRecordBytesMax } from './record-memory.ts'
 import { readDescription, readPayload } from './segment-record.ts'
 import type { RecordAddress } from './shard-ids.ts'
@@ -38,16 +38,15 @@ export class SegmentReads {
   async get(id: ShardId, address: RecordAddress, range: ShardRange): Promise<ByteSource> {
     const { bytes } = address
     if (bytes <= sharedRecordBytesMax) {
-      const record = recordMemory(bytes)
-      await this.#fill(record, id, address)
-      return bytesSource(rangeOf(record, id, address, range))
+      return bytesSource(rangeOf(await this.#read(recordMemory(bytes), id, address, readPayload), range))
     }
     const chunk = this.#chunks.take(bytes)
     const giveBack = (): void => this.#chunks.give(chunk)
     try {
-      const record = chunk.subarray(0, bytes)
-      await this.#fill(record, id, address)
-      return lendingSource(rangeOf(record, id, address, range), giveBack)
+      return lendingSource(
+        rangeOf(await this.#read(chunk.subarray(0, bytes), id, address, readPayload), range),
+        giveBack,
+      )
     } catch (error) {
       giveBack()
       throw error
@@ -55,25 +54,42 @@ export class SegmentReads {
   }
 
   /** The verified description. Errors: `ShardMissing`, `ShardDamaged`. */
-  async description(id: ShardId, address: RecordAddress): Promise<Buffer> {
-    const record = recordMemory(address.bytes)
-    await this.#fill(record, id, address)
-    return checked(id, readDescription(record, address.segment, address.offset))
+  description(id: ShardId, address: RecordAddress): Promise<Buffer> {
+    return this.#read(recordMemory(address.bytes), id, address, readDescription)
   }
 
-  /** Reads the whole record. */
-  async #fill(record: Buffer, id: ShardId, { segment, offset }: RecordAddress): Promise<void> {
+  /** Fills the whole record, and returns what `verified` finds in it. */
+  async #read(
+    record: Buffer,
+    id: ShardId,
+    address: RecordAddress,
+    verified: typeof readPayload,
+    isAgain = false,
+  ): Promise<Buffer> {
+    const { segment, offset } = address
     const opened = this.#acquire(segment)
+    const wasOpen = opened.handle !== undefined
+    let failure: unknown
     try {
       const file = opened.handle ?? (await opened.file)
-      if ((await file.read(record, offset)) < record.length)
-        throw new ShardDamaged(id, 'the segment ends before the record does')
+      const bytes = await file.read(record, offset)
+      const found =
+        bytes < record.length ? 'the segment ends before the record does' : verified(record, segment, offset)
+      if (typeof found !== 'string') return found
+      failure = new ShardDamaged(id, found)
     } catch (error) {
-      if (isMissing(error)) throw new ShardMissing(id)
-      throw unreadable(id, storeFailure(error))
+      failure = readFailure(id, error)
     } finally {
       this.#release(segment, opened)
     }
+    if (isAgain || !wasOpen || !this.#mayBeStale(failure)) throw failure
+    this.#evict(segment)
+    return this.#read(record, id, address, verified, true)
+  }
+
+  /** Whether the segment should be opened anew. Through an old descriptor, a network mount may also show what was there before another host wrote. */
+  #mayBeStale(failure: unknown): boolean {
+    return failure instanceof ShardMissing || (failure instanceof ShardDamaged && !this.#context.isLocal)
   }
 
   /** Closes segments without a read since the last sweep, because a removed one takes space until it is closed. */
@@ -147,15 +163,8 @@ export class SegmentReads {
   }
 }
 
-/** The range of the verified payload in `record`. */
-function rangeOf(record: Buffer, id: ShardId, { segment, offset }: RecordAddress, range: ShardRange): Buffer {
-  const payload = checked(id, readPayload(record, segment, offset))
+function rangeOf(payload: Buffer, range: ShardRange): Buffer {
   checkRange(range, payload.length)
   const { start, end } = range
   return start === 0 && end === payload.length ? payload : payload.subarray(start, end)
-}
-
-function checked(id: ShardId, read: Buffer | string): Buffer {
-  if (typeof read === 'string') throw new ShardDamaged(id, read)
-  return read
 }

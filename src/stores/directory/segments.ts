@@ -1,7 +1,7 @@
 /** Examines segments of any process: which records are alive, how much space they take, and where a segment that a crash left behind ends. */
 import type { FoundShard } from '../shard-store.ts'
 import { closeQuietly, type StoreContext } from './context.ts'
-import { unlessMissing } from './failures.ts'
+import { unlessMissing, unlessRemoved } from './failures.ts'
 import { readSeal, SegmentWalk } from './segment-walk.ts'
 import { formatRecordId } from './shard-ids.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -43,14 +43,14 @@ export class Segments {
   /** A walk, which the caller must close; `undefined` when the segment is gone. */
   async walk(segment: string): Promise<SegmentWalk | undefined> {
     const { fs, layout } = this.#context
-    const file = await unlessMissing(fs.open(layout.segment(segment), 'read'))
+    const file = await unlessRemoved(fs.open(layout.segment(segment), 'read'))
     return file === undefined ? undefined : new SegmentWalk(file, segment)
   }
 
   /** One small read for a segment that was closed properly, else a walk. */
   async summary(segment: string): Promise<SegmentSummary | undefined> {
     const { fs, layout } = this.#context
-    const file = await unlessMissing(fs.open(layout.segment(segment), 'read'))
+    const file = await unlessRemoved(fs.open(layout.segment(segment), 'read'))
     if (file === undefined) return undefined
     try {
       const fileBytes = await file.size()

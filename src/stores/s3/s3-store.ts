@@ -24,8 +24,9 @@ import {
   type UncheckedBatch,
 } from '../shard-store.ts'
 import type { Ownership } from '../store-claim.ts'
+import { type HeldIdentity, openIdentity } from '../store-identity.ts'
 import { type BucketAddress, openBucket, type ShardBucket } from './bucket.ts'
-import { HeldIdentity, openIdentity } from './identity.ts'
+import { type BucketIdentity, bucketIdentity, takeNumber } from './identity.ts'
 import { bucketMarkers } from './markers.ts'
 import {
   batchPrefix,
@@ -69,12 +70,11 @@ export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> 
   const { clock, create, ownership, firstOpener, member, leftOpen, warn = () => {} } = options
   const bucket = await openBucket(options.address)
   try {
-    const storeId = await openIdentity({ bucket, clock, create, ownership, warn })
-    const identity = new HeldIdentity(bucket, storeId, ownership)
+    const identity = await openIdentity(bucketIdentity(bucket, clock), { create, ownership, warn })
     const storage = bucketMarkers(bucket)
     const batches = new Batches({ storage, clock, member, leftOpen, requireIdentity: () => identity.require() })
     if (firstOpener) await batches.closeAbandoned(() => true)
-    return new S3Store(storeId, { bucket, batches, identity }, options)
+    return new S3Store({ bucket, batches, identity }, options)
   } catch (error) {
     bucket.close()
     throw error
@@ -84,7 +84,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ShardStore> 
 interface Parts {
   bucket: ShardBucket
   batches: Batches
-  identity: HeldIdentity
+  identity: HeldIdentity<BucketIdentity>
 }
 
 class S3Store implements ShardStore {
@@ -92,15 +92,15 @@ class S3Store implements ShardStore {
   readonly #bucket: ShardBucket
   readonly #batches: Batches
   readonly #batch: SharedBatch
-  readonly #identity: HeldIdentity
+  readonly #identity: HeldIdentity<BucketIdentity>
   readonly #clock: Clock
   readonly #warn: (message: string) => void
   readonly #sweeping: NodeJS.Timeout
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(storeId: string, parts: Parts, { clock, warn = () => {} }: S3StoreOptions) {
-    this.storeId = storeId
+  constructor(parts: Parts, { clock, warn = () => {} }: S3StoreOptions) {
+    this.storeId = parts.identity.storeId
     this.#bucket = parts.bucket
     this.#batches = parts.batches
     this.#identity = parts.identity
@@ -254,7 +254,7 @@ class S3Store implements ShardStore {
   }
 
   async #takeNumber(post: MaintenancePost | undefined): Promise<void> {
-    if (post !== undefined) await this.#identity.takeNumber(post)
+    if (post !== undefined) await takeNumber(this.#bucket, this.#identity, post)
   }
 
   #markers(post: MaintenancePost | undefined): MarkerStorage {

@@ -61,7 +61,7 @@ test('after a failed sync nothing is promised any more, of any directory', async
 })
 
 test('a directory that is gone, or a lack of descriptors, is an error of that call alone', async () => {
-  for (const code of ['ENOENT', 'EMFILE']) {
+  for (const code of ['ENOENT', 'ESTALE', 'EMFILE']) {
     const failed = expect(directories.sync('/a')).rejects.toMatchObject({ code })
     await endNext(Object.assign(new Error('by the test'), { code }))
     await failed

@@ -180,6 +180,15 @@ describe('the maintainers of a directory', () => {
     await expect(store.delete([], heldPost(58))).rejects.toThrow('belongs to other metadata')
   })
 
+  it('count anew when an operator claims the store for its metadata of an earlier day', async () => {
+    const { fs, clock, store } = await opened()
+    await store.delete([], heldPost(57))
+    const claiming = { ...ownedBy('one', ['1-b']), knows: store.storeId, takes: 'any' as const }
+    const claimed = await openStore({ path, clock, fs, ...tinySizes, ownership: claiming })
+    await claimed.store.delete([], heldPost(1))
+    expect(await fences(fs)).toEqual(['holdfast-fence.one.1'])
+  })
+
   it('work without a number on one machine, and then nothing is kept of one', async () => {
     const { fs, store, ids } = await opened()
     await store.delete(ids)

@@ -1,10 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { patternBytes } from '../../support/seeded.ts'
 import { describeOwnedBatches, members, type SharedPlace, sharedClock } from '../batches/owned-batches.ts'
 import { get, put } from '../suite.ts'
-import { filesBelow, openStore, temporaryDirectory, tinySizes } from './opened-store.ts'
+import { filesBelow, openStore, simulated, temporaryDirectory, tinySizes } from './opened-store.ts'
 
 async function openPlace(): Promise<SharedPlace> {
   const { path, remove } = await temporaryDirectory()
@@ -63,4 +63,49 @@ describe('a directory that two members have open', () => {
     expect((await filesBelow(join(path, 'segments'))).length).toBe(1)
     await remove()
   })
+})
+
+describe('a batch whose marker could not be closed', () => {
+  const path = '/mnt/store'
+  const opened = async (size: number) => {
+    const { fs, clock } = simulated(1)
+    const leftOpen = new Map<string, number>()
+    const how = { path, clock, fs, ...tinySizes, firstOpener: false, leftOpen }
+    const { store, warnings } = await openStore({ ...how, batchIdleMs: 1000 })
+    await put(store, patternBytes(1, size))
+    const wroteMs = clock.now()
+    clock.advance(5000)
+    fs.fault = ({ name, path: at }) => (name === 'rename' && at.includes('/pending/') ? 'EIO' : undefined)
+    return { fs, clock, leftOpen, how, store, warnings, wroteMs }
+  }
+
+  it.each([1000, 10_000])('is closed by the next sweep that can: a shard of %i bytes', async (size) => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const { fs, store, warnings, wroteMs } = await opened(size)
+    vi.advanceTimersByTime(30_000)
+    await expect.poll(() => warnings.length).toBe(1)
+    expect(warnings).toEqual([expect.stringContaining('could not be ended yet')])
+    expect(await store.unchecked()).toMatchObject([{ closed: false }])
+    fs.fault = undefined
+    vi.advanceTimersByTime(30_000)
+    await expect.poll(() => store.unchecked()).toMatchObject([{ closed: true, newestMs: wroteMs }])
+    await store.close()
+    vi.useRealTimers()
+  })
+
+  it.each([1000, 10_000])(
+    'is closed when the process has opened the store again: a shard of %i bytes',
+    async (size) => {
+      const { fs, leftOpen, how, store, wroteMs } = await opened(size)
+      await store.close()
+      expect(leftOpen.size).toBe(1)
+      fs.fault = undefined
+      const again = await openStore(how)
+      await again.store.close()
+      expect(leftOpen.size).toBe(0)
+      const after = await openStore({ ...how, leftOpen: new Map() })
+      expect(await after.store.unchecked()).toMatchObject([{ closed: true, newestMs: wroteMs }])
+      await after.store.close()
+    },
+  )
 })

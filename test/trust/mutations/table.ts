@@ -6,12 +6,14 @@ import { identityMutations } from './identities.ts'
 import { metadataMutations } from './metadata.ts'
 import type { Mutation } from './mutation.ts'
 import { outsideMutations } from './outside.ts'
+import { severalHostsMutations } from './several-hosts.ts'
 import { temporaryKeyMutations } from './temporary-keys.ts'
 
 export const mutations: readonly Mutation[] = [
   ...metadataMutations,
   ...dataMutations,
   ...outsideMutations,
+  ...severalHostsMutations,
   ...accessMutations,
   ...identityMutations,
   ...accessListMutations,

@@ -1,0 +1,213 @@
+/** Several servers over one PostgreSQL and one shared store, as real processes: what one does, the others know; and what keeps a server from starting. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  CompleteMultipartUploadCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetBucketPolicyCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListBucketsCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  PutObjectRetentionCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { describeInstalled } from '../support/installed.ts'
+import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace } from './workplace.ts'
+
+const Bucket = 'photos'
+const ring = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
+
+describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
+  const place = openWorkplace('gateways')
+  let postgres: PostgresServer
+  let variables: Record<string, string>
+  let databases = 0
+  beforeAll(async () => {
+    postgres = await PostgresServer.start()
+  })
+  afterAll(() => postgres?.remove())
+  beforeEach(async () => {
+    await postgres.begin()
+    const url = await postgres.database(`gateways${++databases}`)
+    await mkdir(place.path('shared'))
+    const shared = `[stores.shared]\ntype = "directory"\npath = "shared"`
+    const location = '[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]'
+    await writeFile(place.path('holdfast.toml'), `defaultLocation = "shared"\n${shared}\n${location}\n`)
+    variables = {
+      ...keyVariables,
+      HOLDFAST_CONFIG: place.path('holdfast.toml'),
+      HOLDFAST_KEY_RING: ring,
+      HOLDFAST_METADATA_URL: url.replace('holdfast@', 'holdfast:canary-password@'),
+    }
+  })
+  const words = (host: string, ...more: string[]): string[] => [
+    'serve',
+    '--data',
+    place.path(host),
+    '--listen',
+    '127.0.0.1:0',
+    '--admin-listen',
+    '127.0.0.1:0',
+    ...more,
+  ]
+  const start = (host: string) => serve(words(host), variables)
+  const command = (...asked: string[]): Promise<Outcome> => run([...asked, '--data', place.path('a')], variables).ended
+  const members = async () =>
+    (await command('members', '--json')).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+
+  it('serve one namespace, also when they start at the same moment on an empty database', async () => {
+    const [a, b] = (await Promise.all([start('a'), start('b')])).map(({ ready }) => place.clientOf(ready.endpoint))
+    if (a === undefined || b === undefined) throw new Error('two servers were started')
+    await a.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))
+    const { VersionId } = await a.send(new PutObjectCommand({ Bucket, Key: 'small', Body: 'one' }))
+    expect(await (await b.send(new GetObjectCommand({ Bucket, Key: 'small' }))).Body?.transformToString()).toBe('one')
+
+    const { UploadId } = await a.send(new CreateMultipartUploadCommand({ Bucket, Key: 'large' }))
+    const part = { Bucket, Key: 'large', UploadId, PartNumber: 1, Body: Buffer.alloc(6 << 20, 7) }
+    const { ETag } = await a.send(new UploadPartCommand(part))
+    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] }
+    await b.send(new CompleteMultipartUploadCommand({ Bucket, Key: 'large', UploadId, MultipartUpload }))
+    expect((await a.send(new HeadObjectCommand({ Bucket, Key: 'large' }))).ContentLength).toBe(6 << 20)
+
+    const Retention = { Mode: 'COMPLIANCE', RetainUntilDate: new Date(Date.now() + 86_400_000) } as const
+    await a.send(new PutObjectRetentionCommand({ Bucket, Key: 'small', VersionId, Retention }))
+    const removal = b.send(new DeleteObjectCommand({ Bucket, Key: 'small', VersionId }))
+    await expect(removal).rejects.toMatchObject({ name: 'AccessDenied' })
+
+    await b.send(new DeleteObjectCommand({ Bucket, Key: 'small' }))
+    await expect(a.send(new GetObjectCommand({ Bucket, Key: 'small' }))).rejects.toMatchObject({ name: 'NoSuchKey' })
+    expect((await a.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)).toEqual(['large'])
+
+    const statement = {
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 's3:PutObject',
+      Resource: `arn:aws:s3:::${Bucket}/no/*`,
+    }
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
+    await a.send(new PutBucketPolicyCommand({ Bucket, Policy }))
+    expect((await b.send(new GetBucketPolicyCommand({ Bucket }))).Policy).toContain('no/*')
+    expect(JSON.parse(await readFile(place.path('a', 'holdfast.json'), 'utf8'))).toMatchObject({ metadata: 'postgres' })
+  })
+
+  it('accept a key at once that was made at another one', async () => {
+    const [a, b] = await Promise.all([start('a'), start('b')])
+    const made = await run(
+      ['keys', 'add', '--account', 'main', '--admin-endpoint', a.ready.adminEndpoint ?? '', '--json'],
+      keyVariables,
+    ).ended
+    expect([made.code, made.stderr]).toEqual([0, ''])
+    const { key } = JSON.parse(made.stdout)
+    const client = place.clientOf(b.ready.endpoint, { credentials: key })
+    expect((await client.send(new ListBucketsCommand({}))).$metadata.httpStatusCode).toBe(200)
+  })
+
+  it('hand the jobs on when the one that runs them is killed', async () => {
+    const [a, b] = await Promise.all([start('a'), start('b')])
+    await expect.poll(async () => (await members()).filter(({ maintainer }) => maintainer > 0)).toHaveLength(1)
+    const [{ pid, maintainer }] = (await members()).filter((member) => member.maintainer > 0)
+    const [killed, other] = pid === a.ready.pid ? [a, b] : [b, a]
+    killed.child.kill('SIGKILL')
+    await expect
+      .poll(async () => (await members()).find((member) => member.pid === other.ready.pid)?.maintainer ?? 0)
+      .toBeGreaterThan(maintainer)
+    expect(await command('repair')).toMatchObject({ code: 0, stdout: expect.stringContaining('looked at') })
+    expect(await command('reclaim')).toMatchObject({ code: 1, stderr: expect.stringContaining('stop it first') })
+  })
+
+  it('answer 503 within two seconds while the database is down, and serve again within five', async () => {
+    const { ready, child, output } = await start('a')
+    const client = place.clientOf(ready.endpoint)
+    await client.send(new CreateBucketCommand({ Bucket }))
+    await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
+    const probe = async (path: string): Promise<number> => (await fetch(`${ready.adminEndpoint}${path}`)).status
+    await postgres.stop('SIGKILL')
+    const asks = [
+      () => client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'y' })),
+      () => client.send(new GetObjectCommand({ Bucket, Key: 'k' })),
+      () => client.send(new ListObjectsV2Command({ Bucket })),
+      () => client.send(new DeleteObjectCommand({ Bucket, Key: 'k' })),
+    ]
+    // Longer than identities may be used without looking for changes.
+    for (let round = 0; round < 8; round++) {
+      for (const ask of asks) {
+        const beganMs = performance.now()
+        const error = await ask().then(
+          () => undefined,
+          (thrown: { $metadata: object; $response?: { headers: Record<string, string> } }) => thrown,
+        )
+        expect(error?.$metadata).toMatchObject({ httpStatusCode: 503 })
+        expect(error?.$response?.headers['retry-after']).toBe('1')
+        expect(performance.now() - beganMs).toBeLessThan(2000)
+      }
+      await delay(500)
+    }
+    expect([await probe('/readyz'), await probe('/healthz')]).toEqual([503, 200])
+    await postgres.begin()
+    const backMs = performance.now()
+    await expect
+      .poll(
+        () =>
+          client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'z' })).then(
+            () => true,
+            () => false,
+          ),
+        { interval: 50 },
+      )
+      .toBe(true)
+    expect(performance.now() - backMs).toBeLessThan(5000)
+    await expect.poll(() => probe('/readyz')).toBe(200)
+    expect(child.exitCode).toBeNull()
+    expect(output.stderr.split('\n').length).toBeLessThan(8)
+  })
+
+  it.each([
+    ['without a location', { HOLDFAST_CONFIG: '' }, 2, '[locations.shared]'],
+    ['without a key', { HOLDFAST_ACCESS_KEY_ID: '', HOLDFAST_SECRET_ACCESS_KEY: '' }, 2, 'HOLDFAST_ACCESS_KEY_ID'],
+    [
+      'without its database',
+      { HOLDFAST_METADATA_URL: 'postgres://a:canary-password@127.0.0.1:1/x' },
+      1,
+      '127.0.0.1:1/x',
+    ],
+  ])('do not start %s, and say what to do without the password', async (_, changed, code, message) => {
+    const outcome = await run(words('a'), { ...variables, ...changed }).ended
+    expect(outcome).toMatchObject({ code, stderr: expect.stringContaining(message) })
+    expect(outcome.stdout + outcome.stderr).not.toContain('canary')
+  })
+
+  it('use no data directory that has metadata of its own, and leave theirs to no other server', async () => {
+    const own = { ...keyVariables, HOLDFAST_KEY_RING: ring }
+    const alone = await serve(words('alone'), own)
+    alone.child.kill('SIGTERM')
+    await alone.ended
+    expect(await run(words('alone'), variables).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('holdfast migrate'),
+    })
+    const shared = await start('a')
+    shared.child.kill('SIGTERM')
+    await shared.ended
+    expect(shared.output.stderr).not.toContain('canary')
+    expect(await run(words('a'), own).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('HOLDFAST_METADATA_URL'),
+    })
+    const other = { ...variables, HOLDFAST_METADATA_URL: await postgres.database(`other${databases}`) }
+    expect(await run(words('a'), other).ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('belongs to other metadata'),
+    })
+  })
+})
