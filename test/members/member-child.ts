@@ -9,7 +9,7 @@ import { put } from '../kv/text-entries.ts'
 
 export type Report = { said: 'acknowledged'; key: string } | { said: 'fatal'; reason: string }
 
-export const leaseMs = 600
+const leaseMs = 600
 
 function report(message: Report): void {
   process.send?.(message)
