@@ -9,13 +9,19 @@ const trustMode = 'trust'
 const trustSuites = [
   'test/trust/**/*.test.ts',
   'test/stores/directory/{crash,faults}.test.ts',
-  'test/wire/auth-matrix.test.ts',
+  'test/kv/postgres/conflicts.test.ts',
+  'test/wire/**/*.test.ts',
 ]
 /** Runs other suites against broken copies of the source: only when it is asked for, and then alone, so that nothing slows those suites down. */
 const mutations = 'mutations'
 const isMutating = process.argv.slice(2).some((word) => word.includes(mutations))
 /** How often the suites repeat. What stands in the environment counts more. */
-const trustNumbers = { HOLDFAST_TRUST_SCALE: '10', HOLDFAST_CRASH_SEEDS: '200', HOLDFAST_FAULT_STEP: '1' }
+const trustNumbers = {
+  HOLDFAST_TRUST_SCALE: '10',
+  HOLDFAST_CRASH_SEEDS: '200',
+  HOLDFAST_FAULT_STEP: '1',
+  HOLDFAST_MIGRATE_OBJECTS: '1000000',
+}
 /** They compare how long requests take. When all others have ended, one after the other. */
 const measuringSuites = ['test/trust/lock-out.test.ts']
 /** Loading what a suite imports takes longer than most suites: those that no tie keeps apart share processes. */

@@ -19,7 +19,7 @@ interface Bound {
   unit?: string
 }
 
-interface Goal<Results> extends Bound {
+export interface Goal<Results> extends Bound {
   title: string
   /** `undefined`: not measured in this run. */
   measure(results: Results): number | undefined
@@ -102,7 +102,7 @@ export function scaleGoalResults(results: ScaleResults): GoalResult[] {
   return judge(scaleGoals, results)
 }
 
-function judge<Results>(goals: readonly Goal<Results>[], results: Results): GoalResult[] {
+export function judge<Results>(goals: readonly Goal<Results>[], results: Results): GoalResult[] {
   return goals.flatMap((goal) => {
     const measured = goal.measure(results)
     return measured === undefined || Number.isNaN(measured) ? [] : [judgeOne(goal.title, goal, measured)]

@@ -4,9 +4,12 @@ import { dirname } from 'node:path'
 import { scaleGoalResults, workGoalResults } from './goals.ts'
 import { measureWork } from './measure.ts'
 import { type BenchOptions, parseOptions, UsageError, usage } from './options.ts'
-import { keepResults, writePage } from './report/page.ts'
+import { measureOverPostgres } from './over-postgres.ts'
+import { keepResults, type ResultKind, writePage } from './report/page.ts'
+import { postgresGoalResults, postgresTables } from './report/postgres-page.ts'
 import {
   decisionTable,
+  farTable,
   generatorBoundNote,
   goalTable,
   machineLine,
@@ -16,7 +19,7 @@ import {
   terminalText,
   workTable,
 } from './report/table.ts'
-import type { BenchResults, ScaleResults } from './results.ts'
+import type { BenchResults, PostgresResults, ScaleResults } from './results.ts'
 import { measureScale } from './scale.ts'
 import { PeerError } from './servers/peers.ts'
 
@@ -40,14 +43,22 @@ async function main(words: readonly string[]): Promise<void> {
       keep(options, 'scale', results)
       return
     }
+    case 'postgres': {
+      const results = await measureOverPostgres(options, say)
+      show(results, [...postgresTables(results), goalTable(postgresGoalResults(results))])
+      keep(options, 'postgres', results)
+      return
+    }
     case 'work': {
       const results = await measureWork(options, say)
       const { work } = results
       show(results, [
         ...work.map(workTable),
         decisionTable(results),
+        farTable(work),
         pairTable(work),
-        goalTable(workGoalResults(results)),
+        // Of a usual run.
+        goalTable(options.far ? [] : workGoalResults(results)),
       ])
       keep(options, 'work', results)
       return
@@ -55,12 +66,14 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-function show({ machine }: BenchResults | ScaleResults, tables: readonly Table[]): void {
+type Results = BenchResults | ScaleResults | PostgresResults
+
+function show({ machine }: Results, tables: readonly Table[]): void {
   const shown = tables.filter(({ rows }) => rows.length > 0)
   process.stdout.write(`${[machineLine(machine), '', ...shown.map(terminalText), generatorBoundNote].join('\n')}\n`)
 }
 
-function keep({ json, docs }: BenchOptions, kind: 'work' | 'scale', results: BenchResults | ScaleResults): void {
+function keep({ json, docs }: BenchOptions, kind: ResultKind, results: Results): void {
   if (json !== undefined) {
     mkdirSync(dirname(json), { recursive: true })
     writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)

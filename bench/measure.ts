@@ -16,6 +16,7 @@ import {
   type Measurement,
   type WorkResult,
 } from './results.ts'
+import { startFarHoldfast } from './servers/far.ts'
 import { startHoldfast } from './servers/holdfast.ts'
 import {
   measureDecisions,
@@ -36,7 +37,7 @@ const idleMs = 30_000
 
 export type Say = (line: string) => void
 
-interface Bench {
+export interface Bench {
   options: BenchOptions
   generator: Generator
   hasNginx: boolean
@@ -86,12 +87,13 @@ async function measureOne(bench: Bench, workload: Workload, directory: string): 
   try {
     for await (const server of startServers(bench, workload, directory)) servers.push(server)
     const { runs, alone } = await runRounds(bench, workload, directory, servers)
-    if (!bench.options.quick) await setTimeout(idleMs)
+    const { quick, far } = bench.options
+    if (!quick && !far) await setTimeout(idleMs)
     return {
       workload,
       measurements: [...runs].map(([server, { rounds, storedBytes }]) => ({
         ...summarise(server, rounds, diskRatioOf(server, workload, directory, storedBytes)),
-        idleBytes: bench.options.quick || server.pid === undefined ? undefined : usageOf(server.pid)?.residentBytes,
+        idleBytes: quick || far || server.pid === undefined ? undefined : usageOf(server.pid)?.residentBytes,
       })),
       alone: [...alone].map(([reference, rounds]): AloneMeasurement => ({ reference, rounds, rate: spread(rounds) })),
     }
@@ -100,7 +102,7 @@ async function measureOne(bench: Bench, workload: Workload, directory: string): 
   }
 }
 
-interface ServerRuns {
+export interface ServerRuns {
   rounds: RunResult[]
   /** Of every run, the one that warmed it up included. */
   storedBytes: number
@@ -111,7 +113,7 @@ interface Rounds {
   alone: Map<ReferenceName, number[]>
 }
 
-async function runRounds(
+export async function runRounds(
   bench: Bench,
   workload: Workload,
   directory: string,
@@ -138,7 +140,7 @@ async function runRounds(
       const rate = (result.requests / result.seconds).toFixed(1)
       bench.say(`  round ${round}  ${server.name.padEnd(20)} ${rate.padStart(9)} /s`)
     }
-    for (const reference of workload.references) {
+    for (const reference of bench.options.far ? [] : workload.references) {
       const rate = await measureAlone(reference, workload, directory, seconds)
       if (rate !== undefined) alone.set(reference, [...(alone.get(reference) ?? []), rate])
     }
@@ -146,10 +148,13 @@ async function runRounds(
   return { runs, alone }
 }
 
-function orderFor({ options }: Bench, workload: Workload, scratch: string, server: Server, run: string): Order {
+export function orderFor({ options }: Bench, workload: Workload, scratch: string, server: Server, run: string): Order {
   return {
     endpoint: server.endpoint,
     pid: server.pid,
+    farPid: server.farPid,
+    beside: server.beside,
+    databasePid: server.databasePid,
     workload,
     seconds: options.seconds,
     // Peers keep what earlier runs wrote.
@@ -162,6 +167,10 @@ function orderFor({ options }: Bench, workload: Workload, scratch: string, serve
 async function* startServers(bench: Bench, workload: Workload, directory: string): AsyncGenerator<Server> {
   const { references } = workload
   yield startHoldfast(serverNames.one, { data: dataOf(directory, serverNames.one) })
+  if (bench.options.far) {
+    yield startFarHoldfast(serverNames.far, dataOf(directory, serverNames.far))
+    return
+  }
   if (bench.options.against !== undefined) {
     const name = serverNames.before
     yield startHoldfast(name, { data: dataOf(directory, name), build: bench.options.against })
@@ -207,8 +216,10 @@ function diskRatioOf({ name }: Server, { kind }: Workload, directory: string, st
   return bytesOnDisk(dataOf(directory, name)) / storedBytes
 }
 
-function summarise({ name }: Server, rounds: RunResult[], diskRatio: number | undefined): Measurement {
+export function summarise({ name }: Server, rounds: RunResult[], diskRatio: number | undefined): Measurement {
+  const farCpu = rounds.flatMap(({ farCpuUs }) => farCpuUs ?? [])
   const cpu = rounds.flatMap(({ serverCpuUs }) => serverCpuUs ?? [])
+  const databaseCpu = rounds.flatMap(({ databaseCpuUs }) => databaseCpuUs ?? [])
   const resident = rounds.flatMap((round) => round.resident ?? [])
   const [first] = resident
   return {
@@ -218,6 +229,8 @@ function summarise({ name }: Server, rounds: RunResult[], diskRatio: number | un
     p50Ms: spread(rounds.map(({ latencyMs }) => latencyMs.p50)),
     p99Ms: spread(rounds.map(({ latencyMs }) => latencyMs.p99)),
     serverCpuUs: cpu.length === 0 ? undefined : spread(cpu),
+    farCpuUs: farCpu.length === 0 ? undefined : spread(farCpu),
+    ...(databaseCpu.length === 0 ? {} : { databaseCpuUs: spread(databaseCpu) }),
     generatorCpuUs: spread(rounds.map(({ generatorCpuUs }) => generatorCpuUs)),
     resident:
       first === undefined ? undefined : { before: first.before, peak: Math.max(...resident.map(({ peak }) => peak)) },

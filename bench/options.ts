@@ -6,7 +6,9 @@ import type { Server } from './servers/server.ts'
 import { workloads } from './workloads.ts'
 
 export interface BenchOptions {
-  command: 'work' | 'scale' | 'page' | 'help'
+  command: 'work' | 'scale' | 'postgres' | 'page' | 'help'
+  /** Measure only what it costs to keep shards on another server. */
+  far: boolean
   rounds: number
   seconds: number
   /** Names of workloads, and `decisionsName`; all when empty. */
@@ -29,15 +31,27 @@ export interface BenchOptions {
 export const decisionsName = 'decisions'
 const measured = [...workloads.map(({ name }) => name), decisionsName]
 
-export const usage = `npm run bench -- [scale | page] [flags]
+/** Of `far`. */
+const farWork = ['put-4k', 'get-4k', 'put-64k', 'get-64k', 'put-1m', 'get-1m']
+
+/** What `postgres` measures: workloads, and two names of its own. */
+export const heldName = 'held'
+export const engineName = 'engine'
+export const postgresWorkloads = ['put-4k', 'get-4k', 'head-4k', 'list'] as const
+const measuredOverPostgres = [...postgresWorkloads, heldName, engineName]
+
+export const usage = `npm run bench -- [far | scale | postgres | page] [flags]
 
   (nothing)           every workload, in rounds that alternate between the server and what it is held against
+  far                 PUT and GET through a server that keeps its shards on another one, over a server with a directory
   scale               many objects: rate by decile, listings, start after kill -9, memory, disk, reclaim
+  postgres            metadata in PostgreSQL beside LMDB: one gateway, three, and two held to 0.3 core each
   page                writes the page from the results that --docs kept
 
   --rounds N          rounds of each workload (5)
   --seconds N         seconds of each server in a round (5)
   --only NAME,...     ${measured.join(', ')}
+                      of postgres: ${measuredOverPostgres.join(', ')}
   --quick             small and short: shows that the bench works, not how fast anything is
   --dir PATH          where data directories are made (the working directory): their file system is what is measured.
                       PUTs of 64 MiB take up to 30 GB for each server while they are measured
@@ -55,15 +69,19 @@ export class UsageError extends Error {}
 export function parseOptions(words: readonly string[]): BenchOptions {
   const { values, positionals } = parsed(words)
   const quick = values.quick ?? false
-  const command = values.help ? 'help' : (positionals[0] ?? 'work')
-  if (command !== 'work' && command !== 'scale' && command !== 'page' && command !== 'help') {
+  const [named = 'work'] = positionals
+  const far = named === 'far'
+  const command = values.help ? 'help' : far ? 'work' : named
+  if (!isCommand(command)) {
     throw new UsageError(`'${command}' is nothing that the bench does`)
   }
-  const only = values.only?.split(',') ?? []
-  const unknown = only.filter((name) => !measured.includes(name))
-  if (unknown.length > 0) throw new UsageError(`--only knows ${measured.join(', ')}; not ${unknown.join(', ')}`)
+  const only = values.only?.split(',') ?? (far ? farWork : [])
+  const known: readonly string[] = command === 'postgres' ? measuredOverPostgres : measured
+  const unknown = only.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new UsageError(`--only knows ${known.join(', ')}; not ${unknown.join(', ')}`)
   return {
     command,
+    far,
     rounds: number('--rounds', values.rounds, quick ? 1 : 5, 1, 100),
     seconds: number('--seconds', values.seconds, quick ? 1 : 5, 0.1, 300),
     only,
@@ -76,6 +94,12 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     generator: generatorNamed(values.generator),
     objects: number('--objects', values.objects, quick ? 4_000 : 1_000_000, 2_000, 1_000_000_000),
   }
+}
+
+const commands: readonly BenchOptions['command'][] = ['work', 'scale', 'postgres', 'page', 'help']
+
+function isCommand(text: string): text is BenchOptions['command'] {
+  return commands.some((command) => command === text)
 }
 
 function parsed(words: readonly string[]) {

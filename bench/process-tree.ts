@@ -10,9 +10,10 @@ export interface Usage {
   residentBytes: number
 }
 
-export function usageOf(rootPid: number): Usage | undefined {
+/** The sum of all trees. */
+export function usageOf(...rootPids: readonly number[]): Usage | undefined {
   try {
-    const usages = treeOf(rootPid).map(usageOfOne)
+    const usages = rootPids.flatMap(treeOf).map(usageOfOne)
     return {
       cpuUs: usages.reduce((sum, { cpuUs }) => sum + cpuUs, 0),
       residentBytes: usages.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
@@ -23,7 +24,8 @@ export function usageOf(rootPid: number): Usage | undefined {
   }
 }
 
-function treeOf(pid: number): number[] {
+/** The process and all below it. */
+export function treeOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
   const children = threads.flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
@@ -43,16 +45,16 @@ function usageOfOne(pid: number): Usage {
   }
 }
 
-/** Looks at the process until `stop` is called, which gives the most that it held. */
-export function watchResident(rootPid: number, everyMs = 50): { stop(): number } {
-  let peak = usageOf(rootPid)?.residentBytes ?? 0
+/** Looks at the processes until `stop` is called, which gives the most that it held. */
+export function watchResident(rootPids: readonly number[], everyMs = 50): { stop(): number } {
+  let peak = usageOf(...rootPids)?.residentBytes ?? 0
   const timer = setInterval(() => {
-    peak = Math.max(peak, usageOf(rootPid)?.residentBytes ?? 0)
+    peak = Math.max(peak, usageOf(...rootPids)?.residentBytes ?? 0)
   }, everyMs)
   return {
     stop: () => {
       clearInterval(timer)
-      return Math.max(peak, usageOf(rootPid)?.residentBytes ?? 0)
+      return Math.max(peak, usageOf(...rootPids)?.residentBytes ?? 0)
     },
   }
 }

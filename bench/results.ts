@@ -26,6 +26,9 @@ export interface Measurement {
   p50Ms: Spread
   p99Ms: Spread
   serverCpuUs: Spread | undefined
+  /** Of the server that keeps the shards, where that is another. */
+  farCpuUs?: Spread | undefined
+  databaseCpuUs?: Spread
   generatorCpuUs: Spread
   resident: Resident | undefined
   /** Resident bytes when it has had nothing to do for a while, after the rounds. */
@@ -67,6 +70,25 @@ export interface BenchResults {
   work: WorkResult[]
   /** Of each round. Absent: not measured. */
   decisions?: DecisionCosts[] | undefined
+}
+
+/** Costs of the engine alone. */
+export interface EngineCosts {
+  /** Client CPU of a lookup, 64 at once. */
+  lookupCpuUs: { postgres: number; lmdb: number }
+  /** Of 1,000 entries, one after the other and the first of each group. */
+  pageMs: { flat: number; folded: number }
+}
+
+export interface PostgresResults extends Omit<BenchResults, 'decisions'> {
+  /** Gateways with a limit on their CPU. Empty: the machine doesn't let the bench set one. */
+  held: WorkResult[]
+  /** The machine's load average over a minute before the run. */
+  loadBefore: number
+  /** Keys of each of the 1,000 groups that were folded. */
+  groupKeys: number
+  /** Of each round. */
+  engine: EngineCosts[]
 }
 
 export interface ScalePage {

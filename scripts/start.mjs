@@ -1,14 +1,12 @@
-// `npm start -- <flags>`: compiles when the compiled code is missing or older than the sources, then serves in this process.
+// `npm start -- <flags>`: joins the sources and builds the console when what was built is missing or older, then serves in this process.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const main = join(root, 'dist', 'src', 'cli', 'main.js')
-const buildInfo = join(root, 'dist', '.tsbuildinfo')
-// tsc leaves its own file alone when a source was only touched.
-const stamp = join(root, 'dist', '.started')
+const main = join(root, 'dist', 'joined', 'main.js')
+const consolePage = join(root, 'dist', 'joined', 'console', 'index.html')
 
 function changedMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -20,21 +18,37 @@ function newestMs(directory) {
 }
 
 function isBuilt() {
-  const builtMs = changedMs(main) && Math.max(changedMs(buildInfo), changedMs(stamp))
-  const sources = [join(root, 'tsconfig.json'), join(root, 'package.json')].map(changedMs)
-  return builtMs > 0 && builtMs >= Math.max(newestMs(join(root, 'src')), ...sources)
+  const builtMs = changedMs(main)
+  const settings = ['rolldown.config.mjs', 'package.json'].map((name) => changedMs(join(root, name)))
+  return builtMs > 0 && builtMs >= Math.max(newestMs(join(root, 'src')), ...settings)
+}
+
+function isConsoleBuilt() {
+  const builtMs = changedMs(consolePage)
+  return (
+    builtMs > 0 && builtMs >= Math.max(newestMs(join(root, 'console', 'src')), changedMs(join(root, 'package.json')))
+  )
 }
 
 if (!isBuilt()) {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { status } = spawnSync(process.execPath, [compiler, '-p', root], {
+  const rolldown = join(root, 'node_modules', 'rolldown', 'bin', 'cli.mjs')
+  const { status } = spawnSync(process.execPath, [rolldown, '-c', '--log-level', 'warn'], {
+    cwd: root,
     stdio: ['ignore', process.stderr.fd, 'inherit'],
   })
   if (status !== 0) {
     console.error('holdfast: the build failed; run `npm ci` if packages are missing')
     process.exit(1)
   }
-  writeFileSync(stamp, '')
+}
+
+if (!isConsoleBuilt()) {
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const { status } = spawnSync(process.execPath, [vite, 'build', join(root, 'console'), '--logLevel', 'warn'], {
+    stdio: ['ignore', process.stderr.fd, 'inherit'],
+  })
+  // Everything but the console works without it.
+  if (status !== 0) console.error('holdfast: the console could not be built')
 }
 
 await import(main)

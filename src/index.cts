@@ -1,9 +1,9 @@
 /**
- * The library for `require`. Node itself loads the module: a test runner with a module system of its own, such as jest, hands out its own `require` and
+ * The library for `require`: the joined file, as for `import`. Node itself loads the module: a test runner with a module system of its own, such as jest, hands out its own `require` and
  * `process`, and can't load modules without flags. What runs in Node's own context gets Node's.
  */
 const { runInThisContext } = require('node:vm') as typeof import('node:vm')
 
 const { getBuiltinModule }: NodeJS.Process = runInThisContext('process')
 
-module.exports = getBuiltinModule('node:module').createRequire(__filename)('./index.js')
+module.exports = getBuiltinModule('node:module').createRequire(__filename)('../joined/index.js')

@@ -1,32 +1,48 @@
 /** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
-import { resolve } from 'node:path'
 import { type Logger, pino } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
-import { type ClosingStack, opening } from './closing-stack.ts'
+import { opening } from './closing-stack.ts'
 import type { Backend } from './commits/backend.ts'
 import { type AccessKey, parseAccessKey, parseAccounts, rootAccount, withRootKey } from './config/accounts.ts'
 import { initialSettings } from './config/configuration.ts'
-import { addressRanges, endpointUrls, keyNames } from './config/kinds.ts'
+import { ConfigurationError } from './config/configuration-error.ts'
+import { addressRanges, endpointUrls } from './config/kinds.ts'
 import { parseOidcProviders } from './config/oidc.ts'
-import type { Settings } from './config/options.ts'
 import { type OperationRow, type ParameterRow, supportTable as tableOf } from './contract/support-table.ts'
 import { S3Error } from './errors.ts'
 import { checkKeyPair } from './http/key-pair.ts'
 import type { KeyPair } from './http/tls-front.ts'
-import type { Identities } from './identities/identities.ts'
+import type { Identities, ServedIdentities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
+import { announceAccounts, differingAccounts } from './instance/member-accounts.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { openAccountBlocks } from './opening/account-blocks.ts'
 import { emptyStore } from './opening/empty-store.ts'
 import { openEndpoint } from './opening/endpoint.ts'
-import { openServedData, openServedMemory } from './opening/open-served-data.ts'
+import {
+  type LibraryData,
+  type LocationOptions,
+  type MetadataOptions,
+  openLibraryData,
+  type StoreOptions,
+} from './opening/library-data.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
 
-export type { AccessKey, Account, Identities, KeyPair, OperationRow, ParameterRow }
+export type {
+  AccessKey,
+  Account,
+  Identities,
+  KeyPair,
+  LocationOptions,
+  MetadataOptions,
+  OperationRow,
+  ParameterRow,
+  StoreOptions,
+}
 
 export interface StartOptions {
   /** 0, the default: the system picks one. */
@@ -35,6 +51,16 @@ export interface StartOptions {
   host?: string
   /** The data directory, which one server at a time may use. Default: everything is in memory, and gone after `close`. */
   data?: string
+  /** Keeps the metadata in a database that several servers share. Needs `data`, `stores`, `locations`, `defaultLocation` and `credentials`. Default: it is in `data`. */
+  metadata?: MetadataOptions
+  /** Stores by name, beside the one in the data directory. Relative paths begin at the working directory. */
+  stores?: Readonly<Record<string, StoreOptions>>
+  /** Locations by name. */
+  locations?: Readonly<Record<string, LocationOptions>>
+  /** The location of buckets that are created without one. Default: the one in the data directory. */
+  defaultLocation?: string
+  /** The text of the key ring, as in `HOLDFAST_KEY_RING`. Default: the file `keys` in the data directory. */
+  keyRing?: string
   /** Buckets to create at start and after each `reset`. Existing ones stay as they are. */
   buckets?: readonly string[]
   /** The access key of the account `main`. Default: a random one, kept in the data directory if there is one. */
@@ -72,6 +98,36 @@ export interface StartOptions {
   onFatal?(error: Error): void
 }
 
+/** Lists every option, which the compiler checks. */
+const optionNames: Record<keyof StartOptions, true> = {
+  port: true,
+  host: true,
+  data: true,
+  metadata: true,
+  stores: true,
+  locations: true,
+  defaultLocation: true,
+  keyRing: true,
+  buckets: true,
+  credentials: true,
+  accounts: true,
+  domains: true,
+  region: true,
+  corsAllowOrigin: true,
+  trustedProxies: true,
+  publicEndpoints: true,
+  websiteDomains: true,
+  blockPublic: true,
+  kmsKeys: true,
+  tls: true,
+  allowCustomerKeysOverHttp: true,
+  defaultChecksum: true,
+  sigv2: true,
+  oidc: true,
+  log: true,
+  onFatal: true,
+}
+
 /** The settings of `[access.oidc]` in the configuration file. */
 export type OidcIssuer = Pick<OidcProvider, 'issuer' | 'clientId'> & Partial<OidcProvider>
 
@@ -93,7 +149,7 @@ export interface Server extends AsyncDisposable {
   readonly identities: Identities
   /** For `new S3Client(server.clientConfig())` of the AWS SDK for JavaScript v3. */
   clientConfig(): ClientConfig
-  /** Removes every bucket and object, then creates the buckets given at start again. Accounts stay. */
+  /** Removes every bucket and object, then creates the buckets given at start again. Accounts stay. Rejects where several servers share the metadata. */
   reset(): Promise<void>
   /** Answers the requests under way, then releases everything. Idempotent. */
   close(): Promise<void>
@@ -106,7 +162,7 @@ export function supportTable(): OperationRow[] {
 
 export function startServer(options: StartOptions = {}): Promise<Server> {
   return opening(async (opened) => {
-    checkStartOptions(options)
+    checkStartOptions(options, Object.keys(optionNames))
     if (options.tls !== undefined) checkKeyPair(options.tls, { cert: 'tls.cert', key: 'tls.key' })
     const oidc = parseOidcProviders(options.oidc ?? [], 'oidc')
     let stopServing = async (): Promise<void> => {}
@@ -116,15 +172,18 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     }
     const log = options.log ?? pino({ level: 'silent' })
     const settings = initialSettings(process.cwd())
-    const { backend, credentialsFile } = await openStore(options, settings, log, onFatal, opened)
+    const data = await openLibraryData(options, settings, { log, onFatal }, opened)
+    const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
     await makeBuckets(backend, options.buckets ?? [])
     const region = options.region ?? settings.region
     const accounts = withRootKey(parseAccounts(options.accounts ?? []), credentials)
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
+    await meetOthers(data, accounts, identities, log)
     const endpoint = await openEndpoint({
       backend,
+      metadataAnswers,
       credentials: identities.credentials,
       accountBlocks: openAccountBlocks(identities, { blockPublic: options.blockPublic ?? settings.blockPublic }),
       listen: { host: options.host ?? '127.0.0.1', port: options.port ?? 0 },
@@ -152,6 +211,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       identities: identities.verbs,
       clientConfig: () => ({ endpoint: endpoint.url, region, credentials: { ...credentials }, forcePathStyle: true }),
       reset: async () => {
+        if (shared !== undefined) throw new ConfigurationError('reset would empty what other servers use too')
         await emptyStore(backend)
         await makeBuckets(backend, options.buckets ?? [])
       },
@@ -161,22 +221,18 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
   })
 }
 
-async function openStore(
-  { data, kmsKeys = [] }: StartOptions,
-  settings: Settings,
+/** Where several servers share the metadata. */
+async function meetOthers(
+  { backend: { kv, keys }, shared }: LibraryData,
+  accounts: readonly Account[],
+  identities: Pick<ServedIdentities, 'tellOthers'>,
   log: Logger,
-  onFatal: (error: Error) => void,
-  opened: ClosingStack,
-): Promise<{ backend: Backend; credentialsFile?: string }> {
-  const keys = { keyRing: undefined, kmsKeys: keyNames.parse(kmsKeys, '') }
-  if (data === undefined) {
-    const memory = await openServedMemory(keys.kmsKeys, settings, log)
-    opened.add(memory.close)
-    return { backend: memory.backend }
-  }
-  const kept = await openServedData({ path: resolve(data), create: true, keys, onFatal }, settings, log)
-  opened.add(kept.close)
-  return { backend: kept.backend, credentialsFile: kept.directory.credentials }
+): Promise<void> {
+  if (shared === undefined) return
+  const others = await announceAccounts(kv, shared, accounts, keys)
+  if (others.length > 0) log.warn(differingAccounts(others))
+  // Other servers can't be told of a change. They know it when their lease is over.
+  identities.tellOthers(() => new Promise(() => {}))
 }
 
 async function credentialsOf(options: StartOptions, file: string | undefined): Promise<AccessKey> {

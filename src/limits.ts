@@ -3,11 +3,15 @@
  * protocol, or that makes sense only in its own file, is defined where it is used. Units come last in the name.
  */
 
+import { adminLimits } from './admin-limits.ts'
+
 const KiB = 1024
 const MiB = 1024 * KiB
 const GiB = 1024 * MiB
 
 export const limits = {
+  ...adminLimits,
+
   // Names and metadata, as AWS S3 documents them.
   bucketNameCharsMax: 63,
   keyBytesMax: 1024,
@@ -79,10 +83,6 @@ export const limits = {
   completeBodyBytesMax: 4 * MiB,
   corsDocumentBytesMax: 64 * KiB,
   headerSectionBytesMax: 32 * KiB,
-  adminBodyBytesMax: 1 * MiB,
-  adminConnectionsMax: 64,
-  /** How long a command waits for the admin port: longer than a change takes to reach every process. */
-  adminAnswerMs: 60_000,
 
   // Form posts.
   /** Everything before the file's bytes, which S3 limits: fields (the policy is one of them), their headers, boundaries. */
@@ -239,6 +239,8 @@ export const limits = {
   /** How long a process that starts waits for the database of the metadata, and how long between two attempts. */
   metadataPatienceMs: 10_000,
   metadataRetryMs: 250,
+  /** How long a command that is under way waits for that database. */
+  commandPatienceMs: 60_000,
   /** How often a server checks whether that database answers. */
   metadataLookMs: 500,
 
@@ -278,6 +280,9 @@ export const limits = {
   instanceTakeoverMs: 5_000,
   /** How long a member of shared metadata may write after it has last renewed its lease. */
   memberLeaseMs: 10_000,
+  /** The age at which what a writer of PostgreSQL left there is removed, and the much smaller one at which a writer that goes on begins anew. */
+  writerPurgedMs: 7 * 24 * 60 * 60 * 1000,
+  writerRenewedMs: 24 * 60 * 60 * 1000,
   /** A clock that differs from the database's by more than this is reported. */
   clockDifferenceMs: 1_000,
   /** Starts that the metadata recognises when it finds their names in a store. */

@@ -7,6 +7,8 @@ import { type PreparedRequest, type PreparedRequests, requestLine } from './requ
 export interface LoopOptions {
   host: string
   port: number
+  /** Of servers that take the same requests, with as many connections each. */
+  portsBeside?: readonly number[]
   connections: number
   prepared: PreparedRequests
   /** Infinity: until the requests are used up. */
@@ -15,12 +17,13 @@ export interface LoopOptions {
 
 /** Rejects with the first answer that is no success. */
 export async function closedLoop(options: LoopOptions): Promise<Load> {
-  const { host, port, seconds, prepared } = options
-  const count = Math.max(
-    1,
-    prepared.cyclic ? options.connections : Math.min(options.connections, prepared.requests.length),
+  const { host, port, portsBeside = [], seconds, prepared } = options
+  const ports = [port, ...portsBeside]
+  const most = options.connections * ports.length
+  const count = Math.max(1, prepared.cyclic ? most : Math.min(most, prepared.requests.length))
+  const connections = await Promise.all(
+    Array.from({ length: count }, (_, number) => Connection.open(host, ports[number % ports.length] ?? port)),
   )
-  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(host, port)))
   try {
     const latencies: number[] = []
     const cpuBefore = process.cpuUsage()

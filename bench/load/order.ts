@@ -17,12 +17,24 @@ export interface Endpoint {
   location?: string
 }
 
+/** A further server of the same data on the same host. */
+export interface Gateway {
+  port: number
+  pid: number
+}
+
 export type GeneratorName = 'own' | 'wrk'
 
 export interface Order {
   endpoint: Endpoint
   /** Root of the server's processes; absent for a server on another machine. */
   pid: number | undefined
+  /** Of the server that keeps its shards, where that is another. */
+  farPid?: number | undefined
+  /** Get as many connections each as the endpoint, and the same requests. */
+  beside?: readonly Gateway[] | undefined
+  /** Root of the processes of the database that the servers use. */
+  databasePid?: number | undefined
   workload: Workload
   seconds: number
   /** Names the keys that this run writes. */
@@ -49,6 +61,10 @@ export interface RunResult {
   generatorCpuUs: number
   /** A request's. Absent when the server's processes cannot be seen. */
   serverCpuUs?: number | undefined
+  /** The same, of the server that keeps its shards. */
+  farCpuUs?: number | undefined
+  /** A request's, of the database's processes. */
+  databaseCpuUs?: number | undefined
   /** Bytes of the server's own, without mapped files. */
   resident?: Resident | undefined
 }

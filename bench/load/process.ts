@@ -1,5 +1,5 @@
 /** The process that makes load: takes orders over its channel, one at a time, and answers what it measured. */
-import { usageOf, watchResident } from '../process-tree.ts'
+import { type Usage, usageOf, watchResident } from '../process-tree.ts'
 import { closedLoop } from './closed-loop.ts'
 import { Connection } from './connection.ts'
 import { uploadInParts } from './multipart.ts'
@@ -41,7 +41,8 @@ async function run(order: Order): Promise<RunResult> {
       const { connections } = workload
       const prepared = workRequests(order)
       await checkAnswer(order, prepared)
-      const loop = { host, port, connections, seconds: order.seconds, prepared }
+      const portsBeside = order.beside?.map((gateway) => gateway.port)
+      const loop = { host, port, portsBeside, connections, seconds: order.seconds, prepared }
       if (order.generator === 'wrk' && canWrkDo(workload.kind, workload.objectBytes)) {
         return measured(order, 'wrk', () => wrkLoad(loop, order.scratch))
       }
@@ -50,17 +51,29 @@ async function run(order: Order): Promise<RunResult> {
   }
 }
 
+const usageOfRoot = (pid: number | undefined): Usage | undefined => (pid === undefined ? undefined : usageOf(pid))
+
 async function measured(order: Order, generator: GeneratorName, makeLoad: () => Promise<Load>): Promise<RunResult> {
-  const { pid } = order
-  const before = pid === undefined ? undefined : usageOf(pid)
+  const { pid, beside = [], databasePid, farPid } = order
+  const pids = pid === undefined ? [] : [pid, ...beside.map((gateway) => gateway.pid)]
+  const before = usageOf(...pids)
   if (pid === undefined || before === undefined) return { generator, ...(await makeLoad()) }
+  const databaseBefore = usageOfRoot(databasePid)
+  const farBefore = usageOfRoot(farPid)
   // Looking at a process costs: often enough for flows that take seconds, seldom enough for the rest.
-  const watch = watchResident(pid, order.workload.kind === 'slow' ? 50 : 250)
+  const watch = watchResident(pids, order.workload.kind === 'slow' ? 50 : 250)
   try {
     const load = await makeLoad()
-    const after = usageOf(pid)
-    const serverCpuUs = after === undefined ? undefined : (after.cpuUs - before.cpuUs) / load.requests
-    return { generator, ...load, serverCpuUs, resident: { before: before.residentBytes, peak: watch.stop() } }
+    const eachUs = (from: Usage | undefined, to: Usage | undefined): number | undefined =>
+      from === undefined || to === undefined ? undefined : (to.cpuUs - from.cpuUs) / load.requests
+    return {
+      generator,
+      ...load,
+      serverCpuUs: eachUs(before, usageOf(...pids)),
+      databaseCpuUs: eachUs(databaseBefore, usageOfRoot(databasePid)),
+      farCpuUs: eachUs(farBefore, usageOfRoot(farPid)),
+      resident: { before: before.residentBytes, peak: watch.stop() },
+    }
   } finally {
     watch.stop()
   }
@@ -76,7 +89,8 @@ async function layOut(order: Order): Promise<void> {
   if ((filled.get(name) ?? 0) >= workload.objects) return
   const connections = workload.objectBytes > 1024 * 1024 ? 8 : fillConnections
   const prepared = fillRequests(order, set, workload.objects)
-  await closedLoop({ host: endpoint.host, port: endpoint.port, connections, prepared, seconds: Infinity })
+  const portsBeside = order.beside?.map((gateway) => gateway.port)
+  await closedLoop({ host: endpoint.host, port: endpoint.port, portsBeside, connections, prepared, seconds: Infinity })
   filled.set(name, workload.objects)
 }
 

@@ -88,6 +88,31 @@ export function pairTable(work: readonly WorkResult[]): Table {
   }
 }
 
+/** A server that keeps its shards on another one, over one with a directory, round by round. */
+export function farTable(work: readonly WorkResult[]): Table {
+  return {
+    title: 'Shards on another server, over a directory',
+    head: ['work', 'rate', 'CPU', 'CPU of both', 'CPU us', 'CPU us, far', 'CPU us, directory'],
+    rows: work.flatMap(({ workload, measurements }) => {
+      const [ours, far] = [serverNames.one, serverNames.far].map((name) =>
+        measurements.find(({ server }) => server === name),
+      )
+      if (ours === undefined || far === undefined) return []
+      const both = far.rounds.flatMap(({ serverCpuUs = 0, farCpuUs = 0 }) => serverCpuUs + farCpuUs)
+      const ratio = (one: readonly number[], other: readonly number[]) => median(pairedRatios(one, other)).toFixed(2)
+      return [
+        [
+          workload.title,
+          ratio(ratesOf(far), ratesOf(ours)),
+          ratio(cpuOf(far), cpuOf(ours)),
+          ratio(both, cpuOf(ours)),
+          ...[far.serverCpuUs, far.farCpuUs, ours.serverCpuUs].map((spread) => figure(spread?.median ?? Number.NaN)),
+        ],
+      ]
+    }),
+  }
+}
+
 const cpuOf = ({ rounds }: Measurement): number[] => rounds.flatMap(({ serverCpuUs }) => serverCpuUs ?? [])
 
 /** The server could do more: a request costs it less than it costs the generator. */

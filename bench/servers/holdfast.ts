@@ -1,7 +1,7 @@
 /** Starts Holdfast as a user would: the command, in a process of its own, on a directory. */
 import { execFile as execFileOf } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ import { type Server, startChild } from './server.ts'
 
 const execFile = promisify(execFileOf)
 
-const ownCommand = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
+const ownCommand = fileURLToPath(new URL('../../joined/main.js', import.meta.url))
 
 const accessKeyId = 'bench'
 const secretAccessKey = randomBytes(16).toString('hex')
@@ -21,6 +21,9 @@ function environment(): NodeJS.ProcessEnv {
     ...Object.fromEntries(others),
     HOLDFAST_ACCESS_KEY_ID: accessKeyId,
     HOLDFAST_SECRET_ACCESS_KEY: secretAccessKey,
+    // For the server that keeps its shards, where that is another.
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
   }
 }
 
@@ -39,16 +42,34 @@ export interface HoldfastOptions {
   encrypts?: boolean
   /** Its bucket lies 4 + 2 over six directories, all in `data`. */
   striped?: boolean
+  /** Path of another configuration. */
+  config?: string
+  /** Its metadata is in PostgreSQL, and its bucket in a directory that other servers use, too. */
+  shared?: SharedData
+}
+
+export interface SharedData {
+  /** Of the database. */
+  url: string
+  directory: string
+}
+
+/** Builds of before the sources were joined have the other one. */
+const commandOf = (build: string): string => {
+  const joined = join(build, 'dist/joined/main.js')
+  return existsSync(joined) ? joined : join(build, 'dist/src/cli/main.js')
 }
 
 export async function startHoldfast(name: string, options: HoldfastOptions): Promise<HoldfastServer> {
-  const { data, build, workers = 1, encrypts = false, striped = false } = options
-  const command = build === undefined ? ownCommand : join(build, 'dist/src/cli/main.js')
+  const { data, build, workers = 1, encrypts = false, striped = false, config, shared } = options
+  const command = build === undefined ? ownCommand : commandOf(build)
   const own = striped ? join(data, 'own') : data
   const words = ['serve', '--json', '--data', own, '--listen', '127.0.0.1:0', '--workers', String(workers)]
   if (striped) words.push('--config', configureStripes(data))
+  if (config !== undefined) words.push('--config', config)
+  if (shared !== undefined) words.push('--admin-listen', 'off', '--config', configureShared(data, shared))
   const beganMs = performance.now()
-  const child = await startChild(process.execPath, [command, ...words], environment())
+  const child = await startChild(process.execPath, [command, ...words], { ...environment(), ...variablesOf(shared) })
   const startMs = performance.now() - beganMs
   const { hostname, port } = new URL(JSON.parse(child.firstLine).endpoint)
   const endpoint = {
@@ -76,6 +97,23 @@ function configureStripes(directory: string): string {
   const path = join(directory, 'bench.toml')
   writeFileSync(path, [...stores, location].join(''))
   return path
+}
+
+/** Writes the configuration for data that several servers share, and gives its path. */
+function configureShared(data: string, { directory }: SharedData): string {
+  const store = `[stores.shared]\ntype = "directory"\npath = "${directory}"\n`
+  const location = `[locations.shared]\nscheme = "replica"\ncopies = 1\nstores = ["shared"]\n`
+  mkdirSync(directory, { recursive: true })
+  // A new data directory must be empty.
+  const path = `${data}.toml`
+  writeFileSync(path, `defaultLocation = "shared"\n${store}${location}`)
+  return path
+}
+
+const keyRing = ['sse-s3', 'aws/s3'].map((name) => `${name} ${randomBytes(32).toString('base64')}`).join(',')
+
+function variablesOf(shared: SharedData | undefined): NodeJS.ProcessEnv {
+  return shared === undefined ? {} : { HOLDFAST_METADATA_URL: shared.url, HOLDFAST_KEY_RING: keyRing }
 }
 
 /** What `holdfast reclaim` reports. */

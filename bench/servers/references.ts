@@ -7,7 +7,7 @@ import { setTimeout as passes } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Endpoint } from '../load/order.ts'
 import { keyOf, standingSet } from '../load/requests.ts'
-import type { DecisionCosts } from '../results.ts'
+import type { DecisionCosts, EngineCosts } from '../results.ts'
 import type { Workload } from '../workloads.ts'
 import { type Server, startChild } from './server.ts'
 
@@ -130,6 +130,21 @@ export async function measureLog(directory: string, recordBytes: number, seconds
 
 export async function measureDecisions(seconds: number): Promise<DecisionCosts> {
   return JSON.parse(await firstLineOf('decision-process', [seconds]))
+}
+
+export interface EngineWork {
+  directory: string
+  groupKeys: number
+  rounds: number
+  seconds: number
+}
+
+/** On an empty database. */
+export async function measureEngine(
+  url: string,
+  { directory, groupKeys, rounds, seconds }: EngineWork,
+): Promise<EngineCosts[]> {
+  return JSON.parse(await firstLineOf('engine-process', [url, directory, groupKeys, rounds, seconds]))
 }
 
 async function measureAlone(name: string, words: readonly (string | number)[]): Promise<number> {

@@ -5,5 +5,10 @@ export const serverNames = {
   before: 'holdfast before',
   two: 'holdfast, 2 workers',
   encrypting: 'holdfast, SSE-S3',
+  far: 'holdfast over another',
   striping: 'holdfast, 4 + 2',
+  overPostgres: 'over PostgreSQL',
+  three: 'over PostgreSQL, 3 gateways',
+  heldOne: 'one gateway, 0.3 core',
+  heldTwo: 'two gateways, 0.3 core each',
 } as const

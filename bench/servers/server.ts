@@ -2,13 +2,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Endpoint } from '../load/order.ts'
+import type { Endpoint, Gateway } from '../load/order.ts'
 
 export interface Server {
   name: string
   endpoint: Endpoint
   /** Root of its processes; absent when they run elsewhere. */
   pid: number | undefined
+  /** Root of the processes of the server that keeps its shards, where that is another. */
+  farPid?: number
+  /** Serve the same data. */
+  beside?: readonly Gateway[]
+  databasePid?: number | undefined
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Answers of the admin port: JSON, errors too. */
+/** Answers of the admin port: JSON, errors too, with the headers that keep a browser from misusing them. */
 import type { S3Error } from '../errors.ts'
 import { ClientGone, sendBytes } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -7,29 +7,65 @@ import { type FaultFormat, faultHeaders, faultOf } from '../http/fault.ts'
 import { sendableValue } from '../http/header-text.ts'
 import type { RequestHead } from '../http/request-head.ts'
 import { IdentityRefused } from '../identities/refusal.ts'
+import { LogInRefused } from '../logins/log-in-refused.ts'
+import { AdminRefused } from './refusal.ts'
 
-export function sendJson(exchange: Exchange, head: RequestHead | undefined, status: number, value: unknown): void {
-  // No caching, because some answers hold a secret.
-  const headers = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
+/**
+ * For every answer. `policy`: the Content-Security-Policy; initially that of data, which may load and do nothing. Nothing is cached, because some answers hold a secret.
+ */
+export const guardHeaders = (policy = "default-src 'none'; frame-ancestors 'none'"): string[] => [
+  'Content-Security-Policy',
+  policy,
+  'X-Frame-Options',
+  'DENY',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'Cache-Control',
+  'no-store',
+]
+
+export function sendJson(
+  exchange: Exchange,
+  head: RequestHead | undefined,
+  status: number,
+  value: unknown,
+  further: readonly string[] = [],
+): void {
+  const headers = [...guardHeaders(), ...further]
   if (value !== undefined) headers.push('Content-Type', 'application/json')
   const body = value === undefined ? undefined : Buffer.from(`${JSON.stringify(value)}\n`)
   sendBytes(exchange, head, status, headers, body)
 }
+
+type NamedRefusal = IdentityRefused | LogInRefused | AdminRefused
+
+const isNamedRefusal = (error: unknown): error is NamedRefusal =>
+  error instanceof IdentityRefused || error instanceof LogInRefused || error instanceof AdminRefused
 
 /** Answers the error, or cuts off the answer that has begun. */
 export function failInJson(exchange: Exchange, head: RequestHead | undefined, error: unknown): void {
   const { response, requestId } = exchange
   const fault = faultOf(error)
   note(exchange, error, fault)
-  if (error instanceof IdentityRefused) {
+  if (isNamedRefusal(error)) {
     exchange.code = error.code
     exchange.unexpected = undefined
+    if (error instanceof LogInRefused) exchange.reason = error.reason
   }
   if (response.headersSent || response.destroyed || error instanceof ClientGone) return void response.destroy()
-  const { code, status, message } = error instanceof IdentityRefused ? error : fault
-  const headers = faultHeaders(fault).map(sendableValue)
-  headers.push('Content-Type', 'application/json', 'Cache-Control', 'no-store')
+  const { code, status, message } = isNamedRefusal(error) ? error : fault
+  const headers = [...(isNamedRefusal(error) ? retryHeaders(error) : faultHeaders(fault).map(sendableValue))]
+  headers.push('Content-Type', 'application/json', ...guardHeaders())
   sendBytes(exchange, head, status, headers, jsonFault({ code, message, requestId }))
+}
+
+function retryHeaders(error: NamedRefusal): string[] {
+  const seconds = error instanceof LogInRefused ? error.retryAfterSeconds : undefined
+  return seconds === undefined ? [] : ['Retry-After', String(seconds)]
 }
 
 const jsonFault = (fault: { code: string; message: string; requestId: string }): Buffer =>

@@ -10,11 +10,12 @@ import { limits } from '../limits.ts'
 import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { checkBucketNameLength } from '../operations/bucket-name.ts'
 import type { ConditionValue } from '../operations/context.ts'
-import { explainAccess as explainDecision } from '../operations/explain-access.ts'
+import { explainAccess as explainDecision, namedResource, usualConditions } from '../operations/explain-access.ts'
+
+/** Who asks in the hypothetical request: a key, or nobody when it is absent; or a principal that is known already. */
+export type Subject = { accessKeyId: string | undefined } | { principal: Principal }
 
 export interface AccessQuestion {
-  /** Absent: the request is not signed. */
-  accessKeyId?: string | undefined
   /** For example `s3:GetObject`. */
   action: string
   /** `bucket`, `bucket/key`, either one as an ARN, or a star. */
@@ -40,52 +41,43 @@ interface Explaining {
 /** Throws InvalidAccessKeyId when there is no such key, NoSuchBucket. */
 export async function explainAccess(
   { backend, credentials, accountBlocks, region }: Explaining,
+  subject: Subject,
   question: AccessQuestion,
 ): Promise<ExplainedDecision> {
   await credentials.renewal()
   const resource = resourceOf(question)
+  const principal = principalOf(credentials, subject)
   const { allowed, because } = await explainDecision(backend, {
-    principal: principalOf(credentials, question),
+    principal,
     permission: question.action,
     resource,
     withoutBucket: resource.bucket === '' || question.action === 's3:CreateBucket',
-    conditionValue: contextOf(question, region),
+    conditionValue: contextOf(question, principal, region),
     accountBlocks,
   })
   return { allowed, reason: reasonText(because) }
 }
 
-function principalOf({ find }: Explaining['credentials'], { accessKeyId }: AccessQuestion): Principal {
+function principalOf({ find }: Explaining['credentials'], subject: Subject): Principal {
+  if ('principal' in subject) return subject.principal
+  const { accessKeyId } = subject
   if (accessKeyId === undefined) return nobody
   const principal = find(accessKeyId)
   if (principal === undefined) throw new S3Error('InvalidAccessKeyId')
   return principal
 }
 
-const arnPrefix = 'arn:aws:s3:::'
-
 function resourceOf({ resource }: AccessQuestion): { bucket: string; key: string } {
-  const path = resource.startsWith(arnPrefix) ? resource.slice(arnPrefix.length) : resource
-  if (path === '*') return { bucket: '', key: '' }
-  const slash = path.indexOf('/')
-  const [bucket, key] = slash < 0 ? [path, ''] : [path.slice(0, slash), path.slice(slash + 1)]
-  checkBucketNameLength(bucket)
-  if (Buffer.byteLength(key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
-  return { bucket, key }
+  const named = namedResource(resource)
+  checkBucketNameLength(named.bucket)
+  if (Buffer.byteLength(named.key) > limits.keyBytesMax) throw new S3Error('KeyTooLongError')
+  return named
 }
 
-function contextOf(question: AccessQuestion, region: string): (key: string) => ConditionValue {
-  const { accessKeyId, sourceIp, secureTransport = false, conditions = {} } = question
-  const nowMs = systemClock.now()
-  const usual: Record<string, string | undefined> = {
-    'aws:CurrentTime': new Date(nowMs).toISOString(),
-    'aws:EpochTime': String(Math.floor(nowMs / 1000)),
-    'aws:RequestedRegion': region,
-    'aws:SecureTransport': String(secureTransport),
-    'aws:SourceIp': sourceIp,
-    's3:authType': accessKeyId === undefined ? undefined : 'REST-HEADER',
-    's3:signatureversion': accessKeyId === undefined ? undefined : 'AWS4-HMAC-SHA256',
-  }
+function contextOf(question: AccessQuestion, sender: Principal, region: string): (key: string) => ConditionValue {
+  const { sourceIp, secureTransport = false, conditions = {} } = question
+  const usual = usualConditions(region, systemClock.now(), sender === nobody)
+  usual.set('aws:SecureTransport', String(secureTransport)).set('aws:SourceIp', sourceIp)
   const given = new Map(Object.entries(conditions).map(([name, value]) => [name.toLowerCase(), value]))
-  return (key) => given.get(key.toLowerCase()) ?? usual[key]
+  return (key) => given.get(key.toLowerCase()) ?? usual.get(key)
 }

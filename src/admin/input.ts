@@ -1,16 +1,22 @@
-/** Reads the input of an admin operation from its request: a JSON body whose hash is signed, or a query. */
+/** Reads the input of an admin operation from its request: a JSON body, or a query. */
 import { isUtf8 } from 'node:buffer'
 import type { Payload } from '../auth/verify.ts'
 import { S3Error } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { percentDecodeQuery } from '../http/percent.ts'
 import { openBody } from '../http/request-body.ts'
-import { announcesBody, type RequestHead } from '../http/request-head.ts'
-import { limits } from '../limits.ts'
+import { announcesBody, headerValue, type RequestHead } from '../http/request-head.ts'
 
-/** Throws InvalidRequest, EntityTooLarge, MissingContentLength, XAmzContentSHA256Mismatch, and what reading the body throws. */
-export async function readInput(exchange: Exchange, head: RequestHead, payload: Payload): Promise<unknown> {
-  const body = await readBody(exchange, head, payload)
+/**
+ * `sender`: who vouches for the body. A signature must cover its hash; a page must say that it is JSON, which no form of another origin can. Throws InvalidRequest,
+ * EntityTooLarge, MissingContentLength, XAmzContentSHA256Mismatch, and what reading the body throws.
+ */
+export async function readInput(
+  exchange: Exchange,
+  head: RequestHead,
+  { payload, bodyBytesMax }: { payload: Payload | 'of a page'; bodyBytesMax: number },
+): Promise<unknown> {
+  const body = await readBody(exchange, head, payload, bodyBytesMax)
   if (head.method === 'GET') {
     if (body.length > 0) throw refused('A GET has no body.')
     return readQuery(head.rawQuery)
@@ -21,14 +27,24 @@ export async function readInput(exchange: Exchange, head: RequestHead, payload: 
 
 const refused = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 
-async function readBody(exchange: Exchange, head: RequestHead, payload: Payload): Promise<Buffer> {
-  if (payload.kind !== 'sha256') throw refused('The signature must cover the SHA-256 of the body, in hex.')
-  if (head.contentLength !== undefined && head.contentLength > limits.adminBodyBytesMax) {
-    throw new S3Error('EntityTooLarge', { message: `A body has at most ${limits.adminBodyBytesMax} bytes.` })
+async function readBody(
+  exchange: Exchange,
+  head: RequestHead,
+  payload: Payload | 'of a page',
+  bodyBytesMax: number,
+): Promise<Buffer> {
+  if (payload === 'of a page') {
+    if (announcesBody(head) && !isJson(head)) throw refused('The body must be of type application/json.')
+  } else if (payload.kind !== 'sha256') throw refused('The signature must cover the SHA-256 of the body, in hex.')
+  if (head.contentLength !== undefined && head.contentLength > bodyBytesMax) {
+    throw new S3Error('EntityTooLarge', { message: `A body has at most ${bodyBytesMax} bytes.` })
   }
   const announced = announcesBody(head) ? head : { ...head, contentLength: 0 }
-  return openBody(exchange, announced, new Map(), payload).read()
+  return openBody(exchange, announced, new Map(), payload === 'of a page' ? { kind: 'unsigned' } : payload).read()
 }
+
+const isJson = (head: RequestHead): boolean =>
+  /^application\/json\s*(?:;|$)/i.test(headerValue(head, 'content-type') ?? '')
 
 function readQuery(rawQuery: string): Record<string, string> {
   const values = new Map<string, string>()

@@ -3,44 +3,51 @@ import type { z } from 'zod'
 import type { AdminAction } from '../access/admin-actions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { S3Error } from '../errors.ts'
-import type { Identities } from '../identities/identities.ts'
-import type { AccessQuestion, ExplainedDecision } from './explanation.ts'
-
-/** The services that handlers use. */
-export interface AdminServices {
-  identities: Identities
-  /** The server's state, for `GetServerInfo`. */
-  info(): ServerInfo
-  explain(question: AccessQuestion): Promise<ExplainedDecision>
-}
-
-export interface ServerInfo {
-  version: string
-  region: string
-  workers: number
-  /** When this process started, in milliseconds since the epoch. */
-  startedMs: number
-  endpoint: string
-}
+import type { LogIns } from '../logins/log-ins.ts'
+import type { AdminServices } from './services.ts'
 
 export interface AdminContext extends AdminServices {
   principal: Principal
   /** Checks a further permission that the handler finds the request to need. Throws AccessDenied. */
   require(permission: AdminAction): void
+  /** Whether the sender has a permission in its own account. */
+  may(operation: AdminOperation): boolean
+  logIns: LogIns
+  /** What is known about the sender beyond its identity. */
+  client: AdminClient
+  /** Headers of a success, names and values in turn. */
+  answerHeaders: string[]
+  /** What the audit log should name in addition. No secrets. */
+  noted: Record<string, string>
+}
+
+export interface AdminClient {
+  address: string
+  /** The origin by which the client reached this port, such as `http://127.0.0.1:9001`. */
+  origin: string
+  /** The cookie header as sent. Absent: none. */
+  cookies: string | undefined
+  /** As sent, without the question mark. */
+  rawQuery: string
+  /** The browser session that sent the request. Absent: it was signed, or it is open to everybody. */
+  session?: { id: string; csrfToken: string; expiresMs: number } | undefined
 }
 
 /** A name in braces in a path. */
-export type ParameterName = 'account' | 'user' | 'policy' | 'key'
+export type ParameterName = 'account' | 'user' | 'policy' | 'key' | 'store'
 
 export type Parameters<N extends ParameterName = ParameterName> = Readonly<Record<N, string>>
 
 type NamesIn<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | NamesIn<Rest> : never
 
+/** `anyone`: no proof of identity is asked for. `sender`: any proven sender may, because it concerns only the sender. */
+export type Permission = AdminAction | 'anyone' | 'sender'
+
 interface Declared {
   name: string
   summary: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  permission: AdminAction
+  permission: Permission
   /** A path that names an account makes the operation about that account. Otherwise it is about the server, which belongs to the main account. */
   path: `/v1/${string}`
   /** The operation is about the server although its path names an account, because accounts don't decide which accounts exist. */
@@ -48,21 +55,23 @@ interface Declared {
   /** The operation changes nothing, although its method is not GET. */
   readOnly?: true
   /** The status of a success. */
-  status: 200 | 201 | 204
+  status: 200 | 201 | 204 | 303
 }
 
 /** An operation as the port runs it. */
 export interface AdminOperation extends Declared {
   /** The schema of the body, or of the query when the method is GET. */
   input: z.ZodObject
-  /** Absent: the answer has no body. */
+  /** Absent: the answer has no body. Of a stream: the schema of each event. */
   output: z.ZodType | undefined
+  /** The answer is a stream of server-sent events that ends with the connection. */
+  isStream: boolean
   /** Checks the input, and returns a function that runs the operation with it. Throws InvalidArgument. */
   prepare(given: unknown): PreparedRun
 }
 
-/** Resolves with only the fields that the output's schema names. */
-export type PreparedRun = (context: AdminContext, parameters: Parameters) => Promise<unknown>
+/** Resolves with only the fields that the output's schema names; of a stream, with its events. */
+export type PreparedRun = (context: AdminContext, parameters: Parameters, signal: AbortSignal) => Promise<unknown>
 
 interface Declaration<P extends string, I extends z.ZodObject, O extends z.ZodType | undefined> extends Declared {
   path: P & `/v1/${string}`
@@ -82,6 +91,7 @@ export function defineAdminOperation<
 >({ handle, ...declared }: Declaration<P, I, O>): AdminOperation {
   return {
     ...declared,
+    isStream: false,
     prepare: (given) => {
       const input = checked(declared.input, given)
       return async (context, parameters) => {
@@ -90,6 +100,35 @@ export function defineAdminOperation<
       }
     },
   }
+}
+
+interface StreamDeclaration<I extends z.ZodObject, O extends z.ZodType>
+  extends Omit<Declared, 'method' | 'status' | 'readOnly'> {
+  input: I
+  output: O
+  /** Ends soon after the signal is aborted. */
+  events(context: AdminContext, input: z.output<I>, signal: AbortSignal): AsyncIterable<z.input<O>>
+}
+
+/** Declares a GET whose answer is a stream of events. */
+export function defineAdminStream<I extends z.ZodObject, O extends z.ZodType>({
+  events,
+  ...declared
+}: StreamDeclaration<I, O>): AdminOperation {
+  return {
+    ...declared,
+    method: 'GET',
+    status: 200,
+    isStream: true,
+    prepare: (given) => {
+      const input = checked(declared.input, given)
+      return async (context, _, signal) => parsed(events(context, input, signal), declared.output)
+    },
+  }
+}
+
+async function* parsed<O extends z.ZodType>(events: AsyncIterable<z.input<O>>, schema: O): AsyncGenerator<unknown> {
+  for await (const event of events) yield schema.parse(event)
 }
 
 /** How much of a client's path a message repeats. */

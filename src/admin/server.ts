@@ -45,7 +45,7 @@ const explainAccess = defineAdminOperation({
     conditions: z.record(z.string().max(256), z.string().max(4096)).optional(),
   }),
   output: z.object({ allowed: z.boolean(), reason: z.string() }),
-  handle: ({ explain }, _, question) => explain(question),
+  handle: ({ explain }, _, { accessKeyId, ...question }) => explain({ accessKeyId }, question),
 })
 
 export const serverOperations = [getServerInfo, explainAccess]

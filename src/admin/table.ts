@@ -1,13 +1,25 @@
 /** Every operation of the admin port. */
 import { accountOperations } from './accounts.ts'
+import { bucketOperations } from './buckets.ts'
 import { keyOperations } from './keys.ts'
+import { metricsOperations } from './metrics.ts'
+import { operatingOperations } from './operating.ts'
 import type { AdminOperation } from './operation.ts'
 import { policyOperations } from './policies.ts'
 import { serverOperations } from './server.ts'
+import { sessionOperations } from './session.ts'
+import { storageOperations } from './storage.ts'
+import { taskOperations } from './tasks.ts'
 import { userOperations } from './users.ts'
 
 export const adminOperations: readonly AdminOperation[] = [
+  ...sessionOperations(() => adminOperations),
   ...serverOperations,
+  ...bucketOperations,
+  ...storageOperations,
+  ...taskOperations,
+  ...operatingOperations,
+  ...metricsOperations,
   ...accountOperations,
   ...userOperations,
   ...policyOperations,

@@ -16,7 +16,7 @@ const nameCharsMax = 256
 export const noInput = z.strictObject({})
 export const name = z.string().min(1).max(nameCharsMax)
 /** A policy's document: JSON, or its text. */
-export const policyDocument = z.union([z.record(z.string(), z.json()), z.string()])
+export const policyDocument = z.union([z.record(z.string(), z.unknown()), z.string()])
 /** A time with a zone. It may be in the past. */
 export const time = z.iso.datetime({ offset: true })
 export const tags = z

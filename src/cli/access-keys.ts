@@ -7,40 +7,45 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import { duration } from '../config/kinds.ts'
 import { isoTime } from '../time-text.ts'
 import {
-  type Action,
   type Actions,
   type Asking,
   accountFlag,
   actionsSummary,
-  columns,
+  keptActions,
   runAction,
   type Shown,
 } from './admin-actions.ts'
 import { adminFlags, adminOptions } from './admin-target.ts'
 import type { CommandDeclaration, Invocation } from './command.ts'
-import { keyRing, keyRingFlags } from './key-ring.ts'
+import { overData } from './over-data.ts'
 import { readDocument } from './policies.ts'
 
-type Key = z.output<typeof keyView>
 type IssuedKey = z.output<typeof issuedKeyView>
 
+const { pathOf, asked, list, show, disable, enable, remove } = keptActions({
+  named: 'KEY',
+  view: keyView,
+  event: { one: 'access-key', many: 'access-keys' },
+  field: { one: 'key', many: 'keys', name: 'accessKeyId' },
+  path: ({ account }) => ['v1', 'accounts', account, 'keys'],
+  listFlag: 'user',
+  rowOf: ({ accessKeyId, user, enabled, expires, policy, permissions, description, source }) => {
+    const notes = [
+      enabled ? 'enabled' : 'disabled',
+      ...(expires === undefined ? [] : [`until ${expires}`]),
+      ...(policy === undefined && permissions === undefined ? [] : ['narrowed']),
+      ...(source === 'configuration' ? ['from the configuration'] : []),
+    ]
+    return [accessKeyId, user === undefined ? 'of the account' : `of ${user}`, notes.join(', '), description ?? '']
+  },
+})
+
 const actions: Actions = {
-  list: {
-    takes: [],
-    run: async ({ ask, account, flag }) => {
-      const path = ['v1', 'accounts', account, 'keys']
-      const query = { user: flag('user') }
-      const { keys: found } = await ask({ method: 'GET', path, query }, z.object({ keys: z.array(keyView) }))
-      return { event: { event: 'access-keys', keys: found }, lines: columns(found.map(rowOf)) }
-    },
-  },
+  list,
   add: { takes: [], run: add },
-  show: {
-    takes: ['KEY'],
-    run: async (asking, [key = '']) => shown(await asking.ask({ method: 'GET', path: pathOf(asking, key) }, keyView)),
-  },
-  disable: setEnabled(false),
-  enable: setEnabled(true),
+  show,
+  disable,
+  enable,
   rotate: {
     takes: ['KEY'],
     run: async (asking, [key = '']) =>
@@ -50,16 +55,10 @@ const actions: Actions = {
     takes: ['KEY', 'WHEN'],
     run: async (asking, [key = '', when = '']) => {
       const input = { expires: when === 'never' ? null : readTime(when, 'WHEN') }
-      return shown(await asking.ask({ method: 'PUT', path: pathOf(asking, key, 'expiry'), input }, keyView))
+      return asked(asking, { method: 'PUT', path: pathOf(asking, key, 'expiry'), input })
     },
   },
-  remove: {
-    takes: ['KEY'],
-    run: async (asking, [key = '']) => {
-      await asking.ask({ method: 'DELETE', path: pathOf(asking, key) }, z.undefined())
-      return { event: { event: 'removed', accessKeyId: key }, lines: [`${key} is removed`] }
-    },
-  },
+  remove,
 }
 
 async function add(asking: Asking): Promise<Shown> {
@@ -107,45 +106,17 @@ function readTime(text: string, where: string): string {
   }
 }
 
-function setEnabled(enabled: boolean): Action {
-  return {
-    takes: ['KEY'],
-    run: async (asking, [key = '']) =>
-      shown(await asking.ask({ method: 'PUT', path: pathOf(asking, key, 'enabled'), input: { enabled } }, keyView)),
-  }
-}
-
-const pathOf = ({ account }: Asking, key: string, ...more: readonly string[]): string[] => [
-  'v1',
-  'accounts',
-  account,
-  'keys',
-  key,
-  ...more,
-]
-
-const shown = (key: Key): Shown => ({ event: { event: 'access-key', key }, lines: columns([rowOf(key)]) })
-
 const issued = (key: IssuedKey): Shown => ({
   event: { event: 'access-key', key },
   lines: [`access key  ${key.accessKeyId}`, `secret key  ${key.secretAccessKey}   (shown once)`],
 })
 
-function rowOf({ accessKeyId, user, enabled, expires, policy, permissions, description, source }: Key): string[] {
-  const notes = [
-    enabled ? 'enabled' : 'disabled',
-    ...(expires === undefined ? [] : [`until ${expires}`]),
-    ...(policy === undefined && permissions === undefined ? [] : ['narrowed']),
-    ...(source === 'configuration' ? ['from the configuration'] : []),
-  ]
-  return [accessKeyId, user === undefined ? 'of the account' : `of ${user}`, notes.join(', '), description ?? '']
-}
-
-const formerFlags = ['rotate', 'rewrap', 'retire']
+const formerFlags = { rotate: '--rotate <NAME>', rewrap: '--rewrap', retire: '--retire' }
 
 /** `keys` used to be the command of the key ring. Without an action, it still is in this version. */
 async function run(invocation: Invocation): Promise<number> {
-  const isFormer = invocation.words.length === 0 || formerFlags.some((flag) => invocation.extra[flag] !== undefined)
+  const isFormer =
+    invocation.words.length === 0 || Object.keys(formerFlags).some((flag) => invocation.extra[flag] !== undefined)
   if (!isFormer) return runAction('keys', actions, invocation)
   if (invocation.words.length > 0) {
     throw new ConfigurationError('--rotate, --rewrap and --retire belong to `holdfast key-ring`')
@@ -153,7 +124,7 @@ async function run(invocation: Invocation): Promise<number> {
   invocation.notice(
     'the key ring is now `holdfast key-ring`; `holdfast keys` shows it in this version for the last time',
   )
-  return keyRing(invocation)
+  return overData('keyRing')(invocation)
 }
 
 export const keys: CommandDeclaration = {
@@ -172,10 +143,11 @@ export const keys: CommandDeclaration = {
     { flags: '--expires <WHEN>', summary: 'add: a duration such as 30d, or a time.' },
     { flags: '--description <TEXT>', summary: 'add: what lists show of it.' },
     { flags: '--access-key <ID>', summary: 'add: the id of the key. Initially a random one.' },
-    ...keyRingFlags.map(({ flags }) => ({ flags, summary: 'Now of `holdfast key-ring`.' })),
+    ...Object.values(formerFlags).map((flags) => ({ flags, summary: 'Now of `holdfast key-ring`.' })),
   ],
   words: {
     placeholder: 'ACTION',
+    choices: Object.keys(actions),
     summary: `${actionsSummary(actions)}. WHEN is a duration, a time or 'never'.`,
   },
   run,

@@ -1,13 +1,9 @@
 /** `holdfast accounts`: manages the accounts of a running server over its admin port. */
-import { z } from 'zod'
 import { accountView } from '../admin/views.ts'
-import { type Action, type Actions, actionsSummary, columns, runAction, type Shown } from './admin-actions.ts'
+import { type Actions, actionsSummary, keptActions, runAction } from './admin-actions.ts'
 import { adminFlags, adminOptions } from './admin-target.ts'
 import type { CommandDeclaration } from './command.ts'
 
-type Account = z.output<typeof accountView>
-
-const none = z.undefined()
 const everything = {
   blockPublicAcls: true,
   ignorePublicAcls: true,
@@ -15,70 +11,43 @@ const everything = {
   restrictPublicBuckets: true,
 }
 
-const actions: Actions = {
-  list: {
-    takes: [],
-    run: async ({ ask }) => {
-      const { accounts } = await ask(
-        { method: 'GET', path: ['v1', 'accounts'] },
-        z.object({ accounts: z.array(accountView) }),
-      )
-      return { event: { event: 'accounts', accounts }, lines: columns(accounts.map(rowOf)) }
-    },
+const { pathOf, asked, shown, list, show, disable, enable, remove } = keptActions({
+  named: 'ID',
+  view: accountView,
+  event: { one: 'account', many: 'accounts' },
+  field: { one: 'account', many: 'accounts', name: 'account' },
+  path: () => ['v1', 'accounts'],
+  rowOf: ({ id, name, enabled, source, publicAccessBlock: block }) => {
+    const blocked = block !== undefined && Object.values(block).some(Boolean)
+    const notes = [enabled ? 'enabled' : 'disabled', ...(blocked ? ['blocks the public'] : [])]
+    return [id, name, notes.join(', '), source === 'configuration' ? 'from the configuration' : '']
   },
+})
+
+const actions: Actions = {
+  list,
   add: {
     takes: ['ID'],
     lastIsOptional: true,
-    run: async ({ ask, flag }, [id]) =>
-      shown(
-        await ask({ method: 'POST', path: ['v1', 'accounts'], input: { id, name: flag('name') } }, accountView),
-        (account) => [`${account.id} is made. It has no key yet: holdfast keys add --account ${account.id}`],
-      ),
-  },
-  show: {
-    takes: ['ID'],
-    run: async ({ ask }, [id = '']) => shown(await ask({ method: 'GET', path: pathOf(id) }, accountView)),
-  },
-  disable: setEnabled(false),
-  enable: setEnabled(true),
-  remove: {
-    takes: ['ID'],
-    run: async ({ ask }, [id = '']) => {
-      await ask({ method: 'DELETE', path: pathOf(id) }, none)
-      return { event: { event: 'removed', account: id }, lines: [`${id} is removed`] }
+    run: async ({ ask, flag }, [id]) => {
+      const input = { id, name: flag('name') }
+      const account = await ask({ method: 'POST', path: ['v1', 'accounts'], input }, accountView)
+      return shown(account, [`${account.id} is made. It has no key yet: holdfast keys add --account ${account.id}`])
     },
   },
+  show,
+  disable,
+  enable,
+  remove,
   'block-public': {
     takes: ['ID'],
-    run: async ({ ask }, [id = '']) =>
-      shown(await ask({ method: 'PUT', path: pathOf(id, 'public-access-block'), input: everything }, accountView)),
+    run: (asking, [id = '']) =>
+      asked(asking, { method: 'PUT', path: pathOf(asking, id, 'public-access-block'), input: everything }),
   },
   'unblock-public': {
     takes: ['ID'],
-    run: async ({ ask }, [id = '']) =>
-      shown(await ask({ method: 'DELETE', path: pathOf(id, 'public-access-block') }, accountView)),
+    run: (asking, [id = '']) => asked(asking, { method: 'DELETE', path: pathOf(asking, id, 'public-access-block') }),
   },
-}
-
-function setEnabled(enabled: boolean): Action {
-  return {
-    takes: ['ID'],
-    run: async ({ ask }, [id = '']) =>
-      shown(await ask({ method: 'PUT', path: pathOf(id, 'enabled'), input: { enabled } }, accountView)),
-  }
-}
-
-const pathOf = (id: string, ...more: readonly string[]): string[] => ['v1', 'accounts', id, ...more]
-
-const shown = (account: Account, lines = (of: Account) => columns([rowOf(of)])): Shown => ({
-  event: { event: 'account', account },
-  lines: lines(account),
-})
-
-function rowOf({ id, name, enabled, source, publicAccessBlock: block }: Account): string[] {
-  const blocked = block !== undefined && Object.values(block).some(Boolean)
-  const notes = [enabled ? 'enabled' : 'disabled', ...(blocked ? ['blocks the public'] : [])]
-  return [id, name, notes.join(', '), source === 'configuration' ? 'from the configuration' : '']
 }
 
 export const accounts: CommandDeclaration = {
@@ -86,6 +55,10 @@ export const accounts: CommandDeclaration = {
   summary: 'List, make, disable and remove the accounts of a running server.',
   options: adminOptions,
   extraFlags: [...adminFlags, { flags: '--name <NAME>', summary: 'add: the name that lists show.' }],
-  words: { placeholder: 'ACTION', summary: `${actionsSummary(actions)}. Initially 'list'.` },
+  words: {
+    placeholder: 'ACTION',
+    choices: Object.keys(actions),
+    summary: `${actionsSummary(actions)}. Initially 'list'.`,
+  },
   run: (invocation) => runAction('accounts', actions, invocation),
 }

@@ -1,6 +1,6 @@
-/** Runs commands that have actions: `holdfast users add NAME`. Finds the action, counts its words, asks the server, and prints the answer. */
+/** Runs commands that have actions, such as `holdfast users add NAME`: finds the action, counts its words, asks the server, and prints the answer. Has the actions that all share. */
 
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { AdminRequest } from './admin-client.ts'
 import { askAdmin } from './admin-client.ts'
@@ -39,6 +39,70 @@ export const accountFlag: ExtraFlag = {
   summary: 'The account that it is about. Initially the one that the key belongs to.',
 }
 
+/** Things that the admin port keeps by name, and how the command shows them. */
+export interface Kept<View extends z.ZodType> {
+  /** Placeholder of a name. */
+  named: string
+  view: View
+  /** What the answers for programs call one of them, and a list. */
+  event: { one: string; many: string }
+  /** The fields that hold one of them, a list, and a name. */
+  field: { one: string; many: string; name: string }
+  /** Path of the list. */
+  path(asking: Asking): readonly string[]
+  /** The flag that narrows the list, if there is one. */
+  listFlag?: string
+  rowOf(item: z.output<View>): string[]
+}
+
+/** The actions that are the same for everything that is kept by name, and their parts. */
+export function keptActions<View extends z.ZodType>(kept: Kept<View>) {
+  const { named, view, event, field, path, listFlag, rowOf } = kept
+  const list = z.object({ [field.many]: z.array(view) })
+  const pathOf = (asking: Asking, name: string, ...more: readonly string[]): string[] => [
+    ...path(asking),
+    name,
+    ...more,
+  ]
+  const shown = (item: z.output<View>, lines = columns([rowOf(item)])): Shown => ({
+    event: { event: event.one, [field.one]: item },
+    lines,
+  })
+  /** Shows what the server answers about one of them. */
+  const asked = async (asking: Asking, request: AdminRequest): Promise<Shown> => shown(await asking.ask(request, view))
+  const setEnabled = (enabled: boolean): Action => ({
+    takes: [named],
+    run: (asking, [name = '']) =>
+      asked(asking, { method: 'PUT', path: pathOf(asking, name, 'enabled'), input: { enabled } }),
+  })
+  return {
+    pathOf,
+    shown,
+    asked,
+    list: {
+      takes: [],
+      run: async (asking) => {
+        const query = listFlag === undefined ? {} : { [listFlag]: asking.flag(listFlag) }
+        const { [field.many]: found = [] } = await asking.ask({ method: 'GET', path: path(asking), query }, list)
+        return { event: { event: event.many, [field.many]: found }, lines: columns(found.map(rowOf)) }
+      },
+    } satisfies Action,
+    show: {
+      takes: [named],
+      run: (asking, [name = '']) => asked(asking, { method: 'GET', path: pathOf(asking, name) }),
+    } satisfies Action,
+    disable: setEnabled(false),
+    enable: setEnabled(true),
+    remove: {
+      takes: [named],
+      run: async (asking, [name = '']) => {
+        await asking.ask({ method: 'DELETE', path: pathOf(asking, name) }, z.undefined())
+        return { event: { event: 'removed', [field.name]: name }, lines: [`${name} is removed`] }
+      },
+    } satisfies Action,
+  }
+}
+
 /** Every action with its words, for the help. */
 export const actionsSummary = (actions: Actions): string =>
   Object.entries(actions)
@@ -74,7 +138,7 @@ export async function runAction(command: string, actions: Actions, invocation: I
 }
 
 /** Pads the cells so that columns line up. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
+function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   return rows.map((row) =>

@@ -20,6 +20,7 @@ import { systemClock } from '../clock.ts'
 import type { AccessKey } from '../config/accounts.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { percentEncode } from '../percent-encode.ts'
 
 /** The server refused the request, or can't be reached. The message says why. */
 export class AdminRefused extends Error {
@@ -101,9 +102,9 @@ function unreachable({ origin }: URL, error: unknown): string {
 
 async function begin(target: AdminTarget, asked: AdminRequest, body: string): Promise<ClientRequest> {
   const { url, certificate } = target
-  const path = `/${asked.path.map(encoded).join('/')}`
+  const path = `/${asked.path.map(percentEncode).join('/')}`
   const query = Object.entries(asked.query ?? {})
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${encoded(name)}=${encoded(value)}`]))
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(value)}`]))
     .join('&')
   const options: RequestOptions = {
     method: asked.method,
@@ -133,10 +134,6 @@ async function connectTo({ host, port }: RequestOptions, file: string) {
   socket.destroy()
   throw new AdminRefused(`the server at ${host}:${port} has another certificate than ${file}`)
 }
-
-/** Encodes like RFC 3986, which reserves characters that `encodeURIComponent` leaves alone. */
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const malformed = (message: string): S3Error => new S3Error('InvalidRequest', { message })
 

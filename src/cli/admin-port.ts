@@ -1,7 +1,10 @@
 /** Opens a server's admin port. Goes without one when the default address is already in use. */
+import type { AuditLog } from '../audit/audit-log.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { shownSettings } from '../config/shown-settings.ts'
+import type { S3Processes } from '../opening/admin/s3-processes.ts'
 import { type AdminEndpoint, openAdminEndpoint } from '../opening/admin-endpoint.ts'
-import { ListenFailed } from '../opening/endpoint.ts'
+import { ListenFailed } from '../opening/listen-address.ts'
 import { version } from '../version.ts'
 import type { Instance } from './instance.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
@@ -13,6 +16,8 @@ export interface AdminPortOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   startedMs: number
+  processes: S3Processes
+  audit: AuditLog
   /** URL of the S3 port. `undefined` until it is served. */
   endpoint(): string | undefined
   log: Log
@@ -21,18 +26,21 @@ export interface AdminPortOptions {
 
 /** `undefined`: there is no admin port. Throws `ListenFailed` when a configured address is not available. */
 export async function openAdminPort(options: AdminPortOptions): Promise<AdminEndpoint | undefined> {
-  const { configuration, instance, keyPairFiles, startedMs, endpoint, log, notice } = options
-  const { adminListen, region, workers, blockPublic, oidc } = configuration
+  const { configuration, instance, keyPairFiles, startedMs, processes, audit, endpoint, log, notice } = options
+  const { adminListen, workers } = configuration
   if (adminListen === undefined) return undefined
   try {
     const port = await openAdminEndpoint({
+      ...configuration,
       listen: adminListen,
       backend: instance.backend,
       identities: instance.identities,
-      blockPublic,
-      oidc,
-      region,
       keyPair: keyPairFiles?.current,
+      dataPath: instance.dataPath,
+      member: instance.member,
+      settings: () => shownSettings(configuration),
+      processes,
+      audit,
       metadataAnswers: instance.metadataAnswers,
       serving: () => {
         const url = endpoint()

@@ -7,7 +7,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import type { OptionName } from '../config/options.ts'
 import { keptRootKey } from '../instance/root-key.ts'
-import { urlOf } from '../opening/endpoint.ts'
+import { urlOf } from '../opening/listen-address.ts'
 import type { AdminTarget } from './admin-client.ts'
 import type { ExtraFlag, Invocation } from './command.ts'
 

@@ -1,4 +1,4 @@
-/** `holdfast clock`: shows the time that Object Lock goes by, and lets an operator vouch for the machine's clock. */
+/** `holdfast clock`: shows the time that Object Lock goes by, and lets an operator vouch for the clock of the machine, or of the metadata database. */
 import { confirmLockClock, type LockClockState, lockClockState } from '../commits/lock-clock.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
@@ -9,19 +9,20 @@ export async function clock(invocation: Invocation): Promise<number> {
     extra.confirm === true ? confirmLockClock(metadata) : lockClockState(metadata),
   )
   if (json) print(JSON.stringify({ event: 'clock', ...state }))
-  else for (const line of stateLines(state)) print(line)
+  else for (const line of stateLines(state, invocation.configuration.metadata !== undefined)) print(line)
   return 0
 }
 
-function stateLines({ trustedMs, machineMs, awaitsConfirmation }: LockClockState): string[] {
+/** `shared`: the clock is that of the metadata database. */
+function stateLines({ trustedMs, machineMs, awaitsConfirmation }: LockClockState, shared: boolean): string[] {
+  const says = shared ? 'the database says' : 'the machine says'
   const lines = [
     `locks are judged by  ${new Date(trustedMs).toISOString()}`,
-    `the machine says     ${new Date(machineMs).toISOString()}`,
+    `${says.padEnd(21)}${new Date(machineMs).toISOString()}`,
   ]
   if (awaitsConfirmation) {
-    lines.push(
-      "The machine's clock is too far ahead to be believed. If it is right, confirm it: holdfast clock --confirm",
-    )
+    const named = shared ? "The database's clock" : "The machine's clock"
+    lines.push(`${named} is too far ahead to be believed. If it is right, confirm it: holdfast clock --confirm`)
   }
   return lines
 }

@@ -22,7 +22,11 @@ export interface CommandDeclaration {
   /** The placeholder of positional arguments, and the option that they set. */
   argument?: { placeholder: string; summary: string; option: OptionName }
   /** The placeholder of words that say what to do. `run` gets them unchanged. */
-  words?: { placeholder: string; summary: string }
+  words?: {
+    placeholder: string
+    summary: string /** What the first one may be, for completion. Absent: a file. */
+    choices?: readonly string[]
+  }
   /** Values that the command's own flags give to options of the table. */
   optionsOf?(extra: Record<string, unknown>): Partial<Record<OptionName, string[]>>
   /** Initial values that differ from the table's. */
@@ -34,6 +38,8 @@ export interface CommandDeclaration {
 }
 
 export interface Invocation {
+  /** Every command, for those that describe the command line. */
+  commands: readonly CommandDeclaration[]
   configuration: Configuration
   /** Resolves the configuration again from the current state of its sources. */
   load(): Promise<Configuration>
@@ -45,6 +51,8 @@ export interface Invocation {
   extra: Record<string, unknown>
   /** Writes a line to stdout. */
   print(line: string): void
+  /** Writes a text of our own to stdout, unchanged. */
+  script(text: string): void
   /** Writes a line to stderr, for people. */
   notice(line: string): void
 }

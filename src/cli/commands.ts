@@ -2,24 +2,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OptionName } from '../config/options.ts'
-import { access } from './access.ts'
 import { keys } from './access-keys.ts'
 import { accounts } from './accounts.ts'
+import { adminFlags } from './admin-target.ts'
 import { rateFlag } from './asked-rate.ts'
-import { backup } from './backup.ts'
-import { clock } from './clock.ts'
 import type { CommandDeclaration } from './command.ts'
-import { keyRing, keyRingFlags } from './key-ring.ts'
-import { locations } from './locations.ts'
-import { members } from './members.ts'
-import { orphans } from './orphans.ts'
+import { completion } from './completion.ts'
+import { health } from './health.ts'
+import { migrateFlags } from './migrate-flags.ts'
+import { overData } from './over-data.ts'
 import { policies } from './policies.ts'
-import { reclaim } from './reclaim.ts'
-import { recover } from './recover.ts'
-import { repair } from './repair.ts'
-import { restore } from './restore.ts'
-import { scrub } from './scrub.ts'
-import { serve } from './serve.ts'
 import { users } from './users.ts'
 
 const serveOptions: readonly OptionName[] = [
@@ -27,6 +19,10 @@ const serveOptions: readonly OptionName[] = [
   'data',
   'listen',
   'adminListen',
+  'adminPublicEndpoints',
+  'auditLog',
+  'auditWebhook',
+  'slowRequestMs',
   'domains',
   'region',
   'corsAllowOrigin',
@@ -73,7 +69,7 @@ export const commands: readonly CommandDeclaration[] = [
     summary: 'Serve S3 from a data directory (the default command).',
     options: serveOptions,
     isServer: true,
-    run: serve,
+    run: overData('serve'),
   },
   {
     name: 'server',
@@ -94,26 +90,34 @@ export const commands: readonly CommandDeclaration[] = [
       if (invocation.extra.certsDir !== undefined && invocation.configuration.tls === undefined) {
         invocation.notice('--certs-dir: it holds no public.crt and private.key; the port speaks plain HTTP')
       }
-      return serve(invocation)
+      return overData('serve')(invocation)
     },
   },
   {
+    name: 'health',
+    summary: 'Ask the running server whether it takes requests: exits with 0 if it does, else with 1.',
+    options: ['config', 'data', 'listen', 'tlsCert', 'tlsKey', 'logLevel'],
+    run: health,
+  },
+  {
     name: 'reclaim',
-    summary: 'Remove unreferenced data from the data directory of a stopped server, and exit.',
-    options: ['config', 'data', 'quarantineMs', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
+    summary:
+      'Remove unreferenced data now. A running server does it, with its own settings and at least its own grace.',
+    options: ['config', 'data', 'region', 'quarantineMs', 'abandonedUploadMs', 'repairBytesPerSecond', 'logLevel'],
     extraFlags: [
       { flags: '--grace <DURATION>', summary: 'Age at which unreferenced data is removed.', option: 'reclaimGraceMs' },
+      ...adminFlags,
     ],
     // The server is stopped, so no request can still need unreferenced data.
     initial: { reclaimGraceMs: ['0'] },
-    run: reclaim,
+    run: overData('reclaim'),
   },
   {
     name: 'orphans',
     summary:
       'List the data in quarantine, which no metadata references: since when, where, and what its shards say it is. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
-    run: orphans,
+    run: overData('orphans'),
   },
   {
     name: 'clock',
@@ -121,9 +125,13 @@ export const commands: readonly CommandDeclaration[] = [
       'Show the time that decides about Object Lock, or confirm a large step of the clock. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [
-      { flags: '--confirm', summary: "Vouch for the machine's clock: locks that it says have expired may go." },
+      {
+        flags: '--confirm',
+        summary:
+          'Vouch for the clock of the machine, or of the metadata database: locks that it says have expired may go.',
+      },
     ],
-    run: clock,
+    run: overData('clock'),
   },
   accounts,
   users,
@@ -133,8 +141,15 @@ export const commands: readonly CommandDeclaration[] = [
     name: 'key-ring',
     summary: 'Show the key ring by name and id, or replace one of its keys. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
-    extraFlags: keyRingFlags,
-    run: keyRing,
+    extraFlags: [
+      { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
+      { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
+      {
+        flags: '--retire',
+        summary: 'The same, then remove the older keys: whoever has one of them can no longer open anything.',
+      },
+    ],
+    run: overData('keyRing'),
   },
   {
     name: 'access',
@@ -152,17 +167,18 @@ export const commands: readonly CommandDeclaration[] = [
     ],
     words: {
       placeholder: 'ACTION',
+      choices: ['status', 'confirm', 'explain'],
       summary:
         "'status' (the default) lists the recovered buckets that admit only their owner's own key until they are confirmed; 'confirm BUCKET' confirms one, and says what guards it now; 'explain KEY ACTION RESOURCE' says what is decided, and because of which statement: KEY is an access key id, ACCOUNT/USER or anonymous, ACTION such as s3:GetObject, RESOURCE a bucket, bucket/key or ARN.",
     },
-    run: access,
+    run: overData('access'),
   },
   {
     name: 'members',
     summary:
-      'List the servers and commands that share the metadata in PostgreSQL: since when, how long their leases last, and which one is the maintainer.',
+      'List the servers and commands that share the metadata in PostgreSQL: their age, how long their leases last, by how much their clocks differ from the database, and which one is the maintainer. Without PostgreSQL, show the server that uses the data directory.',
     options: ['config', 'data', 'logLevel'],
-    run: members,
+    run: overData('members'),
   },
   {
     name: 'locations',
@@ -179,10 +195,11 @@ export const commands: readonly CommandDeclaration[] = [
     ],
     words: {
       placeholder: 'ACTION',
+      choices: ['status', 'plan', 'move', 'replace', 'claim'],
       summary:
         "'status' (the default) begins with OK, DEGRADED or AT RISK and exits with 0, 3 or 4; 'plan' says what the configuration, as it is now, would change; 'plan BUCKET TO' says what a move would write; 'move BUCKET TO' moves a bucket's data while clients use it; 'replace STORE' replaces a lost store by an empty one; 'claim STORE' takes over a store that another server, or a copy of this one, used last. All of them work while a server runs.",
     },
-    run: locations,
+    run: overData('locations'),
   },
   {
     name: 'scrub',
@@ -194,14 +211,14 @@ export const commands: readonly CommandDeclaration[] = [
       { flags: '--restart', summary: 'Start again from the beginning.' },
       { flags: '--cancel', summary: 'Stop the scrub that is under way.' },
     ],
-    run: scrub,
+    run: overData('scrub'),
   },
   {
     name: 'repair',
     summary: 'Replace missing and damaged shards now. Works while a server runs.',
     options: ['config', 'data', 'logLevel'],
     extraFlags: [rateFlag],
-    run: repair,
+    run: overData('repair'),
   },
   {
     name: 'backup',
@@ -218,20 +235,29 @@ export const commands: readonly CommandDeclaration[] = [
       },
     ],
     words: { placeholder: 'FILE', summary: 'A new file, or a directory for one that is named by its time.' },
-    run: backup,
+    run: overData('backup'),
   },
   {
     name: 'restore',
-    summary: 'Put the metadata of a backup into a data directory that has none.',
+    summary: 'Put the metadata of a backup into a data directory that has none, or into an empty database.',
     options: ['config', 'data', 'logLevel'],
     words: { placeholder: 'FILE', summary: 'A backup, or a directory with backups, of which the newest is used.' },
-    run: restore,
+    run: overData('restore'),
+  },
+  {
+    name: 'migrate',
+    summary:
+      'Move the metadata of a stopped server into the PostgreSQL database that the configuration names, or back into the data directory. After a crash, the same command goes on.',
+    options: ['config', 'data', 'logLevel'],
+    extraFlags: migrateFlags,
+    run: overData('migrate'),
   },
   {
     name: 'recover',
     summary:
       'Rebuild lost metadata from what the stores hold: from the newest snapshot on them, and from newer shards.',
     options: ['config', 'data', 'logLevel', 'reclaimGraceMs'],
-    run: recover,
+    run: overData('recover'),
   },
+  completion,
 ]

@@ -3,12 +3,17 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { LogLevel } from '../admin/services.ts'
 import type { Configuration } from '../config/configuration.ts'
+import type { SeenRequest } from '../http/request-feed.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import { sumTraffic, type TrafficSnapshot } from '../http/traffic.ts'
 import { limits } from '../limits.ts'
+import type { ProcessLoad } from '../metrics/process-load.ts'
+import type { ProcessReport } from '../opening/admin/s3-processes.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
-import { type Renewal, readFromWorker, type ToWorker } from './worker-messages.ts'
+import { type Renewal, readFromWorker, type ToWorker, type WorkerReport } from './worker-messages.ts'
 
 /** The workers can't serve. The message says why. */
 export class WorkerFailed extends Error {
@@ -24,6 +29,8 @@ export interface CrewOptions {
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined
   log: Log
+  /** See `S3PortOptions`. */
+  consoleOrigins(): readonly string[]
   /** Called when a worker died of a signal that damaged metadata can cause. Resolves when workers may start again. */
   onCrash(signal: string): Promise<void>
 }
@@ -37,12 +44,17 @@ interface Member {
   sending: Map<number, Socket>
   /** Generations of identities that the worker has been told, but has not confirmed yet. */
   lessons: Set<Lesson>
+  /** Asked reports that have not come yet, by id. */
+  traffic: TrafficSnapshot
+  reports: Map<number, (report: WorkerReport | undefined) => void>
 }
 
 interface Lesson {
   generation: number
   learned(): void
 }
+
+const noTraffic: TrafficSnapshot = { operations: [], accounts: [] }
 
 export class Crew {
   /** Rejects when workers die too fast to be worth replacing. */
@@ -57,6 +69,12 @@ export class Crew {
   #deathTimesMs: number[] = []
   #nextId = 0
   #draining = false
+  /** Those who watch requests live. */
+  readonly #watchers = new Set<(line: SeenRequest) => void>()
+  /** What workers had counted that have ended, as far as they had reported it. */
+  #ended: TrafficSnapshot = noTraffic
+  /** As changed at run time, kept for workers that start later. */
+  #logLevel: LogLevel | undefined
   /** The latest renewal, kept for workers that start later. */
   #renewal: Renewal | undefined
 
@@ -94,12 +112,12 @@ export class Crew {
   }
 
   renewTls(keyPair: KeyPair): void {
-    for (const worker of this.#members.keys()) tell(worker, { kind: 'renew-tls', keyPair })
+    this.#tellAll({ kind: 'renew-tls', keyPair })
   }
 
   renew(renewal: Renewal): void {
     this.#renewal = renewal
-    for (const worker of this.#members.keys()) tell(worker, { kind: 'renew', renewal })
+    this.#tellAll({ kind: 'renew', renewal })
   }
 
   /** Resolves when every worker knows this generation of identities, or has ended. A worker that is not ready yet loads it with the metadata. */
@@ -113,11 +131,66 @@ export class Crew {
     await Promise.all(lessons)
   }
 
+  /** The latest requests of the workers that answer in time. */
+  async recentRequests(): Promise<SeenRequest[]> {
+    const all: SeenRequest[] = []
+    await this.#ask((_, { recent }) => all.push(...recent))
+    return all
+  }
+
+  async #ask(hear: (worker: Worker, report: WorkerReport) => void): Promise<void> {
+    const asked = [...this.#members].map(([worker, { reports }]) => {
+      const id = this.#nextId++
+      return new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limits.workerReportMs)
+        reports.set(id, (report) => {
+          clearTimeout(timer)
+          reports.delete(id)
+          if (report !== undefined) hear(worker, report)
+          resolve()
+        })
+        tell(worker, { kind: 'ask-report', id })
+      })
+    })
+    await Promise.all(asked)
+  }
+
+  /** What the workers have counted, those that have ended too: a sum must never fall. */
+  async traffic(): Promise<ProcessReport[]> {
+    const loads = new Map<Worker, ProcessLoad>()
+    await this.#ask((worker, { traffic, load }) => {
+      const member = this.#members.get(worker)
+      if (member !== undefined) member.traffic = traffic
+      loads.set(worker, load)
+    })
+    const living = [...this.#members].map(([worker, { traffic }]) => ({ traffic, load: loads.get(worker) }))
+    return [{ traffic: this.#ended }, ...living]
+  }
+
+  /** Returns a function that ends the watch. */
+  watchRequests(see: (line: SeenRequest) => void): () => void {
+    this.#watchers.add(see)
+    if (this.#watchers.size === 1) this.#tellAll({ kind: 'watch-requests', on: true })
+    return () => {
+      this.#watchers.delete(see)
+      if (this.#watchers.size === 0) this.#tellAll({ kind: 'watch-requests', on: false })
+    }
+  }
+
+  setLogLevel(level: LogLevel): void {
+    this.#logLevel = level
+    this.#tellAll({ kind: 'log-level', level })
+  }
+
+  #tellAll(message: ToWorker): void {
+    for (const worker of this.#members.keys()) tell(worker, message)
+  }
+
   /** Resolves when all workers have answered their requests and ended. */
   async drain(): Promise<void> {
     this.#draining = true
     for (const socket of this.#waiting.splice(0)) socket.destroy()
-    for (const worker of this.#members.keys()) tell(worker, { kind: 'drain' })
+    this.#tellAll({ kind: 'drain' })
     await Promise.all([...this.#members.values()].map(({ ended }) => ended))
   }
 
@@ -131,6 +204,8 @@ export class Crew {
         if (message.kind === 'started') tell(worker, this.#firstOrder())
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message))
         else if (message.kind === 'took') this.#letGo(worker, message.id)
+        else if (message.kind === 'report') this.#members.get(worker)?.reports.get(message.id)?.(message.report)
+        else if (message.kind === 'requests') this.#saw(message.lines)
         else if (message.kind === 'knows') this.#learned(worker, message.generation)
         else {
           this.#welcome(worker)
@@ -146,19 +221,26 @@ export class Crew {
         resolve()
       })
     })
-    this.#members.set(worker, { ended, sending: new Map(), lessons: new Set() })
+    this.#members.set(worker, { ended, sending: new Map(), lessons: new Set(), traffic: noTraffic, reports: new Map() })
     return ready
   }
 
   #firstOrder(): ToWorker {
     if (this.#draining) return { kind: 'drain' }
-    const { configuration, instanceId, keyPairFiles } = this.#options
+    const { configuration, instanceId, keyPairFiles, consoleOrigins } = this.#options
     const { accounts, logFile } = this.#renewal ?? configuration
-    const now = { ...configuration, accounts: [...accounts], logFile }
-    return { kind: 'serve', configuration: now, instanceId, keyPair: keyPairFiles?.current }
+    const logLevel = this.#logLevel ?? configuration.logLevel
+    const now = { ...configuration, accounts: [...accounts], logFile, logLevel }
+    const keyPair = keyPairFiles?.current
+    return { kind: 'serve', configuration: now, instanceId, keyPair, consoleOrigins: [...consoleOrigins()] }
+  }
+
+  #saw(lines: readonly SeenRequest[]): void {
+    for (const line of lines) for (const see of this.#watchers) see(line)
   }
 
   #welcome(worker: Worker): void {
+    if (this.#watchers.size > 0) tell(worker, { kind: 'watch-requests', on: true })
     this.#ready.push(worker)
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
@@ -182,6 +264,8 @@ export class Crew {
   #removeDead(worker: Worker): void {
     for (const socket of this.#members.get(worker)?.sending.values() ?? []) socket.destroy()
     this.#learned(worker, Number.POSITIVE_INFINITY)
+    for (const answer of this.#members.get(worker)?.reports.values() ?? []) answer(undefined)
+    this.#ended = sumTraffic([this.#ended, this.#members.get(worker)?.traffic ?? noTraffic], new Set())
     this.#members.delete(worker)
     this.#ready = this.#ready.filter((other) => other !== worker)
   }

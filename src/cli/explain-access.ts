@@ -16,7 +16,7 @@ import { openKeyRing } from '../instance/key-ring-file.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
 import type { OpenMetadata } from '../opening/open-backend.ts'
 import type { ConditionValue, ScopedResource } from '../operations/context.ts'
-import { explainAccess } from '../operations/explain-access.ts'
+import { explainAccess, namedResource, usualConditions } from '../operations/explain-access.ts'
 import { operations } from '../operations/table.ts'
 import type { Tag } from '../records/object-attributes.ts'
 import type { Invocation } from './command.ts'
@@ -35,7 +35,7 @@ export async function explain(invocation: Invocation, words: readonly string[]):
   const missing = new Set<string>()
   const ask = (metadata: OpenMetadata, identities: ServedIdentities): Promise<Decision> => {
     const principal = isAnonymous ? nobody : principalIn(identities, key)
-    const usual = usualContext(configuration.region, metadata.clock.now(), isAnonymous)
+    const usual = usualConditions(configuration.region, metadata.clock.now(), isAnonymous)
     const versionId = context.get('s3:versionid')
     return explainAccess(metadata, {
       principal,
@@ -87,19 +87,14 @@ function readAction(text: string): string {
   )
 }
 
-const arnPrefix = 'arn:aws:s3:::'
-
-/** Reads `bucket`, `bucket/key`, either one as an ARN, or a star when the action concerns no bucket. */
+/** Reads what is named, and checks that the action is about such a thing. */
 function readResource(text: string, permission: string): ScopedResource {
-  const named = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text
+  const { bucket, key } = namedResource(text)
   const target = s3Actions.get(permission.toLowerCase())
-  if (named === '' || named.startsWith('/')) throw new ConfigurationError(`'${text}' names no bucket`)
-  if (target === 'none' || named === '*') {
-    if (named === '*' && target !== 'none') throw new ConfigurationError(`${permission} is about one bucket: name it`)
-    return { bucket: '', key: '' }
-  }
-  const slash = named.indexOf('/')
-  const [bucket, key] = slash < 0 ? [named, ''] : [named.slice(0, slash), named.slice(slash + 1)]
+  const isStar = bucket === '' && text.endsWith('*') && !text.includes('/')
+  if (bucket === '' && !isStar) throw new ConfigurationError(`'${text}' names no bucket`)
+  if (isStar && target !== 'none') throw new ConfigurationError(`${permission} is about one bucket: name it`)
+  if (target === 'none') return { bucket: '', key: '' }
   if (target === 'object' && key === '')
     throw new ConfigurationError(`${permission} is about an object: name it as bucket/key`)
   if (target === 'bucket' && key !== '')
@@ -140,18 +135,6 @@ function userNamed({ identities }: Credentials, named: string): Principal | unde
 }
 
 type Context = ReadonlyMap<string, ConditionValue>
-
-/** The condition values that a plain signed request over HTTP has. */
-function usualContext(region: string, nowMs: number, isAnonymous: boolean): Context {
-  return new Map<string, ConditionValue>([
-    ['aws:CurrentTime', new Date(nowMs).toISOString()],
-    ['aws:EpochTime', String(Math.floor(nowMs / 1000))],
-    ['aws:RequestedRegion', region],
-    ['aws:SecureTransport', 'false'],
-    ['s3:authType', isAnonymous ? undefined : 'REST-HEADER'],
-    ['s3:signatureversion', isAnonymous ? undefined : 'AWS4-HMAC-SHA256'],
-  ])
-}
 
 /** The condition values from the flags. A repeated key has several values. */
 function readContext({ extra: { from, userAgent, secure, context = [] } }: Invocation): Context {

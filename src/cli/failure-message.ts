@@ -10,8 +10,8 @@ import { KeyRingRefused } from '../instance/key-ring-file.ts'
 import { PlacementRefused } from '../instance/known-placement.ts'
 import { MetadataDamaged } from '../kv/integrity/metadata-damaged.ts'
 import { ConfigurationRefused } from '../kv/postgres/session-rules.ts'
-import { ListenFailed } from '../opening/endpoint.ts'
-import { MetadataUnreachable, SharedMetadataRefused } from '../opening/metadata-failures.ts'
+import { ListenFailed } from '../opening/listen-address.ts'
+import { MetadataMoveRefused, MetadataUnreachable, SharedMetadataRefused } from '../opening/metadata-failures.ts'
 import { SnapshotDamaged } from '../records/snapshot-pieces.ts'
 import { AdminRefused } from './admin-client.ts'
 import { WorkerFailed } from './crew.ts'
@@ -28,6 +28,7 @@ const expected = [
   ListenFailed,
   MembersAtWork,
   MetadataDamaged,
+  MetadataMoveRefused,
   MetadataUnreachable,
   PlacementRefused,
   // The metadata engine throws it when nothing may be written.

@@ -10,9 +10,9 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
-import { announceAccounts } from '../instance/member-accounts.ts'
+import { announceAccounts, differingAccounts } from '../instance/member-accounts.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
-import { urlOf } from '../opening/endpoint.ts'
+import { urlOf } from '../opening/listen-address.ts'
 import { openServedData } from '../opening/open-served-data.ts'
 import { exitOnFatal, type Log } from './log.ts'
 
@@ -21,10 +21,14 @@ export interface Instance {
   backend: Backend
   /** Absolute. */
   dataPath: string
+  /** The id of this process among those that share the metadata. Absent: no other does. */
+  member: string | undefined
   accounts: readonly Account[]
   identities: ServedIdentities
   /** See `OpenData`. */
   metadataAnswers(): boolean
+  /** Tells the other servers over shared metadata which accounts the configuration has, and warns about those that differ. */
+  announceAccounts(accounts: readonly Account[]): Promise<void>
   shownKey: ShownKey
   /** The file that keeps the root account's key when the configuration names none. */
   credentialsFile: string
@@ -61,10 +65,11 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     opened.add(data.close)
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
     const { backend, shared } = data
-    if (shared !== undefined) {
-      const others = await announceAccounts(backend.kv, shared, accounts, backend.keys)
-      if (others.length > 0) log.warn(otherAccounts(others))
+    const announce = async (now: readonly Account[]): Promise<void> => {
+      const others = shared === undefined ? [] : await announceAccounts(backend.kv, shared, now, backend.keys)
+      if (others.length > 0) log.warn(differingAccounts(others))
     }
+    await announce(accounts)
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
     // Other servers can't be told of a change. They know it when their lease is over.
@@ -73,9 +78,11 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
       id: data.instanceId,
       backend,
       dataPath: data.directory.path,
+      member: shared?.member,
       accounts,
       identities,
       metadataAnswers: data.metadataAnswers,
+      announceAccounts: announce,
       shownKey,
       credentialsFile: data.directory.credentials,
       close: opened.close,
@@ -87,8 +94,6 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
 function addressOf({ listen, tls }: Configuration): string | undefined {
   return listen.port === 0 ? undefined : urlOf(listen.host, listen.port, { secure: tls !== undefined })
 }
-const otherAccounts = (others: readonly string[]): string =>
-  `the accounts of this configuration differ from those of ${others.join(', ')}: a client's key may work at one server and not at another. Give all servers the same accounts, or make them with holdfast accounts`
 
 export async function accountsOf(
   { accounts, root, metadata }: Configuration,

@@ -3,25 +3,28 @@
  * may run meanwhile.
  */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { KeysInUse } from '../commits/backend.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { isKeyName, type KeyRing, onlyNewest, keyRing as ringOf, withNewKey } from '../encryption/key-ring.ts'
 import type { DataDirectory } from '../instance/data-directory.ts'
 import { changingKeyRing } from '../instance/key-ring-change.ts'
-import { addToRing, isRemembered, type KeyRingSources, openKeyRing, saveKeyRing } from '../instance/key-ring-file.ts'
+import {
+  addToRing,
+  isRemembered,
+  KeyRingRefused,
+  type KeyRingSources,
+  openKeyRing,
+  saveKeyRing,
+} from '../instance/key-ring-file.ts'
+import { readOffers } from '../instance/placement-offers.ts'
 import { type RewrapReport, rewrapKeys } from '../jobs/rewrap.ts'
+import type { Kv } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+import { listMembers } from '../members/list-members.ts'
 import type { OpenMetadata } from '../opening/open-backend.ts'
-import type { ExtraFlag, Invocation } from './command.ts'
+import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
-
-export const keyRingFlags: readonly ExtraFlag[] = [
-  { flags: '--rotate <NAME>', summary: 'Make a new key of this name, and wrap the keys of all objects with it.' },
-  { flags: '--rewrap', summary: 'Wrap the keys of all objects with the newest key of each name.' },
-  {
-    flags: '--retire',
-    summary: 'The same, then remove the older keys: whoever has one of them can no longer open anything.',
-  },
-]
 
 interface Result {
   ring: KeyRing
@@ -84,11 +87,13 @@ export async function changeKeyRing(
   const known = shared === true ? { ...sources, kmsKeys: [] } : sources
   const open = (): Promise<KeysInUse> => openKeyRing(kv, directory.keyRing, known, { owner: false, clock, shared })
   if (rotate === undefined && retire !== true && rewrap !== true) return { ring: await open() }
-  return changingKeyRing(directory.keyRing, clock, async () => {
+  const change = async (): Promise<Result> => {
     const changed = new ChangedRing(metadata, sources, await open())
     if (rotate !== undefined) return changed.rotate(rotate)
     return retire === true ? changed.retire() : changed.rewrap()
-  })
+  }
+  // A ring in the environment has no file that two processes could write. The data directory may not even exist.
+  return sources.keyRing === undefined ? changingKeyRing(directory.keyRing, clock, change) : change()
 }
 
 /** A ring under change. No other process changes it, but a server may use it. */
@@ -146,8 +151,35 @@ class ChangedRing {
       )
     }
     await this.#ring.refresh()
+    if (shared) await refuseWithoutOthers(kv, this.#ring.keys)
     await saveKeyRing(kv, this.#file, this.#ring, this.#ring.checks[0])
     await this.#ring.refresh()
     return { ring: this.#ring, report: await rewrapKeys({ kv, clock, keys: this.#ring }) }
   }
+}
+
+const pollMs = 200
+
+/** A server that lacks a key could not read what the others wrap with it. Throws `KeyRingRefused`. */
+async function refuseWithoutOthers(kv: Kv, keys: KeyRing['keys']): Promise<void> {
+  // Servers look at their files each second.
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const lacking = await lackingServer(kv, keys)
+    if (lacking === undefined) return
+    if (waitedMs > 3 * limits.placementLookMs) throw new KeyRingRefused(lacking)
+    await delay(pollMs)
+  }
+}
+
+/** Says which server lacks which key. `undefined`: none. */
+async function lackingServer(kv: Kv, keys: KeyRing['keys']): Promise<string | undefined> {
+  const { all } = await readOffers(kv)
+  const living = new Set((await listMembers(kv)).map(({ id }) => id))
+  for (const { id, host, address, keys: theirs } of all) {
+    if (theirs === undefined || !living.has(id)) continue
+    const lacking = keys.find((key) => !theirs.some((other) => other.name === key.name && other.id === key.id))
+    if (lacking === undefined) continue
+    return `the server ${host} (${address}) lacks key ${lacking.id} of ${lacking.name}: copy the file keys to its data directory, or start it with the same HOLDFAST_KEY_RING, then run holdfast key-ring --rewrap again`
+  }
+  return undefined
 }

@@ -1,49 +1,87 @@
-/** `holdfast members`: lists the processes that share the metadata in PostgreSQL. */
-import { ConfigurationError } from '../config/configuration-error.ts'
+/** `holdfast members`: lists the processes that share the metadata in PostgreSQL, or the one that owns a data directory. */
+import { livingOwner } from '../instance/instance-lock.ts'
+import { limits } from '../limits.ts'
 import { type ListedMember, listMembers } from '../members/list-members.ts'
+import type { OpenMetadata } from '../opening/open-backend.ts'
 import type { Invocation } from './command.ts'
 import { withMetadata } from './stopped-data.ts'
 
-export async function members(invocation: Invocation): Promise<number> {
-  const { configuration, json, print } = invocation
-  if (configuration.metadata === undefined) {
-    throw new ConfigurationError('the metadata is in the data directory, which one server uses: there are no members')
-  }
-  const listed = (await withMetadata(invocation, ({ kv }) => listMembers(kv))).filter(
-    ({ pid, kind }) => kind !== 'command' || pid !== process.pid,
-  )
-  if (json) for (const member of listed) print(JSON.stringify({ event: 'member', ...member }))
-  else if (listed.length === 0) print('no server runs')
-  else for (const member of listed) print(lineOf(member))
-  return 0
+export function members(invocation: Invocation): Promise<number> {
+  return withMetadata(invocation, async (metadata) => {
+    if (metadata.shared === true) await listShared(metadata, invocation)
+    else await showOwner(metadata, invocation)
+    return 0
+  })
 }
 
-function lineOf({
-  id,
-  kind,
-  host,
-  pid,
-  address,
-  sinceMs,
-  leaseLeftMs,
-  clockAheadMs,
-  maintainer,
-}: ListedMember): string {
-  const lease =
-    leaseLeftMs > 0 ? `lease ${seconds(leaseLeftMs)}` : `no sign of life: its lease ended ${seconds(-leaseLeftMs)} ago`
-  const clock =
-    Math.abs(clockAheadMs) < 100
-      ? []
-      : [`clock ${seconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'ahead' : 'behind'}`]
-  return [
-    `${kind}  ${host}  pid ${pid}`,
-    ...(address === undefined ? [] : [address]),
-    `since ${new Date(sinceMs).toISOString()}`,
-    lease,
-    ...clock,
-    ...(maintainer === undefined ? [] : [`maintainer ${maintainer}`]),
+async function listShared({ kv, clock }: OpenMetadata, { json, print, notice }: Invocation): Promise<void> {
+  const listed = (await listMembers(kv)).filter(({ pid, kind }) => kind !== 'command' || pid !== process.pid)
+  if (json) for (const member of listed) print(JSON.stringify({ event: 'member', ...member }))
+  else if (listed.length === 0) print('no server runs')
+  else for (const line of memberTable(listed, clock.now())) print(line)
+  for (const line of listed.flatMap(clockWarning)) notice(line)
+}
+
+/** One server owns a data directory, so there are no leases. */
+async function showOwner({ kv, clock }: OpenMetadata, { json, print }: Invocation): Promise<void> {
+  const owner = await livingOwner(kv)
+  if (owner === undefined) {
+    if (!json) print('no server runs')
+    return
+  }
+  const { pid, host, startedMs: sinceMs, givesWay } = owner
+  const kind = givesWay === true ? 'command' : 'server'
+  if (json) print(JSON.stringify({ event: 'member', kind, host, pid, sinceMs }))
+  else {
+    const row = [kind, host, `${pid}`, age(clock.now() - sinceMs)]
+    for (const line of alignedTable([['KIND', 'HOST', 'PID', 'AGE'], row])) print(line)
+  }
+}
+
+const heads = ['KIND', 'HOST', 'PID', 'ADDRESS', 'AGE', 'LEASE', 'CLOCK', 'MAINTAINER', 'ID']
+
+/** Lines of a table with a row for each member. `nowMs`: by the clock of the database. Pure. */
+export function memberTable(members: readonly ListedMember[], nowMs: number): string[] {
+  const rows = members.map(({ id, kind, host, pid, address, sinceMs, leaseLeftMs, clockAheadMs, maintainer }) => [
+    kind,
+    host,
+    `${pid}`,
+    address ?? '-',
+    age(nowMs - sinceMs),
+    leaseLeftMs > 0 ? seconds(leaseLeftMs) : `over for ${seconds(-leaseLeftMs)}`,
+    `${clockAheadMs < 0 ? '-' : '+'}${seconds(Math.abs(clockAheadMs))}`,
+    maintainer === undefined ? '-' : `number ${maintainer}`,
     id,
-  ].join('  ')
+  ])
+  return alignedTable([heads, ...rows])
+}
+
+function alignedTable(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const lineOf = (row: readonly string[]): string =>
+    row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')
+  return rows.map((row) => lineOf(row).trimEnd())
+}
+
+/** A line for an operator, when the clock of the member's host should be set. Pure. */
+export function clockWarning({ kind, host, pid, clockAheadMs }: ListedMember): string[] {
+  if (Math.abs(clockAheadMs) < limits.clockDifferenceMs) return []
+  const way = clockAheadMs > 0 ? 'ahead of' : 'behind'
+  return [
+    `the clock of ${host} (${kind} ${pid}) is ${seconds(Math.abs(clockAheadMs))} ${way} the metadata database's: set it, for instance by NTP. The database's clock is used`,
+  ]
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+const units: readonly [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+]
+
+/** In the largest unit of which there are two. */
+function age(ms: number): string {
+  const [name, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? ['s', 1000]
+  return `${Math.max(0, Math.floor(ms / unitMs))} ${name}`
+}

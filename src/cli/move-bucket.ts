@@ -1,5 +1,5 @@
 /** `holdfast locations move`: moves a bucket's data to another location, or to the newest version of its own, whether a server runs or not. */
-import { requireLocation } from '../config/locations.ts'
+import { requireTarget } from '../config/locations.ts'
 import { moveKind, moveTask } from '../jobs/move-bucket.ts'
 import { cancelTask } from '../jobs/tasks.ts'
 import { askedRate } from './asked-rate.ts'
@@ -10,7 +10,7 @@ import { withMetadata } from './stopped-data.ts'
 
 export async function moveBucket(invocation: Invocation, bucket: string, to: string): Promise<number> {
   const { configuration, json, print } = invocation
-  requireLocation(configuration.placement.locations, to)
+  requireTarget(configuration.placement.locations, to, configuration.metadata !== undefined)
   const { state, reason, progress } = await runTask(
     invocation,
     { kind: moveKind, name: bucket, arguments: { to, ...askedRate(invocation) } },

@@ -3,7 +3,7 @@
 import { forecast } from '../blobs/forecast.ts'
 import { ownLocation } from '../blobs/location-policy.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
-import { requireLocation, type StoreSettings } from '../config/locations.ts'
+import { requireTarget, type StoreSettings } from '../config/locations.ts'
 import { readClaimant } from '../instance/metadata-id.ts'
 import { readOffers } from '../instance/placement-offers.ts'
 import { foundBucket } from '../jobs/blob-reference.ts'
@@ -37,7 +37,7 @@ export async function planLocations(invocation: Invocation): Promise<number> {
 /** Exit code 1: there is no room, or there are too few stores. */
 export async function planMove(invocation: Invocation, bucketName: string, to: string): Promise<number> {
   const { configuration, json, print } = invocation
-  requireLocation(configuration.placement.locations, to)
+  requireTarget(configuration.placement.locations, to, configuration.metadata !== undefined)
   const planned = await withDataForDryRun(invocation, async (data) => {
     const { kv } = data.backend
     const bucket = (await foundBucket(kv, bucketName))?.record

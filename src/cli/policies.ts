@@ -1,37 +1,32 @@
 /** `holdfast policies`: manages the named policies of an account over the admin port of a running server. */
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
 import { policyView } from '../admin/views.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { failureText } from '../file-failure.ts'
-import {
-  type Actions,
-  type Asking,
-  accountFlag,
-  actionsSummary,
-  columns,
-  runAction,
-  type Shown,
-} from './admin-actions.ts'
+import { type Actions, accountFlag, actionsSummary, keptActions, runAction } from './admin-actions.ts'
 import { adminFlags, adminOptions } from './admin-target.ts'
 import type { CommandDeclaration } from './command.ts'
 
-type Policy = z.output<typeof policyView>
+const { pathOf, asked, list, remove } = keptActions({
+  named: 'NAME',
+  view: policyView,
+  event: { one: 'policy', many: 'policies' },
+  field: { one: 'policy', many: 'policies', name: 'policy' },
+  path: ({ account }) => ['v1', 'accounts', account, 'policies'],
+  rowOf: ({ name, builtIn, users }) => [
+    name,
+    builtIn ? 'built in' : '',
+    users.length === 0 ? 'nobody has it' : `of ${users.join(', ')}`,
+  ],
+})
 
 const actions: Actions = {
-  list: {
-    takes: [],
-    run: async ({ ask, account }) => {
-      const path = ['v1', 'accounts', account, 'policies']
-      const { policies: found } = await ask({ method: 'GET', path }, z.object({ policies: z.array(policyView) }))
-      return { event: { event: 'policies', policies: found }, lines: columns(found.map(rowOf)) }
-    },
-  },
+  list,
   put: {
     takes: ['NAME', 'FILE'],
     run: async (asking, [name = '', file = '']) => {
       const input = { document: await readDocument(file) }
-      return shown(await asking.ask({ method: 'PUT', path: pathOf(asking, name), input }, policyView))
+      return asked(asking, { method: 'PUT', path: pathOf(asking, name), input })
     },
   },
   get: {
@@ -41,21 +36,7 @@ const actions: Actions = {
       return { event: { event: 'policy', policy }, lines: policy.document.split('\n') }
     },
   },
-  remove: {
-    takes: ['NAME'],
-    run: async (asking, [name = '']) => {
-      await asking.ask({ method: 'DELETE', path: pathOf(asking, name) }, z.undefined())
-      return { event: { event: 'removed', policy: name }, lines: [`${name} is removed`] }
-    },
-  },
-}
-
-const pathOf = ({ account }: Asking, name: string): string[] => ['v1', 'accounts', account, 'policies', name]
-
-const shown = (policy: Policy): Shown => ({ event: { event: 'policy', policy }, lines: columns([rowOf(policy)]) })
-
-function rowOf({ name, builtIn, users }: Policy): string[] {
-  return [name, builtIn ? 'built in' : '', users.length === 0 ? 'nobody has it' : `of ${users.join(', ')}`]
+  remove,
 }
 
 /** The text of a policy in a file. Throws `ConfigurationError` when it can't be read. */
@@ -72,6 +53,10 @@ export const policies: CommandDeclaration = {
   summary: 'List, put and remove the policies of an account that users can have by name.',
   options: adminOptions,
   extraFlags: [...adminFlags, accountFlag],
-  words: { placeholder: 'ACTION', summary: `${actionsSummary(actions)}. Initially 'list'. FILE holds JSON.` },
+  words: {
+    placeholder: 'ACTION',
+    choices: Object.keys(actions),
+    summary: `${actionsSummary(actions)}. Initially 'list'. FILE holds JSON.`,
+  },
   run: (invocation) => runAction('policies', actions, invocation),
 }

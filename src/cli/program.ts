@@ -17,6 +17,7 @@ type Flags = Partial<Record<OptionName, string[]>>
 const print = (line: string): void =>
   void process.stdout.write(`${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escaped)}\n`)
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const script = (text: string): void => void process.stdout.write(text)
 const notice = (line: string): void => void process.stderr.write(`holdfast: ${line}\n`)
 
 /** `words` follow the program's name. */
@@ -76,7 +77,8 @@ function addCommand(program: Command, declaration: CommandDeclaration, done: (ex
     const configuration = await load()
     const extra: Record<string, unknown> = command.opts()
     const given = words === undefined ? [] : command.args
-    done(await declaration.run({ configuration, load, words: given, json: extra.json === true, extra, print, notice }))
+    const json = extra.json === true
+    done(await declaration.run({ commands, configuration, load, words: given, json, extra, print, script, notice }))
   })
 }
 

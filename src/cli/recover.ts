@@ -6,16 +6,15 @@ import type { TaskProgress } from '../records/records.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
-import { requireOwnMetadata } from './stopped-data.ts'
 
 export async function recover(invocation: Invocation): Promise<number> {
-  requireOwnMetadata(invocation, 'recover')
   const { configuration, json, print } = invocation
   const log = openCommandLog(configuration)
   const progress = openProgress({ label: 'recover', json, print })
   let at: TaskProgress = { done: 0, unit: 'blobs', counts: {} }
   const report = await recoverMetadata({
     path: configuration.data,
+    metadata: configuration.metadata,
     placement: configuration.placement,
     owner: configuration.accounts[0]?.id ?? rootAccount.id,
     graceMs: configuration.reclaimGraceMs,

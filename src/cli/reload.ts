@@ -1,4 +1,5 @@
 /** Reads a running server's configuration again, and applies accounts, certificates and the log file. Nothing else changes. */
+import type { Account } from '../auth/credentials.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { messageOf } from './failure-message.ts'
 import { accountsOf } from './instance.ts'
@@ -13,6 +14,7 @@ interface Reloading {
   credentialsFile: string
   keyPairFiles: KeyPairFiles | undefined
   renew(renewal: Renewal): void
+  announceAccounts(accounts: readonly Account[]): Promise<void>
   log: Log
 }
 
@@ -23,6 +25,7 @@ export async function reload({
   credentialsFile,
   keyPairFiles,
   renew,
+  announceAccounts,
   log,
 }: Reloading): Promise<void> {
   try {
@@ -37,6 +40,9 @@ export async function reload({
     const later = changedOtherwise(configuration, wanted)
     if (later.length > 0) log.warn({ settings: later }, 'these changed settings apply at the next start')
     log.info('the configuration was read again')
+    await announceAccounts(accounts).catch((error: unknown) => {
+      log.warn({ reason: messageOf(error) }, 'the other servers could not be told about the accounts')
+    })
   } catch (error) {
     log.error({ reason: messageOf(error) }, 'the new configuration is not used: the old one stays in force')
   }

@@ -1,25 +1,26 @@
-/** `holdfast restore`: puts the metadata of a backup into a data directory that has none. */
+/** `holdfast restore`: puts the metadata of a backup into a data directory that has none, or into an empty database. */
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { systemClock } from '../clock.ts'
+import { ownLocation } from '../blobs/location-policy.ts'
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { failureText } from '../file-failure.ts'
 import { DataDirectoryRefused } from '../instance/data-directory.ts'
 import { knownDefaultStore, replaceDefaultStore } from '../instance/default-store.ts'
 import { mergeKeyRing } from '../instance/key-ring-file.ts'
-import { readKnownPlacement } from '../instance/known-placement.ts'
-import { type FilledMetadata, fillMetadata } from '../opening/fill-metadata.ts'
+import { PlacementRefused, readKnownPlacement } from '../instance/known-placement.ts'
+import { fillMetadata } from '../opening/fill-metadata.ts'
+import type { FilledMetadata } from '../opening/filling.ts'
 import { storeOpener } from '../opening/open-stores.ts'
+import { dataInDirectory } from '../opening/placement-refusals.ts'
+import { bucketsIn } from '../opening/placement-users.ts'
 import { loadPieces } from '../records/snapshot-pieces.ts'
 import { backupSuffix, isDirectory, onlyPath } from './backup.ts'
 import { type Backup, openBackup } from './backup-file.ts'
 import type { Invocation } from './command.ts'
 import { exitOnFatal, openCommandLog } from './log.ts'
 import { openProgress } from './progress.ts'
-import { requireOwnMetadata } from './stopped-data.ts'
 
 export async function restore(invocation: Invocation): Promise<number> {
-  requireOwnMetadata(invocation, 'restore')
   const { configuration, json, print, notice } = invocation
   const given = resolve(onlyPath(invocation))
   const path = (await isDirectory(given)) ? await newestIn(given) : given
@@ -30,7 +31,13 @@ export async function restore(invocation: Invocation): Promise<number> {
   const total = backup.end.entries
   let done = 0
   const storeIsNew = await fillMetadata(
-    { path: configuration.data, command: 'restore', onFatal: (error) => exitOnFatal(log, error) },
+    {
+      path: configuration.data,
+      metadata: configuration.metadata,
+      command: 'restore',
+      onFatal: (error) => exitOnFatal(log, error),
+      warn: (message) => log.warn(message),
+    },
     async (metadata) => {
       await loadPieces(metadata.kv, backup.pieces(), backup.end, {
         isWanted: metadata.isWanted,
@@ -73,13 +80,16 @@ async function newestIn(directory: string): Promise<string> {
  * Records the stores' last owners, because they may be newer than the backup. For a store that is unreachable now, `holdfast locations claim` does the
  * same later.
  */
-async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, notice }: Invocation): Promise<void> {
+async function learnOwners(
+  { kv, clock, member, ownership }: FilledMetadata,
+  { configuration, notice }: Invocation,
+): Promise<void> {
   const { known } = await readKnownPlacement(kv)
   for (const settings of configuration.placement.stores) {
     const knows = known.stores[settings.name]?.storeId
     if (knows === undefined) continue
     try {
-      const open = storeOpener(settings, { clock: systemClock, warn: notice, ownership })
+      const open = storeOpener(settings, { clock, member, warn: notice, ownership })
       const store = await open({ first: false, knows, onFatal: () => {} })
       await store.close()
     } catch (error) {
@@ -88,11 +98,17 @@ async function learnOwners({ kv, ownership }: FilledMetadata, { configuration, n
   }
 }
 
-/** Checks that the metadata belongs to the store in the data directory. True: that store is lost, and a new one was made. */
+/** Checks that the metadata belongs to the store in the data directory, or needs none. True: that store is lost, and a new one was made. */
 async function settleDefaultStore(
   { kv, directory, openDefaultStore }: FilledMetadata,
   warn: (message: string) => void,
 ): Promise<boolean> {
+  if (openDefaultStore === undefined) {
+    for (const [bucket] of (await bucketsIn(kv, [ownLocation])).values()) {
+      if (bucket !== undefined) throw new PlacementRefused(dataInDirectory(bucket))
+    }
+    return false
+  }
   const known = await knownDefaultStore(kv)
   const store = await openDefaultStore({ onFatal: () => {}, warn })
   try {

@@ -1,13 +1,20 @@
 /** `holdfast serve`: serves a data directory until a signal, from this process or from several workers. */
 import { setDefaultHighWaterMark } from 'node:stream'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { systemClock } from '../clock.ts'
 import { opening } from '../closing-stack.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { unfollowedMinioVariables } from '../config/minio-variables.ts'
+import { LocalRequests } from '../http/request-feed.ts'
 import { socketBufferBytes } from '../http/server.ts'
+import { Traffic } from '../http/traffic.ts'
 import { isFirstStart } from '../instance/data-directory.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
-import { openEndpoint, refuseTakenAddress } from '../opening/endpoint.ts'
+import { consoleOriginsOf } from '../opening/admin/console-origins.ts'
+import { laterProcesses, onlyThisProcess } from '../opening/admin/s3-processes.ts'
+import { openAuditLog } from '../opening/audit.ts'
+import { openEndpoint } from '../opening/endpoint.ts'
+import { refuseTakenAddress } from '../opening/listen-address.ts'
 import { openAdminPort } from './admin-port.ts'
 import { announce } from './announce.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
@@ -18,6 +25,7 @@ import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
 import { type Log, openLog } from './log.ts'
 import { reload } from './reload.ts'
 import { watchStopSignals } from './stop-signals.ts'
+import { openSystemd } from './systemd.ts'
 import type { Renewal } from './worker-messages.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
@@ -29,6 +37,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   const hangups = watchHangups()
   warnOfIgnoredVariables(invocation)
   const log = openLog(configuration)
+  const systemd = openSystemd(process.env, log)
   // This comes before anything is created, so that an operator can correct a wrong file first.
   const keyPairFiles = configuration.tls && (await openKeyPairFiles(configuration.tls, log))
   if (await isFirstStart(configuration.data)) await refuseTakenAddresses(configuration)
@@ -37,10 +46,19 @@ export async function serve(invocation: Invocation): Promise<number> {
     const { serving, adminUrl, close } = await openPorts(invocation, instance, keyPairFiles, log)
     try {
       announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl })
-      const { credentialsFile } = instance
+      const { credentialsFile, announceAccounts } = instance
       const { load } = invocation
-      hangups.handle(() => reload({ configuration, load, credentialsFile, keyPairFiles, renew: serving.renew, log }))
+      const { renew } = serving
+      const reloading = { configuration, load, credentialsFile, keyPairFiles, renew, announceAccounts, log }
+      const status = `serving S3 on ${serving.url}`
+      systemd.ready(status)
+      hangups.handle(async () => {
+        systemd.reloading()
+        await reload(reloading)
+        systemd.ready(status)
+      })
       const signal = await Promise.race([signals.requested, serving.failed])
+      systemd.stopping()
       log.info({ signal }, 'finishing the requests under way')
     } finally {
       await close()
@@ -71,17 +89,36 @@ function openPorts(
 ): Promise<Ports> {
   return opening(async (opened) => {
     let serving: Serving | undefined
+    const audit = openAuditLog(configuration, log)
+    opened.add(audit.close)
     const startedMs = systemClock.now()
     const endpoint = (): string | undefined => serving?.url
     const openAdmin = async (): Promise<string | undefined> => {
-      const port = await openAdminPort({ configuration, instance, keyPairFiles, startedMs, endpoint, log, notice })
+      const port = await openAdminPort({
+        configuration,
+        instance,
+        keyPairFiles,
+        startedMs,
+        audit,
+        processes: laterProcesses(() => serving?.processes),
+        endpoint,
+        log,
+        notice,
+      })
       if (port !== undefined) opened.add(port.close)
       return port?.url
     }
     // The S3 port may be configured with the admin port's default address. It then wins, so a default admin port opens after it.
     const isNamed = configuration.adminListen?.isDefault === false
     const named = isNamed ? await openAdmin() : undefined
-    serving = await startServing(configuration, instance, keyPairFiles, log)
+    const origins = consoleOriginsOf(configuration, named)
+    serving = await startServing(configuration, {
+      instance,
+      keyPairFiles,
+      log,
+      audit,
+      consoleOrigins: () => origins,
+    })
     opened.add(serving.close)
     return { serving, adminUrl: isNamed ? named : await openAdmin(), close: opened.close }
   })
@@ -98,11 +135,17 @@ function warnOfIgnoredVariables({ configuration: { root, accounts }, notice }: I
 
 type Serving = Omit<Workers, 'teach'>
 
+interface ServingParts {
+  instance: Instance
+  keyPairFiles: KeyPairFiles | undefined
+  log: Log
+  audit: AuditLog
+  consoleOrigins(): readonly string[]
+}
+
 async function startServing(
   configuration: Configuration,
-  instance: Instance,
-  keyPairFiles: KeyPairFiles | undefined,
-  log: Log,
+  { instance, keyPairFiles, log, audit, consoleOrigins }: ServingParts,
 ): Promise<Serving> {
   const { backend, id: instanceId, accounts, identities } = instance
   if (configuration.workers > 1) {
@@ -118,6 +161,7 @@ async function startServing(
       instanceId,
       keyPairFiles,
       log,
+      consoleOrigins,
       onCrash,
     })
     if (configuration.metadata === undefined) identities.tellOthers(workers.teach)
@@ -130,6 +174,8 @@ async function startServing(
   // TLS connections take their buffer sizes from here, not from the server.
   if (keyPairFiles !== undefined) setDefaultHighWaterMark(false, socketBufferBytes)
   const { credentials } = identities
+  const requests = new LocalRequests(() => systemClock.now())
+  const traffic = new Traffic()
   const endpoint = await openEndpoint({
     ...configuration,
     keyPair: keyPairFiles?.current,
@@ -137,10 +183,14 @@ async function startServing(
     credentials,
     accountBlocks: openAccountBlocks(identities, configuration),
     metadataAnswers: instance.metadataAnswers,
+    requests,
+    traffic,
+    audit,
+    consoleOrigins,
     log,
   })
   keyPairFiles?.watch(endpoint.renewTls)
   // `failed` never rejects, because there are no workers: when this process fails, it ends.
   const renew = ({ accounts: renewed }: Renewal): void => identities.renewAccounts(renewed)
-  return { ...endpoint, renew, failed: new Promise<never>(() => {}) }
+  return { ...endpoint, renew, processes: onlyThisProcess(requests, traffic), failed: new Promise<never>(() => {}) }
 }

@@ -1,5 +1,4 @@
 /** Opens a data directory for a command. Some commands need the server to be stopped; others work while it runs. */
-import { ConfigurationError } from '../config/configuration-error.ts'
 import { openData, openMetadata } from '../opening/open.ts'
 import type { OpenData, OpenDataOptions, OpenMetadata } from '../opening/open-backend.ts'
 import type { Invocation } from './command.ts'
@@ -49,14 +48,6 @@ export async function withMetadata<T>(
   } finally {
     await metadata.close()
   }
-}
-
-/** For commands that fill a data directory: with a database configured, they would fill one that no server uses. Throws `ConfigurationError`. */
-export function requireOwnMetadata({ configuration: { metadata } }: Invocation, command: string): void {
-  if (metadata === undefined) return
-  throw new ConfigurationError(
-    `${command} fills a data directory, not a database: run it without HOLDFAST_METADATA_URL and [metadata] on an empty data directory, then holdfast migrate --to postgres with them`,
-  )
 }
 
 async function withData<T>(

@@ -1,7 +1,11 @@
 /** The messages between the primary and its workers, and the checks of received ones. */
 import { z } from 'zod'
+import { logLevel } from '../admin/state-views.ts'
 import type { Account } from '../auth/credentials.ts'
 import type { Configuration } from '../config/configuration.ts'
+import type { SeenRequest } from '../http/request-feed.ts'
+import type { TrafficSnapshot } from '../http/traffic.ts'
+import type { ProcessLoad } from '../metrics/process-load.ts'
 
 const keyPair = z.object({ cert: z.string(), key: z.string() })
 
@@ -12,15 +16,32 @@ const configuration = z.custom<Configuration>((value) => typeof value === 'objec
 const renewal = z.object({ accounts: z.custom<readonly Account[]>(Array.isArray), logFile: z.string().optional() })
 export type Renewal = z.infer<typeof renewal>
 
+/** Not checked in depth, because the same program sends it. */
+const seenRequests = z.custom<SeenRequest[]>(Array.isArray)
+
+const traffic = z.custom<TrafficSnapshot>((value) => typeof value === 'object' && value !== null)
+const load = z.custom<ProcessLoad>((value) => typeof value === 'object' && value !== null)
+
 const toWorker = z.discriminatedUnion('kind', [
   /** The answer to `started`. Holds secrets, so it goes over the channel: other users can read arguments and the environment. */
-  z.object({ kind: z.literal('serve'), configuration, instanceId: z.string(), keyPair: keyPair.optional() }),
+  z.object({
+    kind: z.literal('serve'),
+    configuration,
+    instanceId: z.string(),
+    keyPair: keyPair.optional(),
+    consoleOrigins: z.array(z.string()),
+  }),
   /** Comes with an accepted connection. The worker answers `took`. */
   z.object({ kind: z.literal('connection'), id: z.number() }),
   z.object({ kind: z.literal('renew-tls'), keyPair }),
   z.object({ kind: z.literal('renew'), renewal }),
   /** Identities have changed. The worker answers `knows`. */
   z.object({ kind: z.literal('learn'), generation: z.number() }),
+  /** The worker answers `report`. */
+  z.object({ kind: z.literal('ask-report'), id: z.number() }),
+  /** From now on, the worker sends `requests`, or no longer. */
+  z.object({ kind: z.literal('watch-requests'), on: z.boolean() }),
+  z.object({ kind: z.literal('log-level'), level: logLevel }),
   z.object({ kind: z.literal('drain') }),
 ])
 export type ToWorker = z.infer<typeof toWorker>
@@ -30,9 +51,13 @@ const fromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('took'), id: z.number() }),
   z.object({ kind: z.literal('knows'), generation: z.number() }),
+  z.object({ kind: z.literal('report'), id: z.number(), report: z.object({ recent: seenRequests, traffic, load }) }),
+  z.object({ kind: z.literal('requests'), lines: seenRequests }),
   z.object({ kind: z.literal('failed'), message: z.string() }),
 ])
 export type FromWorker = z.infer<typeof fromWorker>
+/** What a worker tells about itself when it is asked. */
+export type WorkerReport = Extract<FromWorker, { kind: 'report' }>['report']
 
 /** Throws `ZodError` when the message is not one for workers. */
 export function readToWorker(message: unknown): ToWorker {

@@ -2,18 +2,25 @@
 import './no-debugger.ts'
 import { Socket } from 'node:net'
 import { setDefaultHighWaterMark } from 'node:stream'
+import type { LogLevel } from '../admin/services.ts'
 import { divideChunkMemory } from '../chunk-pool.ts'
+import { systemClock } from '../clock.ts'
 import { opening } from '../closing-stack.ts'
+import { LocalRequests } from '../http/request-feed.ts'
 import { socketBufferBytes } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import { Traffic } from '../http/traffic.ts'
 import { openIdentities } from '../identities/open-identities.ts'
+import { openProcessLoad } from '../metrics/process-load.ts'
 import { openAccountBlocks } from '../opening/account-blocks.ts'
+import { openAuditLog } from '../opening/audit.ts'
 import { openS3Port } from '../opening/endpoint.ts'
 import { openData } from '../opening/open.ts'
 import { collectLessOften, collectWhenIdle } from './collector.ts'
 import { messageOf } from './failure-message.ts'
 import { exitOnFatal, flushLog, openLog, reopenLog } from './log.ts'
 import { type FromWorker, type Renewal, readToWorker, type ToWorker } from './worker-messages.ts'
+import { openRequestSender } from './worker-requests.ts'
 
 type ServeOrder = Extract<ToWorker, { kind: 'serve' }>
 
@@ -23,10 +30,15 @@ interface Serving {
   renew(renewal: Renewal): void
   /** See `ServedIdentities`. */
   learn(generation: number): Promise<void>
+  setLogLevel(level: LogLevel): void
   close(): Promise<void>
 }
 
 let serving: Promise<Serving> | undefined
+const requests = new LocalRequests(() => systemClock.now())
+const traffic = new Traffic()
+const load = openProcessLoad()
+const sender = openRequestSender(requests, (lines) => tell({ kind: 'requests', lines }))
 
 collectLessOften()
 collectWhenIdle()
@@ -54,6 +66,16 @@ async function obey(message: unknown, handle: unknown): Promise<void> {
       ;(await serving)?.renewTls(order.keyPair)
     } else if (order.kind === 'learn') {
       await learn(order.generation)
+    } else if (order.kind === 'ask-report') {
+      tell({
+        kind: 'report',
+        id: order.id,
+        report: { recent: requests.recent(), traffic: traffic.snapshot(), load: load.report() },
+      })
+    } else if (order.kind === 'watch-requests') {
+      sender.watch(order.on)
+    } else if (order.kind === 'log-level') {
+      ;(await serving)?.setLogLevel(order.level)
     } else if (order.kind === 'renew') {
       ;(await serving)?.renew(order.renewal)
     } else {
@@ -76,7 +98,7 @@ async function learn(generation: number): Promise<void> {
   tell({ kind: 'knows', generation })
 }
 
-function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Serving> {
+function open({ configuration, instanceId, keyPair, consoleOrigins }: ServeOrder): Promise<Serving> {
   return opening(async (opened) => {
     divideChunkMemory(configuration.workers)
     const log = openLog(configuration)
@@ -98,6 +120,8 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
     opened.add(identities.close)
     // A worker can't tell the others. They know a change that a request makes here when their lease is over.
     identities.tellOthers(() => new Promise(() => {}))
+    const audit = openAuditLog(configuration, log)
+    opened.add(audit.close)
     const { credentials } = identities
     const accountBlocks = openAccountBlocks(identities, configuration)
     const port = openS3Port({
@@ -107,6 +131,10 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       credentials,
       accountBlocks,
       metadataAnswers,
+      requests,
+      traffic,
+      audit,
+      consoleOrigins: () => consoleOrigins,
       log,
     })
     opened.add(port.close)
@@ -120,7 +148,10 @@ function open({ configuration, instanceId, keyPair }: ServeOrder): Promise<Servi
       }
     }
     const { accept, renewTls } = port
-    return { accept, renewTls, renew, learn: identities.learn, close: opened.close }
+    const setLogLevel = (level: LogLevel): void => {
+      log.level = level
+    }
+    return { accept, renewTls, renew, learn: identities.learn, setLogLevel, close: opened.close }
   })
 }
 

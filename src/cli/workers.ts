@@ -7,7 +7,8 @@ import { opening } from '../closing-stack.ts'
 import type { ListenAddress } from '../config/kinds.ts'
 import { boundAddress } from '../http/server.ts'
 import { limits } from '../limits.ts'
-import { ListenFailed, urlOf } from '../opening/endpoint.ts'
+import type { S3Processes } from '../opening/admin/s3-processes.ts'
+import { ListenFailed, urlOf } from '../opening/listen-address.ts'
 import { Crew, type CrewOptions } from './crew.ts'
 import type { Renewal } from './worker-messages.ts'
 
@@ -18,6 +19,7 @@ export interface Workers {
   renew(renewal: Renewal): void
   /** Resolves when all know this generation of identities, or have ended. */
   teach(generation: number): Promise<void>
+  processes: S3Processes
   /** Resolves when all have answered their requests and ended. */
   close(): Promise<void>
 }
@@ -38,6 +40,12 @@ export function startWorkers(options: CrewOptions): Promise<Workers> {
       failed: crew.failed,
       renew: (renewal) => crew.renew(renewal),
       teach: (generation) => crew.teach(generation),
+      processes: {
+        recentRequests: () => crew.recentRequests(),
+        watchRequests: (see) => crew.watchRequests(see),
+        reports: () => crew.traffic(),
+        setLogLevel: (level) => crew.setLogLevel(level),
+      },
       close: opened.close,
     }
   })

@@ -44,7 +44,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
   const { defaultLocation } = settings
   const placement = { ...(toml?.placement ?? { stores: [], locations: [] }), defaultLocation }
   requireLocation(placement.locations, defaultLocation, 'defaultLocation: ')
-  refuseStoresAround(placement.stores, settings.data)
+  refuseStoresAround(placement.stores, settings.data, { isShared: settings.metadata !== undefined })
   checkHostNames(settings)
   return {
     ...settings,
@@ -70,6 +70,12 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     defaultLocation: value('defaultLocation'),
     listen: value('listen'),
     adminListen: adminAddressOf(sources, toml),
+    adminPublicEndpoints: value('adminPublicEndpoints'),
+    adminMetricsToken: optional('adminMetricsToken', sources, toml),
+    auditLog: optional('auditLog', sources, toml),
+    auditWebhook: optional('auditWebhook', sources, toml),
+    auditWebhookToken: optional('auditWebhookToken', sources, toml),
+    slowRequestMs: value('slowRequestMs'),
     domains: value('domains'),
     region: value('region'),
     corsAllowOrigin: value('corsAllowOrigin'),
@@ -86,7 +92,7 @@ function settingsOf(sources: Sources, toml: TomlFile | undefined): Settings {
     clientBytesMax: value('clientBytesMax'),
     clientBytesPerSecondMin: value('clientBytesPerSecondMin'),
     logLevel: value('logLevel'),
-    logFile: logFileOf(sources, toml),
+    logFile: optional('logFile', sources, toml),
     reclaimGraceMs: value('reclaimGraceMs'),
     reclaimIntervalMs: value('reclaimIntervalMs'),
     quarantineMs: value('quarantineMs'),
@@ -116,9 +122,10 @@ function sharedMetadataOf(sources: Sources, toml: TomlFile | undefined): SharedM
   })
 }
 
-function logFileOf(sources: Sources, toml: TomlFile | undefined): string | undefined {
-  const file = given('logFile', sources, toml)
-  return file === undefined ? undefined : parse(options.logFile, file)
+/** `undefined`: no source gives a value. */
+function optional<N extends OptionName>(name: N, sources: Sources, toml: TomlFile | undefined): Values[N] | undefined {
+  const found = given(name, sources, toml)
+  return found && parse<Values[N]>(options[name], found)
 }
 
 function tlsFilesOf(sources: Sources, toml: TomlFile | undefined): TlsFiles | undefined {

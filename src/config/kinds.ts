@@ -158,6 +158,21 @@ export const onOrOff: Kind<boolean> = one('', (text) => {
   return text === switchedOn
 })
 
+/** A secret of the operator's choice, as it can be sent in a header. The error does not quote it. */
+export const token: Kind<string> = one('TOKEN', (text) => {
+  if (!/^[A-Za-z0-9._~+/=-]{16,512}$/.test(text)) {
+    throw new ConfigurationError('expects 16 to 512 letters, digits and ._~+/=- (it is not shown here)')
+  }
+  return text
+})
+
+/** Where the server posts to. Credentials belong into a header, because URLs end up in logs. */
+export const webhookUrl: Kind<string> = one('URL', (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href
+  throw new ConfigurationError('expects an http or https URL without credentials in it')
+})
+
 /** A region as clients write it in a signature's scope. */
 export const region: Kind<string> = one('REGION', (text) => {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(text)) {

@@ -1,5 +1,5 @@
 /** Validates the stores and locations of the TOML file, each by itself and all together. Opens nothing. */
-import { resolve, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import {
   type LocationPolicy,
@@ -108,6 +108,15 @@ export function parsePlacement(given: { stores: unknown; locations: unknown }, d
   return { stores, locations }
 }
 
+/** Throws `ConfigurationError` when no bucket can be moved to a location of this name. `shared`: the metadata is in PostgreSQL. */
+export function requireTarget(configured: readonly { name: string }[], name: string, shared: boolean): void {
+  requireLocation(configured, name)
+  if (!shared || name !== ownLocation) return
+  throw new ConfigurationError(
+    `there is no location '${ownLocation}' where the metadata is in PostgreSQL: it would be in one server's data directory, which the others can't reach`,
+  )
+}
+
 /** Throws `ConfigurationError` when no location has this name. */
 export function requireLocation(configured: readonly { name: string }[], name: string, what = ''): void {
   const names = [ownLocation, ...configured.map((location) => location.name)]
@@ -115,11 +124,19 @@ export function requireLocation(configured: readonly { name: string }[], name: s
   throw new ConfigurationError(`${what}there is no location '${name}'${didYouMean(name, names)}`)
 }
 
-/** Refuses a store inside the data directory, or a data directory inside a store. */
-export function refuseStoresAround(stores: readonly StoreSettings[], data: string): void {
+/**
+ * Refuses a store inside the data directory, or a data directory inside a store. `isShared`: the metadata is not in the directory, so that its own store can
+ * have a name, as after `holdfast migrate --keep-local`.
+ */
+export function refuseStoresAround(
+  stores: readonly StoreSettings[],
+  data: string,
+  { isShared }: { isShared: boolean },
+): void {
   for (const settings of stores) {
     if (settings.type !== 'directory') continue
     const { name: storeName, path } = settings
+    if (isShared && path === join(data, 'store')) continue
     if (isWithin(path, data) || isWithin(data, path)) {
       throw new ConfigurationError(`stores.${storeName}: ${path} and the data directory ${data} lie one in the other`)
     }

@@ -17,9 +17,15 @@ const provider = z.strictObject({
   claim: z.string().min(1).max(256).default('policy'),
   account: z.string().min(1).max(64).default(rootAccount.id),
   jwksUrl: address.optional(),
+  clientSecret: z.string().min(1).max(1024).optional(),
+  scope: z
+    .string()
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e ]{1,512}$/, 'must be names of scopes with spaces between them')
+    .refine((text) => text.split(' ').includes('openid'), "must include 'openid'")
+    .optional(),
 })
 
-const keys = ['name', 'issuer', 'clientId', 'claim', 'account', 'jwksUrl']
+const keys = ['name', 'issuer', 'clientId', 'claim', 'account', 'jwksUrl', 'clientSecret', 'scope']
 
 /** `value`: a table or an array of them. `where` names the source in messages. Throws `ConfigurationError`. */
 export function parseOidcProviders(value: unknown, where = 'access.oidc'): OidcProvider[] {

@@ -1,11 +1,10 @@
 /** The one table of options: flags, environment variables, TOML keys, help and docs/configuration.md derive from it. */
 import { limits } from '../limits.ts'
+import { type AdminSettings, type AdminValues, adminOptions } from './admin-options.ts'
 import { type DataSettings, dataOptions, snapshotOptions } from './data-options.ts'
 import { type FrontSettings, frontOptions } from './front-options.ts'
 import {
-  type AdminAddress,
   address,
-  addressOrOff,
   choice,
   count,
   dataPath,
@@ -48,11 +47,9 @@ export interface TlsFiles {
 }
 
 /** The resolved options. */
-export interface Settings extends FrontSettings, DataSettings, MetadataSettings {
+export interface Settings extends AdminSettings, FrontSettings, DataSettings, MetadataSettings {
   data: string
   listen: ListenAddress
-  /** Absent: no admin port. */
-  adminListen: AdminAddress | undefined
   domains: string[]
   region: string
   corsAllowOrigin: string[]
@@ -83,9 +80,11 @@ export interface Settings extends FrontSettings, DataSettings, MetadataSettings 
 }
 
 /** The value of every option. */
-export interface Values extends Omit<Settings, 'tls' | 'logFile' | 'adminListen' | 'metadata'>, MetadataValues {
+export interface Values
+  extends Omit<Settings, 'tls' | 'logFile' | keyof AdminSettings | 'metadata'>,
+    AdminValues,
+    MetadataValues {
   config: string
-  adminListen: ListenAddress | undefined
   tlsCert: string
   tlsKey: string
   logFile: string
@@ -119,15 +118,7 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     initial: ['127.0.0.1:9000'],
     summary: 'Address of the S3 port. `:9000` listens on every interface; port 0 lets the system pick one.',
   },
-  adminListen: {
-    flag: 'admin-listen',
-    environment: ['HOLDFAST_ADMIN_LISTEN', 'MINIO_CONSOLE_ADDRESS'],
-    toml: 'adminListen',
-    kind: addressOrOff,
-    initial: ['127.0.0.1:9001'],
-    summary:
-      'Address of the admin port, over which `holdfast accounts`, `users`, `policies` and `keys` speak to the server; with TLS, if the S3 port has it. Without this option, the server does without the port when the address is taken.',
-  },
+  ...adminOptions,
   domains: {
     flag: 'domain',
     environment: ['HOLDFAST_DOMAINS', 'MINIO_DOMAIN'],

@@ -1,4 +1,5 @@
 /** What happens to a vendor header that an operation does not declare. Names are in lower case, without prefix. */
+import { editDistance } from '../edit-distance.ts'
 
 /**
  * Families of headers that ask for a guarantee. An unknown name in one of them is refused, because it can be a typing error: ignoring it would lose a lock or a
@@ -55,8 +56,46 @@ export const meaninglessElsewhere: ReadonlyMap<string, string> = new Map([
   ['request-payer', 'Every request here is paid for by the owner of the bucket.'],
 ])
 
+/** Words of guarantees, wherever they are in a name, and whatever is between its letters: `objectlock-mode`, `sse`, `content-md5`. */
+const guaranteeWords =
+  /(?<![bc])lock|retain|retention|legalhold|governance|encrypt|kms|^sse|ssec|checksum|digest|crc(?:32|64)|sha(?:1|256|512)|md5/
+
+/** Headers of locks, encryption and checksums. A name that is a typing error or two away from one is taken for it. */
+const guarded: readonly string[] = [
+  'bucket-object-lock-enabled',
+  'bypass-governance-retention',
+  'checksum-algorithm',
+  'checksum-crc32',
+  'checksum-crc32c',
+  'checksum-crc64nvme',
+  'checksum-sha1',
+  'checksum-sha256',
+  'checksum-type',
+  'object-lock-legal-hold',
+  'object-lock-mode',
+  'object-lock-retain-until-date',
+  'sdk-checksum-algorithm',
+  'server-side-encryption',
+  'server-side-encryption-aws-kms-key-id',
+  'server-side-encryption-bucket-key-enabled',
+  'server-side-encryption-context',
+  'server-side-encryption-customer-algorithm',
+  'server-side-encryption-customer-key',
+  'server-side-encryption-customer-key-md5',
+]
+const typingErrorsMax = 2
+
+function looksLikeGuarantee(name: string): boolean {
+  // What a client keeps under such a name with an object promises nothing.
+  if (name.startsWith('meta-')) return false
+  if (guaranteeWords.test(name.replaceAll(/[^a-z0-9]/g, ''))) return true
+  const isNear = (known: string): boolean => Math.abs(known.length - name.length) <= typingErrorsMax
+  return guarded.some((known) => isNear(known) && editDistance(name, known) <= typingErrorsMax)
+}
+
 /** Whether a header that the operation does not declare must be refused by name. All others pass: they ask for nothing. */
 export function asksForGuarantee(name: string): boolean {
   if (meaninglessElsewhere.has(name)) return false
-  return guarantees.has(name) || guaranteeFamilies.some((family) => name.startsWith(family))
+  if (guarantees.has(name) || guaranteeFamilies.some((family) => name.startsWith(family))) return true
+  return looksLikeGuarantee(name)
 }

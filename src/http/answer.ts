@@ -24,6 +24,7 @@ export function writeHead(exchange: Exchange, status: number, headers: string[],
     headers.push('Connection', 'close')
   }
   exchange.status = status
+  exchange.headSentMs = performance.now()
   exchange.response.writeHead(status, headers)
 }
 

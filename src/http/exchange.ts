@@ -6,7 +6,9 @@ import type { CrossOriginAnswer } from '../operations/cross-origin.ts'
 import type { HttpBounds } from './bounds.ts'
 import { type Dialect, storeDialect } from './dialect.ts'
 import type { ForwardedClient } from './forwarded.ts'
+import type { RequestHead } from './request-head.ts'
 import type { RequestShare } from './request-share.ts'
+import { isRequestId, parseTraceParent, type TraceParent } from './trace-parent.ts'
 import { WireBody } from './wire-body.ts'
 
 export interface ExchangeParts {
@@ -29,7 +31,8 @@ export interface ExchangeParts {
 export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly requestId: string
+  /** Made by the server, or a well-formed one that the request gives. */
+  requestId: string
   readonly hostId: string
   readonly bounds: HttpBounds
   readonly share: RequestShare
@@ -41,6 +44,10 @@ export class Exchange {
   resource: string
   operationName = ''
   accessKeyId = ''
+  /** Of the verified key. */
+  accountId = ''
+  /** The trace that the request belongs to. Absent: it names none. */
+  trace: TraceParent | undefined
   /** The key that a request claims without proving it. */
   claimedAccessKeyId: string | undefined
   /** Names of the headers or parameters that a refusal is about; never their values. */
@@ -62,6 +69,8 @@ export class Exchange {
   #isVerified = false
   /** When the client must have taken the bytes that wait for it, on the clock of `performance.now`. */
   takenByMs = Number.POSITIVE_INFINITY
+  /** When the head of the answer was handed to the connection, on the clock of `performance.now`. 0: not yet. */
+  headSentMs = 0
   status = 0
   code = ''
   bytesOut = 0
@@ -84,6 +93,12 @@ export class Exchange {
     const mark = url.indexOf('?')
     this.path = mark === -1 ? url : url.slice(0, mark)
     this.resource = this.path
+  }
+
+  /** Takes over the id and the trace that the request gives, where they are well formed. */
+  isNamedBy({ requestId, traceParent }: Pick<RequestHead, 'requestId' | 'traceParent'>): void {
+    if (requestId !== undefined && isRequestId(requestId)) this.requestId = requestId
+    if (traceParent !== undefined) this.trace = parseTraceParent(traceParent)
   }
 
   /** The peer's address, or the one that a trusted proxy names. */
@@ -116,6 +131,7 @@ export class Exchange {
   belongsTo({ accountId, accessKeyId }: Principal): void {
     this.#isVerified = true
     this.accessKeyId = accessKeyId
+    this.accountId = accountId
     if (this.share.claim(accountId)) return
     this.lastOnConnection = true
     throw new S3Error('SlowDown')

@@ -1,5 +1,8 @@
-/** Reads a form post as it streams: its fields, which come first, then the file. The only file that knows the multipart/form-data parser. */
-import { Busboy } from '@fastify/busboy'
+/**
+ * Reads a form post as it streams: its fields, which come first, then the file. The only file that knows the multipart/form-data parser, which is loaded for
+ * the first form: most servers never see one.
+ */
+import type { Busboy as ParserClass } from '@fastify/busboy'
 import type { ByteSink } from '../byte-source.ts'
 import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -33,6 +36,8 @@ function signal(): { promise: Promise<void>; resolve: () => void; reject: (error
   return { promise, resolve, reject }
 }
 
+type Parser = InstanceType<typeof ParserClass>
+
 export class FormBody {
   /** The fields before the file, in order. */
   readonly fields: FormField[] = []
@@ -40,7 +45,7 @@ export class FormBody {
   filename = ''
   /** Bytes of the body that follow the head of the file's part. Valid when the form is open. */
   remainingBytes: number
-  readonly #parser: InstanceType<typeof Busboy>
+  readonly #parser: Parser
   readonly #boundary: string
   readonly #wire: Promise<void>
   readonly #opened = signal()
@@ -57,11 +62,11 @@ export class FormBody {
   #found: Buffer[] = []
   #tailBytes = 0
 
-  private constructor(exchange: Exchange, contentType: string, contentLength: number) {
+  private constructor(Busboy: typeof ParserClass, exchange: Exchange, contentType: string, contentLength: number) {
     this.remainingBytes = contentLength
     this.#boundary = boundaryOf(contentType)
     this.#lines = new HeadLines(this.#boundary)
-    this.#parser = this.#openParser(contentType)
+    this.#parser = this.#openParser(Busboy, contentType)
     const isSmall = contentLength <= limits.formFieldsBytesMax + limits.formFileBytesHeld
     const heldBytes = isSmall ? contentLength : limits.uploadBytesHeld
     this.#wire = exchange.body.drain((chunk) => this.#take(chunk), heldBytes).then(() => this.#end())
@@ -75,7 +80,8 @@ export class FormBody {
   static async open(exchange: Exchange, head: RequestHead): Promise<FormBody> {
     // S3 checks the length first, as for any object.
     if (head.contentLength === undefined) throw new S3Error('MissingContentLength')
-    const form = new FormBody(exchange, headerValue(head, 'content-type') ?? '', head.contentLength)
+    const { Busboy } = await import('@fastify/busboy')
+    const form = new FormBody(Busboy, exchange, headerValue(head, 'content-type') ?? '', head.contentLength)
     await form.#opened.promise
     return form
   }
@@ -100,8 +106,8 @@ export class FormBody {
     await this.#wire.catch(() => {})
   }
 
-  #openParser(contentType: string): InstanceType<typeof Busboy> {
-    const parser = openParser(contentType)
+  #openParser(Busboy: typeof ParserClass, contentType: string): Parser {
+    const parser = openParser(Busboy, contentType)
     parser.on('field', (name: unknown, value: unknown) => this.#addField(name, value))
     parser.on('file', (_name, stream, filename) => {
       this.filename = typeof filename === 'string' ? filename : ''
@@ -229,7 +235,7 @@ class HeadLines {
   }
 }
 
-function openParser(contentType: string): InstanceType<typeof Busboy> {
+function openParser(Busboy: typeof ParserClass, contentType: string): Parser {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },

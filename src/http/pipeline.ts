@@ -1,4 +1,5 @@
 /** The steps of a request: verify, address, route, decode, run, encode, decorate. An error that any step throws becomes the answer. */
+import type { AuditLog } from '../audit/audit-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { nobody } from '../auth/principal.ts'
 import { type SignedRequest, type Verified, verify, withoutSignature } from '../auth/verify.ts'
@@ -21,13 +22,13 @@ import {
   readVendorHeaders,
 } from './address.ts'
 import { admits, notAForm, type Proof, proofOf, refusalOfUnsigned } from './admission.ts'
+import { AuditedChanges, isConfiguring } from './audited-changes.ts'
 import { answerPreflight, readCrossOrigin } from './cross-origin.ts'
 import type { Input } from './decode.ts'
 import { singleValue, type VendorValues } from './dialect.ts'
 import { compileEndpoint, type Endpoint, parametersOf, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import { claimedKey, fail, note } from './failure.ts'
-import { faultElement, faultOf } from './fault.ts'
+import { claimedKey, fail } from './failure.ts'
 import { dialectOfForm, readForm } from './form.ts'
 import { FormBody } from './form-body.ts'
 import { openFormFile } from './form-file.ts'
@@ -37,7 +38,7 @@ import { PublicEndpoints } from './public-endpoints.ts'
 import { conditionValue } from './request-conditions.ts'
 import { type RequestHead, readHead, signedParts } from './request-head.ts'
 import { compileRoutes, type Router } from './route.ts'
-import { SlowAnswer } from './slow-answer.ts'
+import { answerSlowly } from './slow-answer.ts'
 import { StsRequests } from './sts-requests.ts'
 import { answerWebsite, compileSites } from './website.ts'
 
@@ -55,6 +56,8 @@ export interface PipelineOptions {
   region: string
   /** Origins whose pages may use buckets without a CORS configuration. */
   corsAllowOrigin: readonly string[]
+  /** Origins of the console's pages. Absent: there is no console. */
+  consoleOrigins?: (() => readonly string[]) | undefined
   /** Addresses and ranges of proxies whose forwarding headers are trusted. Absent: none. */
   trustedProxies?: readonly string[] | undefined
   /** URLs under which clients reach the server through proxies. Absent: the URL that each request names. */
@@ -63,6 +66,8 @@ export interface PipelineOptions {
   websiteDomains?: readonly string[] | undefined
   /** Absent: accounts block nothing. */
   accountBlocks?: AccountBlocks | undefined
+  /** Absent: changes are not written down. */
+  audit?: AuditLog | undefined
   clock: Clock
   /** Answers the health checks. */
   ready(what: Readiness): boolean
@@ -95,18 +100,20 @@ export class Pipeline {
   readonly #version2: Version2Rules
   readonly #corsRules: CrossOrigin
   readonly #sts: StsRequests
+  readonly #changes: AuditedChanges
 
   /** `scheme`: the scheme of this port, which a trusted proxy can override. Throws when two operations claim the same requests. */
   constructor(options: PipelineOptions, scheme: 'http' | 'https') {
     const { operations, backend, domains, corsAllowOrigin, sigv2 } = options
     this.#options = options
+    this.#changes = new AuditedChanges(options)
     this.#isSecure = scheme === 'https'
     this.#route = compileRoutes(operations.map(compileEndpoint), ({ operation }) => operation)
     this.#bucketOfHost = compileHosts(domains)
     this.#siteOfHost = compileSites(options.websiteDomains ?? [])
     this.#forwarded = compileForwarded(options.trustedProxies ?? [])
     this.#publicEndpoints = new PublicEndpoints(options.publicEndpoints ?? [], this.#bucketOfHost)
-    this.#corsRules = new CrossOrigin(backend, corsAllowOrigin)
+    this.#corsRules = new CrossOrigin(backend, corsAllowOrigin, options.consoleOrigins)
     this.#version2 = { taken: sigv2, bucketOfHost: this.#bucketOfHost, parameters: parametersOf(operations) }
     this.#sts = new StsRequests(options, this.#bucketOfHost, this.#version2, {
       signedParts: (exchange, head) => this.#signedParts(exchange, head),
@@ -143,6 +150,7 @@ export class Pipeline {
   /** The Host that a trusted proxy reports replaces the proxy's own. */
   #readHead(exchange: Exchange): RequestHead {
     const head = readHead(exchange.request)
+    exchange.isNamedBy(head)
     exchange.forwarded = this.#forwarded?.(exchange.request.socket.remoteAddress, head)
     const host = exchange.forwarded?.host
     return host === undefined ? head : { ...head, host }
@@ -178,7 +186,10 @@ export class Pipeline {
         input.body = body instanceof Promise ? await body : body
       }
       if (operation.slow) return await answerSlowly(exchange, head, endpoint, { request, input })
-      answer = await run(operation, request, input)
+      const change = (): Promise<Answer> => run(operation, request, input)
+      answer = isConfiguring(operation)
+        ? await this.#changes.make(exchange, request, operation, change)
+        : await change()
     } catch (error) {
       input.versionId ??= parsed.query.find(({ name }) => name === 'versionId')?.value
       answer = await noteAdmission(exchange, () => runAfter(error, operation, request, input))
@@ -319,26 +330,4 @@ function decodeFields(
   { query, vendorValues }: Parsed,
 ): Input {
   return operation.implemented ? fields(head, query, vendorValues, exchange) : {}
-}
-
-async function answerSlowly(
-  exchange: Exchange,
-  head: RequestHead,
-  endpoint: Endpoint,
-  { request, input }: { request: OperationRequest; input: Input },
-): Promise<void> {
-  const slow = new SlowAnswer(exchange, head)
-  try {
-    const answer = await run(endpoint.operation, request, input)
-    const { document } = endpoint.encoders[exchange.dialect.name]
-    if (!slow.begun) return await send(exchange, head, endpoint, answer)
-    slow.finish(document === undefined ? Buffer.alloc(0) : document.element(answer.body))
-  } catch (error) {
-    if (!slow.begun) throw error
-    const fault = faultOf(error)
-    note(exchange, error, fault)
-    slow.finish(Buffer.from(faultElement(fault, exchange)))
-  } finally {
-    slow.stop()
-  }
 }

@@ -22,6 +22,9 @@ export interface RequestHead {
   /** Transfer-Encoding: chunked. */
   readonly chunked: boolean
   readonly dialect: Dialect
+  /** As sent: not checked. */
+  readonly requestId: string | undefined
+  readonly traceParent: string | undefined
 }
 
 const badRequest = (message: string): S3Error => new S3Error('BadRequest', { message })
@@ -34,6 +37,8 @@ export function readHead(request: IncomingMessage): RequestHead {
   let contentLength: string | undefined
   let transferEncoding: string | undefined
   let authorization: string | undefined
+  let requestId: string | undefined
+  let traceParent: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = known(rawHeaders[i]).toLowerCase()
     const value = known(rawHeaders[i + 1])
@@ -41,6 +46,8 @@ export function readHead(request: IncomingMessage): RequestHead {
     if (name === 'host') host = once(name, host, value)
     else if (name === 'content-length') contentLength = once(name, contentLength, value)
     else if (name === 'authorization') authorization = value
+    else if (name === 'x-request-id') requestId = value
+    else if (name === 'traceparent') traceParent = value
     else if (name === 'transfer-encoding') transferEncoding = once(name, transferEncoding, value)
   }
   if (host === undefined && request.httpVersion !== '1.0') throw badRequest('The Host header is missing.')
@@ -57,6 +64,8 @@ export function readHead(request: IncomingMessage): RequestHead {
     contentLength: contentLength === undefined ? undefined : parseLength(contentLength),
     chunked: transferEncoding !== undefined,
     dialect: dialectOfRequest(names, target.query, authorization),
+    requestId,
+    traceParent,
   }
 }
 

@@ -19,8 +19,14 @@ export interface RequestLog {
   durationMs: number
   /** The client's address, which a trusted proxy reports if there is one. */
   remote: string
+  /** Time until the head of the answer was handed to the connection. 0: it never was. */
+  firstByteMs: number
   /** Empty unless the signature was verified. */
   accessKeyId: string
+  /** The account of that key. */
+  account: string
+  /** The trace that the client said the request belongs to: 32 hex digits. */
+  traceId?: string
   /** The key that the request claims, when the signature was not made with it. */
   claimedAccessKeyId?: string
   /** Names of the headers or parameters that the request was refused for; never their values. */
@@ -33,7 +39,8 @@ export interface RequestLog {
   error?: unknown
 }
 
-export function logLine(exchange: Exchange, durationMs: number): RequestLog {
+/** Times are those of `performance.now`. */
+export function logLine(exchange: Exchange, startedMs: number, endedMs: number): RequestLog {
   const { request } = exchange
   const line: RequestLog = {
     requestId: exchange.requestId,
@@ -44,10 +51,13 @@ export function logLine(exchange: Exchange, durationMs: number): RequestLog {
     code: exchange.code,
     bytesIn: exchange.body.received,
     bytesOut: exchange.bytesOut,
-    durationMs,
+    durationMs: endedMs - startedMs,
     remote: exchange.clientAddress ?? '',
+    firstByteMs: exchange.headSentMs === 0 ? 0 : exchange.headSentMs - startedMs,
     accessKeyId: exchange.accessKeyId,
+    account: exchange.accountId,
   }
+  if (exchange.trace !== undefined) line.traceId = exchange.trace.traceId
   if (exchange.claimedAccessKeyId !== undefined) line.claimedAccessKeyId = exchange.claimedAccessKeyId
   if (exchange.refused !== undefined) line.refused = exchange.refused
   if (exchange.reason !== undefined) line.reason = exchange.reason

@@ -185,7 +185,7 @@ class Port {
     this.#underWay++
     void this.#answer(exchange).then(() => {
       exchange.share.ended()
-      this.#options.log(logLine(exchange, performance.now() - startedMs))
+      this.#options.log(logLine(exchange, startedMs, performance.now()))
       if (--this.#underWay === 0) this.#idle?.()
     })
   }

@@ -1,11 +1,17 @@
 /** Keeps the connection alive during a long operation: sends status 200 and white space first, then the result or the error. */
+import type { OperationRequest } from '../operations/context.ts'
+import { run } from '../operations/run.ts'
 import { writeHead } from './answer.ts'
+import type { Input } from './decode.ts'
+import { type Endpoint, send } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
+import { note } from './failure.ts'
+import { faultElement, faultOf } from './fault.ts'
 import { afterwards, endAnswer } from './keep-alive.ts'
 import type { RequestHead } from './request-head.ts'
 import { xmlDeclaration } from './xml-write.ts'
 
-export class SlowAnswer {
+class SlowAnswer {
   #exchange: Exchange
   #head: RequestHead
   #timer: NodeJS.Timeout
@@ -43,5 +49,28 @@ export class SlowAnswer {
   #write(text: string): void {
     this.#exchange.bytesOut += text.length
     this.#exchange.response.write(text)
+  }
+}
+
+/** Runs an operation that may take long. Throws what it throws, as long as nothing was sent. */
+export async function answerSlowly(
+  exchange: Exchange,
+  head: RequestHead,
+  endpoint: Endpoint,
+  { request, input }: { request: OperationRequest; input: Input },
+): Promise<void> {
+  const slow = new SlowAnswer(exchange, head)
+  try {
+    const answer = await run(endpoint.operation, request, input)
+    const { document } = endpoint.encoders[exchange.dialect.name]
+    if (!slow.begun) return await send(exchange, head, endpoint, answer)
+    slow.finish(document === undefined ? Buffer.alloc(0) : document.element(answer.body))
+  } catch (error) {
+    if (!slow.begun) throw error
+    const fault = faultOf(error)
+    note(exchange, error, fault)
+    slow.finish(Buffer.from(faultElement(fault, exchange)))
+  } finally {
+    slow.stop()
   }
 }

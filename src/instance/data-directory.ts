@@ -43,6 +43,8 @@ const markerSchema = z.discriminatedUnion('layout', [
     metadata: z.literal('postgres'),
     /** The id of the metadata, once it is known. */
     metadataId: z.string().optional(),
+    /** The database that the metadata was moved to from here, for people. */
+    movedTo: z.string().optional(),
   }),
 ])
 type Marker = z.infer<typeof markerSchema>
@@ -54,18 +56,25 @@ type Marker = z.infer<typeof markerSchema>
 export async function prepareDataDirectory(path: string, { create }: { create: boolean }): Promise<DataDirectory> {
   const marker = await readMarker(path)
   if (marker?.layout === hostLayout) {
+    const where = marker.movedTo === undefined ? 'PostgreSQL' : `PostgreSQL, at ${marker.movedTo}`
     throw new DataDirectoryRefused(
       path,
-      'belongs to a server whose metadata is in PostgreSQL. Set metadata.url in the configuration file, or HOLDFAST_METADATA_URL; or run holdfast migrate to bring the metadata back',
+      `belongs to a server whose metadata is in ${where}. Set metadata.url in the configuration file, or HOLDFAST_METADATA_URL; or run holdfast migrate to bring the metadata back`,
     )
   }
   if (marker === undefined) {
     if (!create) throw new DataDirectoryRefused(path, 'is none yet: no server has started on it')
     await makeMarked(path, { layout: ownLayout })
   }
-  const directory = { ...hostDirectory(path), meta: join(path, 'meta'), store: join(path, 'store') }
+  const directory = ownDirectory(path)
   await makeDirectories(directory.meta, privateMode)
   return directory
+}
+
+/** Where the metadata of a data directory is. `undefined`: the directory is none yet. Throws `DataDirectoryRefused`. */
+export async function placeOfMetadata(path: string): Promise<'own' | 'database' | undefined> {
+  const marker = await readMarker(path)
+  return marker === undefined ? undefined : marker.layout === ownLayout ? 'own' : 'database'
 }
 
 /**
@@ -90,15 +99,22 @@ export async function metadataIdOf(path: string): Promise<string | undefined> {
   return marker?.layout === hostLayout ? marker.metadataId : undefined
 }
 
-/** Marks the directory of a server whose metadata is in PostgreSQL under this id. `undefined`: the metadata is in the directory again. */
-export async function markMetadata(path: string, metadataId: string | undefined): Promise<void> {
-  await writeMarker(
-    path,
-    metadataId === undefined ? { layout: ownLayout } : { layout: hostLayout, metadata: 'postgres', metadataId },
-  )
+/** Marks the directory of a server whose metadata is in PostgreSQL under this id. `movedTo`: it was moved there from here, to this database. */
+export function markMetadata(path: string, metadataId: string, movedTo?: string): Promise<void> {
+  return writeMarker(path, { layout: hostLayout, metadata: 'postgres', metadataId, movedTo })
 }
 
-/** The paths in a directory. Checks and creates nothing. */
+/** The metadata is in the directory again. */
+export function markOwnMetadata(path: string): Promise<void> {
+  return writeMarker(path, { layout: ownLayout })
+}
+
+/** The paths in a directory that keeps metadata and objects. Checks and creates nothing. */
+export function ownDirectory(path: string): DataDirectory {
+  return { ...hostDirectory(path), meta: join(path, 'meta'), store: join(path, 'store') }
+}
+
+/** The paths in any data directory. Checks and creates nothing. */
 export function hostDirectory(path: string): HostDirectory {
   return { path, credentials: join(path, 'credentials.json'), keyRing: join(path, 'keys') }
 }

@@ -1,6 +1,6 @@
 /** Remembers in the metadata which store the data directory has. A server must never mistake another store for it: all data there would look like garbage. */
 import { z } from 'zod'
-import type { Kv } from '../kv/kv.ts'
+import type { Key, Kv } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 const record = systemRecord('default-store', z.object({ storeId: z.string() }))
@@ -14,6 +14,11 @@ export async function knownDefaultStore(kv: Kv): Promise<string | undefined> {
 export function learnDefaultStore(kv: Kv, storeId: string): Promise<boolean> {
   const { key } = record
   return kv.commit({ checks: [{ key, absent: true }], puts: [{ key, value: record.seal({ storeId }) }] })
+}
+
+/** The entry that records the store, or its absence. */
+export function sealedDefaultStore(storeId: string | undefined): { key: Key; value: Buffer | undefined } {
+  return { key: record.key, value: storeId === undefined ? undefined : record.seal({ storeId }) }
 }
 
 /** Records another store in place of the known one. */

@@ -43,9 +43,9 @@ const ownerSchema = z.object({
 type Owner = z.infer<typeof ownerSchema>
 
 const ownerRecord = systemRecord('instance', ownerSchema)
-export const instanceKey: Key = ownerRecord.key
 /** A process writes this record while it waits for an owner to yield. */
 const wantedRecord = systemRecord('instance-wanted', z.object({ pid: z.number(), host: z.string() }))
+export const instanceKeys: readonly Key[] = [ownerRecord.key, wantedRecord.key]
 const pollMs = 20
 const proofName = (instanceId: string): string => `instance-${instanceId}`
 
@@ -99,8 +99,13 @@ export async function joinInstance(kv: Kv, directory: string, id: string): Promi
 
 /** Whether an instance owns the data directory. The answer may be outdated when it arrives. */
 export async function isOwned(kv: Kv): Promise<boolean> {
+  return (await livingOwner(kv)) !== undefined
+}
+
+/** The owner of the data directory, if a process of it lives. */
+export async function livingOwner(kv: Kv): Promise<Pick<Owner, 'pid' | 'host' | 'startedMs' | 'givesWay'> | undefined> {
   const owner = (await readRecord(kv, ownerRecord))?.value
-  return owner !== undefined && (await livingProcesses(kv, owner)).length > 0
+  return owner !== undefined && (await livingProcesses(kv, owner)).length > 0 ? owner : undefined
 }
 
 /**

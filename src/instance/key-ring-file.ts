@@ -249,6 +249,15 @@ async function restoreRing(file: string | undefined, before: KeyRing | undefined
   else await writeRing(file, before)
 }
 
+/** The keys in the file or variable now: none, if it can't be read. */
+export function keysAt(file: string, { keyRing: given }: Pick<KeyRingSources, 'keyRing'>): readonly KeyId[] {
+  try {
+    return idsOf((given === undefined ? readRing(file) : parseRing(given, 'HOLDFAST_KEY_RING'))?.keys ?? [])
+  } catch {
+    return []
+  }
+}
+
 /** Whether the metadata lists any keys: a start has made or taken over a ring. */
 export async function remembersKeys(kv: Kv): Promise<boolean> {
   return (await rememberedKeys(kv)).length > 0

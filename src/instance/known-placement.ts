@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type LocationPolicy, ownLocation } from '../blobs/location-policy.ts'
 import type { LocationSettings, Placement } from '../config/locations.ts'
-import type { Check, Kv, Version } from '../kv/kv.ts'
+import type { Check, Kv, Put, Version } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
@@ -76,6 +76,11 @@ export function savePlacement(
   const { key } = placementRecord
   const check = version === undefined ? ({ key, absent: true } as const) : { key, version }
   return kv.commit({ checks: [check, ...checks], puts: [{ key, value: placementRecord.seal(placement) }] })
+}
+
+/** The entry that records the placement. */
+export function sealedPlacement(placement: KnownPlacement): Put {
+  return { key: placementRecord.key, value: placementRecord.seal(placement) }
 }
 
 /** Changes the placement as it is at the moment of the commit. `change` may throw. */

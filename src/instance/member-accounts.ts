@@ -3,11 +3,12 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { type KeyRing, storeKeyName } from '../encryption/key-ring.ts'
 import type { Kv } from '../kv/kv.ts'
-import { rangeOf, unpackKey } from '../kv/ordered-key.ts'
+import { type KeyRange, rangeOf, unpackKey } from '../kv/ordered-key.ts'
 import { membersMax } from './placement-offers.ts'
 import { type SystemRecord, systemRecord } from './sealed-record.ts'
 
 const kind = 'member-accounts'
+export const memberAccounts: KeyRange = rangeOf('s', kind)
 const schema = z.object({
   /** For people, as in `PlacementOffer`. */
   host: z.string(),
@@ -40,7 +41,7 @@ export async function announceAccounts(
 ): Promise<string[]> {
   const own = recordOf(member)
   const value = { host, address, ...fingerprintOf(accounts, ring) }
-  const found = await kv.range({ ...rangeOf('s', kind), limit: membersMax })
+  const found = await kv.range({ ...memberAccounts, limit: membersMax })
   const alive = await living()
   const others = found
     .map((entry) => ({ entry, id: unpackKey(entry.key, ['string', 'string', 'string'])[2] }))
@@ -49,12 +50,20 @@ export async function announceAccounts(
     puts: [{ key: own.key, value: own.seal(value) }],
     deletes: others.filter(({ id }) => !alive.has(id)).map(({ entry }) => entry.key),
   })
-  return others
-    .filter(({ id }) => alive.has(id))
-    .map(({ id, entry }) => recordOf(id).open(entry.value))
-    .filter((other) => other.key === value.key && other.print !== value.print)
-    .filter((other) => other.host !== host || other.address !== address)
-    .map((other) => `${other.host} (${other.address})`)
+  return (
+    others
+      .filter(({ id }) => alive.has(id))
+      .map(({ id, entry }) => recordOf(id).open(entry.value))
+      .filter((other) => other.key === value.key && other.print !== value.print)
+      // What ran at the same address before, this process has replaced. Without a fixed port, an address says nothing.
+      .filter((other) => other.host !== host || other.address !== address || address.endsWith(':0'))
+      .map((other) => `${other.host} (${other.address})`)
+  )
+}
+
+/** A warning for the operator. `others`: what `announceAccounts` found. */
+export function differingAccounts(others: readonly string[]): string {
+  return `the accounts of this configuration differ from those of ${others.join(', ')}: a client's key may work at one server and not at another. Give all servers the same accounts, or make them with holdfast accounts`
 }
 
 function fingerprintOf(accounts: readonly AnnouncedAccount[], ring: Pick<KeyRing, 'newest'>) {

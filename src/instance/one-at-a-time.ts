@@ -1,10 +1,11 @@
 /** Lets one member at a time settle what the first start on shared metadata makes: keys and stores. Two at once would each make their own. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Kv } from '../kv/kv.ts'
+import type { Key, Kv } from '../kv/kv.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
 const record = systemRecord('settling', z.object({ member: z.string() }))
+export const settlingKey: Key = record.key
 const pollMs = 100
 
 export interface SettlingMember {

@@ -1,12 +1,16 @@
 /**
- * What each member that serves can use, where several share the metadata: the stores that it has configured, and whether it could open them; its locations.
+ * What each member that serves can use, where several share the metadata: the stores that it has configured, and whether it could open them; its locations; its keys.
  * A proposal to change the placement is judged by these offers.
  */
 import { z } from 'zod'
-import type { Check, Entry, Kv, Version } from '../kv/kv.ts'
-import { rangeOf, unpackKey } from '../kv/ordered-key.ts'
+import type { Check, Entry, Key, Kv, Version } from '../kv/kv.ts'
+import { type KeyRange, rangeOf, unpackKey } from '../kv/ordered-key.ts'
 import { type KnownPlacement, policySchema, readKnownPlacement } from './known-placement.ts'
 import { type SystemRecord, systemRecord } from './sealed-record.ts'
+
+/** Tells a key without revealing it. */
+const keyId = z.object({ name: z.string(), id: z.string() })
+export type OfferedKey = z.infer<typeof keyId>
 
 const offer = z.object({
   /** For people: the member's host, and where its clients reach it. */
@@ -17,6 +21,8 @@ const offer = z.object({
   locations: z.record(z.string(), policySchema),
   /** Absent: its configuration names none. */
   defaultLocation: z.string().optional(),
+  /** The keys in its ring's file or variable now. Absent: an older version, which did not tell. */
+  keys: z.array(keyId).readonly().optional(),
 })
 export type PlacementOffer = z.infer<typeof offer>
 
@@ -26,12 +32,13 @@ export interface MemberOffer extends PlacementOffer {
 }
 
 const kind = 'member-placement'
-const offers = rangeOf('s', kind)
+export const placementOffers: KeyRange = rangeOf('s', kind)
 const offerOf = (member: string): SystemRecord<PlacementOffer> => systemRecord([kind, member], offer)
 const idOf = ({ key }: Entry): string => unpackKey(key, ['string', 'string', 'string'])[2]
 
 /** Written with every offer: a proposal that checks its version was judged by all offers. */
 const changes = systemRecord('placement-offers', z.object({}))
+export const offersKey: Key = changes.key
 
 /** The most members that have records of their own. */
 export const membersMax = 10_000
@@ -49,7 +56,7 @@ export interface Offers {
 export async function readOffers(kv: Kv): Promise<Offers> {
   const { key } = changes
   // The placement comes last: when it is changed after the offers were read, the check of `unchanged` or of its version fails.
-  const { entries, found } = await kv.view([key], [{ ...offers, limit: membersMax }], (entry) => {
+  const { entries, found } = await kv.view([key], [{ ...placementOffers, limit: membersMax }], (entry) => {
     const id = idOf(entry)
     return { ...offerOf(id).open(Buffer.from(entry.value)), id }
   })

@@ -1,11 +1,44 @@
-/** Marks metadata that a command is filling, so that no server starts on a part of it. */
+/** Marks metadata on which no server may start: a command is filling it, or it is being moved to another engine, or was moved there (ADR 0045). */
 import { z } from 'zod'
-import type { Key, Kv } from '../kv/kv.ts'
+import type { Key, Kv, Version } from '../kv/kv.ts'
 import { DataDirectoryRefused } from './data-directory.ts'
 import { readRecord, systemRecord } from './sealed-record.ts'
 
-const record = systemRecord('unfinished', z.object({ command: z.string() }))
+const moveSchema = z.object({
+  /** Names the move. The same on both sides. */
+  id: z.string(),
+  side: z.enum(['source', 'target']),
+  /** On the source: the target has everything, and the source is never served again. */
+  isOver: z.boolean().optional(),
+  /** The id of the metadata that moves. */
+  metadataId: z.string(),
+  /** Where the other side is, for people. */
+  other: z.string(),
+  /** The process that moves it, among the members of the database. */
+  member: z.string().optional(),
+  /** The store of the data directory, under this name, keeps objects. */
+  local: z.string().optional(),
+})
+export type MoveMark = z.infer<typeof moveSchema>
+
+const markSchema = z.object({
+  command: z.string(),
+  /** The member that fills shared metadata. */
+  member: z.string().optional(),
+  /** Of shared metadata: nobody else used it and it was empty, so what it holds now is a part of what the command wrote, and may be removed. */
+  begun: z.boolean().optional(),
+  /** Absent: a command fills it. */
+  move: moveSchema.optional(),
+})
+export type Mark = z.infer<typeof markSchema>
+
+const record = systemRecord('unfinished', markSchema)
 export const unfinishedKey: Key = record.key
+
+/** `undefined`: the metadata is complete, or empty. */
+export function readMark(kv: Kv): Promise<{ value: Mark; version: Version } | undefined> {
+  return readRecord(kv, record)
+}
 
 export async function markUnfinished(kv: Kv, command: string): Promise<void> {
   await kv.commit({ puts: [{ key: record.key, value: record.seal({ command }) }] })
@@ -16,14 +49,26 @@ export async function markFinished(kv: Kv): Promise<void> {
   await kv.commit({ deletes: [record.key] })
 }
 
-/** The command that began and did not finish. */
-export async function unfinishedCommand(kv: Kv): Promise<string | undefined> {
-  return (await readRecord(kv, record))?.value.command
+/** Replaces the mark that was read by another, or by none. Resolves with false when the mark has changed meanwhile. */
+export function replaceMark(kv: Kv, version: Version | undefined, next: Mark | undefined): Promise<boolean> {
+  const { key } = record
+  return kv.commit({
+    checks: [version === undefined ? { key, absent: true } : { key, version }],
+    ...(next === undefined ? { deletes: [key] } : { puts: [{ key, value: record.seal(next) }] }),
+  })
 }
 
-/** Throws `DataDirectoryRefused` when a command that filled the metadata did not finish. */
+/** Why no server may start on metadata with this mark, to follow its name. Pure. */
+export function whyUnusable({ command, move }: Mark): string {
+  if (move === undefined || move.side === 'target') {
+    return `is incomplete: holdfast ${command} did not finish. Run it again`
+  }
+  if (move.isOver === true) return `was moved to ${move.other}, and is out of date here`
+  return `is being moved to ${move.other}: holdfast migrate did not finish. Run it again, or with --cancel to go on here`
+}
+
+/** Throws `DataDirectoryRefused` when the metadata in a data directory is marked. */
 export async function refuseUnfinished(kv: Kv, path: string): Promise<void> {
-  const command = await unfinishedCommand(kv)
-  if (command === undefined) return
-  throw new DataDirectoryRefused(path, `holds a part of its metadata: holdfast ${command} did not finish. Run it again`)
+  const found = await readMark(kv)
+  if (found !== undefined) throw new DataDirectoryRefused(path, `has metadata that ${whyUnusable(found.value)}`)
 }

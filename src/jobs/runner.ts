@@ -13,6 +13,7 @@ import { keepLockClockAdvancing } from './keep-lock-clock.ts'
 import { maintainedBackend } from './maintained-backend.ts'
 import { moveQueued } from './queued-moves.ts'
 import { reclaimGarbage } from './reclaim.ts'
+import { reclaimTask } from './reclaim-task.ts'
 import { releaseOrphans } from './release-orphans.ts'
 import type { RepairReport } from './repair.ts'
 import { SelfCheck } from './self-check.ts'
@@ -80,7 +81,6 @@ export function startJobs(given: JobsOptions): Jobs {
   let last: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let stopped = false
-  const tasks = startTasks({ ...options, kinds: options.tasks ?? [] })
   const repair = new BackgroundRepair({
     ...options,
     bytesPerSecond: options.repairBytesPerSecond,
@@ -92,14 +92,14 @@ export function startJobs(given: JobsOptions): Jobs {
   const selfCheck = new SelfCheck({ ...options, monotonicMs })
   const lockClock = options.isLockClockFollowed === true ? keepLockClockAdvancing(options) : undefined
 
-  const run = (repairPatienceMs?: number): Promise<JobsReport> => {
+  const run = (repairPatienceMs?: number, graceMs = options.graceMs): Promise<JobsReport> => {
     const done = last.then(async () => {
       await selfCheck.runIfDue()
       const metadataDamage = await options.backend.kv.integrity.damage()
       // The engine refuses writes to damaged metadata.
       if (metadataDamage !== undefined) return { ...nothingDone, metadataDamage }
       await advanceLockClock(options.backend)
-      return runJobs(options, selfCheck, () => repair.run(repairPatienceMs))
+      return runJobs({ ...options, graceMs }, selfCheck, () => repair.run(repairPatienceMs))
     })
     last = done.catch(() => {})
     return done
@@ -116,6 +116,11 @@ export function startJobs(given: JobsOptions): Jobs {
     timer.unref()
   }
   schedule()
+  const reclaim = reclaimTask(options, async ({ graceMs }) => {
+    const { metadataDamage, ...counts } = await run(undefined, graceMs)
+    return { metadataDamage, counts, blobsRemoved: counts.blobsRemoved }
+  })
+  const tasks = startTasks({ ...options, kinds: options.tasks === undefined ? [] : [...options.tasks, reclaim] })
   return {
     runOnce: () => run(),
     stop: async () => {

@@ -146,6 +146,15 @@ export interface View<T> {
   found: T[][]
 }
 
+/** At this moment, of this process. */
+export interface KvConnections {
+  open: number
+  idle: number
+  /** Calls that wait for a connection. */
+  waiting: number
+  most: number
+}
+
 export interface Kv {
   readonly integrity: Integrity
   /** The entries of `keys`, in their order, from one consistent snapshot; `undefined` where a key does not exist. One round trip. */
@@ -173,6 +182,8 @@ export interface Kv {
    * after the call began. Rejects with `KvUnavailable`.
    */
   now(): Promise<number>
+  /** The engine's connections to its server. Absent: it has none. */
+  connections?(): KvConnections
   /** Contains everything that was committed before the call. Close it before the engine. */
   snapshot(): Promise<Snapshot>
   /** Waits for commits under way, then closes files and connections. */

@@ -1,11 +1,13 @@
 /** Metadata in PostgreSQL, which any number of processes on any hosts can share. A commit resolves when it is as durable as the server is configured to make it. Knows nothing of what is stored. */
 import { assertCommit } from './bounds.ts'
-import type { Commit, Entry, Integrity, Key, Kv, RangeQuery, Snapshot, View } from './kv.ts'
+import type { Commit, Entry, Integrity, Key, Kv, KvConnections, RangeQuery, Snapshot, View } from './kv.ts'
 import { PostgresIntegrity } from './postgres/integrity.ts'
 import { Primary } from './postgres/primary.ts'
 import { Reader, rangeInSession } from './postgres/reader.ts'
+import { purgeWriters } from './postgres/registered-writer.ts'
 import { openSchema } from './postgres/schema.ts'
 import { serversOf } from './postgres/servers.ts'
+import { ConfigurationRefused } from './postgres/session-rules.ts'
 import { Sessions } from './postgres/sessions.ts'
 import { Writer } from './postgres/writer.ts'
 
@@ -18,9 +20,13 @@ export interface PostgresOptions {
   isWhole?(key: Key, value: Buffer): boolean
   /** Called with one line about what an operator should change. */
   warn?(message: string): void
+  /** Called once, when nobody can tell any more what became of a commit. Every call rejects from then on, and the process must end. */
+  onFatal?(error: Error): void
 }
 
 const defaultConnections = 10
+/** Some commit, some read, and one is for a snapshot. */
+const connectionsMin = 4
 const writersMax = 4
 
 /** Rejects with `KvUnavailable`, or with `ConfigurationRefused` for a server that would lose what it acknowledges. */
@@ -29,15 +35,20 @@ export async function openPostgres({
   connections = defaultConnections,
   isWhole,
   warn,
+  onFatal = () => {},
 }: PostgresOptions): Promise<Kv> {
+  if (connections < connectionsMin) {
+    throw new ConfigurationRefused(`${connections} connections are too few: ${connectionsMin} are the least`)
+  }
   const primary = new Primary(serversOf(url))
   const first = await primary.open(warn)
   try {
     await openSchema(first)
+    await purgeWriters(first)
   } finally {
     await first.close()
   }
-  return new PostgresKv(primary, connections, isWhole ?? (() => true))
+  return new PostgresKv(primary, connections, { isWhole: isWhole ?? (() => true), onFatal })
 }
 
 class PostgresKv implements Kv {
@@ -47,13 +58,22 @@ class PostgresKv implements Kv {
   readonly #reader: Reader
   readonly #writer: Writer
   #closing: Promise<void> | undefined
+  #failure: Error | undefined
 
-  constructor(primary: Primary, connections: number, isWhole: (key: Key, value: Buffer) => boolean) {
+  constructor(
+    primary: Primary,
+    connections: number,
+    { isWhole, onFatal }: Required<Pick<PostgresOptions, 'isWhole' | 'onFatal'>>,
+  ) {
     const writers = Math.min(writersMax, Math.floor(connections / 2))
     this.#primary = primary
     this.#sessions = new Sessions(primary, connections - writers - 1)
     this.#reader = new Reader(this.#sessions)
-    this.#writer = new Writer(primary, writers)
+    this.#writer = new Writer(primary, writers, (error) => {
+      if (this.#failure !== undefined) return
+      this.#failure = error
+      onFatal(error)
+    })
     this.integrity = new PostgresIntegrity(this.#sessions, isWhole)
   }
 
@@ -87,6 +107,10 @@ class PostgresKv implements Kv {
     return this.#reader.now()
   }
 
+  connections(): KvConnections {
+    return this.#sessions.state()
+  }
+
   /** Takes a connection of its own and runs in one transaction. */
   async snapshot(): Promise<Snapshot> {
     this.#assertOpen()
@@ -107,5 +131,6 @@ class PostgresKv implements Kv {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new Error('the metadata store is closed')
+    if (this.#failure !== undefined) throw this.#failure
   }
 }

@@ -1,4 +1,5 @@
 /** Shared metadata as one member may write it: each commit also checks that no other member has declared this one gone. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Check, Commit, Integrity, Kv } from '../kv/kv.ts'
 
 export interface Guard {
@@ -13,6 +14,7 @@ export interface Guard {
 /** Closing it closes nothing: the engine belongs to whoever opened it. */
 export class FencedKv implements Kv {
   readonly integrity: Integrity
+  readonly connections: Kv['connections']
   readonly #kv: Kv
   readonly #guard: Guard
 
@@ -20,10 +22,17 @@ export class FencedKv implements Kv {
     this.#kv = kv
     this.#guard = guard
     this.integrity = kv.integrity
+    this.connections = kv.connections?.bind(kv)
   }
 
   async commit(commit: Commit): Promise<boolean> {
-    this.#guard.assertMayWrite()
+    try {
+      this.#guard.assertMayWrite()
+    } catch (error) {
+      // A caller that tries again at once would otherwise keep the process from everything else, and so from renewing its lease.
+      await nextTurn()
+      throw error
+    }
     if (await this.#kv.commit({ ...commit, checks: [...(commit.checks ?? []), ...this.#guard.checks] })) return true
     await this.#guard.assertHolds()
     return false

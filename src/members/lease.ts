@@ -1,5 +1,6 @@
 /** The lease of this process: until when it may write, by its own monotonic clock. The metadata says so by the database's clock. */
 import type { Clock } from '../clock.ts'
+import { S3Error } from '../errors.ts'
 import { type Check, type Kv, KvUnavailable } from '../kv/kv.ts'
 import type { LeaseTime } from '../lease-time.ts'
 import { fenceOf, leaseOf } from './member-records.ts'
@@ -14,12 +15,13 @@ export interface LeaseOptions {
   time: LeaseTime
 }
 
-/** Another member has declared this one gone. Nothing that this process wants to write is written any more. */
-export class MemberGone extends Error {
+/** Another member has declared this one gone. Nothing that this process wants to write is written any more; clients can ask another server. */
+export class MemberGone extends S3Error {
   constructor() {
-    super(
-      'another member of the shared metadata declared this process gone, because it had not renewed its lease in time; start it again',
-    )
+    super('ServiceUnavailable', {
+      message:
+        'another member of the shared metadata declared this process gone, because it had not renewed its lease in time; start it again',
+    })
     this.name = 'MemberGone'
   }
 }

@@ -1,7 +1,7 @@
 /** The records of members in the metadata: of each its fence and its lease, and one that names the maintainer (ADR 0043). */
 import { z } from 'zod'
-import { systemRecord } from '../instance/sealed-record.ts'
-import type { Entry, Key } from '../kv/kv.ts'
+import { readRecord, systemRecord } from '../instance/sealed-record.ts'
+import type { Entry, Key, Kv } from '../kv/kv.ts'
 import { type KeyRange, rangeOf, unpackKey } from '../kv/ordered-key.ts'
 import type { MemberId } from './membership.ts'
 
@@ -34,6 +34,14 @@ const postSchema = z.object({
 })
 
 export const postRecord = systemRecord('maintainer', postSchema)
+
+/** For metadata that came from elsewhere: its holder is no member here. The number stays, because numbers only rise. */
+export async function vacatePost(kv: Kv): Promise<void> {
+  const found = await readRecord(kv, postRecord)
+  if (found === undefined) return
+  const value = postRecord.seal({ number: found.value.number, member: null })
+  await kv.commit({ puts: [{ key: postRecord.key, value }] })
+}
 
 /** Below one element, so that one range reads all members. */
 export const members: KeyRange = rangeOf('s', 'member')

@@ -18,7 +18,7 @@ import { S3Error } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { descriptionBytes } from '../records/description-bytes.ts'
 import type { BlobDescription, Digested } from '../records/descriptions.ts'
-import { StoreFull, StoreOut, StoreReadOnly } from '../stores/shard-store.ts'
+import { StoreFull, StoreOut, StoreReadOnly, StoreUnreachable } from '../stores/shard-store.ts'
 import type { WorkOrder } from '../threads/byte-work.ts'
 import { checkedSource, type WorkedSource, workedSource } from '../threads/worked-source.ts'
 
@@ -141,7 +141,8 @@ function defaultDemand({ defaultChecksum: algorithm }: Backend): ChecksumDemand 
 /** The message for a client when the storage refuses its data; `undefined` for any other error. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof StoreFull) return 'The storage has no room left for new data. Deleting still works.'
-  if (error instanceof StoreReadOnly || error instanceof StoreOut) return 'The storage takes no new data now.'
+  if (error instanceof StoreReadOnly || error instanceof StoreOut || error instanceof StoreUnreachable)
+    return 'The storage takes no new data now.'
   return undefined
 }
 

@@ -1,23 +1,34 @@
 /** The admin port of a server: a listener of its own, in the process that owns the data. */
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { faultsInJson } from '../admin/answer.ts'
-import { explainAccess } from '../admin/explanation.ts'
-import type { ServerInfo } from '../admin/operation.ts'
-import { type AdminChange, AdminPipeline } from '../admin/pipeline.ts'
+import { compileAdminHosts } from '../admin/hosts.ts'
+import { AdminPipeline } from '../admin/pipeline.ts'
 import type { AdminReadiness } from '../admin/probe.ts'
+import type { ServerInfo } from '../admin/services.ts'
 import { adminOperations } from '../admin/table.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
 import type { LocationState } from '../blobs/blobs.ts'
 import { systemClock } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import { rootAccount } from '../config/accounts.ts'
 import type { ListenAddress } from '../config/kinds.ts'
+import type { Placement } from '../config/locations.ts'
+import type { ShownSetting } from '../config/shown-settings.ts'
 import { createPort } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
+import { BucketUsages } from '../jobs/bucket-usage.ts'
 import { limits } from '../limits.ts'
+import { LogIns } from '../logins/log-ins.ts'
+import { openProcessLoad, type ProcessLoad } from '../metrics/process-load.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { openAccountBlocks } from './account-blocks.ts'
-import { isReady, ListenFailed, logRequests, urlOf } from './endpoint.ts'
+import { openMetrics } from './admin/metrics.ts'
+import type { S3Processes } from './admin/s3-processes.ts'
+import { adminServices } from './admin/services.ts'
+import { isReady, logRequests } from './endpoint.ts'
+import { ListenFailed, urlOf } from './listen-address.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
 
 export interface AdminEndpointOptions {
@@ -30,6 +41,20 @@ export interface AdminEndpointOptions {
   region: string
   /** Absent: plain HTTP. */
   keyPair: KeyPair | undefined
+  /** URLs under which browsers reach this port, and the S3 port, in addition to addresses. */
+  adminPublicEndpoints: readonly string[]
+  /** The bearer token of scrapes from other machines. Absent: only this machine may scrape. */
+  adminMetricsToken: string | undefined
+  publicEndpoints: readonly string[]
+  trustedProxies: readonly string[]
+  placement: Placement
+  /** The data directory. Absent: everything is in memory. */
+  dataPath: string | undefined
+  /** See `AdminServicesOptions`. */
+  member: string | undefined
+  settings(): ShownSetting[]
+  processes: S3Processes
+  audit: AuditLog
   /** See `OpenData`. */
   metadataAnswers(): boolean
   /** The server's state. `undefined`: it does not serve S3 yet, or no longer. */
@@ -55,33 +80,77 @@ const bounds = {
 
 /** Throws `ListenFailed`. */
 export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<AdminEndpoint> {
-  const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
-  const { credentials, verbs } = identities
-  const accountBlocks = openAccountBlocks(identities, options)
-  const { sessions } = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: systemClock })
-  const secure = keyPair !== undefined
-  const pipeline = new AdminPipeline({
-    operations: adminOperations,
-    identities: verbs,
-    info: () => ({ version: '', workers: 0, startedMs: 0, endpoint: '', ...serving(), region }),
-    explain: (question) => explainAccess({ backend, credentials, accountBlocks, region }, question),
-    credentials,
-    sessions,
-    mainAccount: rootAccount.id,
-    region,
-    secure,
-    clock: systemClock,
-    readiness: () => readinessOf(backend.blobs, serving() !== undefined && metadataAnswers()),
-    changed: (change: AdminChange) => log.info(change, 'changed through the admin port'),
-  })
+  const { listen, keyPair, log, backend } = options
+  const usages = new BucketUsages(backend)
+  const load = openProcessLoad()
+  const pipeline = openPipeline(options, usages, load)
   const logged = { clock: systemClock, log: logRequests(log), tls: keyPair, bounds, faults: faultsInJson }
   const port = createPort(logged, (exchange) => pipeline.answer(exchange))
+  const close = async (): Promise<void> => {
+    pipeline.close()
+    await port.close()
+    await usages.stop()
+    load.stop()
+  }
   try {
     const bound = await port.listen(listen.host, listen.port)
-    return { url: urlOf(listen.host, bound.port, { secure }), renewTls: port.renewTls, close: port.close }
+    return { url: urlOf(listen.host, bound.port, { secure: keyPair !== undefined }), renewTls: port.renewTls, close }
   } catch (error) {
     throw error instanceof Error ? new ListenFailed(listen, error) : error
   }
+}
+
+function openPipeline(
+  options: AdminEndpointOptions,
+  usages: BucketUsages,
+  load: { report(): ProcessLoad },
+): AdminPipeline {
+  const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
+  const { credentials } = identities
+  const accountBlocks = openAccountBlocks(identities, options)
+  const sts = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: backend.clock })
+  const secure = keyPair !== undefined
+  const info = (): ServerInfo => ({ version: '', workers: 0, startedMs: 0, endpoint: '', ...serving(), region })
+  const s3Endpoint = (adminOrigin: string): string => s3EndpointFor(adminOrigin, info().endpoint, options)
+  const metrics = openMetrics({
+    ...options,
+    usages,
+    load,
+    info: () => ({ ...info(), serving: serving() !== undefined }),
+  })
+  return new AdminPipeline({
+    ...adminServices({ ...options, accountBlocks, usages, info, s3Endpoint, metrics }),
+    metricsToken: options.adminMetricsToken,
+    operations: adminOperations,
+    credentials,
+    sessions: sts.sessions,
+    logIns: new LogIns({ kv: backend.kv, credentials, sts, oidc }),
+    hosts: compileAdminHosts({
+      endpoints: options.adminPublicEndpoints,
+      names: [hostname(), listen.host].filter((name) => name !== ''),
+      secure,
+    }),
+    mainAccount: rootAccount.id,
+    region,
+    clock: systemClock,
+    trustedProxies: options.trustedProxies,
+    readiness: () => readinessOf(backend.blobs, serving() !== undefined && metadataAnswers()),
+    audit: options.audit,
+    changed: (change) => log.info(change, 'changed through the admin port'),
+  })
+}
+
+/** A browser that reaches the admin port by a name of this machine reaches the S3 port by the same name. Pure. */
+function s3EndpointFor(
+  adminOrigin: string,
+  endpoint: string,
+  { publicEndpoints }: Pick<AdminEndpointOptions, 'publicEndpoints'>,
+): string {
+  const [configured] = publicEndpoints
+  if (configured !== undefined || !URL.canParse(endpoint)) return configured ?? endpoint
+  const url = new URL(endpoint)
+  url.hostname = new URL(adminOrigin).hostname
+  return url.origin
 }
 
 /** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */

@@ -1,20 +1,21 @@
-/** The S3 port over a store, and the errors of listening on its address. */
-
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+/** The S3 port over a store. */
 import type { Logger } from 'pino'
+import type { AuditLog } from '../audit/audit-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
 import { systemClock } from '../clock.ts'
 import type { Backend } from '../commits/backend.ts'
 import type { ListenAddress } from '../config/kinds.ts'
 import { type ClientSettings, descriptorsMax, portBounds } from '../http/port-bounds.ts'
+import type { LocalRequests } from '../http/request-feed.ts'
 import type { RequestLog } from '../http/request-log.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { KeyPair } from '../http/tls-front.ts'
+import type { Traffic } from '../http/traffic.ts'
 import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { operations } from '../operations/table.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import { ListenFailed, urlOf } from './listen-address.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
@@ -40,6 +41,15 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   /** Issuers of web identities. Absent: none. */
   oidc?: readonly OidcProvider[]
   log: Logger
+  audit?: AuditLog | undefined
+  /** See `AdminSettings`. */
+  slowRequestMs?: number | undefined
+  /** Sees every request that the port has served. Absent: nobody asks. */
+  requests?: LocalRequests | undefined
+  /** Counts them. Absent: nobody asks. */
+  traffic?: Traffic | undefined
+  /** Origins of the console's pages, which may use every bucket as far as their keys allow. Absent: there is no console. */
+  consoleOrigins?(): readonly string[]
 }
 
 export interface Endpoint {
@@ -50,20 +60,6 @@ export interface Endpoint {
   renewTls(pair: KeyPair): void
   /** Stops listening, and resolves when the requests under way are answered. */
   close(): Promise<void>
-}
-
-/** The address can't be listened on. The message says why. */
-export class ListenFailed extends Error {
-  constructor({ host, port }: ListenAddress, { code, message }: NodeJS.ErrnoException) {
-    const reasons: Record<string, string> = {
-      EADDRINUSE: 'another process listens there already',
-      EACCES: 'this user may not listen on that port',
-      EADDRNOTAVAIL: 'this machine does not have that address',
-      ENOTFOUND: 'that name has no address',
-    }
-    super(`cannot listen on ${bracketed(host)}:${port}: ${reasons[code ?? ''] ?? message}`)
-    this.name = 'ListenFailed'
-  }
 }
 
 /** The port serves connections after `listen`, or those given to `accept`. */
@@ -81,6 +77,7 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     domains,
     region,
     corsAllowOrigin,
+    consoleOrigins: options.consoleOrigins,
     trustedProxies,
     publicEndpoints,
     websiteDomains,
@@ -88,12 +85,13 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     tls: keyPair,
     allowCustomerKeysOverHttp,
     sigv2,
+    audit: options.audit,
     clock: systemClock,
     ready: (what) =>
       !closing &&
       metadataAnswers() &&
       (what === 'requests' || backend.blobs.locations.every((location) => isReady(location, what))),
-    log: logRequests(log),
+    log: seenAndLogged(options, logRequests(log, options.slowRequestMs)),
     bounds,
   })
   const close = (): Promise<void> => {
@@ -101,6 +99,17 @@ export function openS3Port(options: S3PortOptions): HttpServer {
     return server.close()
   }
   return { ...server, close }
+}
+
+function seenAndLogged(
+  { requests, traffic }: Pick<S3PortOptions, 'requests' | 'traffic'>,
+  log: (line: RequestLog) => void,
+): (line: RequestLog) => void {
+  return (line) => {
+    traffic?.count(line)
+    requests?.saw(line)
+    log(line)
+  }
 }
 
 /** Whether enough stores of a location are in use. Pure. */
@@ -131,35 +140,21 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
   }
 }
 
-/** Call before a first start creates anything, so that a failed start leaves nothing behind. Throws `ListenFailed`. */
-export async function refuseTakenAddress(address: ListenAddress): Promise<void> {
-  const server = createServer()
-  try {
-    server.listen(address)
-    await once(server, 'listening')
-  } catch (error) {
-    throw error instanceof Error ? new ListenFailed(address, error) : error
-  } finally {
-    server.close()
-  }
-}
-
-export function urlOf(host: string, port: number, { secure }: { secure: boolean }): string {
-  const isWildcard = ['', '0.0.0.0', '::'].includes(host)
-  return `${secure ? 'https' : 'http'}://${isWildcard ? '127.0.0.1' : bracketed(host)}:${port}`
-}
-
-const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
-
 /**
  * Decides which requests are logged, and at what level: the server's failures always, the rest (refusals under overload too) only when the log level
  * includes info. A vendor header without effect makes a line at debug level, to explain why a client's header did nothing.
  */
-export function logRequests(log: Logger): (line: RequestLog) => void {
-  const logsAll = log.isLevelEnabled('info')
-  const logsIgnored = log.isLevelEnabled('debug')
+export function logRequests(log: Logger, slowMs = Number.POSITIVE_INFINITY): (line: RequestLog) => void {
+  // The level can change at any time. Comparing texts is cheaper than asking pino twice.
+  let [level, logsAll, logsIgnored] = ['', false, false]
   return (request) => {
-    if (!logsAll && !logsIgnored && request.status !== 500 && request.error === undefined) return
+    if (log.level !== level) {
+      level = log.level
+      logsAll = log.isLevelEnabled('info')
+      logsIgnored = log.isLevelEnabled('debug')
+    }
+    const isSlow = request.firstByteMs >= slowMs
+    if (!logsAll && !logsIgnored && !isSlow && request.status !== 500 && request.error === undefined) return
     const { ignoredHeaders, ...line } = request
     if (ignoredHeaders !== undefined && logsIgnored) {
       const { requestId, operation } = line
@@ -169,6 +164,7 @@ export function logRequests(log: Logger): (line: RequestLog) => void {
       const { error, ...rest } = line
       log.error({ ...rest, err: error }, 'a request failed unexpectedly')
     } else if (line.status === 500) log.warn(line, 'a request failed')
+    else if (isSlow) log.warn(line, 'a slow request')
     else if (logsAll) log.info(line, 'request')
   }
 }

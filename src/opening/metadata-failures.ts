@@ -18,6 +18,14 @@ export class SharedMetadataRefused extends Error {
   }
 }
 
+/** The metadata can't be moved to another engine as things are. The message says why, and what to do about it. */
+export class MetadataMoveRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MetadataMoveRefused'
+  }
+}
+
 /** Why the database did not answer: each host of its URL can have a reason of its own. */
 export function unreachableReason(cause: unknown): string {
   if (cause instanceof KvUnavailable && cause.cause !== undefined) return unreachableReason(cause.cause)

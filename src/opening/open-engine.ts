@@ -13,6 +13,7 @@ export interface SharedEngineOptions extends SharedMetadata {
   /** How long to wait for a database that can't be reached. */
   patienceMs: number
   warn(message: string): void
+  onFatal(error: Error): void
 }
 
 /** Metadata in PostgreSQL. Throws `ConfigurationError` when a package is missing, `ConfigurationRefused`, and `MetadataUnreachable`. */

@@ -22,7 +22,8 @@ import { requirePackages, storeOpener, type Telling } from './open-stores.ts'
 import { PlacementFeed } from './placement-feed.ts'
 import { removedLocation, removedStore, unreadableLocation } from './placement-refusals.ts'
 import { bucketsIn, dataOn } from './placement-users.ts'
-import { openOffer, proposePlacement, type SharedPlacement } from './shared-placement.ts'
+import { openOffer, type ProposedPlacement, proposePlacement, type SharedPlacement } from './shared-placement.ts'
+import { waitingProposal } from './waiting-proposal.ts'
 
 export interface PlacementOptions extends Telling {
   configured: Placement
@@ -34,6 +35,8 @@ export interface PlacementOptions extends Telling {
   dryRun?: boolean | undefined
   /** Absent: no other server uses the metadata. */
   shared?: SharedPlacement | undefined
+  /** How often a change that waits for other members is proposed again. Absent: once a lease. */
+  proposeEveryMs?: number
 }
 
 export interface OpenPlacement {
@@ -50,32 +53,37 @@ export async function openPlacement(kv: Kv, options: PlacementOptions, opened: C
   const { configured, owner, adopt, dryRun = false, shared } = options
   await requirePackages(configured.stores)
   const offer = shared !== undefined && owner && adopt ? await openOffer(kv, configured, shared, opened) : undefined
-  const placement = await placementToUse(kv, options, offer !== undefined)
+  const proposed = await placementToUse(kv, options, offer !== undefined)
+  const { placement } = proposed
   const stores = await openStores(kv, placement, options, opened)
   const locations = locationsOver(placement, stores)
   if (owner && adopt) refuseUnreadable(placement, stores)
   const { defaultLocation = ownLocation } = placement
   const found = { locations, stores: [...stores.values()], defaultLocation }
   if (shared === undefined || dryRun) return found
-  const refresh = async (): Promise<void> => offer?.refresh(stores)
+  const proposeAgain = waitingProposal(kv, { ...options, shared }, proposed, options.proposeEveryMs)
+  const refresh = async (): Promise<void> => {
+    await offer?.refresh(stores)
+    await proposeAgain()
+  }
   await refresh()
   const feed = new PlacementFeed({ kv, stores, placement, refresh, ...shared })
   opened.add(feed.start())
   return { ...found, feed }
 }
 
-async function placementToUse(kv: Kv, options: PlacementOptions, proposes: boolean): Promise<KnownPlacement> {
+async function placementToUse(kv: Kv, options: PlacementOptions, proposes: boolean): Promise<ProposedPlacement> {
   const { configured, owner, adopt, dryRun = false, shared } = options
   if (shared !== undefined && proposes) return proposePlacement(kv, { ...options, shared })
   const { known, version } = await readKnownPlacement(kv)
   if (!adopt && !dryRun) refuseOtherConfiguration(known, configured, shared === undefined)
-  if (!adopt || !owner) return known
+  if (!adopt || !owner) return { placement: known, isWaiting: false }
   await refuseRemovals(kv, known, configured)
   const placement = await nextPlacement(known, options)
   if (JSON.stringify(placement) !== JSON.stringify(known) && !(await savePlacement(kv, placement, version))) {
     throw new Error('another process changed the metadata of an owned data directory')
   }
-  return placement
+  return { placement, isWaiting: false }
 }
 
 async function openStores(

@@ -5,6 +5,7 @@ import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { randomId, systemClock } from '../clock.ts'
 import { type ClosingStack, opening } from '../closing-stack.ts'
 import type { Placement, StoreSettings } from '../config/locations.ts'
+import type { SharedMetadata } from '../config/metadata-options.ts'
 import { failureText } from '../file-failure.ts'
 import { replaceDefaultStore } from '../instance/default-store.ts'
 import { rememberKeys } from '../instance/key-ring-file.ts'
@@ -17,11 +18,15 @@ import type { Kv } from '../kv/kv.ts'
 import { openLmdb } from '../kv/lmdb.ts'
 import type { BucketRecord } from '../records/bucket-record.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
-import { type FilledMetadata, fillMetadata } from './fill-metadata.ts'
+import { fillMetadata } from './fill-metadata.ts'
+import type { FilledMetadata } from './filling.ts'
 import { requirePackages, storeOpener } from './open-stores.ts'
+import { dataInDirectory } from './placement-refusals.ts'
 
 export interface RecoveryOptions {
   path: string
+  /** Absent: the metadata is in the data directory. */
+  metadata: SharedMetadata | undefined
   placement: Placement
   /** The owner of buckets whose owner can't be found. */
   owner: string
@@ -38,15 +43,15 @@ export interface RecoveredMetadata extends RecoverReport {
 }
 
 interface FoundStores {
-  default: ShardStore
+  /** That of the data directory. Absent: it has none, because the metadata is shared. */
+  default: ShardStore | undefined
   byName: ReadonlyMap<string, ShardStore>
   missing: { name: string; reason: string }[]
 }
 
-/** Throws `DataDirectoryRefused`, `InstanceInUse`, `PlacementRefused`. Nothing on the stores is changed. */
+/** Throws `DataDirectoryRefused`, `InstanceInUse`, `SharedMetadataRefused`, `PlacementRefused`. Nothing on the stores is changed. */
 export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMetadata> {
-  const { path, onFatal } = options
-  return fillMetadata({ path, command: 'recover', onFatal }, (metadata) =>
+  return fillMetadata({ ...options, command: 'recover' }, (metadata) =>
     opening(async (opened) => {
       const stores = await openStores(metadata, options, opened)
       const staging = await openStaging(metadata, options, opened)
@@ -55,7 +60,7 @@ export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMeta
       await opened.close()
       return {
         ...report,
-        storesRead: [ownLocation, ...stores.byName.keys()],
+        storesRead: [...(stores.default === undefined ? [] : [ownLocation]), ...stores.byName.keys()],
         storesMissing: stores.missing,
       }
     }),
@@ -63,14 +68,15 @@ export function recoverMetadata(options: RecoveryOptions): Promise<RecoveredMeta
 }
 
 async function rebuild(
-  { kv, isWanted }: FilledMetadata,
+  { kv, clock, isWanted }: FilledMetadata,
   stores: FoundStores,
   staging: Kv,
   { placement, owner, graceMs, advance }: RecoveryOptions,
   report: RecoverReport,
 ): Promise<void> {
+  const ownStores = stores.default === undefined ? [] : [stores.default]
   const locations: Location[] = [
-    { name: ownLocation, version: 1, scheme: 'replica', stores: [stores.default] },
+    ...ownStores.map((store): Location => ({ name: ownLocation, version: 1, scheme: 'replica', stores: [store] })),
     ...placement.locations.map(
       ({ name, policy }): Location => ({
         ...policy,
@@ -83,9 +89,9 @@ async function rebuild(
   const blobs = openBlobs(locations, { otherStores: [...stores.byName.values()] })
   const recovery: Recovery = {
     kv,
-    clock: systemClock,
+    clock,
     blobs,
-    stores: [stores.default, ...stores.byName.values()],
+    stores: [...ownStores, ...stores.byName.values()],
     staging: new Staging(staging),
     locations: blobs.locations.map(recoveryLocation),
     graceMs,
@@ -95,27 +101,27 @@ async function rebuild(
     advance,
   }
   const buckets = await recover(recovery, { isWanted, owner })
-  refuseUnknownLocations(buckets, placement)
-  await replaceDefaultStore(kv, stores.default.storeId)
+  refuseUnknownLocations(buckets, recovery)
+  if (stores.default !== undefined) await replaceDefaultStore(kv, stores.default.storeId)
   await rememberKeys(kv, recovery.wrappedBy)
   await rememberPlacement(kv, stores, placement)
 }
 
 /** Opens the data directory's own store, made if it is lost, and those configured stores that exist. */
 async function openStores(
-  { ownership, openDefaultStore }: FilledMetadata,
+  { ownership, openDefaultStore, clock, member }: FilledMetadata,
   { placement, onFatal, warn }: RecoveryOptions,
   opened: ClosingStack,
 ): Promise<FoundStores> {
   await requirePackages(placement.stores)
-  const inDirectory = await openDefaultStore({ onFatal, warn })
-  opened.add(() => inDirectory.close())
+  const inDirectory = await openDefaultStore?.({ onFatal, warn })
+  opened.add(() => inDirectory?.close())
   const byName = new Map<string, ShardStore>()
   const missing: FoundStores['missing'] = []
   for (const settings of placement.stores) {
     const { name } = settings
     try {
-      const store = await storeOpener(settings, { clock: systemClock, warn, ownership })({ first: true, onFatal })
+      const store = await storeOpener(settings, { clock, member, warn, ownership })({ first: true, onFatal })
       opened.add(() => store.close())
       refuseTwice(name, store, byName)
       byName.set(name, store)
@@ -161,11 +167,16 @@ async function rememberPlacement(kv: Kv, { byName }: FoundStores, { stores, loca
   })
 }
 
-function refuseUnknownLocations(buckets: ReadonlyMap<string, BucketRecord>, { locations }: Placement): void {
+function refuseUnknownLocations(
+  buckets: ReadonlyMap<string, BucketRecord>,
+  { locations }: Pick<Recovery, 'locations'>,
+): void {
   for (const { name, location } of buckets.values()) {
-    if (location === ownLocation || locations.some((known) => known.name === location)) continue
+    if (locations.some((known) => known.name === location)) continue
     throw new PlacementRefused(
-      `bucket ${name} keeps its data in the location ${location}, which the configuration lacks. Name the server's file with --config`,
+      location === ownLocation
+        ? dataInDirectory(name)
+        : `bucket ${name} keeps its data in the location ${location}, which the configuration lacks. Name the server's file with --config`,
     )
   }
 }

@@ -13,11 +13,11 @@ import {
   metadataIdOf,
   prepareHostDirectory,
 } from '../instance/data-directory.ts'
-import { openKeyRing, remembersKeys } from '../instance/key-ring-file.ts'
+import { keysAt, openKeyRing, remembersKeys } from '../instance/key-ring-file.ts'
 import { knowsPlacement, readKnownPlacement } from '../instance/known-placement.ts'
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { settlingAlone } from '../instance/one-at-a-time.ts'
-import { unfinishedCommand } from '../instance/unfinished-metadata.ts'
+import { readMark, whyUnusable } from '../instance/unfinished-metadata.ts'
 import { maintainedBackend } from '../jobs/maintained-backend.ts'
 import type { Kv } from '../kv/kv.ts'
 import { limits } from '../limits.ts'
@@ -57,7 +57,7 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
     if (create) requireLocation(placement)
     const { directory, membership } = await join(options, opened)
     const { id, kv, clock } = membership
-    const shared = sharedPlacementOf(membership, options)
+    const shared = sharedPlacementOf(membership, options, () => keysAt(directory.keyRing, keys))
     const { ring, placed } = await settled(membership, placement, create, async () => {
       const ring = await openKeyRing(kv, directory.keyRing, keys, { owner: create, clock, shared: true })
       const decides = workerOf === undefined && options.readOnly !== true
@@ -107,9 +107,10 @@ export function openSharedData(options: Shared<OpenDataOptions>): Promise<OpenDa
 function sharedPlacementOf(
   { id, kv }: Membership,
   { address, warn, inform }: Pick<OpenDataOptions, 'address' | 'warn' | 'inform'>,
+  keys: NonNullable<SharedPlacement['keys']>,
 ): SharedPlacement {
   const living = async (): Promise<ReadonlySet<string>> => new Set((await listMembers(kv)).map((member) => member.id))
-  return { member: id, host: hostname(), address: address ?? ':0', living, warn, inform }
+  return { member: id, host: hostname(), address: address ?? ':0', living, keys, warn, inform }
 }
 
 /** What a start on new metadata makes, and what a changed configuration changes, one server makes at a time. */
@@ -134,7 +135,7 @@ async function join(
   const directory = await prepareHostDirectory(path, { create })
   // What an operator should change about the database, servers say.
   const advise = create ? warn : () => {}
-  const engine = await openSharedEngine({ ...metadata, patienceMs: limits.metadataPatienceMs, warn: advise })
+  const engine = await openSharedEngine({ ...metadata, patienceMs: limits.metadataPatienceMs, warn: advise, onFatal })
   opened.add(() => engine.close())
   await refuseUnusable(engine, metadata.url)
   const kind = workerOf !== undefined ? 'worker' : create ? 'server' : 'command'
@@ -148,9 +149,8 @@ async function join(
 }
 
 async function refuseUnusable(kv: Kv, url: string): Promise<void> {
-  const unfinished = await unfinishedCommand(kv)
-  if (unfinished === undefined) return
-  throw new SharedMetadataRefused(url, `is incomplete: holdfast ${unfinished} did not finish. Run it again`)
+  const found = await readMark(kv)
+  if (found !== undefined) throw new SharedMetadataRefused(url, whyUnusable(found.value))
 }
 
 /** There is no store in the data directory, so a bucket has no place without a configured location. */

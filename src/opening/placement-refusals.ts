@@ -30,3 +30,8 @@ export function unreadableLocation(
   const reasons = out.map((store) => `${store.name}: ${store.reason}`)
   return `location ${name} keeps ${shards}, and ${out.length} of its stores can't be used:\n  ${reasons.join('\n  ')}`
 }
+
+/** For metadata in PostgreSQL, which has no location in a data directory. */
+export function dataInDirectory(bucket: string): string {
+  return `bucket ${bucket} keeps its data in the location default, in a data directory, which servers over PostgreSQL don't use. Without metadata.url, bring the metadata back into that data directory, move the bucket to another location, and then run holdfast migrate`
+}

@@ -11,6 +11,7 @@ import {
 } from '../instance/known-placement.ts'
 import {
   type MemberOffer,
+  type OfferedKey,
   type Offers,
   type PlacementOffer,
   readOffers,
@@ -34,6 +35,8 @@ export interface SharedPlacement {
   address: string
   /** The ids of all members that are not known to be gone. Asked after their offers were read. */
   living(): Promise<ReadonlySet<string>>
+  /** The keys of its ring, as its file or variable has them now. */
+  keys?(): readonly OfferedKey[]
   warn(message: string): void
   inform(message: string): void
 }
@@ -70,7 +73,7 @@ export async function openOffer(
 
 function offerOf(
   { stores, locations, defaultLocation }: Placement,
-  { host, address }: SharedPlacement,
+  { host, address, keys }: SharedPlacement,
   opened?: ReadonlyMap<string, GuardedStore>,
 ): PlacementOffer {
   const places = stores.map((settings) => {
@@ -84,6 +87,7 @@ function offerOf(
     stores: Object.fromEntries(places),
     locations: Object.fromEntries(locations.map(({ name, policy }) => [name, policy])),
     ...(defaultLocation === ownLocation ? {} : { defaultLocation }),
+    ...(keys === undefined ? {} : { keys: keys() }),
   }
 }
 
@@ -136,8 +140,15 @@ export interface ProposalOptions extends Telling {
   shared: SharedPlacement
 }
 
-/** Resolves with the placement from now on. Tells the operator where the configuration says something else. Throws `PlacementRefused`. */
-export async function proposePlacement(kv: Kv, options: ProposalOptions): Promise<KnownPlacement> {
+export interface ProposedPlacement {
+  /** The placement from now on. */
+  placement: KnownPlacement
+  /** The configuration would change more, which some other member can't serve yet. */
+  isWaiting: boolean
+}
+
+/** Tells the operator where the configuration says something else than the placement from now on. Throws `PlacementRefused`. */
+export async function proposePlacement(kv: Kv, options: ProposalOptions): Promise<ProposedPlacement> {
   const { configured, shared } = options
   for (;;) {
     const offers = await readOffers(kv)
@@ -150,7 +161,7 @@ export async function proposePlacement(kv: Kv, options: ProposalOptions): Promis
     const isChanged = !isDeepStrictEqual(next, offers.known)
     if (isChanged && !(await savePlacement(kv, next, offers.version, [offers.unchanged]))) continue
     for (const line of [...notices, ...waiting]) shared.warn(line)
-    return next
+    return { placement: next, isWaiting: waiting.length > 0 }
   }
 }
 

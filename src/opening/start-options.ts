@@ -2,6 +2,7 @@
 import { ConfigurationError } from '../config/configuration-error.ts'
 import { checkHostNames } from '../config/host-names.ts'
 import { addressRanges, domains, endpointUrls, type Kind, keyNames, origins, region } from '../config/kinds.ts'
+import { didYouMean } from '../config/suggestion.ts'
 import { checkBucketName } from '../operations/bucket-name.ts'
 
 interface CheckedOptions {
@@ -16,8 +17,12 @@ interface CheckedOptions {
   port?: number | undefined
 }
 
-/** Throws `ConfigurationError`. */
-export function checkStartOptions(options: CheckedOptions): void {
+/** `known`: the names of all options. Throws `ConfigurationError`. */
+export function checkStartOptions(options: CheckedOptions, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw new ConfigurationError(`${unknown}: there is no such option${didYouMean(unknown, known)}`)
+  }
   for (const [i, name] of listed('buckets', options.buckets).entries()) checkBucket(`buckets[${i}]`, name)
   checkTexts('domains', listed('domains', options.domains), domains)
   checkTexts('corsAllowOrigin', listed('corsAllowOrigin', options.corsAllowOrigin), origins)

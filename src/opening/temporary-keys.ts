@@ -7,7 +7,7 @@ import { storeKeyName } from '../encryption/key-ring.ts'
 import { known } from '../known.ts'
 import type { SealingKeys, StsContext } from '../sts/action.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
-import { openWebIdentities } from '../sts/oidc/web-identities.ts'
+import type { WebIdentities } from '../sts/oidc/web-identities.ts'
 
 export interface TemporaryKeysOptions {
   ring: KeysInUse
@@ -23,5 +23,20 @@ export function openTemporaryKeys({ ring, credentials, oidc, clock }: TemporaryK
     refresh: () => ring.refresh(),
   }
   const sessions = openSessions({ keys, credentials, issuers: oidc })
-  return { clock, keys, sessions, credentials, webIdentities: openWebIdentities(oidc, clock) }
+  return { clock, keys, sessions, credentials, webIdentities: webIdentities(oidc, clock) }
+}
+
+/** The verification of tokens is loaded for the first one: most servers trust no issuer. */
+function webIdentities(oidc: readonly OidcProvider[], clock: Clock): WebIdentities {
+  let opened: Promise<WebIdentities> | undefined
+  const open = async (): Promise<WebIdentities> => {
+    const { openWebIdentities } = await import('../sts/oidc/web-identities.ts')
+    return openWebIdentities(oidc, clock)
+  }
+  return {
+    verify: async (token) => {
+      opened ??= open()
+      return (await opened).verify(token)
+    },
+  }
 }

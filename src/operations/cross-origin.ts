@@ -26,15 +26,23 @@ export class CrossOrigin {
   readonly #backend: Backend
   /** The rules of buckets that have none of their own. */
   readonly #standard: readonly CorsRule[] | undefined
+  readonly #consoleOrigins: () => readonly string[]
 
-  /** `allowedOrigins`: their pages may use every bucket that has no rules of its own. */
-  constructor(backend: Backend, allowedOrigins: readonly string[]) {
+  /**
+   * `allowedOrigins`: their pages may use every bucket that has no rules of its own. `consoleOrigins`: exact origins, whose pages may use every bucket. Rules limit what
+   * pages may do with what a browser sends by itself, and no browser signs by itself.
+   */
+  constructor(backend: Backend, allowedOrigins: readonly string[], consoleOrigins: () => readonly string[] = () => []) {
     this.#backend = backend
+    this.#consoleOrigins = consoleOrigins
     this.#standard = allowedOrigins.length === 0 ? undefined : [standardRule(allowedOrigins)]
   }
 
   /** `bucket` is empty for the service. Rejects when the metadata can't be read. */
   async answerTo(bucket: string, request: CrossOriginRequest): Promise<CrossOriginAnswer> {
+    if (this.#consoleOrigins().includes(request.origin)) {
+      return { enabled: true, headers: corsHeaders([standardRule([request.origin])], request), exposesAll: true }
+    }
     const own = await this.#rulesOf(bucket)
     const rules = own ?? this.#standard
     return {

@@ -43,6 +43,28 @@ export async function explainAccess(backend: Pick<Backend, 'kv'>, question: Acce
   }
 }
 
+const arnPrefix = 'arn:aws:s3:::'
+
+/** What a question names: `bucket`, `bucket/key`, either one as an ARN, or a star for no bucket. Checks nothing. */
+export function namedResource(text: string): { bucket: string; key: string } {
+  const path = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text
+  if (path === '*') return { bucket: '', key: '' }
+  const slash = path.indexOf('/')
+  return slash < 0 ? { bucket: path, key: '' } : { bucket: path.slice(0, slash), key: path.slice(slash + 1) }
+}
+
+/** The condition values that a plain request over HTTP has, if the question gives no others. */
+export function usualConditions(region: string, nowMs: number, isAnonymous: boolean): Map<string, ConditionValue> {
+  return new Map<string, ConditionValue>([
+    ['aws:CurrentTime', new Date(nowMs).toISOString()],
+    ['aws:EpochTime', String(Math.floor(nowMs / 1000))],
+    ['aws:RequestedRegion', region],
+    ['aws:SecureTransport', 'false'],
+    ['s3:authType', isAnonymous ? undefined : 'REST-HEADER'],
+    ['s3:signatureversion', isAnonymous ? undefined : 'AWS4-HMAC-SHA256'],
+  ])
+}
+
 const noAttributes: ObjectAttributes = { headers: {}, metadata: {}, tags: [] }
 
 function withTags(existing: ExistingObject, tags: readonly Tag[] | undefined): ExistingObject {

@@ -77,6 +77,14 @@ export class StoreOut extends Error {
   }
 }
 
+/** Thrown when a store beyond the network did not answer, or failed while it did. It may have done what was asked. A retry later may work. */
+export class StoreUnreachable extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'StoreUnreachable'
+  }
+}
+
 /** Thrown by maintenance under a fencing number that is no longer the greatest one: another maintainer has taken over. Nothing more is changed. */
 export class StoreFenced extends Error {
   constructor(reason: string, options?: ErrorOptions) {

@@ -15,7 +15,7 @@ import {
   readSessionPolicy,
   shownKeys,
 } from './session-parts.ts'
-import { StsError } from './sts-error.ts'
+import { webHolder } from './web-holder.ts'
 
 const refused = ['PolicyArns', 'ProviderId']
 
@@ -40,20 +40,14 @@ export const assumeRoleWithWebIdentity: StsAction = {
     const policy = readSessionPolicy(parameters)
     const seconds = readDuration(parameters, duration)
     const token = checkLength('WebIdentityToken', requiredText(parameters, 'WebIdentityToken'), 4, tokenCharsMax)
-    const { provider, subject, audience, policies, expiresMs, claims } = await webIdentities.verify(token)
+    const identity = await webIdentities.verify(token)
+    const { provider, subject, audience, expiresMs, claims } = identity
     const accountId = provider.account
-    if (!credentials.hasAccount(accountId)) {
-      throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity')
-    }
-    const found = policies.filter((policyName) => credentials.identities.policy(accountId, policyName) !== undefined)
-    if (found.length === 0) {
-      const reason = `no policy of account ${accountId} has a name that the claim ${provider.claim} lists`
-      throw new StsError('AccessDenied', 'Not authorized to perform sts:AssumeRoleWithWebIdentity', reason)
-    }
+    const holder = webHolder(identity, credentials)
     const issued = await issueKeys(
       {
         accountId,
-        holder: { kind: 'web-identity', provider: provider.name, issuer: provider.issuer, subject, policies: found },
+        holder,
         kind: 'web-identity',
         name,
         policy,

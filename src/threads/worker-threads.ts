@@ -11,7 +11,7 @@ import { noThreads, type Threads, type WorkSession } from './threads.ts'
 
 /** Threads run the compiled thread.ts, even when this file runs from source. */
 const entry = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../dist/src/threads/thread.js' : './thread.js', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../../dist/joined/thread.js' : './thread.js', import.meta.url),
 )
 /** A small heap is collected often, which frees the thread's references to chunks that the pool has dropped. */
 const resourceLimits = { maxYoungGenerationSizeMb: 2 }

@@ -230,6 +230,17 @@ describe('secrets', () => {
   })
 })
 
+it.each([
+  ['shop-7f3a.42', true],
+  ['short', false],
+  ['has space in it', false],
+  ['<script>alert(1)</script>', false],
+  ['x'.repeat(65), false],
+])('keeps the id that a request gives, if it is well formed: %s', async (given, isKept) => {
+  const { json } = await world.ask({ method: 'GET', path: '/v1/nothing', headers: [['x-request-id', given]] })
+  expect(json.requestId === given).toBe(isKept)
+})
+
 it('logs who changed what', async () => {
   await world.ask({ method: 'POST', path: users, input: { name: 'logged' } })
   await world.ask({ method: 'PUT', path: `${users}/logged/policies/readonly` })
@@ -239,7 +250,7 @@ it('logs who changed what', async () => {
     .split('\n')
     .flatMap((line) => (line.includes('changed through the admin port') ? [JSON.parse(line)] : []))
     .filter(({ target }) => target.user === 'logged' || target.name === 'logged')
-  const by = { accessKeyId: rootKey.accessKeyId, byAccount: 'main' }
+  const by = { accessKeyId: rootKey.accessKeyId, account: 'main' }
   expect(changes).toEqual([
     expect.objectContaining({ ...by, operation: 'CreateUser', target: expect.objectContaining({ name: 'logged' }) }),
     expect.objectContaining({

@@ -34,4 +34,12 @@ describe('the command line of the bench', () => {
     expect(parseOptions(['--docs', 'elsewhere']).docs).toBe('elsewhere')
     expect(parseOptions([]).docs).toBeUndefined()
   })
+
+  it('measures shards on another server by work of its own, unless other work is named', () => {
+    const { command, far, only } = parseOptions(['far'])
+    expect({ command, far }).toEqual({ command: 'work', far: true })
+    expect(only).toEqual(['put-4k', 'get-4k', 'put-64k', 'get-64k', 'put-1m', 'get-1m'])
+    expect(parseOptions(['far', '--only', 'head-4k']).only).toEqual(['head-4k'])
+    expect(parseOptions([])).toMatchObject({ far: false, only: [] })
+  })
 })

@@ -13,7 +13,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { beforeEach, expect, test } from 'vitest'
-import { keyVariables, killOnTheWay, type Outcome, program, run, serve } from './holdfast-process.ts'
+import { keyVariables, killOnTheWay, main, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace, testClient } from './workplace.ts'
 
 const place = openWorkplace('backup')
@@ -64,7 +64,7 @@ test.skipIf(process.platform === 'win32')(
     const filler = Buffer.alloc(4096, '-')
     while ((await output.write(filler).catch(() => undefined)) !== undefined);
     const named = place.path('a\n\x1b[2Jb')
-    const child = spawn(process.execPath, [program('cli/main.js'), 'backup', named, '--data', data], {
+    const child = spawn(process.execPath, [main, 'backup', named, '--data', data], {
       stdio: ['ignore', output.fd, 'pipe'],
     })
     // It says this after what it prints.

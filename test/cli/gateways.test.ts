@@ -113,6 +113,12 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
     expect((await client.send(new ListBucketsCommand({}))).$metadata.httpStatusCode).toBe(200)
   })
 
+  it('have their keys wrapped again by a command that has the key ring, and no data directory', async () => {
+    await start('a')
+    const rewrap = run(['key-ring', '--rewrap', '--data', place.path('nowhere')], variables).ended
+    expect(await rewrap).toMatchObject({ code: 0, stdout: expect.stringContaining('wrapped anew') })
+  })
+
   it('hand the jobs on when the one that runs them is killed', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
     await expect.poll(async () => (await members()).filter(({ maintainer }) => maintainer > 0)).toHaveLength(1)

@@ -6,10 +6,11 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** A compiled file of the sources. */
+/** A compiled file of the sources, for code that a test evaluates. */
 export const program = (path: string): string => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url))
 
-const main = program('cli/main.js')
+/** What users start. */
+export const main = fileURLToPath(new URL('../../dist/joined/main.js', import.meta.url))
 
 export const environmentKey = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
 

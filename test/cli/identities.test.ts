@@ -215,7 +215,13 @@ test('the primary answers a change once all workers know it; one that is stopped
   expect(await Promise.all(asked)).toEqual([403, 403])
 
   process.kill(stopped, 'SIGSTOP')
+  const beside = await openBeside()
+  const isDisabled = async (): Promise<boolean | undefined> =>
+    (await beside.verbs.keys.list({ accountId: 'main' })).find(({ accessKeyId }) => accessKeyId === key.accessKeyId)
+      ?.disabled
   const change = order(enable)
+  // The primary waits for the worker, not for the one that takes its place.
+  await expect.poll(isDisabled).toBe(false)
   process.kill(stopped, 'SIGKILL')
   expect((await change).tookMs).toBeLessThan(limits.identityLeaseMs)
 })

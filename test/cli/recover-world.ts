@@ -48,24 +48,34 @@ export class RecoverWorld {
   readonly stores: string
   readonly location: string
 
-  private constructor(root: string, scheme: string, storeOf: (name: string) => string) {
+  /** Its data directory has no metadata of its own. */
+  readonly #isShared: boolean
+  readonly #variables: Record<string, string>
+
+  private constructor(root: string, scheme: string, storeOf: (name: string) => string, url: string | undefined) {
     this.root = root
+    this.#isShared = url !== undefined
+    this.#variables = { ...variables, ...(url === undefined ? {} : { HOLDFAST_METADATA_URL: url }) }
     this.stores = disks.map((name) => `[stores.${name}]\n${storeOf(name)}`).join('')
     this.location = `[locations.safe]\n${scheme}stores = ${JSON.stringify(disks)}\n`
     this.#config = join(root, 'holdfast.toml')
   }
 
-  static async make(scheme: string, storeOf = onDisk): Promise<RecoverWorld> {
-    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')), scheme, storeOf)
+  /** `url`: the database that has the metadata. */
+  static async make(scheme: string, storeOf = onDisk, url?: string): Promise<RecoverWorld> {
+    const world = new RecoverWorld(await mkdtemp(join(tmpdir(), 'holdfast-recover-')), scheme, storeOf, url)
     await world.configure(world.stores + world.location)
     return world
   }
 
   configure = (placement: string): Promise<void> =>
-    writeFile(this.#config, `data = "data"\nlisten = "127.0.0.1:0"\n[snapshots]\ninterval = "never"\n${placement}`)
+    writeFile(
+      this.#config,
+      `data = "data"\nlisten = "127.0.0.1:0"\n${this.#isShared ? 'defaultLocation = "safe"\n' : ''}[snapshots]\ninterval = "never"\n${placement}`,
+    )
   path = (...names: string[]): string => join(this.root, ...names)
-  command = (...words: string[]): Promise<Outcome> => run([...words, '--config', this.#config], variables).ended
-  running = (...words: string[]) => run([...words, '--config', this.#config], variables)
+  command = (...words: string[]): Promise<Outcome> => run([...words, '--config', this.#config], this.#variables).ended
+  running = (...words: string[]) => run([...words, '--config', this.#config], this.#variables)
 
   async recovered(...words: string[]): Promise<Record<string, unknown>> {
     const { code, stdout, stderr } = await this.command('recover', '--json', ...words)
@@ -75,7 +85,7 @@ export class RecoverWorld {
 
   /** `end`: the signal that ends the server. */
   async serving<T>(use: (s3: S3Client) => Promise<T>, end: NodeJS.Signals = 'SIGTERM'): Promise<T> {
-    const server = await serve(['serve', '--config', this.#config], variables)
+    const server = await serve(['serve', '--config', this.#config], this.#variables)
     const s3 = testClient(server.ready.endpoint, { maxAttempts: 1 })
     try {
       return await use(s3)
@@ -88,6 +98,10 @@ export class RecoverWorld {
 
   /** `meta` alone, as when its disk is lost and the data directory's store is not. */
   loseMetadata = (): Promise<void> => rm(this.path('data', 'meta'), { recursive: true })
+  /** Uses another database from now on. */
+  useDatabase(url: string): void {
+    this.#variables.HOLDFAST_METADATA_URL = url
+  }
   loseDisk = (name: string): Promise<void> => rename(this.path(name), this.path(`${name}-lost`))
   dispose = (): Promise<void> => rm(this.root, { recursive: true, force: true, maxRetries: 5 })
 }
@@ -101,7 +115,7 @@ export async function makeBuckets(s3: S3Client): Promise<void> {
   await s3.send(
     new CreateBucketCommand({ Bucket: 'locked', CreateBucketConfiguration, ObjectLockEnabledForBucket: true }),
   )
-  // In the data directory's own store.
+  // In the data directory's own store, if there is one.
   await s3.send(new CreateBucketCommand({ Bucket: 'ordinary' }))
 }
 

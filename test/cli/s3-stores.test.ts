@@ -269,6 +269,21 @@ describe('locations over three servers', () => {
   })
 })
 
+test('a write to the one store of a location is to be tried again from the moment that the store is gone', async () => {
+  await configure('[locations.alone]\nscheme = "replica"\ncopies = 1\nstores = ["far1"]\n')
+  const server = await start()
+  const client = clientOf(server.ready.endpoint, 1)
+  const CreateBucketConfiguration = { LocationConstraint: 'alone' as 'EU' }
+  await client.send(new CreateBucketCommand({ Bucket: 'alone', CreateBucketConfiguration }))
+  const write = () => client.send(new PutObjectCommand({ Bucket: 'alone', Key: 'k', Body: 'x' }))
+  await write()
+  await killFar('far1')
+  for (let i = 0; i < 6; i++) await expect(write()).rejects.toMatchObject({ $metadata: { httpStatusCode: 503 } })
+  client.destroy()
+  server.child.kill('SIGTERM')
+  await server.ended
+})
+
 test('a store of type s3 without its package is a fault of the configuration, which says what to install', async () => {
   const withoutPackage = `data:text/javascript,${encodeURIComponent(`
     import { register } from 'node:module'

@@ -2,11 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { keyVariables, main, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace, testClient } from './workplace.ts'
 
 const place = openWorkplace('scrub')
@@ -264,7 +263,6 @@ test('a repair says by its exit code that blobs still lack shards, and that some
   expect(await command('repair')).toMatchObject({ code: 1, last: { degraded: 0, lost: objects } })
 })
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
 const hasPty = ((): boolean => {
   try {
     return execFileSync('script', ['--version']).includes('util-linux')

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { adminPage } from '../../src/admin/page.ts'
 import { adminOperations } from '../../src/admin/table.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { manualPage } from '../../src/cli/manual.ts'
 import { configurationPage } from '../../src/config/page.ts'
 import { apiPage, limitsSummary, supportSummary } from '../../src/contract/api-page.ts'
 import { errorsPage } from '../../src/contract/errors-page.ts'
@@ -13,11 +15,22 @@ import { operations } from '../../src/operations/table.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string): string => readFileSync(root + file, 'utf8')
 const rows = supportTable(operations)
-const pages = ['.', 'docs', 'docs/adr', 'docs/benchmarks'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/adr', 'docs/benchmarks', 'docs/guides'].flatMap((folder) =>
   readdirSync(root + folder)
     .filter((name) => name.endsWith('.md'))
     .map((name) => posix.join(folder, name)),
 )
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchors(page: string): string[] {
+  const text = read(page).replace(/^```.*?^```/gms, '')
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  )
+}
 
 // When one of these fails, `npm run docs` writes what the code says now.
 describe('the generated documentation', () => {
@@ -31,6 +44,10 @@ describe('the generated documentation', () => {
 
   it('lists the operations of the admin port as they are', () => {
     expect(read('docs/admin.md')).toBe(adminPage(adminOperations))
+  })
+
+  it('lists the commands as they are in the manual page', () => {
+    expect(read('packaging/man/holdfast.1')).toBe(manualPage(commands))
   })
 
   it('lists the options as they are', () => {
@@ -54,6 +71,16 @@ describe('the written documentation', () => {
       ([, path = '']) => path,
     )
     expect([...links, ...sources].filter((path) => !existsSync(root + path))).toEqual([])
+  })
+
+  // Builders of sites don't check this.
+  it.each(pages)('%s refers to no heading that is not there', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+    const dead = links.filter(([, path = '', anchor = '']) => {
+      const target = path === '' ? page : posix.join(posix.dirname(page), path)
+      return target.endsWith('.md') && !anchors(target).includes(anchor)
+    })
+    expect(dead.map(([link]) => link)).toEqual([])
   })
 
   it.each(pages.filter((page) => page.startsWith('docs/adr/')))(

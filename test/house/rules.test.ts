@@ -76,7 +76,7 @@ describe('the import table', () => {
   })
 
   it('lets the bench sign, and start the command', () => {
-    const text = "import { signature } from '../src/auth/sigv4.ts'\nnew URL('../src/cli/main.js', import.meta.url)"
+    const text = "import { signature } from '../src/auth/sigv4.ts'\nnew URL('../joined/main.js', import.meta.url)"
     expect(findForbiddenBenchImports(tree({ 'main.ts': text }))).toEqual([])
   })
 

@@ -33,6 +33,8 @@ it('a list in thousands of lines is put together once', () => {
     rawHeaders: tags.flatMap((tag) => ['If-Match', tag]),
     names: tags.map(() => 'if-match'),
     contentLength: undefined,
+    requestId: undefined,
+    traceParent: undefined,
     chunked: false,
     dialect: storeDialect,
   }

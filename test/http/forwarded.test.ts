@@ -14,6 +14,8 @@ function clientOf(headers: readonly [string, string][], peer = '10.0.0.1'): Forw
     rawHeaders: headers.flat(),
     names: headers.map(([name]) => name.toLowerCase()),
     contentLength: undefined,
+    requestId: undefined,
+    traceParent: undefined,
     chunked: false,
     dialect: storeDialect,
   })

@@ -22,6 +22,7 @@ const workers = await startWorkers({
   instanceId,
   keyPairFiles: undefined,
   log,
+  consoleOrigins: () => [],
   onCrash: async () => {},
 })
 identities.tellOthers(workers.teach)

@@ -1,9 +1,16 @@
-import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { DataDirectoryRefused, prepareDataDirectory } from '../../src/instance/data-directory.ts'
+import {
+  DataDirectoryRefused,
+  markMetadata,
+  markOwnMetadata,
+  metadataIdOf,
+  prepareDataDirectory,
+  prepareHostDirectory,
+} from '../../src/instance/data-directory.ts'
 import { keptRootKey } from '../../src/instance/root-key.ts'
 
 let root: string
@@ -13,6 +20,38 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }))
 
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
+
+describe('the data directory of a server over PostgreSQL', () => {
+  const path = (): string => join(root, 'host')
+  const marker = async (): Promise<unknown> => JSON.parse(await readFile(join(path(), 'holdfast.json'), 'utf8'))
+
+  test('has a marker of its own, which names the metadata once it is known', async () => {
+    await prepareHostDirectory(path(), { create: true })
+    expect(await marker()).toEqual({ layout: 2, metadata: 'postgres' })
+    expect(await metadataIdOf(path())).toBeUndefined()
+    await markMetadata(path(), 'ab12')
+    await prepareHostDirectory(path(), { create: true })
+    expect([await marker(), await metadataIdOf(path())]).toEqual([
+      { layout: 2, metadata: 'postgres', metadataId: 'ab12' },
+      'ab12',
+    ])
+    expect((await readdir(path())).sort()).toEqual(['holdfast.json'])
+  })
+
+  test('is refused by a server with metadata of its own, and the other way round', async () => {
+    await prepareHostDirectory(path(), { create: true })
+    const refused = prepareDataDirectory(path(), { create: true })
+    await expect(refused).rejects.toThrow('HOLDFAST_METADATA_URL')
+    await markOwnMetadata(path())
+    await expect(prepareHostDirectory(path(), { create: true })).rejects.toThrow('holdfast migrate')
+    await expect(prepareDataDirectory(path(), { create: false })).resolves.toBeDefined()
+  })
+
+  test('is not made for a command', async () => {
+    await prepareHostDirectory(path(), { create: false })
+    await expect(stat(path())).rejects.toThrow('ENOENT')
+  })
+})
 
 describe('a data directory', () => {
   test('is made with all directories above it, for its owner alone, and found again', async () => {

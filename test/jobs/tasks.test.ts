@@ -265,3 +265,24 @@ describe('a task', () => {
     }
   })
 })
+
+it('a task goes on where it was when what failed passes by itself, and nobody is told', async () => {
+  const store = memoryStore()
+  const error = new Error('away for a moment')
+  const seen: string[] = []
+  let failuresLeft = 2
+  const kind: TaskKind = {
+    kind: 'scan',
+    async run(_, task) {
+      seen.push(task.cursor ?? 'start')
+      await task.advance({ cursor: 'half', done: 5 })
+      if (failuresLeft-- > 0) throw error
+    },
+  }
+  const told: unknown[] = []
+  const options = { backend: store.backend, kinds: [kind], pollMs: 5, onError: (thrown: unknown) => told.push(thrown) }
+  runners.push(startTasks({ ...options, isPassing: (thrown) => thrown === error }))
+  await ask(store)
+  await until(store, ({ state }) => state === 'done')
+  expect([seen.length, told]).toEqual([3, []])
+})

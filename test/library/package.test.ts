@@ -43,7 +43,7 @@ test('needs no module system of a test runner: neither its require, nor its impo
 
 test('loads no driver of a database that is not configured', () => {
   const code = `import { createRequire } from 'node:module'
-const { startServer } = await import(${JSON.stringify(join(root, 'dist/src/index.js'))})
+const { startServer } = await import(${JSON.stringify(join(root, 'dist/joined/index.js'))})
 await (await startServer()).close()
 const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => /node_modules.pg./.test(path)).length
 const before = loaded()
@@ -67,7 +67,7 @@ test('holds no source map without its sources', () => {
   })
   const [packed] = z.array(z.object({ files: z.array(z.object({ path: z.string() })) })).parse(JSON.parse(listing))
   const maps = packed?.files.map(({ path }) => path).filter((path) => path.endsWith('.map')) ?? []
-  expect(maps.length).toBeGreaterThan(100)
+  expect(maps.length).toBeGreaterThan(5)
   const map = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string()).optional() })
   const bare = maps.filter((path) => {
     const { sources, sourcesContent = [] } = map.parse(JSON.parse(readFileSync(join(root, path), 'utf8')))

@@ -13,6 +13,8 @@ const request: RequestLog = {
   code: '',
   bytesIn: 0,
   bytesOut: 0,
+  firstByteMs: 1,
+  account: 'main',
   durationMs: 1,
   remote: '127.0.0.1',
   accessKeyId: 'AK',

@@ -6,7 +6,8 @@ import type { Backend } from '../../src/commits/backend.ts'
 import { advanceLockClock, lockNow } from '../../src/commits/lock-clock.ts'
 import { known } from '../../src/known.ts'
 import { openData } from '../../src/opening/open.ts'
-import type { OpenData } from '../../src/opening/open-backend.ts'
+import type { OpenData, OpenDataOptions } from '../../src/opening/open-backend.ts'
+import { openServedData } from '../../src/opening/open-served-data.ts'
 import { lockClockKey } from '../../src/records/keyspace.ts'
 import { lockClockCodec } from '../../src/records/record-codecs.ts'
 import { temporaryDirectory } from '../stores/directory/opened-store.ts'
@@ -23,27 +24,26 @@ describeInstalled('the lock clock of servers over PostgreSQL', [postgresProbe], 
   })
   afterAll(() => postgres?.remove())
 
-  async function open(directory: string, host: string): Promise<OpenData> {
-    return openData({
-      path: join(directory, host),
-      metadata: { url: postgres.url, connections: 4 },
-      create: true,
-      keys: { keyRing: ring, kmsKeys: [] },
-      placement: {
-        stores: [{ type: 'directory', name: 'shared', path: join(directory, 'shared'), domain: 'shared' }],
-        locations: [
-          {
-            name: 'shared',
-            policy: { scheme: 'replica', copies: 1, stores: ['shared'], maxPerDomain: 1, writeAck: 1 },
-          },
-        ],
-        defaultLocation: 'shared',
-      },
-      onFatal: () => {},
-      warn: () => {},
-      inform: () => {},
-    })
-  }
+  const optionsOf = (url: string, directory: string, host: string): Omit<OpenDataOptions, 'warn' | 'inform'> => ({
+    path: join(directory, host),
+    metadata: { url, connections: 4 },
+    create: true,
+    keys: { keyRing: ring, kmsKeys: [] },
+    placement: {
+      stores: [{ type: 'directory', name: 'shared', path: join(directory, 'shared'), domain: 'shared' }],
+      locations: [
+        {
+          name: 'shared',
+          policy: { scheme: 'replica', copies: 1, stores: ['shared'], maxPerDomain: 1, writeAck: 1 },
+        },
+      ],
+      defaultLocation: 'shared',
+    },
+    onFatal: () => {},
+  })
+
+  const open = (directory: string, host: string): Promise<OpenData> =>
+    openData({ ...optionsOf(postgres.url, directory, host), warn: () => {}, inform: () => {} })
 
   it('believes the database’s clock nowhere but in the maintainer', async () => {
     const directory = await temporaryDirectory()
@@ -66,6 +66,31 @@ describeInstalled('the lock clock of servers over PostgreSQL', [postgresProbe], 
       for (const { backend } of servers) expect((await lockNow(backend)) - trustedMs).toBeGreaterThan(2 * dayMs)
     } finally {
       for (const server of servers) await server.close()
+      await directory.remove()
+    }
+  })
+
+  it('goes on in a server that serves, between runs of its jobs', async () => {
+    const directory = await temporaryDirectory()
+    await mkdir(join(directory.path, 'shared'))
+    const dayLongJobs = {
+      ...{ reclaimIntervalMs: dayMs, reclaimGraceMs: dayMs, quarantineMs: dayMs, abandonedUploadMs: dayMs },
+      ...{ scrubIntervalMs: undefined, scrubBytesPerSecond: undefined, repairBytesPerSecond: undefined },
+      ...{ snapshotIntervalMs: undefined, snapshotsKept: 1 },
+    }
+    const log = { info: () => {}, warn: () => {}, error: () => {} }
+    const options = optionsOf(await postgres.database('serving'), directory.path, 'a')
+    const server = await openServedData(options, dayLongJobs, log)
+    try {
+      const markMs = async (): Promise<number | undefined> => {
+        const [entry] = await server.backend.kv.get([lockClockKey])
+        return entry && lockClockCodec.decode(entry.key, entry.value).trustedMs
+      }
+      await expect.poll(markMs).toBeDefined()
+      const first = known(await markMs())
+      await expect.poll(markMs).toBeGreaterThan(first)
+    } finally {
+      await server.close()
       await directory.remove()
     }
   })

@@ -1,11 +1,13 @@
 /** Several servers over one metadata: which changes of stores and locations each start makes, and how the others take them up while they run. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bytesSource } from '../../src/byte-source.ts'
 import { systemClock } from '../../src/clock.ts'
-import { PlacementRefused, readKnownPlacement } from '../../src/instance/known-placement.ts'
+import { changePlacement, PlacementRefused, readKnownPlacement } from '../../src/instance/known-placement.ts'
 import { readOffers } from '../../src/instance/placement-offers.ts'
+import { known } from '../../src/known.ts'
 import { memoryKv } from '../../src/kv/memory.ts'
 import { replaceStore } from '../../src/opening/replace-store.ts'
 import { type TemporaryDirectory, temporaryDirectory } from '../stores/directory/opened-store.ts'
@@ -28,6 +30,43 @@ const write = ({ blobs }: Gateway, location: string) =>
 const read = async ({ blobs }: Gateway, manifest: Awaited<ReturnType<typeof write>>) =>
   Buffer.from(await (await blobs.read(manifest, { start: 0, end: bytes.length })).read())
 const versions = ({ blobs }: Gateway): string[] => blobs.locations.map(({ name, version }) => `${name} ${version}`)
+
+describe('a change that waits for another server', () => {
+  const start = async () => {
+    const g1 = await world.start('g1', world.configured(['a', 'b'], { safe: ['a', 'b'] }))
+    const g2 = await world.start('g2', world.configured(['a', 'b', 'c'], { safe: ['a', 'b'], far: ['c'] }))
+    expect(g2.warnings).toEqual([expect.stringContaining('[locations.far] is not used yet')])
+    return { g1, g2 }
+  }
+
+  it('is made while its own server runs, once the other one has gone', async () => {
+    const { g1, g2 } = await start()
+    g1.kill()
+    await expect.poll(() => versions(g2)).toEqual(['safe 1', 'far 1'])
+    expect(g2.said.join()).toContain('can serve the changed locations')
+    expect(g2.warnings).toHaveLength(1)
+  })
+
+  it('is told of no more once the other one has made it', async () => {
+    const { g1, g2 } = await start()
+    await g1.close()
+    await world.start('g1', world.configured(['a', 'b', 'c'], { safe: ['a', 'b'], far: ['c'] }))
+    await expect.poll(() => versions(g2)).toEqual(['safe 1', 'far 1'])
+    await delay(1500)
+    expect(g2.warnings).toHaveLength(1)
+  })
+
+  it('waits for the next start when another one has changed the locations meanwhile', async () => {
+    const { g1, g2 } = await start()
+    await changePlacement(world.kv, (placement) => ({
+      ...placement,
+      locations: { ...placement.locations, other: { version: 1, policy: known(placement.locations.safe).policy } },
+    }))
+    g1.kill()
+    await expect.poll(() => g2.warnings).toContainEqual(expect.stringContaining('waits for the next start'))
+    expect(Object.keys((await readKnownPlacement(world.kv)).known.locations)).toEqual(['safe', 'other'])
+  })
+})
 
 describe('servers that share their metadata', () => {
   it('need no store in a data directory, and use the stores that the first of them made', async () => {

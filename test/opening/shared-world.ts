@@ -71,7 +71,17 @@ export function sharedWorld(kv: Kv, directory: string): World {
       try {
         const { claims } = await recordStart(kv, systemClock, `/${host}`)
         const ownership = { claimant: async () => ({ ...(await readClaimant(kv)), claims }) }
-        const asked = { configured, owner: true, adopt: true, ownership, clock: systemClock, warn, shared }
+        const proposeEveryMs = 50
+        const asked = {
+          configured,
+          owner: true,
+          adopt: true,
+          ownership,
+          clock: systemClock,
+          warn,
+          shared,
+          proposeEveryMs,
+        }
         const placed = await openPlacement(kv, asked, opened)
         const { locations, stores, ...rest } = placed
         const blobs = openBlobs(locations, { otherStores: stores, ...rest })

@@ -1,15 +1,25 @@
-/** A way to a server that can be cut, held and blackened, in either direction. */
+/** A way to a server that can be cut, held, slowed and blackened, in either direction. */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export class CutProxy {
   readonly #server: Server
   readonly #pairs = new Set<{ client: Socket; upstream: Socket; held: Buffer[] }>()
-  /** Called with what a client sends, before it goes on. `hold` keeps it, and all that comes after it on that connection. */
-  onRequest: (bytes: Buffer) => 'pass' | 'hold' = () => 'pass'
+  /**
+   * Called with what a client sends, before it goes on. `hold` keeps it, and all that comes after it on that connection. `cut` lets it go on, and ends both
+   * connections at once, so that the server may have got it or not.
+   */
+  onRequest: (bytes: Buffer) => 'pass' | 'hold' | 'cut' = () => 'pass'
   /** The same of what the server answers; `cut` ends the connection to the client instead. */
   onAnswer: (bytes: Buffer) => 'pass' | 'cut' | 'swallow' = () => 'pass'
+  /** The server says nothing on connections that are opened now. */
+  isDeafToNew = false
   port = 0
+  /** New connections are ended at once. */
+  refuses = false
+  /** For each piece of data, in each direction. */
+  delayMs = 0
 
   private constructor(server: Server) {
     this.#server = server
@@ -27,25 +37,55 @@ export class CutProxy {
   }
 
   #join(client: Socket, upstreamPort: number): void {
+    if (this.refuses) {
+      client.destroy()
+      return
+    }
     const pair = { client, upstream: connect(upstreamPort, '127.0.0.1'), held: [] as Buffer[] }
+    for (const socket of [client, pair.upstream]) socket.setNoDelay(true)
     this.#pairs.add(pair)
+    const [request, answer] = [this.#inOrder(), this.#inOrder()]
     let holds = false
+    const isDeaf = this.isDeafToNew
     client.on('data', (bytes) => {
-      holds ||= this.onRequest(bytes) === 'hold'
+      const what = this.onRequest(bytes)
+      holds ||= what === 'hold'
       if (holds) pair.held.push(bytes)
-      else pair.upstream.write(bytes)
+      else request(() => pair.upstream.write(bytes))
+      if (what === 'cut') setImmediate(() => client.destroy())
     })
     pair.upstream.on('data', (bytes) => {
-      const what = this.onAnswer(bytes)
+      const what = isDeaf ? 'swallow' : this.onAnswer(bytes)
       if (what === 'cut') client.destroy()
-      else if (what === 'pass') client.write(bytes)
+      else if (what === 'pass') answer(() => client.write(bytes))
     })
     client
       .on('error', () => {})
       .on('close', () => {
-        if (pair.held.length === 0) pair.upstream.destroy()
+        if (pair.held.length > 0) return
+        pair.upstream.destroy()
+        this.#pairs.delete(pair)
       })
     pair.upstream.on('error', () => {}).on('close', () => client.destroy())
+  }
+
+  /** Does one thing after the other, each after the delay. */
+  #inOrder(): (act: () => void) => void {
+    let last = Promise.resolve()
+    let waiting = 0
+    return (act) => {
+      if (this.delayMs === 0 && waiting === 0) {
+        act()
+        return
+      }
+      waiting++
+      last = last
+        .then(() => delay(this.delayMs))
+        .then(() => {
+          waiting--
+          act()
+        })
+    }
   }
 
   /** Ends all connections of clients. What is held can still be let go. */

@@ -1,12 +1,14 @@
 /** Real PostgreSQL servers, each in a directory of its own, reached over a socket of their own on the loopback address. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { promisify } from 'node:util'
 
 /** Where Debian keeps them, the newest first; or wherever the path leads. */
 function binaries(): string | undefined {
@@ -36,6 +38,7 @@ export class PostgresServer {
   readonly #directory: string
   readonly #settings: readonly string[]
   #process: ChildProcess | undefined
+  #guard: Writable | undefined
 
   private constructor(directory: string, port: number, settings: readonly string[]) {
     this.#directory = directory
@@ -43,16 +46,37 @@ export class PostgresServer {
     this.#settings = settings
   }
 
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const directory = await mkdtemp(join(tmpdir(), 'holdfast-postgres-'))
+  /** `parent`: where its directory is made. */
+  static start(settings: readonly string[] = [], parent?: string): Promise<PostgresServer> {
+    const words = ['-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-locale']
+    return PostgresServer.#make('initdb', words, settings, { parent })
+  }
+
+  /** A copy of this one that follows it. `port`: of a server that is no more. */
+  standby(port?: number): Promise<PostgresServer> {
+    const words = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'holdfast', '-R', '-X', 'stream', '-c', 'fast']
+    return PostgresServer.#make('pg_basebackup', words, this.#settings, { port })
+  }
+
+  static async #make(
+    program: string,
+    words: readonly string[],
+    settings: readonly string[],
+    { port, parent = tmpdir() }: { port?: number | undefined; parent?: string | undefined },
+  ): Promise<PostgresServer> {
+    const directory = await mkdtemp(join(parent, 'holdfast-postgres-'))
     const user = unprivileged()
     if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
-    const data = join(directory, 'data')
-    const words = ['-D', data, '-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-locale']
-    execFileSync(join(postgresBinaries ?? '', 'initdb'), words, { ...user, cwd: directory, stdio: 'pipe' })
-    const server = new PostgresServer(directory, await freePort(), settings)
+    const all = ['-D', join(directory, 'data'), ...words]
+    await promisify(execFile)(join(postgresBinaries ?? '', program), all, { ...user, cwd: directory })
+    const server = new PostgresServer(directory, port ?? (await freePort()), settings)
     await server.begin()
     return server
+  }
+
+  /** Of the server's first process. */
+  get pid(): number | undefined {
+    return this.#process?.pid
   }
 
   get url(): string {
@@ -85,6 +109,7 @@ export class PostgresServer {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.#process = child
+    this.#guard = guard(child.pid ?? 0, this.#directory)
     let said = ''
     await new Promise<void>((resolve, reject) => {
       child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -95,10 +120,27 @@ export class PostgresServer {
     })
   }
 
+  /** As when its machine is gone: none of its processes does anything more. */
+  async kill(): Promise<void> {
+    const pid = this.#process?.pid
+    const sessions =
+      pid === undefined ? [] : readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    await this.stop('SIGKILL')
+    for (const session of sessions.map(Number)) {
+      try {
+        process.kill(session, 'SIGKILL')
+      } catch {
+        // It has ended by itself.
+      }
+    }
+  }
+
   /** `SIGINT`: fast shutdown. `SIGQUIT`: at once, as a crash. */
   async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
     const child = this.#process
     if (child === undefined || !this.#runs) return
+    // Before its process id can become another's.
+    this.#guard?.end('\n')
     child.kill(signal)
     await once(child, 'exit')
   }
@@ -115,6 +157,23 @@ export class PostgresServer {
     await this.stop('SIGQUIT')
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/**
+ * Ends a server whose test was killed: nobody else would. A shell that outlives the test reads from it. A line says that the server ends in an orderly way; an end
+ * without one, that the test is gone.
+ */
+function guard(pid: number, directory: string): Writable {
+  const script = `read -r _ && exit
+    kill -CONT $0 && kill -QUIT $0
+    while kill -0 $0; do sleep 0.1; done
+    rm -rf "$1"`
+  const shell = spawn('sh', ['-c', script, String(pid), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  shell.unref()
+  return shell.stdin
 }
 
 /** Below those that systems give to clients: a server that is stopped and started again finds its port free. */

@@ -1,17 +1,19 @@
-/** The metadata that wire tests run over: in memory, or, when `HOLDFAST_TEST_METADATA_URL` names a PostgreSQL server, a database of its own there. */
+/** The metadata that wire tests run over: in memory, or, when a PostgreSQL server is named, a database of its own there. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Backend } from '../../src/commits/backend.ts'
 import { openPostgres } from '../../src/kv/postgres.ts'
-
-const url = process.env.HOLDFAST_TEST_METADATA_URL
 
 export interface WireMetadata {
   backend: Backend
   close(): Promise<void>
 }
 
-export async function wireMetadata(backend: Backend): Promise<WireMetadata> {
+/** `url`: of the server, when `HOLDFAST_TEST_METADATA_URL` names none for all wire tests. */
+export async function wireMetadata(
+  backend: Backend,
+  url = process.env.HOLDFAST_TEST_METADATA_URL,
+): Promise<WireMetadata> {
   if (url === undefined) return { backend, close: async () => {} }
   const name = `wire_${randomBytes(6).toString('hex')}`
   await asAdministrator(url, `create database ${name}`)

@@ -1,12 +1,13 @@
 /**
- * Runs rows: what is asked, and what must be answered. Every row runs raw and signed by hand in both dialects and both address styles unless it is said which, and through the
- * AWS SDK where it has a command for it. Bucket `wire` is there before each run, and nothing else.
+ * Runs rows: what is asked, and what must be answered. In `npm run trust`, every row runs raw and signed by hand in both dialects and both address styles unless it is said which,
+ * and through the AWS SDK where it has a command for it. In `npm test`, the rows of an operation take these forms in turn. Bucket `wire` is there before each run, and nothing else.
  *
  * `{{name}}` in a row stands for a fact that its `given` found out; `{{prefix}}` is the dialect's, and `{{kmsKeyId}}` its header of that meaning.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { errorTable } from '../../src/errors.ts'
+import { inTurn } from './turns.ts'
 import {
   type Ask,
   accountPath,
@@ -62,7 +63,7 @@ export interface Row extends Expected {
   sdk?: SdkCall
 }
 
-interface Stage {
+export interface Stage {
   server: Omit<WireServer, 'close'>
   operation: string
 }
@@ -70,6 +71,8 @@ interface Stage {
 export interface OperationRows {
   operation: string
   rows: readonly Row[]
+  /** They need a server of their own. */
+  needsOptions: boolean
 }
 
 let collected: OperationRows[] | undefined
@@ -91,19 +94,32 @@ export function wireTests(
 ): void {
   if (rows.every(({ takenFor }) => takenFor !== undefined)) throw new Error(`no row is taken for ${operation}`)
   if (collected !== undefined) {
-    collected.push({ operation, rows })
+    collected.push({ operation, rows, needsOptions: Object.keys(options).length > 0 })
     return
   }
   describe(operation, () => {
     const server = wireServer(options)
     afterEach(() => server.empty())
     const stage = { server, operation }
-    for (const style of styles) if (hostings.includes(style.hosting)) rawTests(style, rows, stage)
-    for (const hosting of hostings) sdkTests(hosting, rows, stage)
+    const here = styles.filter(({ hosting }) => hostings.includes(hosting))
+    for (const style of here) rawTests(style, rowsInTurn(rows, here, style), stage)
+    const called = rows.flatMap((row) => (row.sdk === undefined ? [] : [{ ...row, sdk: row.sdk }]))
+    for (const hosting of hostings) sdkTests(hosting, inTurn(called, hostings, hosting), stage)
   })
 }
 
-function rawTests(style: Style, rows: readonly Row[], stage: Stage): void {
+/** Those that are to be answered otherwise in a dialect run in each. */
+function rowsInTurn(rows: readonly Row[], here: readonly Style[], style: Style): readonly Row[] {
+  const [special, plain] = [true, false].map((isSpecial) =>
+    rows.filter(({ answerIn }) => (answerIn !== undefined) === isSpecial),
+  )
+  const ofDialect = here.filter(({ prefix }) => prefix === style.prefix)
+  return [...inTurn(plain ?? [], here, style), ...inTurn(special ?? [], ofDialect, style)]
+}
+
+/** On a server that is emptied after each. */
+export function rawTests(style: Style, rows: readonly Row[], stage: Stage): void {
+  if (rows.length === 0) return
   describe(styleName(style), () => {
     const wire = wireTo(stage.server, style)
     const rowsHere = rows.map((row): Row => ({ ...row, ...row.answerIn?.[style.prefix] }))
@@ -118,8 +134,9 @@ function rawTests(style: Style, rows: readonly Row[], stage: Stage): void {
   })
 }
 
-function sdkTests(hosting: Style['hosting'], rows: readonly Row[], { server }: Stage): void {
-  const called = rows.flatMap((row) => (row.sdk === undefined ? [] : [{ ...row, sdk: row.sdk }]))
+type CalledRow = Row & { sdk: SdkCall }
+
+function sdkTests(hosting: Style['hosting'], called: readonly CalledRow[], { server }: Stage): void {
   if (called.length === 0) return
   describe(`the AWS SDK in ${hosting} style`, () => {
     const wire = wireTo(server, { prefix: 'x-amz-', hosting })

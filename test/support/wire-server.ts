@@ -58,6 +58,8 @@ export interface WireServerOptions {
   /** Further keys of the main account. */
   keys?: readonly AccountKey[]
   oidc?: readonly OidcProvider[]
+  /** The PostgreSQL server for its metadata. Absent: as `wireMetadata` says. */
+  metadataUrl?(): string
   /** What the server is given for the store over memory: slowed down, or watched. */
   over?(backend: Backend): Backend
 }
@@ -114,10 +116,11 @@ export async function startWireServer({
   blockPublic = false,
   keys = [],
   oidc = [],
+  metadataUrl,
   over = (backend) => backend,
 }: WireServerOptions = {}): Promise<WireServer> {
   const memory = openMemoryData([kmsKeyName])
-  const metadata = await wireMetadata(memory.backend)
+  const metadata = await wireMetadata(memory.backend, metadataUrl?.())
   const { backend } = metadata
   const delayed = kvDelayMs > 0 ? { ...backend, kv: new CountingKv(backend.kv, { delayMs: kvDelayMs }) } : backend
   const lines = new Map<string, RequestLog>()

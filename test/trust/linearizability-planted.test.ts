@@ -21,6 +21,22 @@ describe('the checker of histories', () => {
     }
   })
 
+  it('takes no longer for answers that say nothing', () => {
+    const silent = (kind: 'get' | 'put', said: 'unknown' | 'refused', at: number): Observed => ({
+      action: kind === 'get' ? { kind } : { kind, value: `refused ${at}` },
+      answer: { said },
+      beganMs: at,
+      endedMs: at + 1,
+    })
+    const nothing = Array.from({ length: 60 }, (_, i) =>
+      i % 2 === 0 ? silent('get', 'unknown', i) : silent('put', 'refused', i),
+    )
+    for (const seed of seeds.slice(0, 20)) {
+      expect(explain([...nothing, ...historyOf(seed)]), `seed ${seed}`).toBeUndefined()
+      expect(explain([...nothing, ...withBug(historyOf(seed), 'a stale read')]), `seed ${seed}`).toBeDefined()
+    }
+  })
+
   it('knows that an answer that got lost may have happened later, or never', () => {
     const lost: Observed = { action: { kind: 'put', value: 'a' }, answer: { said: 'unknown' }, beganMs: 0, endedMs: 1 }
     const get = (beganMs: number, value: string | undefined): Observed => ({

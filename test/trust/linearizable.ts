@@ -37,10 +37,7 @@ export interface Observed {
 /** The value afterwards; or `'never'` when the register could not have answered so. */
 function applied(state: Value, { action, answer }: Observed): { state: Value } | 'never' {
   const { said } = answer
-  if (said === 'refused') return { state }
-  if (action.kind === 'get') {
-    return said === 'unknown' || (said === 'value' && answer.value === state) ? { state } : 'never'
-  }
+  if (action.kind === 'get') return said === 'value' && answer.value === state ? { state } : 'never'
   const outcome = outcomeOf(state, action)
   if (said !== 'unknown' && said !== outcome) return 'never'
   if (outcome !== 'ok') return { state }
@@ -60,6 +57,10 @@ export function explain(observed: readonly Observed[]): { order: Observed[]; stu
   return search.run() ? undefined : search.failure()
 }
 
+/** What neither changed the register nor told anything of it. Each would double what the search tries. */
+const saysNothing = ({ action, answer }: Observed): boolean =>
+  answer.said === 'refused' || (action.kind === 'get' && answer.said === 'unknown')
+
 const isKnown = ({ answer }: Observed): boolean => answer.said !== 'unknown'
 
 class Search {
@@ -72,7 +73,7 @@ class Search {
   #stuckAt: Observed[] = []
 
   constructor(observed: readonly Observed[]) {
-    this.#all = observed.toSorted((a, b) => a.beganMs - b.beganMs)
+    this.#all = observed.filter((one) => !saysNothing(one)).toSorted((a, b) => a.beganMs - b.beganMs)
     this.#ends = this.#all.map((one) => (isKnown(one) ? one.endedMs : Number.POSITIVE_INFINITY))
   }
 

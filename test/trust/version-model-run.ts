@@ -4,6 +4,8 @@ import { advanceLockClock } from '../../src/commits/lock-clock.ts'
 import { compactStores } from '../../src/jobs/compact.ts'
 import { expireUploads } from '../../src/jobs/expire-uploads.ts'
 import { reclaimGarbage } from '../../src/jobs/reclaim.ts'
+import type { Kv } from '../../src/kv/kv.ts'
+import { memoryKv } from '../../src/kv/memory.ts'
 import { findAndRelease } from '../jobs/orphans-fixture.ts'
 import type { Command, Of, Scenario } from './version-model-commands.ts'
 import { expectListing, expectVersionListing } from './version-model-listings.ts'
@@ -11,9 +13,13 @@ import { hold, read, retain, tag } from './version-model-reads.ts'
 import { expectCode, hourMs, Twins } from './version-model-twins.ts'
 import { copy, deleteLatest, deleteMany, empty, remove, write } from './version-model-writes.ts'
 
-/** Runs a scenario to its end; rejects at the first answer that the model doesn't give. `seen` gathers which operation was answered how: `PutObject ok`. */
-export async function runScenario({ lock, commands }: Scenario, seen = new Set<string>()): Promise<void> {
-  const twins = new Twins(lock, seen)
+/** Runs a scenario to its end; rejects at the first answer that the model doesn't give. `seen` gathers which operation was answered how: `PutObject ok`. `kv` is empty. */
+export async function runScenario(
+  { lock, commands }: Scenario,
+  seen = new Set<string>(),
+  kv: Kv = memoryKv(),
+): Promise<void> {
+  const twins = new Twins(lock, seen, kv)
   await twins.begin()
   for (const command of commands) await step(twins, command)
   await expectSame(twins)

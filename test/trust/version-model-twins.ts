@@ -1,9 +1,9 @@
-/** The server over memory and the model of it, side by side, and what commands mean to both. */
+/** The server's operations and the model of it, side by side, and what commands mean to both. */
 import { expect } from 'vitest'
 import { openBlobs } from '../../src/blobs/blobs.ts'
 import type { Backend } from '../../src/commits/backend.ts'
 import { lockNow } from '../../src/commits/lock-clock.ts'
-import { memoryKv } from '../../src/kv/memory.ts'
+import type { Kv } from '../../src/kv/kv.ts'
 import type { Retention } from '../../src/records/object-attributes.ts'
 import { memoryShardStore } from '../../src/stores/memory.ts'
 import { noThreads } from '../../src/threads/threads.ts'
@@ -24,10 +24,10 @@ export class Twins {
   /** By key, in the order in which they were given. */
   readonly #idsGiven = new Map<string, string[]>()
 
-  constructor(lock: boolean, seen: Set<string>) {
+  constructor(lock: boolean, seen: Set<string>, kv: Kv) {
     const shards = memoryShardStore({ clock: this.clock })
     const blobs = openBlobs([{ name: 'default', version: 1, scheme: 'replica', stores: [shards] }])
-    this.backend = { kv: memoryKv(), blobs, clock: this.clock, keys: testKeys, threads: noThreads() }
+    this.backend = { kv, blobs, clock: this.clock, keys: testKeys, threads: noThreads() }
     this.client = new DirectClient(this.backend, 'bucket', (name, { code }) => seen.add(`${name} ${code}`))
     this.#lock = lock
     this.model = new ModelBucket(lock)

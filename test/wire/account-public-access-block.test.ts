@@ -4,6 +4,7 @@ import { blockDocument, getBlock, kindsOfBlock, putBlock, removeBlock } from '..
 import type { Ask, Wire } from '../support/wire-client.ts'
 import { type Row, refusal, wireTests } from '../support/wire-rows.ts'
 import { otherKey } from '../support/wire-server.ts'
+import { openToAll } from '../support/wire-sites.ts'
 
 const blockOf = (...blocked: readonly string[]): Record<string, string> =>
   Object.fromEntries(kindsOfBlock.map((name) => [name, String(blocked.includes(name))]))
@@ -19,7 +20,23 @@ const holds =
   }
 const clean = async (wire: Wire): Promise<void> => void (await wire.must(removeBlock))
 
+/** What a block does, beside being shown. What the others do is in account-blocks.test.ts. */
+const effects: Readonly<Record<string, (wire: Wire) => Promise<void>>> = {
+  BlockPublicPolicy: async (wire) => {
+    await expect(openToAll(wire)).rejects.toThrow('AccessDenied')
+  },
+  RestrictPublicBuckets: async (wire) => {
+    await openToAll(wire)
+    expect((await wire.ask({ method: 'GET', unsigned: true })).status).toBe(403)
+  },
+}
+
 const strangers = (ask: Ask): Row[] => [
+  {
+    it: 'is AccessDenied where another account is named',
+    ...refusal('AccessDenied', {}),
+    ask: { ...ask, account: 'other', vendor: { 'account-id': 'other' } },
+  },
   { it: 'is AccessDenied for another account', ...refusal('AccessDenied', {}), ask: { ...ask, signedBy: otherKey } },
   {
     it: 'is AccessDenied for an account that is not there',
@@ -43,13 +60,19 @@ wireTests('PutAccountPublicAccessBlock', [
     body: '',
     afterwards: holds(...kindsOfBlock),
   },
-  {
-    it: 'blocks what the document says',
-    status: 200,
-    given: blockAll,
-    ask: putBlock('BlockPublicAcls'),
-    afterwards: holds('BlockPublicAcls'),
-  },
+  ...kindsOfBlock.map(
+    (name): Row => ({
+      it: `blocks what the document says: ${name}`,
+      proves: [`element:PublicAccessBlockConfiguration/${name}`, 'vendor:account-id'],
+      status: 200,
+      given: blockAll,
+      ask: putBlock(name),
+      afterwards: async (wire) => {
+        await effects[name]?.(wire)
+        await holds(name)(wire)
+      },
+    }),
+  ),
   { it: 'takes nothing for no block', status: 200, given: blockAll, ask: putBlock(), afterwards: holds() },
   {
     it: 'refuses what is no truth value',
@@ -65,6 +88,7 @@ wireTests('GetAccountPublicAccessBlock', [
   { it: 'says that there is none', ...noBlock, ask: getBlock, vendor: {} },
   {
     it: 'shows what was set',
+    proves: ['vendor:account-id'],
     status: 200,
     given: async (wire) => void (await wire.must(putBlock('RestrictPublicBuckets'))),
     ask: getBlock,
@@ -78,6 +102,7 @@ wireTests('GetAccountPublicAccessBlock', [
 wireTests('DeleteAccountPublicAccessBlock', [
   {
     it: 'leaves none',
+    proves: ['vendor:account-id'],
     status: 204,
     given: blockAll,
     ask: removeBlock,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
+import { inTurn } from '../support/turns.ts'
 import { nothingChanged } from '../support/wire-asks.ts'
 import { type Ask, exchange, type Style, signAsk, styleName } from '../support/wire-client.ts'
 import { matrixAsk, matrixServer, preparedWire, withHeader } from '../support/wire-matrix.ts'
@@ -26,13 +27,17 @@ const allVendorNames = [
   ),
 ]
 
-/** A URL with one thing more than was signed, of all that means anything to an operation. */
-function additions(signed: SignedRequest, presigned: Ask['presigned'], { prefix }: Style): SignedRequest[] {
+/**
+ * A URL with one thing more than was signed, of all that means anything to an operation. In `npm test`, an operation meets each addition in one of the ways, and all that is
+ * possible in one way alone.
+ */
+function additions(signed: SignedRequest, presigned: Ask['presigned'], style: Style, shift: number): SignedRequest[] {
+  const { prefix } = style
   const inQuery = (added: string): SignedRequest => ({ ...signed, target: `${signed.target}&${added}` })
   const inHeaders = (by: string): SignedRequest[] => allVendorNames.map((name) => withHeader(signed, by + name, 'x'))
-  const all = [...allParameters.map(inQuery), ...inHeaders(prefix)]
+  const all = inTurn([...allParameters.map(inQuery), ...inHeaders(prefix)], waysStyles, style, shift)
   // Version 4 signs the whole query. Version 2 has to look for what stands for a header in it, and knows one dialect.
-  if (presigned !== 'by version 2') return all
+  if (presigned !== 'by version 2') return [...all]
   return [...all, ...inHeaders('x-store-'), ...allVendorNames.map((name) => inQuery(`${prefix}${name}=x`))]
 }
 const atOnce = 32
@@ -43,6 +48,8 @@ const ways: readonly (readonly [Style, Ask['presigned']])[] = [
   [{ prefix: 'x-store-', hosting: 'path' }, true],
   [{ prefix: 'x-amz-', hosting: 'virtual-host' }, 'by version 2'],
 ]
+
+const waysStyles = ways.map(([style]) => style)
 
 const matrix = matrixServer()
 
@@ -57,7 +64,7 @@ describe.each(ways.map(([style, presigned]) => [styleName(style), style, presign
       const { server, agent } = matrix()
       const { wire, open } = prepared()
       const signed = signAsk({ ...matrixAsk(name, open), presigned }, server.port, style)
-      const all = additions(signed, presigned, style)
+      const all = additions(signed, presigned, style, names.indexOf(name))
       const taken: string[] = []
       for (let i = 0; i < all.length; i += atOnce) {
         const answered = all.slice(i, i + atOnce).map(async (added) => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import type { SignedRequest } from '../support/signer.ts'
+import { inTurn, isTrust } from '../support/turns.ts'
 import { asks, nothingChanged, type Succeeding } from '../support/wire-asks.ts'
 import {
   type Ask,
@@ -154,12 +155,14 @@ const temptations: readonly [what: string, change: (ask: Ask) => Ask][] = [
 /** What is not implemented finds nothing, whatever it is asked for. */
 const temptationsOf = (name: string) => (refusedAsks.has(name) ? temptations.slice(0, 1) : temptations)
 
-/** `npm run trust` tries each way with each temptation, in each style. Otherwise each way meets the plain request and one other, in turn by operation and style. */
-const isFull = Number(process.env.HOLDFAST_TRUST_SCALE ?? '1') > 1
+/**
+ * `npm run trust` tries each operation in each style, and each way with each temptation. Otherwise each operation has the styles in turn, another for each block of tests, and
+ * each way meets the plain request and one other, in turn by operation and style.
+ */
 function temptationsInTurn(name: string, turn: number) {
   const [plain, ...others] = temptationsOf(name)
   const next = others[turn % others.length]
-  return isFull ? temptationsOf(name) : [plain, next].filter((each) => each !== undefined)
+  return isTrust ? temptationsOf(name) : [plain, next].filter((each) => each !== undefined)
 }
 
 const matrix = matrixServer()
@@ -182,51 +185,64 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
     return { status: reply.status, code }
   }
   const names = operations.filter(signsItself).map(({ name }) => name)
+  /** Version 2 knows no other prefix. */
+  const inVersion2 = styles.filter(({ prefix }) => prefix === 'x-amz-')
 
-  it.each(names)('%s is refused however an outsider signs, and whatever it would have found', async (name) => {
-    for (const [way, { how, code, sign }] of outsiders.entries())
-      for (const [what, change] of temptationsInTurn(name, names.indexOf(name) + styles.indexOf(style) + way)) {
-        const answered = await answer(sign(change(askOf(name)), matrix().server.port, style))
-        expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
-      }
-    for (const { how, code, sign } of style.prefix === 'x-amz-' ? outsidersByVersion2 : [])
-      for (const [what, change] of temptationsOf(name).slice(0, 2)) {
-        const ask = change(askOf(name))
-        // What it does not sign is refused first.
-        const expected = signsAll(ask) ? code : 'AccessDenied'
-        const answered = await answer(sign(ask, matrix().server.port, style))
-        expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code: expected })
-      }
-    await unchanged()
-  })
+  it.each(inTurn(names, styles, style))(
+    '%s is refused however an outsider signs, and whatever it would have found',
+    async (name) => {
+      for (const [way, { how, code, sign }] of outsiders.entries())
+        for (const [what, change] of temptationsInTurn(name, names.indexOf(name) + styles.indexOf(style) + way)) {
+          const answered = await answer(sign(change(askOf(name)), matrix().server.port, style))
+          expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code })
+        }
+      await unchanged()
+    },
+  )
 
-  it.each(names)('%s is refused to another account before anything in the bucket is told', async (name) => {
-    // Names of buckets are known to all accounts; everything in them is not.
-    for (const [what, change] of temptationsOf(name).filter(([what]) => what !== 'where there is no bucket'))
-      for (const presigned of [false, true]) {
-        const ask = { ...change(askOf(name)), signedBy: otherKey, presigned }
-        const answered = await answer(signed(ask))
-        expect(answered, `asked ${what}`).toEqual(othersAnswer(name))
-        // What it made of its own.
-        if (name === 'CreateBucket')
-          await prepared().wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
-      }
-    await unchanged()
-  })
+  it.each(inTurn(names, inVersion2, style))(
+    '%s is refused to URLs of version 2 that an outsider makes',
+    async (name) => {
+      for (const { how, code, sign } of outsidersByVersion2)
+        for (const [what, change] of temptationsOf(name).slice(0, 2)) {
+          const ask = change(askOf(name))
+          // What it does not sign is refused first.
+          const expected = signsAll(ask) ? code : 'AccessDenied'
+          const answered = await answer(sign(ask, matrix().server.port, style))
+          expect(answered, `signed ${how}, asked ${what}`).toEqual({ status: 403, code: expected })
+        }
+      await unchanged()
+    },
+  )
 
-  it.each(names)('%s is answered to the owner', async (name) => {
+  it.each(inTurn(names, styles, style, 1))(
+    '%s is refused to another account before anything in the bucket is told',
+    async (name) => {
+      // Names of buckets are known to all accounts; everything in them is not.
+      for (const [what, change] of temptationsOf(name).filter(([what]) => what !== 'where there is no bucket'))
+        for (const presigned of [false, true]) {
+          const ask = { ...change(askOf(name)), signedBy: otherKey, presigned }
+          const answered = await answer(signed(ask))
+          expect(answered, `asked ${what}`).toEqual(othersAnswer(name))
+          // What it made of its own.
+          if (name === 'CreateBucket')
+            await prepared().wire.must({ method: 'DELETE', bucket: 'another', signedBy: otherKey })
+        }
+      await unchanged()
+    },
+  )
+
+  it.each(inTurn(names, styles, style, 2))('%s is answered to the owner', async (name) => {
     const { succeeds, code = '', ...ask } = askOf(name)
     expect(await answer(signed(ask))).toEqual({ status: succeeds, code })
   })
 
-  it.each(names)('%s is answered to the owner by a URL', async (name) => {
+  it.each(inTurn(names, styles, style, 3))('%s is answered to the owner by a URL', async (name) => {
     const { succeeds, code = '', ...ask } = askOf(name)
     expect(await answer(signed({ ...ask, presigned: true }))).toEqual({ status: succeeds, code })
   })
 
-  // Version 2 knows no other prefix.
-  const inVersion2 = style.prefix === 'x-amz-' ? names : []
-  it.each(inVersion2)('%s is answered to the owner by a URL of version 2', async (name) => {
+  it.each(inTurn(names, inVersion2, style, 1))('%s is answered to the owner by a URL of version 2', async (name) => {
     const { succeeds, code = '', ...ask } = askOf(name)
     const expected = signsAll(ask) ? { status: succeeds, code } : { status: 403, code: 'AccessDenied' }
     expect(await answer(signed({ ...ask, presigned: version2 }))).toEqual(expected)

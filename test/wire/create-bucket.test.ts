@@ -229,6 +229,7 @@ const rows: Row[] = [
   ...(['BucketOwnerPreferred', 'ObjectWriter'] as const).map(
     (ownership): Row => ({
       it: `makes a bucket with access control lists: ${ownership}, and a list of its own`,
+      proves: ['vendor:object-ownership'],
       ...made,
       ask: { method: 'PUT', vendor: { 'object-ownership': ownership, acl: 'public-read' } },
       afterwards: async (wire) => {
@@ -249,6 +250,20 @@ const rows: Row[] = [
         [...list.matchAll(/<ID>(\w+)<\/ID><DisplayName>\w+<\/DisplayName><\/Grantee>/g)].map(([, id]) => id),
       ).toEqual(['other', 'main'])
     },
+  },
+  {
+    it: 'takes the global namespace, which every bucket is in',
+    proves: ['vendor:bucket-namespace'],
+    ...made,
+    ask: { method: 'PUT', vendor: { 'bucket-namespace': 'global' } },
+    afterwards: isThere,
+  },
+  {
+    it: 'refuses the namespace of an account in a region, and makes no bucket',
+    withoutBucket: true,
+    ...refusal('NotImplemented'),
+    ask: { method: 'PUT', vendor: { 'bucket-namespace': 'account-regional' } },
+    afterwards: isNotThere,
   },
   {
     it: 'refuses object ownership that there is none of',

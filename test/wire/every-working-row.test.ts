@@ -9,6 +9,7 @@ import { provenBy, unsent } from '../support/row-proofs.ts'
 import { interruptedRules } from '../support/table-proofs/interrupted-rules.ts'
 import { proofs } from '../support/table-proofs/proofs.ts'
 import { operationsWith, ownersRows, workingRows } from '../support/table-rows.ts'
+import { inTurn } from '../support/turns.ts'
 import { type Style, styleName } from '../support/wire-client.ts'
 import { wireServer, wireTo } from '../support/wire-fixture.ts'
 import { collectWireTests } from '../support/wire-rows.ts'
@@ -64,7 +65,9 @@ const dialects: readonly Style[] = [
 describe.each(dialects.map((style) => [styleName(style), style] as const))('%s', (_, style) => {
   const wire = wireTo(server, style)
 
-  it.each(proofs.map((proof) => [proof.it, proof] as const))('%s', (_, proof) => proof.run(wire))
+  it.each(inTurn(proofs, dialects, style).map((proof) => [proof.it, proof] as const))('%s', (_, proof) =>
+    proof.run(wire),
+  )
 
-  it.each(Object.entries(interruptedRules))('%s', (_, prove) => prove(wire))
+  it.each(inTurn(Object.entries(interruptedRules), dialects, style))('%s', (_, prove) => prove(wire))
 })

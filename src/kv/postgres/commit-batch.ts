@@ -4,6 +4,7 @@ import { numberOfVersion } from '../entry-version.ts'
 import type { Check, Commit, Key, Put } from '../kv.ts'
 import { endOfPrefix, keyAfter } from '../ordered-key.ts'
 import { fencesOfKey, fencesOfRange } from './fences.ts'
+import { byKey, byNumber, type Lock, runsOf } from './lock-runs.ts'
 import type { Statement } from './session.ts'
 import { boolArray, byteaArray, int4Array, int8Array } from './wire-arrays.ts'
 
@@ -46,10 +47,11 @@ export function prepare({ checks = [], puts = [], deletes = [] }: Commit): Prepa
     checked.push({ key: check.key, version: versionOf(check) })
     if ('absent' in check) missing.add(name(check.key))
   }
-  const written = new Set([...puts.map(({ key }) => name(key)), ...deletes.map(name)])
-  // A missing key has no row to lock. If the commit does not write the key, the check becomes an empty range of that one key.
+  const withPut = new Set(puts.map(({ key }) => name(key)))
+  // A missing key has no row to lock. Unless the commit puts the key, the check becomes an empty range of that one key. A delete guards nothing:
+  // it would delete what another commit has put since the check.
   for (const { key, version } of checked)
-    if (version === absent && !written.has(name(key))) empty.push({ start: key, end: keyAfter(key) })
+    if (version === absent && !withPut.has(name(key))) empty.push({ start: key, end: keyAfter(key) })
   const isAdded = ({ key }: Put): boolean => missing.has(name(key))
   return {
     checked,
@@ -166,15 +168,15 @@ export function commitStatement(batch: readonly Prepared[], { id, epoch }: Write
   const added = each((commit) => commit.added)
   const put = each((commit) => commit.put)
   const deleted = each((commit) => commit.deleted)
-  const fences = fencesAround(batch)
-  const { shared, own } = rowsToLock(batch)
+  const fences = runsOf(fencesAround(batch))
+  const rows = runsOf(rowsToLock(batch))
   return {
     name: 'commit',
     text: `select holdfast_commit(${parameterTypes.map((type, i) => `$${i + 1}::${type}`).join(', ')})`,
     values: [
       ...[id, epoch, operation],
-      ...[int4Array(fences.map(([number]) => number)), boolArray(fences.map(([, alone]) => alone))],
-      ...[byteaArray(shared), byteaArray(own), !allBefore(shared, own)],
+      ...[int4Array(fences.items), int4Array(fences.ends), boolArray(fences.alone)],
+      ...[byteaArray(rows.items), int4Array(rows.ends), boolArray(rows.alone)],
       ...[keysOf(checked.items), int8Array(checked.items.map(({ version }) => version)), checked.commits],
       ...[
         byteaArray(empty.items.map(({ start }) => start)),
@@ -189,13 +191,13 @@ export function commitStatement(batch: readonly Prepared[], { id, epoch }: Write
 }
 
 const parameterTypes = [
-  ...['uuid', 'bigint', 'bigint', 'int[]', 'bool[]', 'bytea[]', 'bytea[]', 'bool'],
+  ...['uuid', 'bigint', 'bigint', 'int[]', 'int[]', 'bool[]', 'bytea[]', 'int[]', 'bool[]'],
   ...['bytea[]', 'bigint[]', 'int[]', 'bytea[]', 'bytea[]', 'int[]'],
   ...['bytea[]', 'bytea[]', 'int[]', 'bytea[]', 'bytea[]', 'int[]', 'bytea[]', 'int[]'],
 ]
 
-/** The fences to lock, in order, and whether each is locked exclusively. A put of an existing key needs none: it adds no key to any range. */
-function fencesAround(batch: readonly Prepared[]): [fence: number, alone: boolean][] {
+/** The fences to lock, in order. A put of an existing key needs none: it adds no key to any range. */
+function fencesAround(batch: readonly Prepared[]): Lock<number>[] {
   const shared: number[] = []
   const exclusive: number[] = []
   for (const { checked, empty, added, put } of batch) {
@@ -208,27 +210,20 @@ function fencesAround(batch: readonly Prepared[]): [fence: number, alone: boolea
     for (const { key } of [...added, ...put]) if (!there.has(name(key))) shared.push(...fencesOfKey(key))
   }
   const alone = new Set(exclusive)
-  return [...new Set([...shared, ...exclusive])].sort((a, b) => a - b).map((fence) => [fence, alone.has(fence)])
+  return [...new Set([...shared, ...exclusive])].map((of) => ({ of, alone: alone.has(of) })).sort(byNumber)
 }
 
-/** `shared`: rows that are only read. `own`: rows that are written, and locked exclusively. Keys to be added have no row. */
-function rowsToLock(batch: readonly Prepared[]): { shared: Key[]; own: Key[] } {
-  const own = new Map<string, Key>()
-  const shared = new Map<string, Key>()
+/** The rows to lock, in order: alone what is written, shared what is only read. Keys to be added have no row. */
+function rowsToLock(batch: readonly Prepared[]): Lock<Key>[] {
+  const locks = new Map<string, Lock<Key>>()
+  const write = (key: Key): void => void locks.set(name(key), { of: key, alone: true })
   for (const { put, deleted } of batch) {
-    for (const { key } of put) own.set(name(key), key)
-    for (const key of deleted) own.set(name(key), key)
+    for (const { key } of put) write(key)
+    for (const key of deleted) write(key)
   }
-  for (const { checked } of batch)
-    for (const { key, version } of checked) if (version !== absent && !own.has(name(key))) shared.set(name(key), key)
-  return { shared: [...shared.values()], own: [...own.values()] }
-}
-
-/** Whether all keys of `first` sort before all keys of `then`, so that locking one list after the other keeps the order of keys. */
-function allBefore(first: readonly Key[], then: readonly Key[]): boolean {
-  const last = first.reduce<Key | undefined>(
-    (max, key) => (max === undefined || key.compare(max) > 0 ? key : max),
-    undefined,
-  )
-  return last === undefined || then.every((key) => last.compare(key) < 0)
+  for (const { checked } of batch) {
+    for (const { key, version } of checked)
+      if (version !== absent && !locks.has(name(key))) locks.set(name(key), { of: key, alone: false })
+  }
+  return [...locks.values()].sort(byKey)
 }

@@ -1,18 +1,24 @@
 /** Opens sessions to the primary, remembers a failure to reach it for a moment, and checks whether it is still alive. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { KvUnavailable } from '../kv.ts'
 import { jitter } from './jitter.ts'
 import type { ServerUrl } from './servers.ts'
-import { Session } from './session.ts'
+import { connectTimeoutMs, Session, silentMsMax } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
 /** How long calls fail at once after an attempt has failed. The spread keeps gateways from reconnecting at the same moment. */
 const pauseMs = { least: 100, spread: 200 }
+
+/** Attempts to open a session while others hear the server: it is busy, not down. */
+const busyAttemptsMax = 5
 
 export class Primary {
   readonly #servers: readonly ServerUrl[]
   #failure: KvUnavailable | undefined
   #failedUntilMs = 0
   #probing: Promise<boolean> | undefined
+  /** When a session last heard the server, by `performance.now`. */
+  #heardMs = Number.NEGATIVE_INFINITY
 
   constructor(servers: readonly ServerUrl[]) {
     this.#servers = servers
@@ -20,21 +26,48 @@ export class Primary {
 
   /** Rejects with `KvUnavailable` or `ConfigurationRefused`. */
   async open(warn: (message: string) => void = () => {}): Promise<Session> {
-    if (this.#failure !== undefined && performance.now() < this.#failedUntilMs) throw this.#failure
-    try {
-      return await this.#openFirst(warn)
-    } catch (error) {
-      if (error instanceof KvUnavailable) {
-        this.#failure = error
-        this.#failedUntilMs = performance.now() + pauseMs.least + jitter() * pauseMs.spread
+    await this.assertNotFailing()
+    for (let attempt = 1; ; attempt++) {
+      const beganMs = performance.now()
+      try {
+        return await this.#openFirst(warn)
+      } catch (error) {
+        if (!(error instanceof KvUnavailable)) throw error
+        // Timers can fire a millisecond early.
+        const timedOut = performance.now() - beganMs >= connectTimeoutMs - 2
+        if (timedOut && this.#heardMs > beganMs && attempt < busyAttemptsMax) continue
+        this.#remember(error)
+        throw error
       }
-      throw error
     }
+  }
+
+  /** Whether an attempt to reach the primary has just failed. */
+  get isFailing(): boolean {
+    return this.#failure !== undefined && performance.now() < this.#failedUntilMs
+  }
+
+  /** Rejects with the failure of the last attempt while `isFailing`. */
+  async assertNotFailing(): Promise<void> {
+    if (!this.isFailing) return
+    // A caller that tries again at once must not keep the process from everything else.
+    await nextTurn()
+    throw this.#failure
+  }
+
+  #remember(failure: KvUnavailable): void {
+    this.#failure = failure
+    this.#failedUntilMs = performance.now() + pauseMs.least + jitter() * pauseMs.spread
   }
 
   /** Tries all servers at once, because a dead one can take long to fail. Only the primary accepts; the others report that they are read-only. */
   async #openFirst(warn: (message: string) => void): Promise<Session> {
-    const watch = { isAlive: () => this.isAlive() }
+    const watch = {
+      isAlive: () => this.isAlive(),
+      heard: () => {
+        this.#heardMs = performance.now()
+      },
+    }
     const attempts = this.#servers.map((server) => Session.open(server, { warn, watch }))
     try {
       const session = await Promise.any(attempts)
@@ -54,13 +87,17 @@ export class Primary {
     }
   }
 
-  /** Whether the primary answers a new session in time. Concurrent calls share one attempt. */
-  isAlive(): Promise<boolean> {
-    this.#probing ??= this.open()
+  /** Whether any session has heard the primary lately, or it answers a new one in time. Concurrent calls share one attempt. */
+  async isAlive(): Promise<boolean> {
+    if (performance.now() - this.#heardMs < silentMsMax) return true
+    this.#probing ??= this.#openFirst(() => {})
       .then((session) => session.close())
       .then(
         () => true,
-        () => false,
+        (error) => {
+          if (error instanceof KvUnavailable) this.#remember(error)
+          return false
+        },
       )
       .finally(() => {
         this.#probing = undefined

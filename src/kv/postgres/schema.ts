@@ -4,8 +4,11 @@ import { fenceCount } from './fences.ts'
 import type { Session } from './session.ts'
 import { ConfigurationRefused } from './session-rules.ts'
 
-/** Raise it with each change of the schema below, and add the upgrade to `openSchema`. */
-const schemaVersion = 1
+/**
+ * Raise it with each change of the schema below, and add the upgrade to `openSchema`. A function with other parameters than before is another function to PostgreSQL, so
+ * servers of the version before go on with theirs.
+ */
+const schemaVersion = 2
 
 /** An arbitrary number, the same in all versions: the lock under which a process creates or upgrades the schema. */
 const schemaLock = 7_204_117_311_001
@@ -27,13 +30,13 @@ create table holdfast_notes (name text primary key, value text not null);
 
 /**
  * Applies commits that do not conflict with each other, and returns the numbers of those whose checks failed. All callers take locks in the same order: fences by number, then rows
- * by key. Each statement sees what was committed before it began (READ COMMITTED), so a check made after locking holds until the end. Version 0 means that the key is absent.
+ * by key. They give both in that order, cut into runs that are locked alike (`lock-runs.ts`). Each statement sees what was committed before it began (READ COMMITTED), so a check made after locking holds until the end. Version 0 means that the key is absent.
  */
 const commitFunction = `
 create or replace function holdfast_commit(
   writer uuid, writer_epoch bigint, operation bigint,
-  fence_ids int[], fence_alone bool[],
-  shared_keys bytea[], own_keys bytea[], in_turn bool,
+  fence_ids int[], fence_ends int[], fence_alone bool[],
+  lock_keys bytea[], lock_ends int[], lock_alone bool[],
   check_keys bytea[], check_versions bigint[], check_commits int[],
   empty_starts bytea[], empty_ends bytea[], empty_commits int[],
   new_keys bytea[], new_values bytea[], new_commits int[],
@@ -46,23 +49,25 @@ declare
   made bigint;
   wanted int;
   inserted int;
-  k bytea;
+  locked int := 0;
 begin
-  for i in 1 .. cardinality(fence_ids) loop
-    if fence_alone[i] then perform 1 from holdfast_fences where id = fence_ids[i] for update;
-    else perform 1 from holdfast_fences where id = fence_ids[i] for key share;
+  for i in 1 .. cardinality(fence_ends) loop
+    if fence_alone[i] then
+      perform 1 from holdfast_fences where id = any(fence_ids[locked + 1 : fence_ends[i]]) order by id for update;
+    else
+      perform 1 from holdfast_fences where id = any(fence_ids[locked + 1 : fence_ends[i]]) order by id for key share;
     end if;
+    locked := fence_ends[i];
   end loop;
-  if in_turn then
-    for k in select u.k from unnest(shared_keys || own_keys) u(k) order by u.k loop
-      if k = any(own_keys) then perform 1 from holdfast_entries where key = k for update;
-      else perform 1 from holdfast_entries where key = k for key share;
-      end if;
-    end loop;
-  else
-    perform 1 from holdfast_entries where key = any(shared_keys) order by key for key share;
-    perform 1 from holdfast_entries where key = any(own_keys) order by key for update;
-  end if;
+  locked := 0;
+  for i in 1 .. cardinality(lock_ends) loop
+    if lock_alone[i] then
+      perform 1 from holdfast_entries where key = any(lock_keys[locked + 1 : lock_ends[i]]) order by key for update;
+    else
+      perform 1 from holdfast_entries where key = any(lock_keys[locked + 1 : lock_ends[i]]) order by key for key share;
+    end if;
+    locked := lock_ends[i];
+  end loop;
   select coalesce(array_agg(distinct c.commit), '{}') into refused
     from unnest(check_keys, check_versions, check_commits) as c(key, version, commit)
     where coalesce((select e.version from holdfast_entries e where e.key = c.key), 0) <> c.version;
@@ -175,9 +180,10 @@ export async function openSchema(session: Session): Promise<void> {
         `the database holds metadata of a later version of Holdfast (schema ${version}; this one knows ${schemaVersion})`,
       )
     }
-    if (version === undefined) {
-      await session.run({ text: tables + commitFunction + foldFunction })
-      await session.run({ text: `insert into holdfast_notes values ('schema', '${schemaVersion}')` })
+    if (version !== schemaVersion) {
+      await session.run({ text: (version === undefined ? tables : '') + commitFunction + foldFunction })
+      const note = `insert into holdfast_notes values ('schema', '${schemaVersion}') on conflict (name) do update set value = excluded.value`
+      await session.run({ text: note })
     }
     await session.run({ text: 'commit' })
   } catch (error) {

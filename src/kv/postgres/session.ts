@@ -14,14 +14,19 @@ export interface Statement {
   values?: readonly (Buffer | string | number | bigint | boolean | null)[]
 }
 
-/** Asked whether the server is still alive when a session has heard nothing for a while. */
 export interface Watch {
+  /** Called when the server has answered. */
+  heard(): void
+  /** Asked when a session has heard nothing for a while. */
   isAlive(): Promise<boolean>
 }
 
-const connectTimeoutMs = 900
+const successCode = '00000'
+/** This, the silence and the time between looks at it take less than the two seconds in which clients learn that the database is down. */
+export const connectTimeoutMs = 900
 /** After this silence the session checks that the server is alive: a long statement alone proves nothing. */
-const silentMsMax = 900
+export const silentMsMax = 800
+const lookMs = 250
 
 /** Forbids plans that read more than the rows wanted: the planner's statistics are out of date while a table grows fast. */
 const setUp = `
@@ -52,8 +57,9 @@ export class Session {
     client.on('end', () => {
       this.#failure ??= new Error('the connection to PostgreSQL ended')
     })
-    client.on('notice', ({ severity }) => {
-      if (severity === 'WARNING') this.#warned = true
+    // By the code, because the driver knows the severity only in the server's language. A mere notice has the code of success.
+    client.on('notice', ({ code }) => {
+      if (code !== successCode) this.#warned = true
     })
   }
 
@@ -104,7 +110,10 @@ export class Session {
   /** Rejects with what the server or the connection said. */
   async run({ name, text, values }: Statement): Promise<Row[]> {
     if (this.#failure !== undefined) throw this.#failure
-    const silence = setInterval(() => void this.#giveUpIfDead(), silentMsMax)
+    const sentMs = performance.now()
+    const silence = setInterval(() => {
+      if (performance.now() - sentMs >= silentMsMax) void this.#giveUpIfDead()
+    }, lookMs)
     try {
       const result = await this.#client.query<Row>({
         text,
@@ -113,6 +122,7 @@ export class Session {
         ...(name === undefined ? {} : { name }),
         ...(values === undefined ? {} : { values: [...values] }),
       })
+      this.#watch.heard()
       // Several statements in one text give a list of results.
       return Array.isArray(result) ? [] : result.rows
     } catch (error) {

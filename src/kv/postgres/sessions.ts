@@ -1,4 +1,5 @@
 /** A pool of sessions. A broken one is replaced when it is needed. */
+import type { KvConnections } from '../kv.ts'
 import type { Primary } from './primary.ts'
 import type { Session } from './session.ts'
 
@@ -25,9 +26,15 @@ export class Sessions {
     }
   }
 
+  state(): KvConnections {
+    return { open: this.#count, idle: this.#idle.length, waiting: this.#waiting.length, most: this.#most }
+  }
+
   async #take(): Promise<Session> {
     while (true) {
       if (this.#closed) throw new Error('the metadata store is closed')
+      // An idle session of a server that is down would take as long to find that out.
+      if (this.#primary.isFailing) await this.#primary.assertNotFailing()
       const idle = this.#idle.pop()
       if (idle !== undefined) {
         if (!idle.isBroken) return idle

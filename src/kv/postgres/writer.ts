@@ -1,11 +1,17 @@
 /** Commits to PostgreSQL, several batches at a time. A commit settles only when its outcome is known, and resolves only when it is durable. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { randomId, systemClock } from '../../clock.ts'
 import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
-import { commitStatement, type Prepared, prepare, type Touched, takeBatch, type WriterId } from './commit-batch.ts'
+import { commitStatement, type Prepared, prepare, type Touched, takeBatch } from './commit-batch.ts'
 import { jitter } from './jitter.ts'
 import type { Primary } from './primary.ts'
+import {
+  isToBeReplaced,
+  mayBePurged,
+  type RegisteredWriter,
+  registerWriter,
+  removeWriter,
+} from './registered-writer.ts'
 import { fencedCode } from './schema.ts'
 import { hasCode, isConnectionLost, isExhausted, isToBeRepeated, type Row, type Session } from './session.ts'
 
@@ -17,14 +23,27 @@ interface Waiting {
 
 const attemptsMax = 20
 
+/** The row that told the outcome of a batch is gone, because the question came more than a week late or the database's clock was set. */
+class OutcomeUnknown extends Error {
+  constructor() {
+    super(
+      'the metadata database no longer knows what became of a commit, because what this process had noted there was purged; start it again',
+    )
+    this.name = 'OutcomeUnknown'
+  }
+}
+
 export class Writer {
   readonly #lanes: Lane[]
   #waiting: Waiting[] = []
   readonly #underWay = new Map<Lane, Touched>()
   #closing: Promise<void> | undefined
   #idle: (() => void) | undefined
+  readonly #onFatal: (error: Error) => void
 
-  constructor(primary: Primary, lanes: number) {
+  /** `onFatal`: called when the outcome of a commit can never be known. What waits is rejected. */
+  constructor(primary: Primary, lanes: number, onFatal: (error: Error) => void) {
+    this.#onFatal = onFatal
     this.#lanes = Array.from({ length: lanes }, () => new Lane(primary))
   }
 
@@ -53,7 +72,12 @@ export class Writer {
       const refused = new Set(await lane.commit(batch.map(({ prepared }) => prepared)))
       for (const [number, { resolve }] of batch.entries()) resolve(!refused.has(number))
     } catch (error) {
-      for (const { reject } of batch) reject(error instanceof Error ? error : new Error(String(error)))
+      const failed = [...batch]
+      if (error instanceof OutcomeUnknown) {
+        failed.push(...this.#waiting.splice(0))
+        this.#onFatal(error)
+      }
+      for (const { reject } of failed) reject(error instanceof Error ? error : new Error(String(error)))
     }
     this.#underWay.delete(lane)
     this.#start()
@@ -77,7 +101,7 @@ export class Writer {
 class Lane {
   readonly #primary: Primary
   #session: Session | undefined
-  #writer: WriterId | undefined
+  #writer: RegisteredWriter | undefined
   #operation = 0
   #isClosed = false
 
@@ -114,7 +138,7 @@ class Lane {
   }
 
   /** Rejects with `KvUnavailable`; nothing has been sent by then. */
-  async #ready(): Promise<{ session: Session; writer: WriterId }> {
+  async #ready(): Promise<{ session: Session; writer: RegisteredWriter }> {
     if (this.#session === undefined || this.#session.isBroken) {
       void this.#session?.close()
       this.#session = undefined
@@ -122,33 +146,37 @@ class Lane {
     }
     const session = this.#session
     try {
-      this.#writer ??= await register(session)
+      const known = this.#writer
+      const writer = known === undefined || isToBeReplaced(known) ? await registerWriter(session, known) : known
+      this.#writer = writer
+      return { session, writer }
     } catch (error) {
       throw isConnectionLost(error)
         ? new KvUnavailable('The metadata database does not answer.', { cause: error })
         : error
     }
-    return { session, writer: this.#writer }
   }
 
   /**
    * Finds the outcome of a batch whose answer was lost: the indexes of its refused commits, or `undefined` when the batch was not applied and never will
-   * be. Retries until a server can tell. Raises the writer's epoch, so that the database refuses any statement of the old epoch that is still on its way.
+   * be. Retries until a server can tell, and rejects with `OutcomeUnknown` when none ever will. Raises the writer's epoch, so that the database refuses any statement of the old epoch that is still on its way.
    */
-  async #outcomeOf({ id }: WriterId, operation: number): Promise<number[] | undefined> {
+  async #outcomeOf(writer: RegisteredWriter, operation: number): Promise<number[] | undefined> {
     for (let attempt = 0; ; attempt++) {
       try {
         if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
         const { rows, isDurable } = await this.#session.commit({
           text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
-          values: [id],
+          values: [writer.id],
         })
         if (!isDurable) continue
         const [row] = rows
-        this.#writer = row && { id, epoch: row[0] ?? '' }
+        // A row that nobody purged was lost when a standby without it took over, and the batch with it.
+        if (row === undefined && (await mayBePurged(this.#session, writer))) throw new OutcomeUnknown()
+        this.#writer = row && { ...writer, epoch: row[0] ?? '' }
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
       } catch (error) {
-        if (this.#isClosed) throw error
+        if (this.#isClosed || error instanceof OutcomeUnknown) throw error
         // The jitter keeps gateways from reconnecting all at once.
         await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()))
       }
@@ -159,19 +187,10 @@ class Lane {
     this.#isClosed = true
     const writer = this.#writer
     if (writer !== undefined && this.#session !== undefined) {
-      await this.#session
-        .run({ text: 'delete from holdfast_writers where id = $1', values: [writer.id] })
-        .catch(() => {})
+      await removeWriter(this.#session, writer).catch(() => {})
     }
     await this.#session?.close()
   }
-}
-
-async function register(session: Session): Promise<WriterId> {
-  const id = randomId(systemClock)
-  const text = "insert into holdfast_writers (id, epoch, last, failed) values ($1, 1, 0, '{}')"
-  await session.run({ text, values: [id] })
-  return { id, epoch: '1' }
 }
 
 /** `{1,4}` */

@@ -1,12 +1,13 @@
 /** The identity of a store's directory. A directory that is missing, empty or another store's (as after a failed mount) is refused: writing to it would hide the loss. */
 import { dirname, resolve } from 'node:path'
-import { type Clock, randomId } from '../../clock.ts'
+import { type Clock, randomId, systemClock } from '../../clock.ts'
 import type { Fs } from '../fs.ts'
+import { nodeFs } from '../node-fs.ts'
 import { type Claimant, StoreRefused } from '../store-claim.ts'
 import { type FoundIdentity, type IdentityStorage, parseIdentity } from '../store-identity.ts'
 import { codeOf, unlessMissing, writeFailure } from './failures.ts'
 import { dropFences } from './fence.ts'
-import { identityName, type Layout, rootDirectories } from './layout.ts'
+import { identityName, Layout, rootDirectories } from './layout.ts'
 import { isOwnerName, readOwner, readText, writeExclusively, writeOwner } from './owner-file.ts'
 
 const format = 1
@@ -51,6 +52,12 @@ export function directoryIdentity(place: Place): IdentityStorage<DirectoryIdenti
     },
     isEmpty: () => areEmpty(fs, layout),
   }
+}
+
+/** The id of the store in a directory. `undefined`: there is none. Opens nothing. */
+export async function storeIdAt(path: string): Promise<string | undefined> {
+  const place = { fs: nodeFs, layout: new Layout(resolve(path)), clock: systemClock }
+  return (await directoryIdentity(place).find())?.storeId
 }
 
 async function requireDirectories(fs: Fs, layout: Layout): Promise<void> {

@@ -2,6 +2,7 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { limits } from '../../limits.ts'
+import { DirectRequests } from './direct-requests.ts'
 import { endpointFailure, isMissingObject, isPresent, isUnsatisfiableRange, isUnsupported } from './failures.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 
@@ -46,7 +47,11 @@ export class ShardBucket {
   readonly #address: BucketAddress
   readonly #sdk: Sdk
   readonly #client: S3Client
+  /** Absent: the SDK names the host. */
+  readonly #direct: DirectRequests | undefined
   #deletesMany = true
+  /** The endpoint has accepted the condition of a PUT without quotes, and not with them. */
+  #barePutConditions = false
   /** The controllers of requests that are not answered yet. */
   readonly #underWay = new Set<AbortController>()
   #readers = 0
@@ -68,6 +73,8 @@ export class ShardBucket {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: limits.remoteConnectMs, httpAgent: sockets, httpsAgent: sockets },
     })
+    const { endpoint, bucket, prefix, pathStyle } = address
+    if (pathStyle) this.#direct = new DirectRequests(this.#client, endpoint, `${bucket}/${prefix}`)
   }
 
   /** For messages. */
@@ -77,37 +84,29 @@ export class ShardBucket {
 
   /** Resolves when the endpoint has the object, verified by its checksum. */
   async put(key: string, body: Buffer, withinMs?: number): Promise<void> {
-    const command = new this.#sdk.PutObjectCommand({ ...this.#object(key), ...checksums, Body: body })
-    await this.#send((signal) => this.#client.send(command, signal), withinMs)
+    await this.#send(async (signal) => {
+      if (await this.#direct?.put(key, body, signal.abortSignal)) return
+      const command = new this.#sdk.PutObjectCommand({ ...this.#object(key), ...checksums, Body: body })
+      await this.#client.send(command, signal)
+    }, withinMs)
   }
 
   /** Does not replace an existing object, except at an endpoint without conditional writes. Callers therefore check for one first. */
   async putAbsent(key: string, body: Buffer): Promise<void> {
-    const request = { ...this.#object(key), ...checksums, Body: body, IfNoneMatch: '*' }
-    try {
-      await this.#ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
-    } catch (error) {
-      if (isPresent(error)) return
-      if (!isUnsupported(error)) throw endpointFailure(error)
-      await this.put(key, body)
-    }
+    if ((await this.#putIf(key, body, { IfNoneMatch: '*' })) === 'unsupported') await this.put(key, body)
   }
 
   /** Opens the bytes from `start` up to `end`, or to the end of the object. The stream reads on demand; destroy it to abandon the rest. */
   async open(key: string, start: number, end?: number): Promise<Opened> {
-    const isWhole = start === 0 && end === undefined
-    const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`
-    const request = { ...this.#object(key), ...(isWhole ? {} : { Range }) }
-    const command = new this.#sdk.GetObjectCommand(request)
+    const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? '' : end - 1}`
     try {
       // After the answer begins, the reader decides how long to wait.
-      const { Body, ContentRange } = await this.#ask((signal) => this.#client.send(command, signal))
-      if (!(Body instanceof Readable)) throw new Error('the answer has no body')
+      const body = await this.#ask(async (signal) => {
+        return (await this.#direct?.get(key, range, signal.abortSignal)) ?? this.#get(key, range, signal)
+      })
       this.#readers++
-      Body.once('close', () => this.#endReader())
-      if (isWhole || ContentRange !== undefined) return { body: Body }
-      Body.destroy()
-      throw new Error('the endpoint ignores that a range is asked for')
+      body.once('close', () => this.#endReader())
+      return { body }
     } catch (error) {
       if (isMissingObject(error)) return 'absent'
       if (isUnsatisfiableRange(error)) return 'short'
@@ -115,17 +114,21 @@ export class ShardBucket {
     }
   }
 
-  /** Replaces the object that has this ETag. Resolves with false when another object is there by now; an endpoint without conditional writes replaces any. */
+  /**
+   * Replaces the object that has this ETag. Resolves with false when another object is there by now; an endpoint without conditional writes replaces any.
+   * Ceph compares the condition of a PUT with the ETag without its quotes, so the standard form never holds there.
+   */
   async replace(key: string, body: Buffer, etag: string | undefined): Promise<boolean> {
-    const request = { ...this.#object(key), ...checksums, Body: body, IfMatch: etag }
-    try {
-      await this.#ask((signal) => this.#client.send(new this.#sdk.PutObjectCommand(request), signal))
-    } catch (error) {
-      if (isPresent(error)) return false
-      if (!isUnsupported(error)) throw endpointFailure(error)
-      await this.put(key, body)
+    const bare = etag?.replaceAll('"', '')
+    if (!this.#barePutConditions) {
+      const done = await this.#putIf(key, body, { IfMatch: etag })
+      if (done === 'unsupported') await this.put(key, body)
+      if (done !== false) return true
+      if (bare === etag || (await this.find(key, limits.remoteProbeMs))?.etag !== etag) return false
     }
-    return true
+    const done = (await this.#putIf(key, body, { IfMatch: bare })) === true
+    this.#barePutConditions ||= done
+    return done
   }
 
   /** Reads a small object whole; `undefined` when there is none. */
@@ -238,8 +241,30 @@ export class ShardBucket {
     if (this.#isClosed && this.#readers === 0) this.#client.destroy()
   }
 
+  async #get(key: string, Range: string | undefined, signal: Signal): Promise<Readable> {
+    const command = new this.#sdk.GetObjectCommand({ ...this.#object(key), Range })
+    const { Body, ContentRange } = await this.#client.send(command, signal)
+    if (!(Body instanceof Readable)) throw new Error('the answer has no body')
+    if (Range === undefined || ContentRange !== undefined) return Body
+    Body.on('error', () => {}).destroy()
+    throw new Error('the endpoint ignores that a range is asked for')
+  }
+
   #object(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.#address.bucket, Key: this.#address.prefix + key }
+  }
+
+  /** Resolves with whether the condition held. */
+  async #putIf(key: string, body: Buffer, condition: PutCondition): Promise<boolean | 'unsupported'> {
+    const command = new this.#sdk.PutObjectCommand({ ...this.#object(key), ...checksums, ...condition, Body: body })
+    try {
+      await this.#ask((signal) => this.#client.send(command, signal))
+      return true
+    } catch (error) {
+      if (isPresent(error)) return false
+      if (isUnsupported(error)) return 'unsupported'
+      throw endpointFailure(error)
+    }
   }
 
   async #deleteOne(key: string): Promise<void> {
@@ -280,6 +305,11 @@ export class ShardBucket {
       this.#underWay.delete(abort)
     }
   }
+}
+
+interface PutCondition {
+  IfMatch?: string | undefined
+  IfNoneMatch?: string
 }
 
 interface Signal {

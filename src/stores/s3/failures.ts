@@ -1,6 +1,6 @@
 /** What the errors of an S3 endpoint, and of the network on the way there, mean to a store. */
 import { S3Error } from '../../errors.ts'
-import { StoreFull } from '../shard-store.ts'
+import { StoreFull, StoreUnreachable } from '../shard-store.ts'
 
 /** The known fields of an error response. */
 interface Refusal {
@@ -56,7 +56,8 @@ export function endpointFailure(error: unknown): unknown {
     return new StoreFull(`the endpoint has no room left (${code})`)
   }
   if (status === 429 || slowCodes.includes(code)) return new S3Error('SlowDown')
-  return new Error(`the endpoint answers ${status} ${code}: ${message}`)
+  const reason = `the endpoint answers ${status} ${code}: ${message}`
+  return status >= 500 ? new StoreUnreachable(reason) : new Error(reason)
 }
 
 /** Whether another Holdfast reports that it is full. S3 has no error code for this. */
@@ -68,7 +69,7 @@ function unanswered(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (error.name === 'CredentialsProviderError') return new Error(`no credentials: ${error.message}`)
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
-    return new Error('the endpoint did not answer in time')
+    return new StoreUnreachable('the endpoint did not answer in time')
   if (!('code' in error) || typeof error.code !== 'string') return error
-  return new Error(`the endpoint can't be reached (${error.code})`)
+  return new StoreUnreachable(`the endpoint can't be reached (${error.code})`)
 }

@@ -22,6 +22,22 @@ describeInstalled('opening PostgreSQL', [postgresProbe], () => {
     expect(server.run('fresh', 'select count(*) from holdfast_writers')).toBe('0')
   })
 
+  it('brings a schema of an earlier version up to date, and keeps its entries', async () => {
+    const url = await server.database('earlier')
+    const before = await openPostgres({ url })
+    await before.commit({ puts: [put('a')] })
+    await before.close()
+    server.run('earlier', "drop function holdfast_commit; update holdfast_notes set value = '1' where name = 'schema'")
+    const after = await openPostgres({ url })
+    expect(await after.commit({ checks: [await entryOf(after, 'a')], puts: [put('b')] })).toBe(true)
+    await after.close()
+    expect(server.run('earlier', "select value from holdfast_notes where name = 'schema'")).toBe('2')
+  })
+
+  it('refuses a budget of connections in which reads and commits would wait for each other for ever', async () => {
+    await expect(openPostgres({ url: server.url, connections: 3 })).rejects.toThrow('4 are the least')
+  })
+
   it('refuses a schema of a later version, and leaves it', async () => {
     const url = await server.database('later')
     await (await openPostgres({ url })).close()

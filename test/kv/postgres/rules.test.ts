@@ -1,13 +1,15 @@
-/** What is decided without a server: which servers a URL names, which will do, what goes together, and which fences stand where. */
+/** What is decided without a server: which servers a URL names, which will do, what goes together, which rows are locked, and which fences stand where. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { versionOfNumber } from '../../../src/kv/entry-version.ts'
 import type { Commit, Key } from '../../../src/kv/kv.ts'
 import { endOfPrefix, packKey, packTail, rangeOf, rangeStartingWith } from '../../../src/kv/ordered-key.ts'
-import { prepare, Touched, takeBatch } from '../../../src/kv/postgres/commit-batch.ts'
+import { commitStatement, prepare, Touched, takeBatch } from '../../../src/kv/postgres/commit-batch.ts'
 import { fencesOfKey, fencesOfRange, groupFences } from '../../../src/kv/postgres/fences.ts'
+import { runsOf } from '../../../src/kv/postgres/lock-runs.ts'
 import { serversOf } from '../../../src/kv/postgres/servers.ts'
 import { refusalOf, type ServerSettings, warningOf } from '../../../src/kv/postgres/session-rules.ts'
+import { boolArray, byteaArray, int4Array } from '../../../src/kv/postgres/wire-arrays.ts'
 import { bytes, put } from '../text-entries.ts'
 
 describe('the servers of a URL', () => {
@@ -108,6 +110,40 @@ describe('fences', () => {
   })
 })
 
+describe('locks', () => {
+  const lockAs = (words: string) =>
+    [...words].map((letter) => ({ of: letter.toLowerCase(), alone: letter !== letter.toLowerCase() }))
+
+  it.each<[string, { ends: number[]; alone: boolean[] }]>([
+    ['', { ends: [], alone: [] }],
+    ['a', { ends: [1], alone: [false] }],
+    ['aBCDe', { ends: [1, 4, 5], alone: [false, true, false] }],
+    ['ABC', { ends: [3], alone: [true] }],
+    ['aBcD', { ends: [1, 2, 3, 4], alone: [false, true, false, true] }],
+  ])('of %j are taken in runs that keep their order', (words, expected) => {
+    expect(runsOf(lockAs(words))).toEqual({ items: [...words.toLowerCase()], ...expected })
+  })
+
+  it('of a batch are in the order of keys, whatever the order and kind of its commits', () => {
+    const [a, b, c, d] = [bytes('a'), bytes('b'), bytes('c'), bytes('d')]
+    const version = versionOfNumber(7)
+    const commits: Commit[] = [
+      { checks: [{ key: d, version }], puts: [put('c')] },
+      {
+        checks: [
+          { key: d, version },
+          { key: a, version },
+        ],
+        deletes: [b],
+      },
+    ]
+    const { values = [] } = commitStatement(commits.map(prepare), { id: 'writer', epoch: '1' }, 1)
+    expect(values).toContainEqual(byteaArray([a, b, c, d]))
+    expect(values).toContainEqual(int4Array([1, 3, 4]))
+    expect(values).toContainEqual(boolArray([false, true, false]))
+  })
+})
+
 describe('commits that go together', () => {
   const version = versionOfNumber(1)
   const waiting = (commits: readonly Commit[]): { prepared: ReturnType<typeof prepare>; id: number }[] =>
@@ -152,6 +188,15 @@ describe('commits that go together', () => {
     const { batch } = takeBatch(queue, [])
     expect(batch.map(({ id }) => id)).toEqual(expected)
     expect(queue.map(({ id }) => id)).toEqual(commits.map((_, id) => id).filter((id) => !expected.includes(id)))
+  })
+
+  it.each<[string, Commit, number]>([
+    ['looks at', {}, 1],
+    ['deletes', { deletes: [bytes('a')] }, 1],
+    // The put itself finds out.
+    ['puts', { puts: [put('a')] }, 0],
+  ])('guard a key that must be missing like an empty range when the commit only %s it', (_what, commit, guarded) => {
+    expect(prepare({ checks: [{ key: bytes('a'), absent: true }], ...commit }).empty).toHaveLength(guarded)
   })
 
   it('have nothing to do with those under way', () => {

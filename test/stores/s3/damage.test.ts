@@ -109,9 +109,9 @@ describe('a shard whose object', () => {
   test('is gone is missing', async () => {
     const { id, key } = await written(7, 5 * block)
     await side.client.send(new DeleteObjectCommand({ Bucket: side.address.bucket, Key: key }))
-    for (const reading of [get(store, id, 0, 5 * block), get(store, id, 0, 0), store.description(id)]) {
-      await expect(reading).rejects.toThrow(ShardMissing)
-    }
+    await expect(get(store, id, 0, 5 * block)).rejects.toThrow(ShardMissing)
+    await expect(get(store, id, 0, 0)).rejects.toThrow(ShardMissing)
+    await expect(store.description(id)).rejects.toThrow(ShardMissing)
   })
 
   test('cannot be read is left out of listings, and told', async () => {

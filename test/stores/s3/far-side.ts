@@ -22,8 +22,9 @@ import { noThreads } from '../../../src/threads/threads.ts'
 import { testKeys } from '../../objects/fixture.ts'
 import { seededClock, seededRandom, type TestClock } from '../../support/seeded.ts'
 import { ownedBy } from '../owners.ts'
+import type { StoreUnderTest } from '../suite.ts'
 
-const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
+export const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'canary-secret-of-tests' }
 // The store finds its key where the SDK looks for it first.
 process.env.AWS_ACCESS_KEY_ID = credentials.accessKeyId
 process.env.AWS_SECRET_ACCESS_KEY = credentials.secretAccessKey
@@ -80,8 +81,8 @@ export async function openFarSide(): Promise<FarSide> {
 }
 
 /** Another server, which is already there. */
-export function farSideAt(endpoint: string): Omit<FarSide, 'fill' | 'empty' | 'close'> {
-  const address = { endpoint, bucket: 'bucket', prefix: 'a/b/', region: 'us-east-1', pathStyle: true }
+export function farSideAt(endpoint: string, bucket = 'bucket'): Omit<FarSide, 'fill' | 'empty' | 'close'> {
+  const address = { endpoint, bucket, prefix: 'a/b/', region: 'us-east-1', pathStyle: true }
   const client = new S3Client({ endpoint, region: address.region, credentials, forcePathStyle: true })
   const Bucket = address.bucket
   return {
@@ -101,6 +102,23 @@ export function farSideAt(endpoint: string): Omit<FarSide, 'fill' | 'empty' | 'c
     },
     async makeBucket(name) {
       await client.send(new CreateBucketCommand({ Bucket: name }))
+    },
+  }
+}
+
+/** For `describeShardStore`. */
+export async function remoteUnderTest(openSide: () => Promise<FarSide>): Promise<StoreUnderTest> {
+  const side = await openSide()
+  const { store, clock } = await openRemote(side.address)
+  return {
+    store,
+    clock,
+    fill: side.fill,
+    empty: side.empty,
+    fileNames: side.keys,
+    dispose: async () => {
+      await store.close()
+      await side.close()
     },
   }
 }

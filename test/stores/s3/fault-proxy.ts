@@ -1,5 +1,5 @@
 /** Stands between a store and its endpoint, and does to single requests what networks and other vendors do. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** `pass`: the request goes on as it is. `corrupt`: what is sent, or read of an object, arrives altered. A number: it is answered with that status. */
@@ -8,19 +8,19 @@ export type Fault = 'pass' | 'hang' | 'corrupt' | 'cut' | number
 export interface FaultProxy {
   endpoint: string
   /** Decides what becomes of each request from now on. */
-  decide(fault: (method: string, url: string) => Fault): void
+  decide(fault: (method: string, url: string, headers: IncomingHttpHeaders) => Fault): void
   /** `METHOD key?query` of all that came. */
   seen: string[]
   close(): Promise<void>
 }
 
 export async function openFaultProxy(target: string): Promise<FaultProxy> {
-  let fault: (method: string, url: string) => Fault = () => 'pass'
+  let fault: (method: string, url: string, headers: IncomingHttpHeaders) => Fault = () => 'pass'
   const seen: string[] = []
   const server = createServer((incoming, outgoing) => {
-    const { method = '', url = '' } = incoming
+    const { method = '', url = '', headers } = incoming
     seen.push(`${method} ${url}`)
-    const what = fault(method, url)
+    const what = fault(method, url, headers)
     if (what === 'hang') return
     if (typeof what === 'number') {
       incoming.resume()

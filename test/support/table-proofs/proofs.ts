@@ -2,8 +2,6 @@
 
 import { accessProofs } from './access.ts'
 import { accessListProofs } from './access-lists.ts'
-import { accountProofs } from './accounts.ts'
-import { bucketProofs } from './buckets.ts'
 import { digestProofs } from './digests.ts'
 import { encryptionProofs } from './encryption.ts'
 import { everywhereProofs } from './everywhere.ts'
@@ -16,11 +14,9 @@ import { writeProofs } from './writes.ts'
 export const proofs: readonly Proof[] = [
   ...everywhereProofs,
   ...digestProofs,
-  ...bucketProofs,
   ...accessProofs,
   ...accessListProofs,
   ...websiteProofs,
-  ...accountProofs,
   ...writeProofs,
   ...formProofs,
   ...encryptionProofs,

@@ -72,7 +72,8 @@ export class MutatedTree {
   /** Builds first: some suites run compiled code. A type error is no reason not to: the compiler writes its output all the same. */
   async #run({ suite, only }: Mutation): Promise<SuiteRun> {
     const built = await this.#node(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], buildMsMax)
-    if (built.code === undefined) return { outcome: 'timed out', output: built.output }
+    const joined = await this.#node(['node_modules/rolldown/bin/cli.mjs', '-c'], buildMsMax)
+    if (built.code === undefined || joined.code === undefined) return { outcome: 'timed out', output: built.output }
     const report = join(this.#path, 'mutation-report.json')
     await rm(report, { force: true })
     const words = ['node_modules/vitest/vitest.mjs', 'run', `test/${suite}`, '--bail=1', '--maxWorkers=1']

@@ -170,14 +170,14 @@ export const outsideMutations: readonly Mutation[] = [
     file: 'operations/account-blocks.ts',
     find: 'own === undefined ? by : joinBlocks(own, by)',
     replace: 'by',
-    suite: 'wire/account-public-access-block.test.ts',
+    suite: 'wire/account-blocks.test.ts',
   },
   {
     name: 'the path of accounts hides the keys of other buckets',
     file: 'http/address.ts',
     find: '(bucketOfHost(head.host) ?? account.toLowerCase()) === account.toLowerCase()',
     replace: 'bucketOfHost(head.host) !== head.host',
-    suite: 'wire/account-public-access-block.test.ts',
+    suite: 'wire/account-blocks.test.ts',
   },
   {
     name: 'a dead worker is not replaced',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unfitDirectory } from '../../src/cli/replacement-directory.ts'
+import { unfitDirectory } from '../../src/opening/replacement-directory.ts'
 
 const mount = { isMount: true }
 const directory = { isMount: false }

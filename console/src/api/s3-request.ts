@@ -1,0 +1,103 @@
+/** Sends one request to the S3 port with the keys of the session, and turns its refusals into errors. */
+import { accessToS3 } from '../model/session.ts'
+import { checksumOf, percentEncode, presign, signHeaders } from './sigv4.ts'
+import { parseXml, textOf } from './xml.ts'
+
+/** What the server refused, in its words. */
+export class S3Refusal extends Error {
+  readonly code: string
+  readonly status: number
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.name = 'S3Refusal'
+    this.code = code
+    this.status = status
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+export interface Ask {
+  method?: string
+  bucket?: string
+  key?: string
+  query?: Query
+  headers?: Readonly<Record<string, string>>
+  /** Text is sent as XML, unless the headers say otherwise. */
+  body?: string
+  signal?: AbortSignal
+}
+
+/** Throws `S3Refusal`, and `TypeError` when the server can't be reached. */
+export async function askS3({ method = 'GET', body, headers, signal, ...address }: Ask): Promise<Response> {
+  const access = await accessToS3()
+  const url = addressOf(access.endpoint, address)
+  const bytes = new TextEncoder().encode(body ?? '')
+  // The checksum of a completion is that of the object, not of the document.
+  const isCompletion = address.query?.uploadId !== undefined
+  const checksum = isCompletion ? {} : { 'x-amz-checksum-sha256': checksumOf(bytes) }
+  const ofBody = { 'content-type': 'application/xml', ...checksum }
+  const sent = { ...(body === undefined ? {} : ofBody), ...headers }
+  const signed = signHeaders({ method, url, headers: sent, body: bytes }, { ...access, now: new Date() })
+  const answer = await fetch(url, {
+    method,
+    headers: signed,
+    ...(body === undefined ? {} : { body: bytes }),
+    ...(signal === undefined ? {} : { signal }),
+    cache: 'no-store',
+    credentials: 'omit',
+  })
+  if (!answer.ok) throw refusalOf(answer.status, await answer.text())
+  return answer
+}
+
+/** The document of an answer. */
+export async function askForXml(ask: Ask): Promise<Element> {
+  return parseXml(await (await askS3(ask)).text())
+}
+
+/** `undefined` where the bucket or object has none: the codes that say so are named. */
+export async function askUnlessAbsent(ask: Ask, ...codes: readonly string[]): Promise<Element | undefined> {
+  try {
+    return await askForXml(ask)
+  } catch (error) {
+    if (error instanceof S3Refusal && codes.includes(error.code)) return undefined
+    throw error
+  }
+}
+
+export interface Presigned extends Pick<Ask, 'method' | 'bucket' | 'key' | 'query'> {
+  expiresSeconds: number
+}
+
+export async function presignedUrl({ method = 'GET', expiresSeconds, ...address }: Presigned): Promise<string> {
+  const access = await accessToS3()
+  return presign(method, addressOf(access.endpoint, address), { ...access, now: new Date() }, expiresSeconds).href
+}
+
+export function refusalOf(status: number, text: string): S3Refusal {
+  if (!text.trimStart().startsWith('<')) return new S3Refusal(status, String(status), statusText(status))
+  const xml = parseXml(text)
+  return new S3Refusal(status, textOf(xml, 'Code') ?? String(status), textOf(xml, 'Message') ?? statusText(status))
+}
+
+const statusTexts: Record<number, string> = {
+  403: 'You may not do this.',
+  404: 'This does not exist.',
+  412: 'It has changed in the meantime.',
+  503: 'The server is busy or cannot reach its metadata. Try again.',
+}
+const statusText = (status: number): string => statusTexts[status] ?? `The server answered ${status}.`
+
+function addressOf(endpoint: string, { bucket, key, query = {} }: Pick<Ask, 'bucket' | 'key' | 'query'>): URL {
+  const path = [bucket, ...(key?.split('/') ?? [])].filter((part) => part !== undefined).map(percentEncode)
+  const url = new URL(`${endpoint}/${path.join('/')}`)
+  url.search = Object.entries(query)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${percentEncode(name)}=${percentEncode(String(value))}`]))
+    .join('&')
+  return url
+}
+
+/** A page's address can't hold these: browsers resolve them before they ask. */
+export const isOutOfReach = (key: string): boolean => key.split('/').some((part) => part === '.' || part === '..')

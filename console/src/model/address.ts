@@ -1,0 +1,46 @@
+/** Where in the console the user is, as the part of the page's address after `#`: links, the back button and bookmarks work. */
+import { computed, signal } from '@preact/signals'
+
+const hash = signal(location.hash)
+addEventListener('hashchange', () => {
+  hash.value = location.hash
+})
+
+export interface Place {
+  /** The parts of the path, decoded. */
+  path: readonly string[]
+  query: URLSearchParams
+}
+
+export const place = computed<Place>(() => readPlace(hash.value))
+
+function readPlace(text: string): Place {
+  const [path = '', query = ''] = text.replace(/^#\/?/, '').split(/\?(.*)/s)
+  return {
+    path: path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decoded),
+    query: new URLSearchParams(query),
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+export function linkTo(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') parameters.set(name, value)
+  const text = parameters.toString()
+  return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
+}
+
+export function goTo(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): void {
+  location.hash = linkTo(path, query)
+}

@@ -1,0 +1,114 @@
+/** Many objects as one archive: read in ranges, so that it can be paused and goes on after a lost connection. */
+import { signal } from '@preact/signals'
+import { describeObject, listObjects, type ObjectAddress } from '../api/objects.ts'
+import { askS3, S3Refusal } from '../api/s3-request.ts'
+import type { Row } from './listing.ts'
+
+const rangeBytes = 8 * 1024 * 1024
+const attemptsMax = 5
+
+export interface ArchiveEntry {
+  name: string
+  lastModified: Date
+  input: ReadableStream<Uint8Array>
+}
+
+export class Download {
+  readonly objects = signal(0)
+  readonly bytes = signal(0)
+  readonly paused = signal(false)
+  readonly isOver = signal(false)
+  readonly #bucket: string
+  readonly #folder: string
+  readonly #stopped = new AbortController()
+
+  /** `folder`: what the names in the archive leave out. */
+  constructor(bucket: string, folder: string) {
+    this.#bucket = bucket
+    this.#folder = folder
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    this.paused.value = false
+  }
+
+  /** The objects in turn: the next is opened when the archive has taken the one before. */
+  async *entries(rows: readonly Row[]): AsyncGenerator<ArchiveEntry> {
+    for (const row of rows) {
+      if (row.is === 'object') yield this.#entry(row.key, row.modified, 'versionId' in row ? row.versionId : undefined)
+      else yield* this.#below(row.key)
+    }
+  }
+
+  async *#below(prefix: string): AsyncGenerator<ArchiveEntry> {
+    let next: Readonly<Record<string, string>> | undefined = {}
+    while (next !== undefined) {
+      const page: Awaited<ReturnType<typeof listObjects>> = await listObjects({ bucket: this.#bucket, prefix, next })
+      for (const { key, modified } of page.entries) if (!key.endsWith('/')) yield this.#entry(key, modified, undefined)
+      next = page.next
+    }
+  }
+
+  #entry(key: string, modified: string, versionId: string | undefined): ArchiveEntry {
+    const address = { bucket: this.#bucket, key, versionId }
+    return { name: key.slice(this.#folder.length), lastModified: new Date(modified), input: this.#read(address) }
+  }
+
+  /** All ranges are of the version that is current when the first is read. */
+  #read(address: ObjectAddress): ReadableStream<Uint8Array> {
+    let at = 0
+    let object: { bytes: number; etag: string } | undefined
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          await this.#whileRunning()
+          object ??= await describeObject(address)
+          if (at < object.bytes) {
+            const range = await this.#range(address, object.etag, at, Math.min(object.bytes, at + rangeBytes))
+            at += range.length
+            this.bytes.value += range.length
+            controller.enqueue(range)
+          }
+          if (at < object.bytes) return
+          this.objects.value += 1
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  async #range(
+    { bucket, key, versionId }: ObjectAddress,
+    etag: string,
+    start: number,
+    end: number,
+  ): Promise<Uint8Array> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const headers = { range: `bytes=${start}-${end - 1}`, 'if-match': etag }
+        const answer = await askS3({ bucket, key, query: { versionId }, headers, signal: this.#stopped.signal })
+        return new Uint8Array(await answer.arrayBuffer())
+      } catch (error) {
+        const isLasting = error instanceof S3Refusal && error.status < 500
+        if (isLasting || attempt === attemptsMax || this.#stopped.signal.aborted) throw error
+        await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt))
+      }
+    }
+  }
+
+  /** Waits while it is paused. Throws when it was stopped. */
+  async #whileRunning(): Promise<void> {
+    if (this.paused.value) {
+      await new Promise<void>((resolve) => {
+        const stop = this.paused.subscribe((isPaused) => {
+          if (isPaused) return
+          resolve()
+          queueMicrotask(() => stop())
+        })
+      })
+    }
+    this.#stopped.signal.throwIfAborted()
+  }
+}

@@ -1,0 +1,62 @@
+/** What the admin API says of the server. A user without its permissions sees pages without it. */
+import { AdminRefusal, askAdmin } from '../api/admin.ts'
+import type { ObjectAddress } from '../api/objects.ts'
+import { may } from './permissions.ts'
+
+export interface BucketUsage {
+  location: string
+  objects: number | undefined
+  bytes: number | undefined
+}
+
+interface BucketView {
+  name: string
+  location: string
+  usage?: { versions: number; bytes: number }
+}
+
+/** By name; empty for who may not see it. */
+export async function bucketUsage(): Promise<ReadonlyMap<string, BucketUsage>> {
+  if (!may('ListBuckets')) return new Map()
+  const { buckets } = await unlessRefused(askAdmin<{ buckets: BucketView[] }>('GET', '/v1/buckets'), { buckets: [] })
+  return new Map(
+    buckets.map(({ name, location, usage }) => [name, { location, objects: usage?.versions, bytes: usage?.bytes }]),
+  )
+}
+
+export async function locationNames(): Promise<string[]> {
+  if (!may('ListLocations')) return []
+  const { locations } = await unlessRefused(askAdmin<{ locations: { name: string }[] }>('GET', '/v1/locations'), {
+    locations: [],
+  })
+  return locations.map(({ name }) => name)
+}
+
+async function unlessRefused<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof AdminRefusal && error.status === 403) return otherwise
+    throw error
+  }
+}
+
+/** An address by which anybody can read an object, signed by the server with the key of the user. */
+export async function shareLink({ bucket, key, versionId }: ObjectAddress, expiresSeconds: number): Promise<string> {
+  const { url } = await askAdmin<{ url: string }>('POST', '/v1/session/link', {
+    bucket,
+    key,
+    versionId,
+    expiresSeconds,
+  })
+  return url
+}
+
+export interface Question {
+  accessKeyId?: string
+  action: string
+  resource: string
+}
+
+export const explainAccess = (question: Question): Promise<{ allowed: boolean; reason: string }> =>
+  askAdmin('POST', '/v1/access/explain', question)

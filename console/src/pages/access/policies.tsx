@@ -1,0 +1,137 @@
+/** Named policies, which users can have. */
+import { useSignal } from '@preact/signals'
+import type { AccountIdentities, Policy } from '../../api/identities.ts'
+import { useLoaded } from '../../model/loaded.ts'
+import { attempt, tell } from '../../model/notices.ts'
+import { may } from '../../model/permissions.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Explain } from '../../ui/explain.tsx'
+import { TextArea, TextField } from '../../ui/fields.tsx'
+import { Show } from '../../ui/loading.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+
+const template = {
+  Version: '2012-10-17',
+  Statement: [
+    {
+      Effect: 'Allow',
+      Action: ['s3:GetObject', 's3:ListBucket'],
+      Resource: ['arn:aws:s3:::BUCKET', 'arn:aws:s3:::BUCKET/*'],
+    },
+  ],
+}
+
+export function Policies({ identities }: { identities: AccountIdentities }) {
+  const { state, reload } = useLoaded(() => identities.policies(), [])
+  const editing = useSignal<{ name: string; document: string; builtIn: boolean } | undefined>(undefined)
+  const explaining = useSignal(false)
+  const columns: Column<Policy>[] = [
+    {
+      title: 'Name',
+      show: (policy) => (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => {
+            editing.value = policy
+          }}
+        >
+          <strong>{policy.name}</strong>
+        </button>
+      ),
+    },
+    { title: 'Kind', show: ({ builtIn }) => (builtIn ? <span class="badge">built in</span> : '') },
+    { title: 'Users', show: ({ users }) => users.join(', ') },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name, builtIn }) =>
+        !builtIn && may('DeletePolicy') ? (
+          <IconButton
+            icon="trash"
+            label={`Delete ${name}`}
+            onClick={async () => {
+              if (await attempt(() => identities.removePolicy(name), `${name} is gone.`)) await reload()
+            }}
+          />
+        ) : null,
+    },
+  ]
+  return (
+    <>
+      <div class="bar">
+        {may('PutPolicy') && (
+          <Button
+            icon="plus"
+            kind="primary"
+            onClick={() => {
+              editing.value = { name: '', document: JSON.stringify(template), builtIn: false }
+            }}
+          >
+            Create policy
+          </Button>
+        )}
+        {may('ExplainAccess') && (
+          <Button
+            onClick={() => {
+              explaining.value = true
+            }}
+          >
+            Explain access…
+          </Button>
+        )}
+      </div>
+      <Show of={state} again={reload}>
+        {(policies) => <Table caption="Policies" columns={columns} rows={policies} idOf={({ name }) => name} />}
+      </Show>
+      {editing.value && (
+        <EditPolicy
+          identities={identities}
+          policy={editing.value}
+          onDone={reload}
+          onClose={() => {
+            editing.value = undefined
+          }}
+        />
+      )}
+      {explaining.value && (
+        <Explain
+          resource="bucket/key"
+          onClose={() => {
+            explaining.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface EditParts {
+  identities: AccountIdentities
+  policy: { name: string; document: string; builtIn: boolean }
+  onDone: () => Promise<void>
+  onClose: () => void
+}
+
+function EditPolicy({ identities, policy, onDone, onClose }: EditParts) {
+  const name = useSignal(policy.name)
+  const document = useSignal(JSON.stringify(JSON.parse(policy.document), null, 2))
+  const save = async () => {
+    if (policy.builtIn) return
+    await identities.putPolicy(name.value, document.value)
+    tell(`Saved ${name.value}.`)
+    await onDone()
+  }
+  return (
+    <FormDialog
+      title={policy.name === '' ? 'Create policy' : policy.name}
+      action={policy.builtIn ? 'Close' : 'Save'}
+      onClose={onClose}
+      onSubmit={save}
+    >
+      {policy.name === '' && <TextField label="Name" value={name} required />}
+      <TextArea label="Document" value={document} rows={18} code />
+    </FormDialog>
+  )
+}

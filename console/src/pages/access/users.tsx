@@ -1,0 +1,210 @@
+/** The users of an account: what they may do, and whether they are let in. */
+import { useSignal } from '@preact/signals'
+import type { AccountIdentities, Policy, User } from '../../api/identities.ts'
+import { linkTo } from '../../model/address.ts'
+import { useLoaded } from '../../model/loaded.ts'
+import { attempt, tell } from '../../model/notices.ts'
+import { may } from '../../model/permissions.ts'
+import { timeText } from '../../model/text.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Choice, TextField } from '../../ui/fields.tsx'
+import { Empty, Show } from '../../ui/loading.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+
+interface UsersAndPolicies {
+  users: User[]
+  policies: Policy[]
+}
+
+async function load(identities: AccountIdentities): Promise<UsersAndPolicies> {
+  const [users, policies] = await Promise.all([identities.users(), may('ListPolicies') ? identities.policies() : []])
+  return { users, policies }
+}
+
+export function Users({ identities }: { identities: AccountIdentities }) {
+  const { state, reload } = useLoaded(() => load(identities), [])
+  const making = useSignal(false)
+  const removing = useSignal<string | undefined>(undefined)
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) await reload()
+  }
+  const columns = (policies: readonly Policy[]): Column<User>[] => [
+    { title: 'Name', show: ({ name }) => <strong>{name}</strong> },
+    {
+      title: 'Policies',
+      show: (user) => <UserPolicies user={user} policies={policies} identities={identities} change={change} />,
+    },
+    { title: 'Created', show: ({ created }) => timeText(created) },
+    {
+      title: 'State',
+      show: ({ name, enabled }) => (
+        <Button
+          pressed={enabled}
+          disabled={!may('SetUserEnabled')}
+          onClick={() =>
+            change(
+              () => identities.enableUser(name, !enabled),
+              enabled ? `${name} is shut out.` : `${name} is let in again.`,
+            )
+          }
+        >
+          {enabled ? 'Enabled' : 'Disabled'}
+        </Button>
+      ),
+    },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name }) => (
+        <span class="bar">
+          <a class="button push" href={linkTo(['access', 'keys'], { account: identities.account, user: name })}>
+            Keys
+          </a>
+          {may('DeleteUser') && (
+            <IconButton
+              icon="trash"
+              label={`Delete ${name}`}
+              onClick={() => {
+                removing.value = name
+              }}
+            />
+          )}
+        </span>
+      ),
+    },
+  ]
+  return (
+    <>
+      <div class="bar">
+        {may('CreateUser') && (
+          <Button
+            icon="plus"
+            kind="primary"
+            onClick={() => {
+              making.value = true
+            }}
+          >
+            Create user
+          </Button>
+        )}
+      </div>
+      <Show of={state} again={reload}>
+        {({ users, policies }) =>
+          users.length === 0 ? (
+            <Empty title="No user yet">
+              <p>Give each person and program a user of its own, with keys that do only what they need.</p>
+            </Empty>
+          ) : (
+            <Table caption="Users" columns={columns(policies)} rows={users} idOf={({ name }) => name} />
+          )
+        }
+      </Show>
+      {making.value && state.is === 'ready' && (
+        <CreateUser
+          identities={identities}
+          policies={state.value.policies}
+          onDone={reload}
+          onClose={() => {
+            making.value = false
+          }}
+        />
+      )}
+      {removing.value !== undefined && (
+        <FormDialog
+          title={`Delete ${removing.value}?`}
+          action="Delete"
+          danger
+          onClose={() => {
+            removing.value = undefined
+          }}
+          onSubmit={async () => {
+            await identities.removeUser(removing.value ?? '')
+            await reload()
+          }}
+        >
+          <p>All keys of the user end at once.</p>
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+interface UserPolicyParts {
+  user: User
+  policies: readonly Policy[]
+  identities: AccountIdentities
+  change: (work: () => Promise<unknown>, done: string) => Promise<void>
+}
+
+function UserPolicies({ user, policies, identities, change }: UserPolicyParts) {
+  const others = policies.filter(({ name }) => !user.policies.includes(name))
+  return (
+    <span class="bar">
+      {user.policies.map((policy) => (
+        <span key={policy} class="badge">
+          {policy}
+          {may('DetachUserPolicy') && (
+            <IconButton
+              icon="close"
+              label={`Take ${policy} from ${user.name}`}
+              onClick={() =>
+                change(() => identities.detach(user.name, policy), `${user.name} no longer has ${policy}.`)
+              }
+            />
+          )}
+        </span>
+      ))}
+      {user.inlinePolicies.map(({ name, document }) => (
+        <span key={name} class="badge" title={document}>
+          {name} (own)
+        </span>
+      ))}
+      {may('AttachUserPolicy') && others.length > 0 && (
+        <select
+          aria-label={`Give ${user.name} a policy`}
+          value=""
+          onChange={({ currentTarget }) => {
+            const policy = currentTarget.value
+            void change(() => identities.attach(user.name, policy), `${user.name} has ${policy}.`)
+          }}
+        >
+          <option value="">Add…</option>
+          {others.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </span>
+  )
+}
+
+interface CreateParts {
+  identities: AccountIdentities
+  policies: readonly Policy[]
+  onDone: () => Promise<void>
+  onClose: () => void
+}
+
+function CreateUser({ identities, policies, onDone, onClose }: CreateParts) {
+  const name = useSignal('')
+  const policy = useSignal('')
+  const create = async () => {
+    await identities.addUser(name.value)
+    if (policy.value !== '') await identities.attach(name.value, policy.value)
+    tell(`Created ${name.value}.`)
+    await onDone()
+  }
+  return (
+    <FormDialog title="Create user" action="Create" onClose={onClose} onSubmit={create}>
+      <TextField label="Name" value={name} required />
+      <Choice
+        label="May do"
+        value={policy}
+        options={[['', 'nothing yet'] as const, ...policies.map((each) => [each.name, each.name] as const)]}
+      />
+    </FormDialog>
+  )
+}

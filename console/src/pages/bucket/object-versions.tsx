@@ -1,0 +1,87 @@
+/** Every version of one key: open, restore or remove any of them. */
+import { copyObject, deleteVersion, type ListedVersion, listVersions, type ObjectAddress } from '../../api/objects.ts'
+import { goTo, place } from '../../model/address.ts'
+import { useLoaded } from '../../model/loaded.ts'
+import { attempt } from '../../model/notices.ts'
+import { sizeText, timeText } from '../../model/text.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Show } from '../../ui/loading.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+
+/** The keys that begin with this one come after it. */
+async function versionsOf({ bucket, key }: ObjectAddress): Promise<ListedVersion[]> {
+  const { entries } = await listVersions({ bucket, prefix: key })
+  return entries.filter((entry) => entry.key === key)
+}
+
+export function ObjectVersions({ address, onChange }: { address: ObjectAddress; onChange: () => void }) {
+  const { state, reload } = useLoaded(() => versionsOf(address), [])
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) {
+      onChange()
+      await reload()
+    }
+  }
+  const { bucket, key } = address
+  const open = (versionId: string) =>
+    goTo(['bucket', bucket, 'objects'], { ...Object.fromEntries(place.value.query), object: key, version: versionId })
+  const columns: Column<ListedVersion>[] = [
+    {
+      title: 'Version',
+      show: ({ versionId, isLatest, isDeleteMarker }) => (
+        <>
+          {isDeleteMarker ? (
+            <code>{versionId}</code>
+          ) : (
+            <button type="button" class="link-button" onClick={() => open(versionId)}>
+              <code>{versionId}</code>
+            </button>
+          )}{' '}
+          {isLatest && <span class="badge good">current</span>}{' '}
+          {isDeleteMarker && <span class="badge">delete marker</span>}
+        </>
+      ),
+    },
+    { title: 'Size', isNumber: true, show: ({ bytes, isDeleteMarker }) => (isDeleteMarker ? '' : sizeText(bytes)) },
+    { title: 'Modified', show: ({ modified }) => timeText(modified) },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ versionId, isLatest, isDeleteMarker }) => (
+        <span class="bar">
+          {isDeleteMarker && isLatest && (
+            <IconButton
+              icon="restore"
+              label="Restore the object"
+              onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The object is back.')}
+            />
+          )}
+          {!isDeleteMarker && !isLatest && (
+            <IconButton
+              icon="restore"
+              label={`Restore version ${versionId}`}
+              onClick={() =>
+                change(() => copyObject({ bucket, key, versionId }, address), 'This version is the current one again.')
+              }
+            />
+          )}
+          <IconButton
+            icon="trash"
+            label={`Delete version ${versionId}`}
+            onClick={() => change(() => deleteVersion({ bucket, key, versionId }), 'The version is gone for good.')}
+          />
+        </span>
+      ),
+    },
+  ]
+  return (
+    <>
+      <h3>Versions</h3>
+      <Show of={state} again={reload}>
+        {(versions) => (
+          <Table caption="Versions" columns={columns} rows={versions} idOf={({ versionId }) => versionId} />
+        )}
+      </Show>
+    </>
+  )
+}

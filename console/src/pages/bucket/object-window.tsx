@@ -1,0 +1,171 @@
+/** What is known of one object, and what can be done with it, beside the list. */
+import { useSignal } from '@preact/signals'
+import {
+  copyObject,
+  type Described,
+  deleteVersion,
+  describeObject,
+  type ObjectAddress,
+  shareUrl,
+} from '../../api/objects.ts'
+import { isOutOfReach } from '../../api/s3-request.ts'
+import { useLoaded } from '../../model/loaded.ts'
+import { attempt } from '../../model/notices.ts'
+import { sizeText, timeText } from '../../model/text.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Show } from '../../ui/loading.tsx'
+import { ObjectLockPart } from './object-lock.tsx'
+import { ObjectMetadata, ObjectTags } from './object-metadata.tsx'
+import { ObjectVersions } from './object-versions.tsx'
+import { Preview } from './preview.tsx'
+import { Share } from './share.tsx'
+
+interface WindowParts {
+  address: ObjectAddress
+  onClose: () => void
+  /** The listing is no longer right. */
+  onChange: () => void
+}
+
+export function ObjectWindow({ address, onClose, onChange }: WindowParts) {
+  if (isOutOfReach(address.key)) {
+    return (
+      <Dialog side title={address.key} onClose={onClose}>
+        <p class="failure">
+          A browser cannot address a key with a part that is “.” or “..”. Other clients of S3 can. It can be deleted
+          from the list.
+        </p>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog side title={address.key} onClose={onClose}>
+      <Current address={address} onClose={onClose} onChange={onChange} />
+      <ObjectVersions address={address} onChange={onChange} />
+    </Dialog>
+  )
+}
+
+function Current({ address, onClose, onChange }: WindowParts) {
+  const { state, reload } = useLoaded(() => describeObject(address), [])
+  return (
+    <Show of={state} again={reload}>
+      {(described) => (
+        <Details address={address} described={described} onClose={onClose} onChange={onChange} reload={reload} />
+      )}
+    </Show>
+  )
+}
+
+interface DetailParts extends WindowParts {
+  described: Described
+  reload: () => Promise<void>
+}
+
+function Details({ address, described, onClose, onChange, reload }: DetailParts) {
+  const sharing = useSignal(false)
+  const isOlder = address.versionId !== undefined
+  const download = async () => {
+    location.href = await shareUrl(address, downloadSeconds, true)
+  }
+  const restore = () =>
+    attempt(async () => {
+      await copyObject(address, address)
+      onChange()
+    }, 'This version is the current one again.')
+  const remove = async () => {
+    if (await attempt(() => deleteVersion(address), isOlder ? 'The version is gone for good.' : 'Deleted.')) {
+      onClose()
+      onChange()
+    }
+  }
+  return (
+    <>
+      <div class="bar">
+        <Button icon="download" onClick={download}>
+          Download
+        </Button>
+        <Button
+          icon="share"
+          onClick={() => {
+            sharing.value = true
+          }}
+        >
+          Share
+        </Button>
+        {isOlder && (
+          <Button icon="restore" onClick={restore}>
+            Restore
+          </Button>
+        )}
+        <Button icon="trash" kind="danger" onClick={remove}>
+          {isOlder ? 'Delete this version' : 'Delete'}
+        </Button>
+      </div>
+      {sharing.value && (
+        <Share
+          address={address}
+          onClose={() => {
+            sharing.value = false
+          }}
+        />
+      )}
+      <h3>Facts</h3>
+      <Facts described={described} />
+      <Preview address={address} described={described} />
+      <ObjectMetadata
+        address={address}
+        described={described}
+        onChange={() => {
+          onChange()
+          return reload()
+        }}
+      />
+      <ObjectTags address={address} />
+      <ObjectLockPart address={address} />
+    </>
+  )
+}
+
+/** The browser begins at once. */
+const downloadSeconds = 600
+
+/** Headers that say something of an object, beside those with a line of their own. */
+const shownHeaders: readonly (readonly [string, string])[] = [
+  ['content-encoding', 'Encoding'],
+  ['content-language', 'Language'],
+  ['content-disposition', 'Disposition'],
+  ['cache-control', 'Cache'],
+  ['expires', 'Expires'],
+  ['x-amz-server-side-encryption', 'Encryption'],
+  ['x-amz-server-side-encryption-aws-kms-key-id', 'Encryption key'],
+  ['x-amz-storage-class', 'Storage class'],
+  ['x-amz-checksum-crc32', 'CRC-32'],
+  ['x-amz-checksum-crc32c', 'CRC-32C'],
+  ['x-amz-checksum-crc64nvme', 'CRC-64/NVME'],
+  ['x-amz-checksum-sha1', 'SHA-1'],
+  ['x-amz-checksum-sha256', 'SHA-256'],
+  ['x-amz-website-redirect-location', 'Redirects to'],
+]
+
+function Facts({ described }: { described: Described }) {
+  const { bytes, contentType, etag, modified, versionId, headers } = described
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Size', `${sizeText(bytes)} (${bytes} bytes)`],
+    ['Type', contentType],
+    ['Modified', timeText(modified)],
+    ['ETag', etag],
+    ['Version', versionId],
+    ...shownHeaders.map(([name, title]) => [title, headers[name]] as const),
+  ]
+  return (
+    <dl class="facts">
+      {facts.flatMap(([title, value]) =>
+        value === undefined || value === ''
+          ? []
+          : [<dt key={title}>{title}</dt>, <dd key={`${title}-value`}>{value}</dd>],
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,177 @@
+/** The list of buckets: make one, open one, remove one. */
+import { useSignal } from '@preact/signals'
+import { createBucket, deleteBucket, listBuckets } from '../api/buckets.ts'
+import { goTo, linkTo } from '../model/address.ts'
+import { useLoaded } from '../model/loaded.ts'
+import { tell } from '../model/notices.ts'
+import { bucketUsage, locationNames } from '../model/server.ts'
+import { countText, sizeText, timeText } from '../model/text.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { FormDialog } from '../ui/dialog.tsx'
+import { Check, Choice, SearchField, TextField } from '../ui/fields.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Empty, Show } from '../ui/loading.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+interface BucketRow {
+  name: string
+  created: string
+  objects: number | undefined
+  bytes: number | undefined
+  location: string | undefined
+}
+
+async function loadBuckets(): Promise<BucketRow[]> {
+  const [buckets, usage] = await Promise.all([listBuckets(), bucketUsage()])
+  return buckets.map((bucket) => ({
+    ...bucket,
+    ...(usage.get(bucket.name) ?? { objects: undefined, bytes: undefined, location: undefined }),
+  }))
+}
+
+export function Page() {
+  const { state, reload } = useLoaded(loadBuckets, [])
+  const making = useSignal(false)
+  const removing = useSignal<string | undefined>(undefined)
+  const searched = useSignal('')
+  const columns: Column<BucketRow>[] = [
+    {
+      title: 'Name',
+      show: ({ name }) => (
+        <a class="bar" href={linkTo(['bucket', name])}>
+          <Icon name="bucket" />
+          {name}
+        </a>
+      ),
+    },
+    { title: 'Objects', isNumber: true, show: ({ objects }) => (objects === undefined ? '' : countText(objects)) },
+    { title: 'Size', isNumber: true, show: ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes)) },
+    { title: 'Location', show: ({ location }) => location ?? '' },
+    { title: 'Created', show: ({ created }) => timeText(created) },
+    {
+      title: '',
+      isNumber: true,
+      show: ({ name }) => (
+        <span class="bar">
+          <a
+            class="icon-button push"
+            href={linkTo(['bucket', name, 'settings'])}
+            aria-label={`Settings of ${name}`}
+            title="Settings"
+          >
+            <Icon name="settings" />
+          </a>
+          <IconButton
+            icon="trash"
+            label={`Delete ${name}`}
+            onClick={() => {
+              removing.value = name
+            }}
+          />
+        </span>
+      ),
+    },
+  ]
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Buckets</h1>
+        <SearchField
+          label="Find a bucket"
+          value={searched.value}
+          onSearch={(text) => {
+            searched.value = text
+          }}
+        />
+        <Button
+          icon="plus"
+          kind="primary"
+          onClick={() => {
+            making.value = true
+          }}
+        >
+          Create bucket
+        </Button>
+      </div>
+      <Show of={state} again={reload}>
+        {(buckets) => {
+          const found = buckets.filter(({ name }) => name.includes(searched.value.trim()))
+          if (buckets.length === 0)
+            return (
+              <Empty title="No bucket yet">
+                <p>Objects lie in buckets. Create the first one.</p>
+              </Empty>
+            )
+          return <Table caption="Buckets" columns={columns} rows={found} idOf={({ name }) => name} />
+        }}
+      </Show>
+      {making.value && (
+        <CreateBucket
+          onClose={() => {
+            making.value = false
+          }}
+        />
+      )}
+      {removing.value !== undefined && (
+        <DeleteBucket
+          name={removing.value}
+          onClose={() => {
+            removing.value = undefined
+          }}
+          onDone={reload}
+        />
+      )}
+    </div>
+  )
+}
+
+function CreateBucket({ onClose }: { onClose: () => void }) {
+  const name = useSignal('')
+  const location = useSignal('')
+  const lock = useSignal(false)
+  const { state } = useLoaded(locationNames, [])
+  const locations = state.is === 'ready' ? state.value : []
+  const options = [
+    ['', 'default'] as const,
+    ...locations.filter((each) => each !== 'default').map((each) => [each, each] as const),
+  ]
+  const create = async () => {
+    await createBucket(name.value, { location: location.value, lock: lock.value })
+    tell(`Created ${name.value}.`)
+    goTo(['bucket', name.value])
+  }
+  return (
+    <FormDialog title="Create bucket" action="Create" onClose={onClose} onSubmit={create}>
+      <TextField
+        label="Name"
+        value={name}
+        required
+        pattern="[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]"
+        hint="3 to 63 lower-case letters, digits, dots and hyphens."
+      />
+      <Choice
+        label="Location"
+        value={location}
+        options={options}
+        hint="Over which stores its data is spread. It can be moved later."
+      />
+      <Check
+        label="Object lock: versions can be protected from removal. This also turns versioning on, for good."
+        value={lock}
+      />
+    </FormDialog>
+  )
+}
+
+function DeleteBucket({ name, onClose, onDone }: { name: string; onClose: () => void; onDone: () => unknown }) {
+  const remove = async () => {
+    await deleteBucket(name)
+    tell(`Deleted ${name}.`)
+    await onDone()
+  }
+  return (
+    <FormDialog title={`Delete ${name}?`} action="Delete" danger onClose={onClose} onSubmit={remove}>
+      <p>Only an empty bucket can be deleted. Its settings go with it.</p>
+    </FormDialog>
+  )
+}

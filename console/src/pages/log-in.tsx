@@ -1,0 +1,70 @@
+/** The way in: an access key and its secret, or the identity provider that the operator configured. */
+import { useSignal } from '@preact/signals'
+import { useLoaded } from '../model/loaded.ts'
+import { attempt } from '../model/notices.ts'
+import { logIn, logInAt, logInIssuers } from '../model/session.ts'
+import { failureText } from '../model/text.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/fields.tsx'
+
+export function LogIn() {
+  const accessKeyId = useSignal('')
+  const secret = useSignal('')
+  const failure = useSignal(reasonFromIssuer())
+  const busy = useSignal(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (busy.value) return
+    busy.value = true
+    failure.value = ''
+    try {
+      await logIn(accessKeyId.value.trim(), secret.value)
+      secret.value = ''
+    } catch (error) {
+      failure.value = failureText(error)
+    } finally {
+      busy.value = false
+    }
+  }
+  return (
+    <main class="log-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M10 7v18M22 7v18M10 16h12" />
+        </svg>
+        <h1>Holdfast</h1>
+        <TextField label="Access key" value={accessKeyId} required autocomplete="username" />
+        <TextField label="Secret key" type="password" value={secret} required autocomplete="current-password" />
+        {failure.value !== '' && (
+          <p class="failure" role="alert">
+            {failure}
+          </p>
+        )}
+        <Button type="submit" kind="primary" disabled={busy.value}>
+          Log in
+        </Button>
+        <Issuers />
+      </form>
+    </main>
+  )
+}
+
+/** An issuer sends the browser back with a code when the log-in failed. */
+function reasonFromIssuer(): string {
+  const code = new URLSearchParams(location.search).get('logIn')
+  return code === null ? '' : `The log-in at the issuer failed (${code}). Try again, or ask the operator.`
+}
+
+function Issuers() {
+  const { state } = useLoaded(logInIssuers, [])
+  if (state.is !== 'ready') return null
+  return (
+    <>
+      {state.value.map((issuer) => (
+        <Button key={issuer} onClick={() => attempt(() => logInAt(issuer))}>
+          Log in with {issuer}
+        </Button>
+      ))}
+    </>
+  )
+}

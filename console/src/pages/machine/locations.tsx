@@ -1,0 +1,159 @@
+/** A picture of each location: its stores by failure domain, how full they are, how many can fail, and what to do about a lost one. */
+import { useSignal } from '@preact/signals'
+import { type LocationState, locationStates, replaceStore, type StoreState } from '../../api/machine.ts'
+import { tell } from '../../model/notices.ts'
+import { may } from '../../model/permissions.ts'
+import { useSampled } from '../../model/sampled.ts'
+import { countText, failureText, sizeText } from '../../model/text.ts'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Check } from '../../ui/fields.tsx'
+import { StartButtons } from './start-buttons.tsx'
+
+const refreshMs = 3000
+
+export function Locations() {
+  const { value, failure } = useSampled(locationStates, refreshMs)
+  const replacing = useSignal<StoreState | undefined>(undefined)
+  if (value === undefined) {
+    return failure === undefined ? (
+      <p class="loading" role="status">
+        Loading…
+      </p>
+    ) : (
+      <p class="failure" role="alert">
+        {failureText(failure)}
+      </p>
+    )
+  }
+  return (
+    <>
+      <div class="bar">
+        <Health health={value.health} />
+        <span class="push">
+          <StartButtons kinds={['scrub', 'repair', 'snapshot']} />
+        </span>
+      </div>
+      {failure !== undefined && (
+        <p class="failure" role="alert">
+          {failureText(failure)}
+        </p>
+      )}
+      <div class="locations">
+        {value.locations.map((location) => (
+          <Location
+            key={location.name}
+            location={location}
+            onReplace={(store) => {
+              replacing.value = store
+            }}
+          />
+        ))}
+      </div>
+      {replacing.value && (
+        <Replace
+          store={replacing.value}
+          onClose={() => {
+            replacing.value = undefined
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const healthKinds: Record<string, string> = { OK: 'good', DEGRADED: 'warning', 'AT RISK': 'danger' }
+
+const Health = ({ health }: { health: string }) => <span class={`badge ${healthKinds[health] ?? ''}`}>{health}</span>
+
+const schemeText = ({ scheme, copies, striping }: LocationState): string =>
+  scheme === 'erasure' && striping
+    ? `${striping.data} data and ${striping.parity} parity shards`
+    : copies === 1
+      ? 'one copy'
+      : `${copies} copies`
+
+function Location({ location, onReplace }: { location: LocationState; onReplace: (store: StoreState) => void }) {
+  const {
+    name,
+    isDefault,
+    health,
+    stores,
+    degradedBlobs,
+    lostBlobs,
+    failuresSurvived: { now, whole },
+  } = location
+  const domains = new Set(stores.map(({ domain }) => domain))
+  return (
+    <section class="panel" aria-label={`Location ${name}`}>
+      <header>
+        <h2>
+          {name} {isDefault && <span class="badge">default</span>}
+        </h2>
+        <Health health={health} />
+      </header>
+      <p class="quiet">
+        {schemeText(location)}; survives the loss of {now} {now === 1 ? 'store' : 'stores'}
+        {now < whole && ` (of ${whole} when whole)`}.
+        {degradedBlobs > 0 && ` ${countText(degradedBlobs)} blobs lack shards.`}
+        {lostBlobs > 0 && ` ${countText(lostBlobs)} blobs cannot be read.`}
+      </p>
+      <div class="domains">
+        {[...domains].map((domain) => (
+          <fieldset key={domain}>
+            <legend>{isNamed(domain) ? domain : 'this machine'}</legend>
+            {stores
+              .filter((store) => store.domain === domain)
+              .map((store) => (
+                <Store key={store.name} store={store} onReplace={onReplace} />
+              ))}
+          </fieldset>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+/** A store without a configured domain has one of its own, named by its id. */
+const isNamed = (domain: string): boolean => !/^[0-9a-f]{32}$/.test(domain)
+
+const storeKinds: Record<StoreState['state'], string> = {
+  up: 'good',
+  full: 'warning',
+  'read-only': 'warning',
+  out: 'danger',
+}
+
+function Store({ store, onReplace }: { store: StoreState; onReplace: (store: StoreState) => void }) {
+  const { name, state, reason, usedBytes, freeBytes } = store
+  const all = usedBytes !== undefined && freeBytes !== undefined ? usedBytes + freeBytes : undefined
+  return (
+    <div class="store">
+      <strong>{name}</strong> <span class={`badge ${storeKinds[state]}`}>{state}</span>
+      {all !== undefined && (
+        <meter min={0} max={all} high={all * 0.9} value={usedBytes} aria-label={`${name} is filled`} />
+      )}
+      <span class="quiet">
+        {all === undefined ? '' : `${sizeText(usedBytes ?? 0)} of ${sizeText(all)}`} {reason}
+      </span>
+      {state === 'out' && may('ReplaceStore') && <Button onClick={() => onReplace(store)}>Replace…</Button>}
+    </div>
+  )
+}
+
+function Replace({ store, onClose }: { store: StoreState; onClose: () => void }) {
+  const force = useSignal(false)
+  const replace = async () => {
+    const queued = await replaceStore(store.name, force.value)
+    tell(`${store.name} is replaced. ${countText(queued)} blobs wait for repair.`)
+  }
+  return (
+    <FormDialog title={`Replace ${store.name}?`} action="Replace" danger onClose={onClose} onSubmit={replace}>
+      <p>
+        What lay in the store is given up. A new, empty store takes its place, at the path or address of the
+        configuration, and is filled from the others. Mount the new disk first.
+      </p>
+      <Check label="Take a directory that is no mount, although the other stores are" value={force} />
+    </FormDialog>
+  )
+}

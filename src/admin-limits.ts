@@ -1,0 +1,56 @@
+/** Limits of the admin port: its requests, browser sessions, streams and counts. Part of `limits`. */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export const adminLimits = {
+  adminBodyBytesMax: 1 * MiB,
+  adminConnectionsMax: 64,
+  /** How long a command waits for the admin port: longer than a change takes to reach every process. */
+  adminAnswerMs: 60_000,
+
+  // Browser sessions of the admin port.
+  /** A session ends after this time, and after this pause. */
+  browserSessionMs: 12 * 60 * 60 * 1000,
+  browserSessionIdleMs: 60 * 60 * 1000,
+  sessionSeenEveryMs: 60_000,
+  browserSessionsMax: 1000,
+  /** Temporary keys for pages. They outlive a log-out by at most this. */
+  pageKeysMs: 15 * 60 * 1000,
+  /** How long a user may take at an issuer. */
+  pendingLogInMs: 10 * 60 * 1000,
+  /** Log-ins that may fail within the window: from one address, and with one key. */
+  logInsFailedWindowMs: 5 * 60 * 1000,
+  logInsFailedOfAddressMax: 20,
+  logInsFailedOfKeyMax: 50,
+  logInsRemembered: 10_000,
+  logInBodyBytesMax: 4 * KiB,
+  /** Streams of events of all clients, the time between two signs of life, and how often a stream looks for changes of tasks. */
+  eventStreamsMax: 24,
+  eventBeatMs: 15_000,
+  taskWatchMs: 500,
+  /** Requests that each process remembers for the live log. */
+  requestsRemembered: 128,
+  /** Lines that a stream of requests holds for a slow client. Beyond them, lines are dropped. */
+  requestsHeldMax: 512,
+  requestsSentEveryMs: 100,
+  /** Entries of the audit log that wait for the receiver of the webhook, how long it may take to answer, and the pause before it is tried again. */
+  auditQueueMax: 1000,
+  auditAnswerMs: 5_000,
+  auditRetryMsMin: 1_000,
+  auditRetryMsMax: 60_000,
+  /** Accounts with metrics of their own. The others are counted together. */
+  accountsMeasuredMax: 100,
+  /** How long a scrape waits for a store, and how long it may answer with what it has measured before. */
+  storeMeasureMs: 2_000,
+  stateMeasuredMs: 10_000,
+  /** Queues of the metadata are counted up to this length. */
+  queueCountMax: 100_000,
+  /** How long the admin port waits for the report of a worker. */
+  workerReportMs: 2_000,
+  /** The age at which a bucket's usage is counted again, and the least share of the time that counting leaves to other work. */
+  usageAgeMs: 60_000,
+  usageIdleShare: 0.75,
+  /** How long a list of buckets waits for usage that was never counted. */
+  usageWaitMs: 500,
+} as const

@@ -1,0 +1,84 @@
+/** What the handlers of the admin port work with. `opening/` provides it. */
+import type { z } from 'zod'
+import type { SeenRequest } from '../http/request-feed.ts'
+import type { Identities } from '../identities/identities.ts'
+import type { AccessQuestion, ExplainedDecision, Subject } from './explanation.ts'
+import type {
+  bucketView,
+  locationView,
+  logLevel,
+  memberView,
+  metricFamily,
+  settingView,
+  taskView,
+} from './state-views.ts'
+
+export interface AdminServices {
+  identities: Identities
+  /** The server's state, for `GetServerInfo`. */
+  info(): ServerInfo
+  /** Throws InvalidAccessKeyId, NoSuchBucket. */
+  explain(subject: Subject, question: AccessQuestion): Promise<ExplainedDecision>
+  /** Of one account, or of all. */
+  buckets(owner: string | undefined): Promise<z.input<typeof bucketView>[]>
+  storage: Storage
+  tasks: Tasks
+  /** Empty: no other process shares the metadata. */
+  members(): Promise<z.input<typeof memberView>[]>
+  /** The configuration as it counts, without secrets. */
+  settings(): z.input<typeof settingView>[]
+  logLevel: { get(): LogLevel; set(level: LogLevel): void }
+  requests: RequestFeed
+  metrics: MetricsSource
+  /** How this version treats each S3 operation. */
+  support(): readonly { name: string }[]
+  /** The URL of the S3 port for a client that reached the admin port under this origin. */
+  s3Endpoint(adminOrigin: string): string
+}
+
+export interface MetricsSource {
+  /** As text, in the format that the scrape accepts. */
+  expose(accept: string | undefined): Promise<{ contentType: string; text: string }>
+  families(): Promise<z.input<typeof metricFamily>[]>
+}
+
+export type LogLevel = z.infer<typeof logLevel>
+
+export interface ServerInfo {
+  version: string
+  region: string
+  workers: number
+  /** When this process started, in milliseconds since the epoch. */
+  startedMs: number
+  endpoint: string
+}
+
+export interface Storage {
+  locations(): Promise<z.input<typeof locationView>[]>
+  /** Resolves with the number of blobs that will be repaired. Throws `AdminRefused`. */
+  replace(store: string, how: { force: boolean }): Promise<number>
+}
+
+export interface TaskOrder {
+  kind: string
+  /** What the task is about; empty where a kind has only one. */
+  name: string
+  arguments: Readonly<Record<string, string | number | boolean>>
+  restart?: boolean | undefined
+}
+
+export interface Tasks {
+  list(): Promise<z.input<typeof taskView>[]>
+  /** Throws `AdminRefused`. */
+  start(order: TaskOrder): Promise<z.input<typeof taskView>>
+  /** False: there was nothing to cancel. */
+  cancel(task: Pick<TaskOrder, 'kind' | 'name'>): Promise<boolean>
+}
+
+/** The requests that the S3 port has served, over all processes. */
+export interface RequestFeed {
+  /** The latest, the newest first. */
+  recent(): Promise<SeenRequest[]>
+  /** Calls `see` with each request from now on. Returns a function that ends this. */
+  watch(see: (line: SeenRequest) => void): () => void
+}

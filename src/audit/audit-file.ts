@@ -1,0 +1,21 @@
+/** The audit log as a file of JSON lines. Opened for each line, because changes are rare: so rotating or removing the file needs no signal. */
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { AuditTarget } from './audit-log.ts'
+
+const { O_WRONLY, O_APPEND, O_CREAT } = constants
+
+/** All processes of a server append to one file: a line is one write, so lines never mix. */
+export function auditFile(path: string): AuditTarget {
+  const withFile = async (write?: string): Promise<void> => {
+    const file = await open(path, O_WRONLY | O_APPEND | O_CREAT, 0o600)
+    try {
+      if (write === undefined) return
+      await file.appendFile(write)
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
+  }
+  return { ready: () => withFile(), write: withFile, close: async () => {} }
+}

@@ -1,0 +1,64 @@
+/** The audit log: who changed what. Each change is written before its answer is sent (ADR 0048). */
+import { S3Error } from '../errors.ts'
+
+/** A change, as plain data. It holds no secret. */
+export interface AuditEntry {
+  /** ISO 8601. */
+  time: string
+  /** The port that the change came by. */
+  port: 's3' | 'admin'
+  operation: string
+  requestId: string
+  traceId?: string | undefined
+  remote: string
+  /** The key that the change was made with; of a browser session, the one that it began with. Empty: there was none. */
+  accessKeyId: string
+  account: string
+  user?: string | undefined
+  /** The browser session that made it. */
+  session?: string | undefined
+  /** What was changed, by name. */
+  target: Readonly<Record<string, unknown>>
+}
+
+export interface AuditLog {
+  /** Call before a change. Rejects with ServiceUnavailable when it could not be written down. */
+  ready(): Promise<void>
+  /** Resolves when the entry is durable. Rejects with ServiceUnavailable. */
+  record(entry: AuditEntry): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where entries go. */
+export interface AuditTarget {
+  /** Rejects when nothing can be written now. */
+  ready(): Promise<void>
+  write(line: string): Promise<void>
+  close(): Promise<void>
+}
+
+export const noAuditLog: AuditLog = { ready: async () => {}, record: async () => {}, close: async () => {} }
+
+/** `failed`: told once per failure. */
+export function auditLogOver(targets: readonly AuditTarget[], failed: (error: unknown) => void): AuditLog {
+  if (targets.length === 0) return noAuditLog
+  const all = async (act: (target: AuditTarget) => Promise<void>): Promise<void> => {
+    try {
+      await Promise.all(targets.map(act))
+    } catch (error) {
+      failed(error)
+      throw new S3Error('ServiceUnavailable', {
+        message: 'The audit log can not be written, and the server makes no changes without it.',
+        cause: error,
+      })
+    }
+  }
+  return {
+    ready: () => all((target) => target.ready()),
+    record: (entry) => {
+      const line = `${JSON.stringify(entry)}\n`
+      return all((target) => target.write(line))
+    },
+    close: async () => void (await Promise.all(targets.map((target) => target.close()))),
+  }
+}

@@ -1,0 +1,73 @@
+/** The audit log as posts to a URL, in order, from a bounded queue. It is a copy for other systems: the file is the durable log. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import type { AuditTarget } from './audit-log.ts'
+
+export interface AuditWebhookOptions {
+  url: string
+  /** Sent as a bearer token. */
+  token: string | undefined
+  /** Entries that may wait. */
+  queueMax?: number
+  warn(message: string): void
+}
+
+/** Never holds up a change: while the receiver is away, entries wait, and beyond the queue's length the newest are dropped with a warning. */
+export function auditWebhook({ url, token, queueMax = limits.auditQueueMax, warn }: AuditWebhookOptions): AuditTarget {
+  const waiting: string[] = []
+  const closing = new AbortController()
+  let dropped = 0
+  let sending: Promise<void> | undefined
+
+  const sendAll = async (): Promise<void> => {
+    let pauseMs: number = limits.auditRetryMsMin
+    for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
+      if (await post(url, token, line)) {
+        waiting.shift()
+        pauseMs = limits.auditRetryMsMin
+        continue
+      }
+      if (pauseMs === limits.auditRetryMsMin) warn('the receiver of the audit log does not take entries: they wait')
+      if (closing.signal.aborted) return
+      await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      pauseMs = Math.min(2 * pauseMs, limits.auditRetryMsMax)
+    }
+    if (dropped > 0) warn(`${dropped} entries of the audit log were dropped: the receiver was away for too long`)
+    dropped = 0
+  }
+  return {
+    ready: async () => {},
+    write: async (line) => {
+      if (waiting.length >= queueMax) dropped++
+      else waiting.push(line)
+      sending ??= sendAll().finally(() => {
+        sending = undefined
+      })
+    },
+    // Each entry that still waits is tried once more.
+    close: async () => {
+      closing.abort()
+      await Promise.race([sending, delay(limits.auditAnswerMs, undefined, { ref: false })])
+    },
+  }
+}
+
+async function post(url: string, token: string | undefined, line: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: line,
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      // Entries go where the operator said, and nowhere else.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(limits.auditAnswerMs),
+    })
+    await answer.body?.cancel()
+    return answer.ok
+  } catch {
+    return false
+  }
+}

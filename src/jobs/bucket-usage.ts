@@ -1,0 +1,145 @@
+/**
+ * Counts what each bucket holds, by walking its records in the background. Writes keep no totals, because a total is one record that all writers of a bucket would
+ * contend for. Each process that is asked counts for itself.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Backend } from '../commits/backend.ts'
+import { type KeyRange, keyAfter } from '../kv/ordered-key.ts'
+import { limits } from '../limits.ts'
+import { type BucketRecord, bucketCodec } from '../records/bucket-record.ts'
+import { buckets, historyOfBucket, ObjectKeys } from '../records/keyspace.ts'
+import { versionCodec } from '../records/record-codecs.ts'
+import { RecordDamaged } from '../records/record-format.ts'
+import { everyEntry } from './every-entry.ts'
+
+/** Of one bucket, as counted at one time. */
+export interface BucketUsage {
+  /** Current objects, without noncurrent versions. */
+  objects: number
+  /** All versions but delete markers. */
+  versions: number
+  deleteMarkers: number
+  /** Of all versions. Parts of open uploads are not counted. */
+  bytes: number
+  currentBytes: number
+  measuredMs: number
+}
+
+export interface ListedBucket {
+  record: BucketRecord
+  /** Absent: not counted yet. */
+  usage: BucketUsage | undefined
+}
+
+interface Counted {
+  bucketId: string
+  usage: BucketUsage
+}
+
+const pageEntries = 500
+
+export class BucketUsages {
+  readonly #backend: Pick<Backend, 'kv' | 'clock'>
+  /** By name. A bucket that was removed and made again has another id. */
+  #counted = new Map<string, Counted>()
+  #counting: Promise<void> | undefined
+  readonly #stopping = new AbortController()
+
+  constructor(backend: Pick<Backend, 'kv' | 'clock'>) {
+    this.#backend = backend
+  }
+
+  /** All buckets in order of name. Begins to count those whose usage is old, and waits a moment for those that were never counted. */
+  async list(): Promise<ListedBucket[]> {
+    const records = await this.#records()
+    const counting = this.#refresh(records)
+    const isMissing = records.some(({ name, id }) => this.#counted.get(name)?.bucketId !== id)
+    if (isMissing) await Promise.race([counting, delay(limits.usageWaitMs, undefined, { ref: false })])
+    return records.map((record) => {
+      const counted = this.#counted.get(record.name)
+      return { record, usage: counted?.bucketId === record.id ? counted.usage : undefined }
+    })
+  }
+
+  /** What is known already, without counting. */
+  known(): BucketUsage[] {
+    return [...this.#counted.values()].map(({ usage }) => usage)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#counting
+  }
+
+  async #records(): Promise<BucketRecord[]> {
+    const records: BucketRecord[] = []
+    for await (const { key, value } of everyEntry(this.#backend.kv, buckets))
+      records.push(bucketCodec.decode(key, value))
+    return records
+  }
+
+  /** Never rejects. Calls during a count share it. */
+  #refresh(records: readonly BucketRecord[]): Promise<void> {
+    this.#counting ??= this.#countOld(records)
+      .catch(() => {
+        // The next list tries again. An engine that fails for good ends the process by itself.
+      })
+      .finally(() => {
+        this.#counting = undefined
+      })
+    return this.#counting
+  }
+
+  async #countOld(records: readonly BucketRecord[]): Promise<void> {
+    const names = new Set(records.map(({ name }) => name))
+    for (const name of this.#counted.keys()) if (!names.has(name)) this.#counted.delete(name)
+    for (const { name, id } of records) {
+      if (this.#stopping.signal.aborted) return
+      const known = this.#counted.get(name)
+      const isFresh = known?.bucketId === id && this.#backend.clock.now() - known.usage.measuredMs < limits.usageAgeMs
+      if (!isFresh) this.#counted.set(name, { bucketId: id, usage: await this.#count(name) })
+    }
+  }
+
+  async #count(name: string): Promise<BucketUsage> {
+    const found: BucketUsage = { objects: 0, versions: 0, deleteMarkers: 0, bytes: 0, currentBytes: 0, measuredMs: 0 }
+    await this.#walk(new ObjectKeys(name).startingWith(''), (size) => {
+      found.objects++
+      found.currentBytes += size ?? 0
+    })
+    found.versions = found.objects
+    found.bytes = found.currentBytes
+    await this.#walk(historyOfBucket(name), (size) => {
+      if (size === undefined) found.deleteMarkers++
+      else {
+        found.versions++
+        found.bytes += size
+      }
+    })
+    return { ...found, measuredMs: this.#backend.clock.now() }
+  }
+
+  /** `see`: gets a version's size; `undefined` for a delete marker. Leaves most of the time to other work. */
+  async #walk({ start, end }: KeyRange, see: (size: number | undefined) => void): Promise<void> {
+    const { kv } = this.#backend
+    let from = start
+    for (;;) {
+      const beganMs = performance.now()
+      const page = await kv.range({ start: from, end, limit: pageEntries })
+      for (const { key, value } of page) {
+        try {
+          const record = versionCodec.decodeListed(key, value)
+          see(record.kind === 'marker' ? undefined : record.size)
+        } catch (error) {
+          // A scrub reports damaged records.
+          if (!(error instanceof RecordDamaged)) throw error
+        }
+      }
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageEntries) return
+      from = keyAfter(last.key)
+      const idleMs = ((performance.now() - beganMs) * limits.usageIdleShare) / (1 - limits.usageIdleShare)
+      await delay(idleMs, undefined, { signal: this.#stopping.signal })
+    }
+  }
+}

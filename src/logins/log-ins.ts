@@ -1,0 +1,110 @@
+/** Log-ins of browsers: by an access key and its secret, or at an issuer. No secret of a key is kept. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Credentials } from '../auth/credentials.ts'
+import { type PresignedObject, presignObject } from '../auth/presign.ts'
+import type { Principal } from '../auth/principal.ts'
+import { secretTag } from '../auth/session-token.ts'
+import type { Kv } from '../kv/kv.ts'
+import type { StsContext } from '../sts/action.ts'
+import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
+import { Attempts } from './attempts.ts'
+import { type BrowserSession, BrowserSessions } from './browser-sessions.ts'
+import { IssuerLogIns } from './issuer-log-ins.ts'
+import { LogInRefused } from './log-in-refused.ts'
+
+export interface LogInsOptions {
+  kv: Kv
+  credentials: Credentials
+  sts: StsContext
+  oidc: readonly OidcProvider[]
+}
+
+interface LoggedIn {
+  cookie: string
+  session: BrowserSession
+}
+
+export class LogIns {
+  readonly #options: LogInsOptions
+  readonly #attempts = new Attempts()
+  readonly #issuers: IssuerLogIns
+  readonly sessions: BrowserSessions
+
+  constructor(options: LogInsOptions) {
+    this.#options = options
+    this.#issuers = new IssuerLogIns(options.oidc, options.sts)
+    this.sessions = new BrowserSessions(options.kv, options.sts)
+  }
+
+  /** Names of the issuers that users can log in at. */
+  get issuers(): string[] {
+    return this.#issuers.names
+  }
+
+  /** Throws `LogInRefused`; ServiceUnavailable when the identities can't be read. */
+  async withKey(accessKeyId: string, secretAccessKey: string, address: string): Promise<LoggedIn> {
+    const { credentials } = this.#options
+    const attempt = this.#attempts.begin({ address, accessKeyId })
+    await credentials.renewal()
+    // An unknown key has a random secret, so that it takes as long as a known one.
+    const known = credentials.secretOf(accessKeyId)
+    const isRight = sameText(known.secretAccessKey, secretAccessKey)
+    const { principal } = known
+    if (!isRight || principal === undefined) {
+      throw new LogInRefused('LogInFailed', 'There is no such access key, or its secret is another.')
+    }
+    attempt.succeeded()
+    return this.sessions.begin({
+      accountId: principal.accountId,
+      holder: { kind: 'key', accessKeyId, secretTag: secretTag(secretAccessKey) },
+      kind: 'session-token',
+      untilMs: credentials.keyOf(accessKeyId)?.expiresMs ?? Number.POSITIVE_INFINITY,
+    })
+  }
+
+  /** Throws `LogInRefused`. */
+  beginAtIssuer(name: string, redirectUri: string, address: string): Promise<{ url: string; pending: string }> {
+    // Counts until the log-in has succeeded, because each one makes the server ask the issuer.
+    this.#attempts.begin({ address })
+    return this.#issuers.begin(name, redirectUri)
+  }
+
+  /** Throws `LogInRefused`. */
+  async finishAtIssuer(pending: string | undefined, rawQuery: string, address: string): Promise<LoggedIn> {
+    const attempt = this.#attempts.begin({ address })
+    await this.#options.credentials.renewal()
+    const session = await this.#issuers.finish(pending, rawQuery)
+    // Its beginning was counted too.
+    attempt.succeeded(2)
+    return this.sessions.begin(session)
+  }
+
+  /** Who a session belongs to. Throws `LogInRefused`. */
+  async find(cookie: string): Promise<BrowserSession> {
+    await this.#options.credentials.renewal()
+    return this.sessions.find(cookie)
+  }
+
+  /** A URL by which anybody can read an object, in the name of who is logged in. It ends at the latest with the key that signs it. */
+  async link(principal: Principal, object: PresignedObject, region: string): Promise<string> {
+    const { credentials, sts } = this.#options
+    const accessKeyId = this.keyOf(principal)
+    const key =
+      accessKeyId === undefined
+        ? await this.sessions.issue(principal)
+        : { accessKeyId, secretAccessKey: credentials.secretOf(accessKeyId).secretAccessKey }
+    return presignObject(object, key, region, sts.clock.now())
+  }
+
+  /** The key that a session began with. Absent: it began at an issuer. */
+  keyOf(principal: Principal): string | undefined {
+    const holder = this.#options.sts.sessions.holderOf(principal)
+    return holder.kind === 'key' ? holder.accessKeyId : undefined
+  }
+}
+
+/** Digests have one length, so that the comparison tells nothing about the secret's. */
+function sameText(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => createHash('sha256').update(text).digest())
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other)
+}

@@ -1,0 +1,62 @@
+/** The state of a server as metrics tell it. `opening/` measures it. */
+
+export interface StoreMeasure {
+  name: string
+  domain: string
+  state: 'up' | 'full' | 'read-only' | 'out'
+  /** Absent: the store can't tell, or did not answer in time. */
+  usedBytes: number | undefined
+  freeBytes: number | undefined
+}
+
+export interface LocationMeasure {
+  name: string
+  isDefault: boolean
+  /** Whether enough stores are in use to write, and to read everything. */
+  writable: boolean
+  readable: boolean
+}
+
+export interface TaskMeasure {
+  kind: string
+  state: string
+  count: number
+}
+
+export interface MemberMeasure {
+  kind: string
+  count: number
+}
+
+export interface ServerState {
+  version: string
+  startedMs: number
+  serving: boolean
+  workers: number
+  metadata: {
+    answers: boolean
+    damaged: boolean
+    /** Absent: it is in a database. */
+    fileBytes: number | undefined
+    connections: { open: number; idle: number; waiting: number; most: number } | undefined
+  }
+  stores: StoreMeasure[]
+  locations: LocationMeasure[]
+  /** Blobs that wait for repair, and those that too few shards are left of. */
+  repairs: { waiting: number; lost: number }
+  garbage: number
+  orphans: number
+  /** Records of moves of single blobs. */
+  queuedMoves: number
+  tasks: TaskMeasure[]
+  /** When a task of each kind was last done. */
+  tasksDoneMs: { kind: string; ms: number }[]
+  /** By how much the clock of locks is behind the machine's. */
+  lockClockLagMs: number
+  members: MemberMeasure[]
+  /** What is left of this server's own lease. Absent: it needs none. */
+  leaseLeftMs: number | undefined
+  /** The largest difference of a member's clock from the database's. */
+  clockDifferenceMs: number | undefined
+  usage: { objects: number; versions: number; bytes: number; buckets: number } | undefined
+}

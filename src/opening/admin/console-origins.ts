@@ -1,0 +1,29 @@
+/** The origins of the console's pages, to which the S3 port answers as it does to pages of its own. */
+import { hostname, networkInterfaces } from 'node:os'
+import type { Configuration } from '../../config/configuration.ts'
+
+/** `adminUrl`: of an admin port that is open already. Absent: the configured one counts. Empty: there is no admin port. */
+export function consoleOriginsOf(
+  { adminListen, adminPublicEndpoints, tls }: Pick<Configuration, 'adminListen' | 'adminPublicEndpoints' | 'tls'>,
+  adminUrl: string | undefined,
+): string[] {
+  if (adminListen === undefined) return []
+  const port = adminUrl === undefined ? adminListen.port : Number(new URL(adminUrl).port)
+  const { host } = adminListen
+  const isWildcard = ['', '0.0.0.0', '::'].includes(host)
+  const names = isWildcard ? ['localhost', hostname(), ...addresses()] : namesOf(host)
+  const scheme = tls === undefined ? 'http' : 'https'
+  // As browsers write it: without the port that is usual for the scheme.
+  const origins = names.map((name) => new URL(`${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`).origin)
+  return [...new Set([...adminPublicEndpoints, ...origins])]
+}
+
+const namesOf = (host: string): string[] =>
+  /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) ? [host, 'localhost'] : [host]
+
+/** Those of this machine, without a zone. */
+function addresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((found = []) =>
+    found.map(({ address }) => address.split('%')[0] ?? ''),
+  )
+}

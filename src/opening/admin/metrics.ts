@@ -1,0 +1,35 @@
+/** Gathers the metrics of a server: what its processes counted, and its state. */
+import type { MetricsSource } from '../../admin/services.ts'
+import { sumTraffic } from '../../http/traffic.ts'
+import { expose, type Measured, metricFamilies } from '../../metrics/exposition.ts'
+import type { ProcessLoad } from '../../metrics/process-load.ts'
+import type { S3Processes } from './s3-processes.ts'
+import { type MeasuredServer, StateMeasuring } from './server-state.ts'
+
+export interface MetricsOptions extends MeasuredServer {
+  processes: S3Processes
+  /** Of this process. */
+  load: { report(): ProcessLoad }
+}
+
+export function openMetrics(options: MetricsOptions): MetricsSource {
+  const { processes, load } = options
+  const state = new StateMeasuring(options)
+  /** Accounts with a label of their own, for as long as this process runs: a count must never move between labels. */
+  const shown = new Set<string>()
+  const measure = async (): Promise<Measured> => {
+    const [reports, measured] = await Promise.all([processes.reports(), state.measure()])
+    return {
+      traffic: sumTraffic(
+        reports.map(({ traffic }) => traffic),
+        shown,
+      ),
+      loads: [load.report(), ...reports.flatMap((report) => report.load ?? [])],
+      state: measured,
+    }
+  }
+  return {
+    expose: async (accept) => expose(await measure(), accept),
+    families: async () => metricFamilies(await measure()),
+  }
+}

@@ -1,0 +1,41 @@
+/** The processes that serve S3, as the admin port asks them: this one alone, or the workers of this one. */
+import type { LogLevel } from '../../admin/services.ts'
+import type { LocalRequests, SeenRequest } from '../../http/request-feed.ts'
+import type { Traffic, TrafficSnapshot } from '../../http/traffic.ts'
+import type { ProcessLoad } from '../../metrics/process-load.ts'
+
+export interface S3Processes {
+  /** Of all processes, in no order. */
+  recentRequests(): Promise<SeenRequest[]>
+  /** Returns a function that ends the watch. */
+  watchRequests(see: (line: SeenRequest) => void): () => void
+  /** What each process has counted since it started. */
+  reports(): Promise<ProcessReport[]>
+  setLogLevel(level: LogLevel): void
+}
+
+export interface ProcessReport {
+  traffic: TrafficSnapshot
+  /** Absent: the process has ended, or does not answer. What it had counted still counts. */
+  load?: ProcessLoad | undefined
+}
+
+/** This process alone. `setLogLevel` of the log itself is the caller's. */
+export function onlyThisProcess(requests: LocalRequests, traffic: Traffic): S3Processes {
+  return {
+    recentRequests: async () => requests.recent(),
+    watchRequests: (see) => requests.watch(see),
+    reports: async () => [{ traffic: traffic.snapshot() }],
+    setLogLevel: () => {},
+  }
+}
+
+/** For an admin port that opens before the S3 port: asks the processes that there are when it is asked itself. */
+export function laterProcesses(find: () => S3Processes | undefined): S3Processes {
+  return {
+    recentRequests: async () => (await find()?.recentRequests()) ?? [],
+    watchRequests: (see) => find()?.watchRequests(see) ?? (() => {}),
+    reports: async () => (await find()?.reports()) ?? [],
+    setLogLevel: (level) => find()?.setLogLevel(level),
+  }
+}

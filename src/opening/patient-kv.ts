@@ -1,0 +1,30 @@
+/** Metadata for a command that takes minutes: it waits for a database that is away for a moment, or too busy to renew the lease in time. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kv, KvUnavailable } from '../kv/kv.ts'
+import { limits } from '../limits.ts'
+
+/** Nothing was written when a call rejects with `KvUnavailable`, so it can be repeated. */
+export function patientKv(kv: Kv): Kv {
+  return {
+    integrity: kv.integrity,
+    get: (keys) => patiently(() => kv.get(keys)),
+    range: (query) => patiently(() => kv.range(query)),
+    view: (keys, queries, read) => patiently(() => kv.view(keys, queries, read)),
+    commit: (commit) => patiently(() => kv.commit(commit)),
+    now: () => patiently(() => kv.now()),
+    snapshot: () => patiently(() => kv.snapshot()),
+    close: () => kv.close(),
+  }
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const givesUpMs = performance.now() + limits.commandPatienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof KvUnavailable) || performance.now() > givesUpMs) throw error
+      await delay(limits.metadataRetryMs)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/** Servers over PostgreSQL in bad hours: workers and their parent are killed, the database is away at the end, a store is lost, a database is of no use. */
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { openPostgres } from '../../src/kv/postgres.ts'
+import { describeInstalled } from '../support/installed.ts'
+import { PostgresServer, postgresProbe } from '../support/postgres.ts'
+import { readSts, signedForSts } from '../support/sts-world.ts'
+import { exchange } from '../support/wire-client.ts'
+import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { openWorkplace } from './workplace.ts'
+
+const Bucket = 'photos'
+const ring = `sse-s3 ${Buffer.alloc(32, 1).toString('base64')},aws/s3 ${Buffer.alloc(32, 2).toString('base64')}`
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () => {
+  const place = openWorkplace('failures')
+  let postgres: PostgresServer
+  let variables: Record<string, string>
+  let name: string
+  let databases = 0
+  beforeAll(async () => {
+    postgres = await PostgresServer.start()
+  })
+  afterAll(() => postgres?.remove())
+  beforeEach(async () => {
+    await postgres.begin()
+    for (const disk of ['one', 'two']) await mkdir(place.path(disk))
+    const store = (disk: string): string => `[stores.${disk}]\ntype = "directory"\npath = "${disk}"\n`
+    const location = '[locations.safe]\nscheme = "replica"\ncopies = 2\nwriteAck = 1\nstores = ["one", "two"]\n'
+    await writeFile(place.path('holdfast.toml'), `defaultLocation = "safe"\n${store('one')}${store('two')}${location}`)
+    name = `failures${++databases}`
+    variables = {
+      ...keyVariables,
+      HOLDFAST_CONFIG: place.path('holdfast.toml'),
+      HOLDFAST_KEY_RING: ring,
+      HOLDFAST_METADATA_URL: await postgres.database(name),
+    }
+  })
+  const words = (host: string, ...more: string[]): string[] => {
+    return ['serve', '--data', place.path(host), '--listen', '127.0.0.1:0', ...more]
+  }
+  const start = (host: string, ...more: string[]) => serve(words(host, ...more), variables)
+  const command = (...asked: string[]): Promise<Outcome> => run([...asked, '--data', place.path('a')], variables).ended
+  const members = async (): Promise<{ kind: string; pid: number }[]> =>
+    (await command('members', '--json')).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  const pidsOf = async (kind: string): Promise<number[]> =>
+    (await members()).filter((member) => member.kind === kind).map(({ pid }) => pid)
+
+  it('replace a worker that is killed, and leave none when their parent is', async () => {
+    const { ready, child } = await start('a', '--workers', '2')
+    const client = place.clientOf(ready.endpoint)
+    await client.send(new CreateBucketCommand({ Bucket }))
+    const first = await pidsOf('worker')
+    expect(first).toHaveLength(2)
+    const [killed = 0, other = 0] = first
+    process.kill(killed, 'SIGKILL')
+    const living = async () => (await pidsOf('worker')).filter((pid) => pid !== killed)
+    await expect.poll(living).toHaveLength(2)
+    expect(await living()).toContain(other)
+    await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
+    child.kill('SIGKILL')
+    await expect.poll(() => isRunning(other)).toBe(false)
+    // Nobody is there to declare them gone, until another server is.
+    const next = await start('b')
+    await expect.poll(async () => (await members()).map(({ pid }) => pid)).toEqual([next.ready.pid])
+  })
+
+  it.each([
+    ['alone', []],
+    ['with workers', ['--workers', '2']],
+  ])('stop when they are told to while the database is away, %s', async (_, more) => {
+    const { ready, child, ended } = await start('a', ...more)
+    await place.clientOf(ready.endpoint).send(new CreateBucketCommand({ Bucket }))
+    await postgres.stop('SIGKILL')
+    const beganMs = performance.now()
+    child.kill('SIGTERM')
+    const { code, signal, stderr } = await ended
+    expect({ code, signal }).toEqual({ code: 0, signal: null })
+    // Less than supervisors wait before they kill.
+    expect(performance.now() - beganMs).toBeLessThan(10_000)
+    expect(stderr).not.toContain('    at ')
+  })
+
+  it('replace a store that is lost, and have it repaired by the maintainer', async () => {
+    const [a, b] = await Promise.all([start('a'), start('b')])
+    const [first, second] = [a, b].map(({ ready }) => place.clientOf(ready.endpoint))
+    if (first === undefined || second === undefined) throw new Error('two servers were started')
+    await first.send(new CreateBucketCommand({ Bucket }))
+    await first.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }))
+    await rename(place.path('two'), place.path('two-lost'))
+    await mkdir(place.path('two'))
+    expect(await command('locations', 'replace', 'two')).toMatchObject({ code: 0 })
+    expect(await command('repair')).toMatchObject({ code: 0 })
+    await rename(place.path('one'), place.path('one-lost'))
+    const read = async () => (await second.send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString()
+    await expect.poll(() => read().catch(() => undefined)).toBe('kept')
+  })
+
+  it('take temporary keys that another one has given', async () => {
+    const [a, b] = await Promise.all([start('a'), start('b')])
+    const port = Number(new URL(a.ready.endpoint).port)
+    const agent = new Agent()
+    const ask = signedForSts(port, { Action: 'GetSessionToken' }, { key: environmentKey })
+    const credentials = readSts(await exchange(agent, port, ask)).key()
+    agent.destroy()
+    const client = place.clientOf(b.ready.endpoint, { credentials })
+    await client.send(new CreateBucketCommand({ Bucket }))
+    await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
+    const own = place.clientOf(a.ready.endpoint)
+    expect(await (await own.send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString()).toBe('x')
+  })
+
+  it('say in one line why a database is of no use', async () => {
+    const url = variables.HOLDFAST_METADATA_URL ?? ''
+    const expectRefused = async (changed: string, message: string): Promise<void> => {
+      const { code, stderr } = await run(words('a'), { ...variables, HOLDFAST_METADATA_URL: changed }).ended
+      // Warnings of the log are lines of JSON.
+      const lines = stderr
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith('{'))
+      expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringContaining(message)] })
+    }
+    await expectRefused(url.replace(name, 'nowhere'), 'database "nowhere" does not exist')
+    await (await openPostgres({ url })).close()
+    postgres.run(name, "update holdfast_notes set value = '99' where name = 'schema'")
+    await expectRefused(url, 'later version of Holdfast (schema 99')
+  })
+})
