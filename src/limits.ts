@@ -280,6 +280,8 @@ export const limits = {
   instanceTakeoverMs: 5_000,
   /** How long a member of shared metadata may write after it has last renewed its lease. */
   memberLeaseMs: 10_000,
+  /** How long a member that stops waits for a database that is away: for the progress of its jobs, its post and its records together. */
+  leavePatienceMs: 2_500,
   /** The age at which what a writer of PostgreSQL left there is removed, and the much smaller one at which a writer that goes on begins anew. */
   writerPurgedMs: 7 * 24 * 60 * 60 * 1000,
   writerRenewedMs: 24 * 60 * 60 * 1000,

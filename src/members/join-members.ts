@@ -90,6 +90,8 @@ class Member implements Membership {
   #isUnbroken = false
   #hasWarnedOfClock = false
   #leaving: Promise<void> | undefined
+  /** From the first step of stopping. */
+  #patience: ReturnType<LeaseTime['sleep']> | undefined
   #hasEnded = false
 
   constructor(engine: Kv, parts: MemberParts) {
@@ -176,7 +178,7 @@ class Member implements Membership {
     this.#candidates.add(candidate)
     candidate.look()
     return async () => {
-      await candidate.resign()
+      await this.#patiently(candidate.resign())
       this.#candidates.delete(candidate)
     }
   }
@@ -188,13 +190,24 @@ class Member implements Membership {
 
   async #leave(): Promise<void> {
     try {
-      await Promise.all([...this.#candidates].map((candidate) => candidate.resign()))
+      await this.#patiently(Promise.all([...this.#candidates].map((candidate) => candidate.resign())))
     } finally {
       this.#hasEnded = true
       this.#stopLooking()
-      await this.#renewing
-      // Without the database, the lease runs out and another member removes the records.
-      await this.#parts.lease.end().catch(() => {})
+      await this.#patiently(this.#removeRecords())
+      this.#patience?.cancel()
     }
+  }
+
+  async #removeRecords(): Promise<void> {
+    await this.#renewing
+    // Without the database, the lease runs out and another member removes the records.
+    await this.#parts.lease.end().catch(() => {})
+  }
+
+  /** While the database is away, a commit whose answer was lost waits for it. A process that stops does not. */
+  async #patiently(work: Promise<unknown>): Promise<void> {
+    this.#patience ??= this.#parts.time.sleep(limits.leavePatienceMs)
+    await Promise.race([work, this.#patience.ended])
   }
 }

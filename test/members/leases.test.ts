@@ -1,6 +1,7 @@
 /** How long a process may write: while its lease holds by its own clock, and until another member has declared it gone. */
 import { beforeEach, expect, it } from 'vitest'
 import { type Kv, KvUnavailable } from '../../src/kv/kv.ts'
+import { limits } from '../../src/limits.ts'
 import { listMembers } from '../../src/members/list-members.ts'
 import { bytes, keysOf, put } from '../kv/text-entries.ts'
 import { describeOverEngines } from './engines.ts'
@@ -199,6 +200,21 @@ describeOverEngines('a lease', (open) => {
     expect(one.fatal).toEqual([])
     // The engine stays open: it is not the member's.
     expect(await kv.commit({ puts: [put('a')] })).toBe(true)
+  })
+
+  it('lets its member leave while the database does not tell what became of a commit', async () => {
+    one.way.before = async (call) => {
+      if (call !== 'commit') return
+      one.way.underWay--
+      await new Promise(() => {})
+    }
+    // The renewal waits, and so would the removal of the records.
+    await world.pass(leaseMs / 2)
+    const left = one.membership.leave().then(() => 'left')
+    await world.pass(limits.leavePatienceMs)
+    expect(await Promise.race([left, 'waits'])).toBe('left')
+    await world.pass(2 * leaseMs)
+    expect(await names()).toEqual(['host-other'])
   })
 
   it('was never held by an id that no member had', async () => {

@@ -25,8 +25,12 @@ class ProcessTime implements LeaseTime {
     return this.#ms
   }
 
-  sleep(): { ended: Promise<void>; cancel(): void } {
-    throw new Error('members do not sleep')
+  sleep(ms: number): { ended: Promise<void>; cancel(): void } {
+    let cancel = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      cancel = this.every(ms, resolve)
+    })
+    return { ended, cancel }
   }
 
   every(ms: number, work: () => void): () => void {

@@ -1,5 +1,6 @@
 /** Commits to PostgreSQL, several batches at a time. A commit settles only when its outcome is known, and resolves only when it is durable. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../../limits.ts'
 import type { Commit } from '../kv.ts'
 import { KvUnavailable } from '../kv.ts'
 import { commitStatement, type Prepared, prepare, type Touched, takeBatch } from './commit-batch.ts'
@@ -83,17 +84,27 @@ export class Writer {
     this.#start()
   }
 
-  /** Waits for the commits under way, then closes the connections. */
+  /**
+   * Waits for the commits under way, then closes the connections. Commits that the database can't answer, because it is away or waits for its standby, are
+   * rejected after a while: their outcome stays unknown.
+   */
   close(): Promise<void> {
-    this.#closing ??= (async () => {
-      if (this.#waiting.length > 0 || this.#underWay.size > 0) {
-        await new Promise<void>((resolve) => {
-          this.#idle = resolve
-        })
-      }
-      await Promise.all(this.#lanes.map((lane) => lane.close()))
-    })()
+    this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    for (const lane of this.#lanes) lane.beginClosing()
+    const patience = setTimeout(() => {
+      for (const lane of this.#lanes) lane.giveUp()
+    }, limits.leavePatienceMs)
+    if (this.#waiting.length > 0 || this.#underWay.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    await Promise.all(this.#lanes.map((lane) => lane.close()))
+    clearTimeout(patience)
   }
 }
 
@@ -103,7 +114,8 @@ class Lane {
   #session: Session | undefined
   #writer: RegisteredWriter | undefined
   #operation = 0
-  #isClosed = false
+  readonly #closing = new AbortController()
+  #isGivenUp = false
 
   constructor(primary: Primary) {
     this.#primary = primary
@@ -165,6 +177,7 @@ class Lane {
     for (let attempt = 0; ; attempt++) {
       try {
         if (this.#session === undefined || this.#session.isBroken) this.#session = await this.#primary.open()
+        if (this.#isGivenUp) throw new Error('the metadata store is closed')
         const { rows, isDurable } = await this.#session.commit({
           text: 'update holdfast_writers set epoch = epoch + 1 where id = $1 returning epoch, last, failed',
           values: [writer.id],
@@ -176,17 +189,30 @@ class Lane {
         this.#writer = row && { ...writer, epoch: row[0] ?? '' }
         return row !== undefined && Number(row[1]) === operation ? refusedIn(row[2]) : undefined
       } catch (error) {
-        if (this.#isClosed || error instanceof OutcomeUnknown) throw error
+        const { signal } = this.#closing
+        if (signal.aborted || error instanceof OutcomeUnknown) throw error
         // The jitter keeps gateways from reconnecting all at once.
-        await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()))
+        await delay(Math.min(2000, 50 * 2 ** Math.min(attempt, 6)) * (0.5 + jitter()), undefined, { signal }).catch(
+          () => {},
+        )
       }
     }
   }
 
+  /** Outcomes that the database can't tell now are not asked for again. */
+  beginClosing(): void {
+    this.#closing.abort()
+  }
+
+  /** Ends the statement under way. */
+  giveUp(): void {
+    this.#isGivenUp = true
+    this.#session?.destroy()
+  }
+
   async close(): Promise<void> {
-    this.#isClosed = true
     const writer = this.#writer
-    if (writer !== undefined && this.#session !== undefined) {
+    if (writer !== undefined && this.#session !== undefined && !this.#isGivenUp) {
       await removeWriter(this.#session, writer).catch(() => {})
     }
     await this.#session?.close()

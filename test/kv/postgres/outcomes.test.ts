@@ -37,6 +37,11 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
   const isCommit = (sent: Buffer): boolean => sent.includes('commit') && sent.includes('secret of the test')
   const marked = put('a', 'secret of the test')
 
+  const setStandby = (name: string): void => {
+    server.run('postgres', `alter system set synchronous_standby_names = '${name}'`)
+    server.run('postgres', 'select pg_reload_conf()')
+  }
+
   it('answers a commit whose answer was lost with what became of it', async () => {
     await kv.commit({ puts: [put('warm')] })
     let cuts = 0
@@ -123,6 +128,33 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
     await expect.poll(() => kv.commit({ puts: [put('b')] }).catch(() => false)).toBe(true)
   })
 
+  it('closes while the server is down, and rejects a commit whose answer was lost', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    proxy.onRequest = (request) => {
+      if (!isCommit(request)) return 'pass'
+      proxy.refuses = true
+      return 'cut'
+    }
+    const outcome = expect(kv.commit({ puts: [marked] })).rejects.toThrow()
+    await expect.poll(() => proxy.refuses).toBe(true)
+    await kv.close()
+    await outcome
+  })
+
+  it('closes while the server waits for a standby that is gone', async () => {
+    await kv.commit({ puts: [put('warm')] })
+    setStandby('nobody')
+    try {
+      const outcome = expect(kv.commit({ puts: [put('a')] })).rejects.toThrow()
+      const waiting = "select count(*) from pg_stat_activity where wait_event = 'SyncRep'"
+      await expect.poll(() => server.run('postgres', waiting)).toBe('1')
+      await kv.close()
+      await outcome
+    } finally {
+      setStandby('')
+    }
+  })
+
   it('leaves a process that reads again and again time for everything else while the server is down', async () => {
     await server.stop('SIGQUIT')
     const isRefused = (read: Promise<unknown>): Promise<unknown> => expect(read).rejects.toThrow(KvUnavailable)
@@ -182,10 +214,6 @@ describeInstalled('PostgreSQL that fails', [postgresProbe], () => {
         return 'pass'
       }
       await kv.commit({ puts: [put('warm')] })
-      const setStandby = (name: string): void => {
-        server.run('postgres', `alter system set synchronous_standby_names = '${name}'`)
-        server.run('postgres', 'select pg_reload_conf()')
-      }
       const waiting = "from pg_stat_activity where wait_event = 'SyncRep'"
       setStandby('nobody')
       try {
