@@ -4,6 +4,7 @@
  */
 
 import { adminLimits } from './admin-limits.ts'
+import { processLimits } from './process-limits.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -11,6 +12,7 @@ const GiB = 1024 * MiB
 
 export const limits = {
   ...adminLimits,
+  ...processLimits,
 
   // Names and metadata, as AWS S3 documents them.
   bucketNameCharsMax: 63,
@@ -249,52 +251,6 @@ export const limits = {
   snapshotIntervalMs: 60 * 60 * 1000,
   snapshotsKept: 3,
   snapshotsKeptMax: 100,
-
-  // Log.
-  /** Lines that wait to be written. */
-  logQueueBytesMax: 1 * MiB,
-  logFileWriteBytesMax: 64 * KiB,
-  /** The most that Linux writes to a pipe atomically (PIPE_BUF). */
-  logPipeWriteBytesMax: 4 * KiB,
-  logRetryMs: 100,
-  /** How long an exiting process waits for its last lines. */
-  logFlushMs: 1_000,
-
-  // Processes and credentials.
-  /** How often a process checks that the socket that proves it is alive still exists. */
-  proofLookMs: 1_000,
-  /** How long other processes wait for a missing proof, because a live process creates it again. */
-  proofMissingMs: 4_000,
-  heapGrowingPercent: 200,
-  /** A process that works less than this is idle. */
-  idleCpuPercent: 2,
-  idleLookMs: 5_000,
-  idleLooksMin: 4,
-  /** CPU time that a process must have used before a garbage collection is worthwhile when it becomes idle. */
-  collectAfterWorkMs: 1_000,
-  keyPairLookMs: 2_000,
-  workersMax: 64,
-  workerRestartsMax: 5,
-  workerRestartWindowMs: 30_000,
-  workerRestartDelayMsMax: 5_000,
-  instanceTakeoverMs: 5_000,
-  /** How long a member of shared metadata may write after it has last renewed its lease. */
-  memberLeaseMs: 10_000,
-  /** How long a member that stops waits for a database that is away: for the progress of its jobs, its post and its records together. */
-  leavePatienceMs: 2_500,
-  /** The age at which what a writer of PostgreSQL left there is removed, and the much smaller one at which a writer that goes on begins anew. */
-  writerPurgedMs: 7 * 24 * 60 * 60 * 1000,
-  writerRenewedMs: 24 * 60 * 60 * 1000,
-  /** A clock that differs from the database's by more than this is reported. */
-  clockDifferenceMs: 1_000,
-  /** Starts that the metadata recognises when it finds their names in a store. */
-  startsRemembered: 1000,
-  predecessorsMax: 64,
-  claimTriesMax: 8,
-  /** A command that holds the data directory for work that the server can continue ends within this time when a server starts. */
-  giveWayMs: 30_000,
-  secretCharsMin: 8,
-  accessKeyCharsMax: 128,
 
   // Identities: accounts, users, policies and keys that are created at run time. Sizes are those of AWS IAM, without whitespace.
   /** How often a process checks whether identities have changed. */

@@ -14,6 +14,7 @@ const leaves = [
   'percent-encode.ts',
   'limits.ts',
   'admin-limits.ts',
+  'process-limits.ts',
   'clock.ts',
   'time-text.ts',
   'lease-time.ts',
