@@ -105,14 +105,18 @@ interface SharedMemories {
 }
 declare const WebAssembly: SharedMemories
 
-/** Only WebAssembly memory is guaranteed to start at a page boundary. It takes no physical memory until it is used, but far more address space, which can be limited. */
 function pageAlignedChunks(chunkBytes: number): Buffer[] {
-  const pages = Math.ceil((limits.chunksInSlab * chunkBytes) / wasmPageBytes)
-  const each = <T>(make: (i: number) => T): T[] => Array.from({ length: limits.chunksInSlab }, (_, i) => make(i))
+  const slab = pageAligned(limits.chunksInSlab * chunkBytes)
+  return Array.from({ length: limits.chunksInSlab }, (_, i) => slab.subarray(i * chunkBytes, (i + 1) * chunkBytes))
+}
+
+/** Shared memory of zeros. Only WebAssembly's is guaranteed to start at a page boundary. It takes no physical memory until it is used, but far more address space, which can be limited. */
+export function pageAligned(bytes: number): Buffer {
+  const pages = Math.ceil(bytes / wasmPageBytes)
   try {
     const { buffer } = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
-    return each((i) => Buffer.from(buffer, i * chunkBytes, chunkBytes))
+    return Buffer.from(buffer, 0, bytes)
   } catch {
-    return each(() => Buffer.from(new SharedArrayBuffer(chunkBytes)))
+    return Buffer.from(new SharedArrayBuffer(bytes))
   }
 }

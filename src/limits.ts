@@ -171,6 +171,8 @@ export const limits = {
   shardDescriptionBytesMax: 64 * KiB,
   storeReserveBytes: 64 * MiB,
   segmentGroupBytesMax: 4 * MiB,
+  /** Groups of at least this size extend their segment. Smaller ones go into room that was prepared, because to extend a file costs one more write of the disk's. */
+  unpreparedGroupBytesMin: 256 * KiB,
   segmentGroupJoinedBytesMax: 512 * KiB,
   segmentQueueBytesMax: 64 * MiB,
   segmentHandlesMax: 128,

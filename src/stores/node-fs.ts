@@ -206,8 +206,8 @@ function openNow(path: string): FileHandle {
 
 async function openToWrite(path: string, mode: Exclude<OpenMode, 'read'>): Promise<FileHandle> {
   const descriptor = await openDescriptor(path, openFlags[mode])
-  if (mode === 'create') return new NodeFile(descriptor, path, { direct: new DirectWrites(path) })
-  return new NodeFile(descriptor, path, { syncs: mode === 'create-synced' && !writesCanSync })
+  if (mode === 'create-synced') return new NodeFile(descriptor, path, { syncs: !writesCanSync })
+  return new NodeFile(descriptor, path, { direct: new DirectWrites(path) })
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -15,6 +15,7 @@ export interface DirectorySizes {
   segmentBytesMax: number
   segmentGrowBytes: number
   segmentQueueBytesMax: number
+  unpreparedGroupBytesMin: number
   batchFilesMax: number
   batchIdleMs: number
 }

@@ -106,6 +106,7 @@ function chosenSizes(options: Partial<DirectorySizes>): DirectorySizes {
     segmentBytesMax: options.segmentBytesMax ?? limits.segmentBytesMax,
     segmentGrowBytes: options.segmentGrowBytes ?? limits.segmentGrowBytes,
     segmentQueueBytesMax: options.segmentQueueBytesMax ?? limits.segmentQueueBytesMax,
+    unpreparedGroupBytesMin: options.unpreparedGroupBytesMin ?? limits.unpreparedGroupBytesMin,
     batchFilesMax: options.batchFilesMax ?? limits.batchFilesMax,
     batchIdleMs: options.batchIdleMs ?? limits.batchIdleMs,
   }

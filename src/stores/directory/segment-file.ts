@@ -1,7 +1,9 @@
 /**
- * The one segment that a process appends to. Groups of records go into room that was zero-filled and synced in advance, so that a group's
- * sync changes no file metadata. After a failed write or sync the file is never written again.
+ * The one segment that a process appends to. Small groups of records go into room that was zero-filled and synced in advance, so that a group's
+ * sync changes no file metadata; large ones extend the file, which costs less than to write their bytes twice. After a failed write or sync the file is
+ * never written again.
  */
+import { pageAligned } from '../../chunk-pool.ts'
 import { timeOrderedId } from '../../clock.ts'
 import { limits } from '../../limits.ts'
 import type { Batches } from '../batches/batches.ts'
@@ -16,7 +18,10 @@ import { formatRecordId } from './shard-ids.ts'
 const asValue = (error: unknown): unknown => error
 
 /** Grown in slices: a concurrent group's sync waits for one slice to reach the disk, not for a whole step. */
-const zeros = Buffer.alloc(1024 * 1024)
+const sliceBytes = 1024 * 1024
+/** Starts at a page boundary, so that it passes by the page cache: zeros that are overwritten soon would be copied there for nothing. */
+let zeros: Buffer | undefined
+const padding = Buffer.alloc(pageBytes)
 
 export class SegmentFile {
   readonly id: string
@@ -103,11 +108,18 @@ export class SegmentFile {
       ids.push(formatRecordId(this.id, end, record.totalBytes))
       end += record.totalBytes
     }
+    const wholeEnd = alignUp(end, pageBytes)
+    // Whole pages are never read from the disk to be completed.
+    if (wholeEnd > end) buffers.push(padding.subarray(0, wholeEnd - end))
+    const isLarge = wholeEnd - start >= this.#context.sizes.unpreparedGroupBytesMin
     try {
       this.#assertSound()
-      await this.#prepare(end)
+      // The zeros of a growth under way would land on the records.
+      if (isLarge) await this.#growing
+      else await this.#prepare(wholeEnd)
       const placed = this.#placeFault()
-      await this.#file.write(this.#joined(buffers, end - start), start)
+      await this.#file.write(this.#joined(buffers, wholeEnd - start), start)
+      this.#extendedTo(wholeEnd)
       const fault = await placed
       if (fault !== undefined) throw fault
     } catch (error) {
@@ -119,7 +131,7 @@ export class SegmentFile {
     this.#records += records.length
     this.#lastWriteMs = writtenMs
     this.#batches.wroteTo(this.batchId)
-    this.#growAhead()
+    if (!isLarge) this.#growAhead()
     return ids
   }
 
@@ -198,6 +210,12 @@ export class SegmentFile {
     return alignUp(this.#end, pageBytes)
   }
 
+  #extendedTo(end: number): void {
+    if (end <= this.#prepared) return
+    this.#context.freeSpace.wrote(end - this.#prepared)
+    this.#prepared = end
+  }
+
   async #prepare(upTo: number): Promise<void> {
     while (this.#prepared < upTo) await this.#startGrowing()
   }
@@ -222,12 +240,13 @@ export class SegmentFile {
   }
 
   async #grow(): Promise<void> {
-    const { segmentGrowBytes } = this.#context.sizes
-    for (let grown = 0; grown < segmentGrowBytes; ) {
-      const bytes = Math.min(zeros.length, segmentGrowBytes - grown)
+    const { segmentGrowBytes, segmentBytesMax } = this.#context.sizes
+    const upTo = Math.min(this.#prepared + segmentGrowBytes, segmentBytesMax)
+    zeros ??= pageAligned(sliceBytes)
+    while (this.#prepared < upTo) {
+      const bytes = Math.min(sliceBytes, upTo - this.#prepared)
       await this.#growth.write([zeros.subarray(0, bytes)], this.#prepared)
       await this.#growth.datasync()
-      grown += bytes
       this.#prepared += bytes
       this.#context.freeSpace.wrote(bytes)
     }

@@ -20,6 +20,7 @@ export const tinySizes = {
   readChunkBytes: 8192,
   segmentBytesMax: 64 * 1024,
   segmentGrowBytes: 16 * 1024,
+  unpreparedGroupBytesMin: 12 * 1024,
   batchFilesMax: 3,
 }
 

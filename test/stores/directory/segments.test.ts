@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { bytesSource } from '../../../src/byte-source.ts'
+import type { FileHandle } from '../../../src/stores/fs.ts'
 import { nodeFs } from '../../../src/stores/node-fs.ts'
 import type { ShardId } from '../../../src/stores/shard-store.ts'
 import { patternBytes, seededClock, seededRandom } from '../../support/seeded.ts'
@@ -114,6 +115,52 @@ describe('small shards', () => {
       const before = fs.content(segment).length
       const [, , offset = '', bytes = ''] = (await put(store, patternBytes(index, 2900))).split('.')
       expect(Number.parseInt(offset, 36) + Number.parseInt(bytes, 36)).toBeLessThanOrEqual(before)
+    }
+  })
+
+  test('of a large group are written once: no room is prepared for them', async () => {
+    const { store, fs } = await openSimulated()
+    await put(store, patternBytes(0, 10))
+    const from = fs.calls.length
+    const [first, ...rest] = Array.from({ length: 9 }, (_, index) => put(store, patternBytes(index, 2900)))
+    const ids = [await first, ...(await Promise.all(rest))]
+    // One for the first alone, one for the others.
+    expect(callsOf(fs, from, 'write')).toBeLessThanOrEqual(2)
+    expect(callsOf(fs, from, 'datasync')).toBe(0)
+    ids.push(await put(store, patternBytes(9, 2900)))
+    for (const [index, id] of ids.entries()) {
+      expect((await get(store, id ?? '', 0, 2900)).equals(patternBytes(index, 2900))).toBe(true)
+    }
+  })
+
+  test('of a large group come to no harm by the room that is prepared meanwhile', async () => {
+    const { store, fs } = await openSimulated()
+    let holds = false
+    let letGo = (): void => {}
+    const released = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const open = fs.open.bind(fs)
+    fs.open = async (at, mode) => {
+      const file = await open(at, mode)
+      if (mode !== 'write') return file
+      // What prepares room opens the segment a second time.
+      const write: FileHandle['write'] = async (buffers, position) => {
+        if (holds) await released
+        return file.write(buffers, position)
+      }
+      return { ...file, write }
+    }
+    await put(store, patternBytes(0, 2900))
+    holds = true
+    // More than half of the room is used now, so that more is prepared.
+    const ids = [await put(store, patternBytes(1, 2900)), await put(store, patternBytes(2, 2900))]
+    const large = Array.from({ length: 9 }, (_, index) => put(store, patternBytes(3 + index, 2900)))
+    await new Promise(setImmediate)
+    letGo()
+    ids.push(...(await Promise.all(large)))
+    for (const [index, id] of ids.entries()) {
+      expect((await get(store, id, 0, 2900)).equals(patternBytes(1 + index, 2900))).toBe(true)
     }
   })
 
