@@ -1,6 +1,7 @@
 /** A body that other threads process while it is read. Gathers it into chunks and keeps their order; `byte-work.ts` does the work itself. */
 import type { ByteSink, ByteSource, UncheckedBytes } from '../byte-source.ts'
 import { plainBytes, sealedBytes, sealedSize } from '../encryption/segments.ts'
+import { copyToShared } from '../shared-copy.ts'
 import type { CipherOrder, Piece, WorkOrder } from './byte-work.ts'
 import type { Threads, WorkSession } from './threads.ts'
 
@@ -172,7 +173,7 @@ class WorkLine {
   #gather(bytes: Buffer, from: number): number {
     const chunk = this.#taken()
     const room = this.#roomIn(chunk) - this.#filled
-    const copied = bytes.copy(chunk, this.#filled, from, Math.min(bytes.length, from + room))
+    const copied = copyToShared(bytes, chunk, this.#filled, from, Math.min(bytes.length, from + room))
     this.#filled += copied
     return copied
   }

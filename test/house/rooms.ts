@@ -21,6 +21,7 @@ const leaves = [
   'byte-budget.ts',
   'byte-source.ts',
   'chunk-pool.ts',
+  'shared-copy.ts',
   'closing-stack.ts',
   'edit-distance.ts',
   'file-failure.ts',

@@ -1,6 +1,7 @@
 /** Writes one large shard to its own file as its bytes arrive, with bounded memory and buffered writes. */
 import type { ChunkPool } from '../../chunk-pool.ts'
 import { limits } from '../../limits.ts'
+import { copyToShared } from '../../shared-copy.ts'
 import type { FileHandle } from '../fs.ts'
 import { alignUp, pageBytes } from './alignment.ts'
 import { checksumTableBytes, writeChecksums } from './block-checksums.ts'
@@ -48,7 +49,7 @@ export class LargeFileWriter {
     if (this.#isWhole(chunk)) return this.#writeWhole(chunk)
     this.#chunk ??= this.#takeChunk()
     if (this.#filled + chunk.length >= this.#chunk.length) return this.#writeThrough(chunk)
-    chunk.copy(this.#chunk, this.#filled)
+    copyToShared(chunk, this.#chunk, this.#filled)
     this.#filled += chunk.length
   }
 
@@ -81,7 +82,8 @@ export class LargeFileWriter {
     this.#busy = true
     for (let taken = 0; taken < chunk.length; ) {
       this.#chunk ??= this.#takeChunk()
-      const copied = chunk.copy(this.#chunk, this.#filled, taken)
+      const upTo = Math.min(chunk.length, taken + this.#chunk.length - this.#filled)
+      const copied = copyToShared(chunk, this.#chunk, this.#filled, taken, upTo)
       taken += copied
       this.#filled += copied
       if (this.#filled === this.#chunk.length) await this.#submit(this.#chunk)
