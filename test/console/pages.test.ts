@@ -196,11 +196,11 @@ describeInstalled('the console in Chromium', [['chromium', '--version']], () => 
     await policy.getByRole('button', { name: 'Let everybody read' }).click()
     await policy.getByRole('button', { name: 'Save' }).click()
     await visit.page.getByText('Saved.').waitFor()
-    expect((await fetch(`${visit.ready.endpoint}/policies/visit.page.html`)).status).toBe(200)
+    expect((await fetch(`${visit.ready.endpoint}/policies/page.html`)).status).toBe(200)
 
     await policy.getByRole('button', { name: 'Explain…' }).click()
     const explain = visit.page.getByRole('dialog', { name: 'Explain access' })
-    await explain.getByLabel('Resource').fill('policies/visit.page.html')
+    await explain.getByLabel('Resource').fill('policies/page.html')
     await explain.getByRole('button', { name: 'Explain' }).click()
     await explain.getByText('Allowed').waitFor()
   })

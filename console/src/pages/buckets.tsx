@@ -7,7 +7,7 @@ import { tell } from '../model/notices.ts'
 import { bucketUsage, locationNames } from '../model/server.ts'
 import { countText, sizeText, timeText } from '../model/text.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { FormDialog } from '../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../ui/dialog.tsx'
 import { Check, Choice, SearchField, TextField } from '../ui/fields.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Empty, Show } from '../ui/loading.tsx'
@@ -170,8 +170,8 @@ function DeleteBucket({ name, onClose, onDone }: { name: string; onClose: () => 
     await onDone()
   }
   return (
-    <FormDialog title={`Delete ${name}?`} action="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p>Only an empty bucket can be deleted. Its settings go with it.</p>
-    </FormDialog>
+    <DeleteDialog name={name} onClose={onClose} onDelete={remove}>
+      Only an empty bucket can be deleted. Its settings go with it.
+    </DeleteDialog>
   )
 }

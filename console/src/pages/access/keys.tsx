@@ -9,7 +9,7 @@ import { attempt, tell } from '../../model/notices.ts'
 import { may } from '../../model/permissions.ts'
 import { timeText } from '../../model/text.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { Check, Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -19,6 +19,7 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
   const { state, reload } = useLoaded(() => identities.keys(), [])
   const making = useSignal(false)
   const issued = useSignal<IssuedKey | undefined>(undefined)
+  const removing = useSignal<string | undefined>(undefined)
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await reload()
   }
@@ -86,7 +87,9 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
               <IconButton
                 icon="trash"
                 label={`Delete ${accessKeyId}`}
-                onClick={() => change(() => identities.removeKey(accessKeyId), 'The key is gone.')}
+                onClick={() => {
+                  removing.value = accessKeyId
+                }}
               />
             )}
           </span>
@@ -128,6 +131,20 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
             await reload()
           }}
         />
+      )}
+      {removing.value !== undefined && (
+        <DeleteDialog
+          name={removing.value}
+          onClose={() => {
+            removing.value = undefined
+          }}
+          onDelete={async () => {
+            await identities.removeKey(removing.value ?? '')
+            await reload()
+          }}
+        >
+          Whoever uses the key is shut out at once, and links that it signed end.
+        </DeleteDialog>
       )}
       {issued.value && (
         <Secret

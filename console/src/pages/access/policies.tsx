@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy } from '../../api/identities.ts'
 import { useLoaded } from '../../model/loaded.ts'
-import { attempt, tell } from '../../model/notices.ts'
+import { tell } from '../../model/notices.ts'
 import { may } from '../../model/permissions.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Explain } from '../../ui/explain.tsx'
 import { TextArea, TextField } from '../../ui/fields.tsx'
 import { Show } from '../../ui/loading.tsx'
@@ -26,6 +26,7 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
   const { state, reload } = useLoaded(() => identities.policies(), [])
   const editing = useSignal<{ name: string; document: string; builtIn: boolean } | undefined>(undefined)
   const explaining = useSignal(false)
+  const removing = useSignal<string | undefined>(undefined)
   const columns: Column<Policy>[] = [
     {
       title: 'Name',
@@ -51,8 +52,8 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
           <IconButton
             icon="trash"
             label={`Delete ${name}`}
-            onClick={async () => {
-              if (await attempt(() => identities.removePolicy(name), `${name} is gone.`)) await reload()
+            onClick={() => {
+              removing.value = name
             }}
           />
         ) : null,
@@ -94,6 +95,20 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
             editing.value = undefined
           }}
         />
+      )}
+      {removing.value !== undefined && (
+        <DeleteDialog
+          name={removing.value}
+          onClose={() => {
+            removing.value = undefined
+          }}
+          onDelete={async () => {
+            await identities.removePolicy(removing.value ?? '')
+            await reload()
+          }}
+        >
+          A policy that a user has cannot be deleted.
+        </DeleteDialog>
       )}
       {explaining.value && (
         <Explain

@@ -7,7 +7,7 @@ import { attempt, tell } from '../../model/notices.ts'
 import { may } from '../../model/permissions.ts'
 import { timeText } from '../../model/text.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -111,20 +111,18 @@ export function Users({ identities }: { identities: AccountIdentities }) {
         />
       )}
       {removing.value !== undefined && (
-        <FormDialog
-          title={`Delete ${removing.value}?`}
-          action="Delete"
-          danger
+        <DeleteDialog
+          name={removing.value}
           onClose={() => {
             removing.value = undefined
           }}
-          onSubmit={async () => {
+          onDelete={async () => {
             await identities.removeUser(removing.value ?? '')
             await reload()
           }}
         >
-          <p>All keys of the user end at once.</p>
-        </FormDialog>
+          All keys of the user end at once.
+        </DeleteDialog>
       )}
     </>
   )
