@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { failureText } from '../model/text.ts'
 import { Button, IconButton } from './button.tsx'
+import { Failure } from './loading.tsx'
 
 interface DialogParts {
   title: string
@@ -87,11 +88,7 @@ export function FormDialog({ title, action, danger = false, onClose, onSubmit, c
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         {children}
-        {failure.value !== '' && (
-          <p class="failure" role="alert">
-            {failure}
-          </p>
-        )}
+        {failure.value !== '' && <Failure>{failure}</Failure>}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={busy.value}>

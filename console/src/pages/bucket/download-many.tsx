@@ -7,6 +7,7 @@ import type { Row } from '../../model/listing.ts'
 import { countText, failureText, sizeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { RunDialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/loading.tsx'
 
 interface DownloadParts {
   bucket: string
@@ -49,11 +50,7 @@ export function DownloadMany({ bucket, folder, rows, onClose }: DownloadParts) {
           {countText(download.leftOut.value)} left out: a browser cannot address a key with a part that is “.” or “..”.
         </p>
       )}
-      {failure.value !== '' && (
-        <p class="failure" role="alert">
-          {failure}
-        </p>
-      )}
+      {failure.value !== '' && <Failure>{failure}</Failure>}
     </RunDialog>
   )
 }
