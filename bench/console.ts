@@ -185,7 +185,7 @@ async function toTheEnd(page: Page, grid: Locator, keys: number): Promise<void> 
     const loaded = Number(await grid.getAttribute('aria-rowcount'))
     if (loaded >= keys) break
     await page.keyboard.press('End')
-    await page.waitForFunction(`document.querySelector('[role=grid]').getAttribute('aria-rowcount') !== '${loaded}'`)
+    await page.locator(`[role=grid]:not([aria-rowcount="${loaded}"])`).waitFor()
   }
   await page.keyboard.press('End')
   await page.getByText(keyOf(keys - 1)).waitFor()

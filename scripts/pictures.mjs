@@ -73,7 +73,7 @@ async function look(browser, ready, { name, place, until, colorScheme = 'light',
   await page.goto(`${ready.adminEndpoint}#/${place}`)
   await act?.(page)
   await page.getByText(until).first().waitFor()
-  await page.waitForFunction("document.querySelector('.loading, .notice') === null")
+  await page.locator('.loading, .notice').first().waitFor({ state: 'detached' })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
   await context.close()
 }
