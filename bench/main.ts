@@ -1,10 +1,12 @@
 /** `npm run bench`: measures, shows what it measured, and keeps it where it is told to. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { measureConsole } from './console.ts'
 import { scaleGoalResults, workGoalResults } from './goals.ts'
 import { measureWork } from './measure.ts'
 import { type BenchOptions, parseOptions, UsageError, usage } from './options.ts'
 import { measureOverPostgres } from './over-postgres.ts'
+import { consoleGoalResults, consoleTables } from './report/console-page.ts'
 import { keepResults, type ResultKind, writePage } from './report/page.ts'
 import { postgresGoalResults, postgresTables } from './report/postgres-page.ts'
 import {
@@ -19,7 +21,7 @@ import {
   terminalText,
   workTable,
 } from './report/table.ts'
-import type { BenchResults, PostgresResults, ScaleResults } from './results.ts'
+import type { BenchResults, ConsoleResults, PostgresResults, ScaleResults } from './results.ts'
 import { measureScale } from './scale.ts'
 import { PeerError } from './servers/peers.ts'
 
@@ -41,6 +43,12 @@ async function main(words: readonly string[]): Promise<void> {
       const results = await measureScale(options, say)
       show(results, [...scaleTables(results), goalTable(scaleGoalResults(results))])
       keep(options, 'scale', results)
+      return
+    }
+    case 'console': {
+      const results = await measureConsole(options, say)
+      show(results, [...consoleTables(results), goalTable(consoleGoalResults(results))])
+      keep(options, 'console', results)
       return
     }
     case 'postgres': {
@@ -66,7 +74,7 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-type Results = BenchResults | ScaleResults | PostgresResults
+type Results = BenchResults | ScaleResults | PostgresResults | ConsoleResults
 
 function show({ machine }: Results, tables: readonly Table[]): void {
   const shown = tables.filter(({ rows }) => rows.length > 0)

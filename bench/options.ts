@@ -6,7 +6,7 @@ import type { Server } from './servers/server.ts'
 import { workloads } from './workloads.ts'
 
 export interface BenchOptions {
-  command: 'work' | 'scale' | 'postgres' | 'page' | 'help'
+  command: 'work' | 'scale' | 'postgres' | 'console' | 'page' | 'help'
   /** Measure only what it costs to keep shards on another server. */
   far: boolean
   rounds: number
@@ -23,7 +23,7 @@ export interface BenchOptions {
   /** A checkout of the version before, built: it is measured beside this one. */
   against: string | undefined
   generator: GeneratorName
-  /** Of `scale`. */
+  /** Of `scale` and `console`. */
   objects: number
 }
 
@@ -40,12 +40,13 @@ export const engineName = 'engine'
 export const postgresWorkloads = ['put-4k', 'get-4k', 'head-4k', 'list'] as const
 const measuredOverPostgres = [...postgresWorkloads, heldName, engineName]
 
-export const usage = `npm run bench -- [far | scale | postgres | page] [flags]
+export const usage = `npm run bench -- [far | scale | postgres | console | page] [flags]
 
   (nothing)           every workload, in rounds that alternate between the server and what it is held against
   far                 PUT and GET through a server that keeps its shards on another one, over a server with a directory
   scale               many objects: rate by decile, listings, start after kill -9, memory, disk, reclaim
   postgres            metadata in PostgreSQL beside LMDB: one gateway, three, and two held to 0.3 core each
+  console             the console in Chromium: the first view, and a list of many keys that scrolls
   page                writes the page from the results that --docs kept
 
   --rounds N          rounds of each workload (5)
@@ -60,7 +61,7 @@ export const usage = `npm run bench -- [far | scale | postgres | page] [flags]
   --peer NAME=URL,KEY,SECRET   another server of S3 on the same work; may be repeated. Its bucket holdfast-bench is made and left
   --against PATH      a checkout of the version before, built there: both alternate, and a table shows the ratios of the rounds
   --generator NAME    own, or wrk for the work that it can do (own): they should find the same
-  --objects N         objects of scale (1,000,000)
+  --objects N         objects of scale and console (1,000,000)
 `
 
 export class UsageError extends Error {}
@@ -96,7 +97,7 @@ export function parseOptions(words: readonly string[]): BenchOptions {
   }
 }
 
-const commands: readonly BenchOptions['command'][] = ['work', 'scale', 'postgres', 'page', 'help']
+const commands: readonly BenchOptions['command'][] = ['work', 'scale', 'postgres', 'console', 'page', 'help']
 
 function isCommand(text: string): text is BenchOptions['command'] {
   return commands.some((command) => command === text)

@@ -117,3 +117,37 @@ export interface ScaleResults {
   deleteRate: number
   reclaim: { seconds: number; runs: number; blobsRemoved: number; freedBytes: number; movedShards: number }
 }
+
+/** One view of the console, loaded by a browser that has nothing of it. */
+export interface ConsoleView {
+  name: string
+  rounds: ConsoleLoad[]
+}
+
+export interface ConsoleLoad {
+  /** All that the page's main thread did until the view was complete. */
+  mainThreadMs: number
+  longestTaskMs: number
+  /** As sent, with headers. */
+  bytes: number
+}
+
+/** One way through the list. */
+export interface ConsoleScroll {
+  name: string
+  tasks: number
+  longestTaskMs: number
+  /** What tasks took beyond 50 ms, added up. */
+  blockingMs: number
+}
+
+export interface ConsoleResults {
+  format: typeof formatVersion
+  machine: Machine
+  browser: string
+  quick: boolean
+  /** Of the list. */
+  keys: number
+  views: ConsoleView[]
+  scrolls: ConsoleScroll[]
+}

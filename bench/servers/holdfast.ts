@@ -31,6 +31,8 @@ export interface HoldfastServer extends Server {
   pid: number
   /** From starting the command until it said that it is ready. */
   startMs: number
+  /** Of the admin port, where it was asked for. */
+  adminEndpoint: string | undefined
   kill(): Promise<void>
 }
 
@@ -42,6 +44,8 @@ export interface HoldfastOptions {
   encrypts?: boolean
   /** Its bucket lies 4 + 2 over six directories, all in `data`. */
   striped?: boolean
+  /** Has an admin port, on any free one. */
+  admin?: boolean
   /** Path of another configuration. */
   config?: string
   /** Its metadata is in PostgreSQL, and its bucket in a directory that other servers use, too. */
@@ -61,17 +65,19 @@ const commandOf = (build: string): string => {
 }
 
 export async function startHoldfast(name: string, options: HoldfastOptions): Promise<HoldfastServer> {
-  const { data, build, workers = 1, encrypts = false, striped = false, config, shared } = options
+  const { data, build, workers = 1, encrypts = false, striped = false, config, shared, admin = false } = options
   const command = build === undefined ? ownCommand : commandOf(build)
   const own = striped ? join(data, 'own') : data
   const words = ['serve', '--json', '--data', own, '--listen', '127.0.0.1:0', '--workers', String(workers)]
   if (striped) words.push('--config', configureStripes(data))
   if (config !== undefined) words.push('--config', config)
+  if (admin) words.push('--admin-listen', '127.0.0.1:0')
   if (shared !== undefined) words.push('--admin-listen', 'off', '--config', configureShared(data, shared))
   const beganMs = performance.now()
   const child = await startChild(process.execPath, [command, ...words], { ...environment(), ...variablesOf(shared) })
   const startMs = performance.now() - beganMs
-  const { hostname, port } = new URL(JSON.parse(child.firstLine).endpoint)
+  const ready: { endpoint: string; adminEndpoint?: string } = JSON.parse(child.firstLine)
+  const { hostname, port } = new URL(ready.endpoint)
   const endpoint = {
     host: hostname,
     port: Number(port),
@@ -83,7 +89,15 @@ export async function startHoldfast(name: string, options: HoldfastOptions): Pro
     encrypts,
     ...(striped ? { location: stripedLocation } : {}),
   }
-  return { name, endpoint, pid: child.pid, startMs, close: () => child.stop(), kill: () => child.stop('SIGKILL') }
+  return {
+    name,
+    endpoint,
+    pid: child.pid,
+    startMs,
+    adminEndpoint: ready.adminEndpoint,
+    close: () => child.stop(),
+    kill: () => child.stop('SIGKILL'),
+  }
 }
 
 const stripedLocation = 'striped'

@@ -10,6 +10,7 @@ import { uploads } from './model/uploads.ts'
 import { LogIn } from './pages/log-in.tsx'
 import { IconButton } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icon.tsx'
+import { Failure, Loading } from './ui/loading.tsx'
 import { Notices } from './ui/notices.tsx'
 
 interface Page {
@@ -49,12 +50,7 @@ const bucketPage: Page = {
 
 export function App() {
   const current = session.value
-  if (current === undefined)
-    return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    )
+  if (current === undefined) return <Loading />
   if (current === null)
     return (
       <>
@@ -101,20 +97,9 @@ function Lazy({ page }: { page: Page }) {
       },
     )
   }, [page])
-  if (failed.value)
-    return (
-      <p class="failure" role="alert">
-        This page could not be loaded. The server may have been updated: reload.
-      </p>
-    )
+  if (failed.value) return <Failure>This page could not be loaded. The server may have been updated: reload.</Failure>
   const Shown = loaded.value
-  return Shown === undefined ? (
-    <p class="loading" role="status">
-      Loading…
-    </p>
-  ) : (
-    <Shown />
-  )
+  return Shown === undefined ? <Loading /> : <Shown />
 }
 
 function SideBar({ current }: { current: string | undefined }) {

@@ -1,10 +1,12 @@
 // The site: navigation, search in the browser, and what becomes of links that leave docs/. It requests nothing from other hosts.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url))
+/** That of the console, inside each page: a path would depend on where the site is served. */
+const icon = `data:image/svg+xml,${encodeURIComponent(readFileSync(new URL('../../console/src/icon.svg', import.meta.url), 'utf8'))}`
 
 const guides = [
   ['Five minutes', '/guides/five-minutes'],
@@ -86,7 +88,10 @@ export default defineConfig({
   outDir: fileURLToPath(new URL('../../dist/site', import.meta.url)),
   cacheDir: fileURLToPath(new URL('../node_modules/.cache', import.meta.url)),
   // Browsers hold it to that. VitePress has scripts and styles inside its pages.
-  head: [['meta', { 'http-equiv': 'Content-Security-Policy', content: "default-src 'self' 'unsafe-inline' data:" }]],
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: icon }],
+    ['meta', { 'http-equiv': 'Content-Security-Policy', content: "default-src 'self' 'unsafe-inline' data:" }],
+  ],
   // Names in angle brackets are placeholders, not elements.
   markdown: {
     html: false,

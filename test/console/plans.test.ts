@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { document } from '../../console/src/api/xml-text.ts'
+import { ArchiveNames, archiveName } from '../../console/src/model/archive-name.ts'
 import { scopedPolicy } from '../../console/src/model/key-scope.ts'
 import { missingParts, planParts } from '../../console/src/model/part-plan.ts'
 import { compareUtf8 } from '../../console/src/model/utf8-order.ts'
@@ -72,6 +73,37 @@ describe('compareUtf8', () => {
       }),
     )
     expect(compareUtf8('\u{1f600}', '\uffff')).toBeGreaterThan(0)
+  })
+})
+
+describe('archiveName', () => {
+  it('leads nowhere but down, whatever the key', () => {
+    const part = fc.oneof(fc.constantFrom('', '.', '..', 'C:', '\\', '\u0000', 'a'), fc.string({ unit: 'binary' }))
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1 }), (parts) => {
+        const name = archiveName(parts.join('/'))
+        expect(name.split('/').filter((each) => ['', '.', '..'].includes(each))).toEqual([])
+        expect(name).not.toMatch(/\\|\p{Cc}|^[A-Za-z]:/u)
+      }),
+    )
+  })
+
+  it.each([
+    ['photos/a.jpg', 'photos/a.jpg'],
+    ['.hidden/...', '.hidden/...'],
+    ['../x', '__/x'],
+    ['/etc/passwd', '_/etc/passwd'],
+    ['a//b/./c/', 'a/_/b/_/c/_'],
+    ['..\\..\\x', '.._.._x'],
+    ['C:/x', 'C_/x'],
+  ])('%s becomes %s', (key, name) => {
+    expect(archiveName(key)).toBe(name)
+  })
+
+  it('gives each key a name of its own', () => {
+    const names = new ArchiveNames()
+    const given = ['../note.txt', '__/note.txt', '__/note.txt', '.x', '.x'].map((key) => names.nameOf(key))
+    expect(given).toEqual(['__/note.txt', '__/note (2).txt', '__/note (3).txt', '.x', ' (2).x'])
   })
 })
 

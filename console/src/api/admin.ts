@@ -1,17 +1,6 @@
 /** Requests to the admin API, which this page came from. The browser sends the cookie; the token shows that this page sends the request. */
 import { signal } from '@preact/signals'
-
-export class AdminRefusal extends Error {
-  readonly code: string
-  readonly status: number
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.name = 'AdminRefusal'
-    this.code = code
-    this.status = status
-  }
-}
+import { Refusal } from './refusal.ts'
 
 /** Counts the requests that were refused because there is no session, or it has ended. */
 export const sessionsEnded = signal(0)
@@ -24,7 +13,7 @@ export function useCsrfToken(token: string): void {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Throws `AdminRefusal`, and `TypeError` when the server can't be reached. The caller knows what the operation answers. */
+/** Throws `Refusal`, and `TypeError` when the server can't be reached. The caller knows what the operation answers. */
 export async function askAdmin<T = undefined>(method: Method, path: string, input?: unknown): Promise<T> {
   const answer = await fetch(path, {
     method,
@@ -47,9 +36,9 @@ interface ErrorBody {
   message?: string
 }
 
-function refusal(status: number, { code, message }: ErrorBody = {}): AdminRefusal {
+function refusal(status: number, { code, message }: ErrorBody = {}): Refusal {
   if (code === 'SessionEnded') sessionsEnded.value += 1
-  return new AdminRefusal(status, code ?? String(status), message ?? `The server answered ${status}.`)
+  return new Refusal(status, code, message)
 }
 
 /** A path of the API; the segments are encoded. */

@@ -1,20 +1,8 @@
 /** Sends one request to the S3 port with the keys of the session, and turns its refusals into errors. */
 import { accessToS3 } from '../model/session.ts'
+import { Refusal } from './refusal.ts'
 import { checksumOf, percentEncode, presign, signHeaders } from './sigv4.ts'
 import { parseXml, textOf } from './xml.ts'
-
-/** What the server refused, in its words. */
-export class S3Refusal extends Error {
-  readonly code: string
-  readonly status: number
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.name = 'S3Refusal'
-    this.code = code
-    this.status = status
-  }
-}
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -29,7 +17,7 @@ export interface Ask {
   signal?: AbortSignal
 }
 
-/** Throws `S3Refusal`, and `TypeError` when the server can't be reached. */
+/** Throws `Refusal`, and `TypeError` when the server can't be reached. */
 export async function askS3({ method = 'GET', body, headers, signal, ...address }: Ask): Promise<Response> {
   const access = await accessToS3()
   const url = addressOf(access.endpoint, address)
@@ -62,7 +50,7 @@ export async function askUnlessAbsent(ask: Ask, ...codes: readonly string[]): Pr
   try {
     return await askForXml(ask)
   } catch (error) {
-    if (error instanceof S3Refusal && codes.includes(error.code)) return undefined
+    if (error instanceof Refusal && codes.includes(error.code)) return undefined
     throw error
   }
 }
@@ -76,19 +64,12 @@ export async function presignedUrl({ method = 'GET', expiresSeconds, ...address 
   return presign(method, addressOf(access.endpoint, address), { ...access, now: new Date() }, expiresSeconds).href
 }
 
-export function refusalOf(status: number, text: string): S3Refusal {
-  if (!text.trimStart().startsWith('<')) return new S3Refusal(status, String(status), statusText(status))
+/** `text`: of the answer, which is XML unless something before the server answered. */
+export function refusalOf(status: number, text: string): Refusal {
+  if (!text.trimStart().startsWith('<')) return new Refusal(status, undefined, undefined)
   const xml = parseXml(text)
-  return new S3Refusal(status, textOf(xml, 'Code') ?? String(status), textOf(xml, 'Message') ?? statusText(status))
+  return new Refusal(status, textOf(xml, 'Code'), textOf(xml, 'Message'))
 }
-
-const statusTexts: Record<number, string> = {
-  403: 'You may not do this.',
-  404: 'This does not exist.',
-  412: 'It has changed in the meantime.',
-  503: 'The server is busy or cannot reach its metadata. Try again.',
-}
-const statusText = (status: number): string => statusTexts[status] ?? `The server answered ${status}.`
 
 function addressOf(endpoint: string, { bucket, key, query = {} }: Pick<Ask, 'bucket' | 'key' | 'query'>): URL {
   const path = [bucket, ...(key?.split('/') ?? [])].filter((part) => part !== undefined).map(percentEncode)

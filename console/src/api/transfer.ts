@@ -18,7 +18,7 @@ export interface SendTo {
   contentType?: string
 }
 
-/** Resolves with the ETag. Rejects with `S3Refusal`, or with the signal's reason. `fetch` does not tell how much it has sent. */
+/** Resolves with the ETag. Rejects with `Refusal`, or with the signal's reason. `fetch` does not tell how much it has sent. */
 export async function send({ contentType, ...target }: SendTo, { body, progress, signal }: Sending): Promise<string> {
   if (isOutOfReach(target.key)) throw new Error('A browser cannot address a key with a part that is “.” or “..”.')
   const url = await presignedUrl({ method: 'PUT', ...target, expiresSeconds })

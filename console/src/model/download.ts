@@ -1,7 +1,9 @@
 /** Many objects as one archive: read in ranges, so that it can be paused and goes on after a lost connection. */
 import { signal } from '@preact/signals'
-import { describeObject, listObjects, type ObjectAddress } from '../api/objects.ts'
-import { askS3, S3Refusal } from '../api/s3-request.ts'
+import { describeObject, type ListedObject, listObjects, type ObjectAddress } from '../api/objects.ts'
+import { Refusal } from '../api/refusal.ts'
+import { askS3, isOutOfReach } from '../api/s3-request.ts'
+import { ArchiveNames } from './archive-name.ts'
 import type { Row } from './listing.ts'
 
 const rangeBytes = 8 * 1024 * 1024
@@ -18,8 +20,11 @@ export class Download {
   readonly bytes = signal(0)
   readonly paused = signal(false)
   readonly isOver = signal(false)
+  /** Objects that are left out, because a browser cannot ask for them. */
+  readonly leftOut = signal(0)
   readonly #bucket: string
   readonly #folder: string
+  readonly #names = new ArchiveNames()
   readonly #stopped = new AbortController()
 
   /** `folder`: what the names in the archive leave out. */
@@ -36,8 +41,8 @@ export class Download {
   /** The objects in turn: the next is opened when the archive has taken the one before. */
   async *entries(rows: readonly Row[]): AsyncGenerator<ArchiveEntry> {
     for (const row of rows) {
-      if (row.is === 'object') yield this.#entry(row.key, row.modified, 'versionId' in row ? row.versionId : undefined)
-      else yield* this.#below(row.key)
+      if (row.is === 'folder') yield* this.#below(row.key)
+      else yield* this.#entry(row, 'versionId' in row ? row.versionId : undefined)
     }
   }
 
@@ -45,14 +50,21 @@ export class Download {
     let next: Readonly<Record<string, string>> | undefined = {}
     while (next !== undefined) {
       const page: Awaited<ReturnType<typeof listObjects>> = await listObjects({ bucket: this.#bucket, prefix, next })
-      for (const { key, modified } of page.entries) if (!key.endsWith('/')) yield this.#entry(key, modified, undefined)
+      for (const object of page.entries) yield* this.#entry(object, undefined)
       next = page.next
     }
   }
 
-  #entry(key: string, modified: string, versionId: string | undefined): ArchiveEntry {
-    const address = { bucket: this.#bucket, key, versionId }
-    return { name: key.slice(this.#folder.length), lastModified: new Date(modified), input: this.#read(address) }
+  /** None for what only stands for a folder. */
+  *#entry({ key, bytes, modified }: ListedObject, versionId: string | undefined): Generator<ArchiveEntry> {
+    const below = key.slice(this.#folder.length)
+    if (bytes === 0 && (below === '' || below.endsWith('/'))) return
+    if (isOutOfReach(key)) {
+      this.leftOut.value += 1
+      return
+    }
+    const input = this.#read({ bucket: this.#bucket, key, versionId })
+    yield { name: this.#names.nameOf(below), lastModified: new Date(modified), input }
   }
 
   /** All ranges are of the version that is current when the first is read. */
@@ -91,7 +103,7 @@ export class Download {
         const answer = await askS3({ bucket, key, query: { versionId }, headers, signal: this.#stopped.signal })
         return new Uint8Array(await answer.arrayBuffer())
       } catch (error) {
-        const isLasting = error instanceof S3Refusal && error.status < 500
+        const isLasting = error instanceof Refusal && error.status < 500
         if (isLasting || attempt === attemptsMax || this.#stopped.signal.aborted) throw error
         await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt))
       }

@@ -1,6 +1,7 @@
 /** What the admin API says of the server. A user without its permissions sees pages without it. */
-import { AdminRefusal, askAdmin } from '../api/admin.ts'
+import { askAdmin } from '../api/admin.ts'
 import type { ObjectAddress } from '../api/objects.ts'
+import { Refusal } from '../api/refusal.ts'
 import { may } from './permissions.ts'
 
 export interface BucketUsage {
@@ -36,7 +37,7 @@ async function unlessRefused<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    if (error instanceof AdminRefusal && error.status === 403) return otherwise
+    if (error instanceof Refusal && error.status === 403) return otherwise
     throw error
   }
 }

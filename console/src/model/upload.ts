@@ -1,7 +1,7 @@
 /** One file on its way into a bucket: it can be paused, resumed and tried again, and goes on where it was even after the page was left. */
 import { signal } from '@preact/signals'
 import { abortUpload, beginUpload, completeUpload, listParts, type Part, type Upload } from '../api/multipart.ts'
-import { S3Refusal } from '../api/s3-request.ts'
+import { Refusal } from '../api/refusal.ts'
 import { send } from '../api/transfer.ts'
 import { missingParts, multipartFromBytes, type PlannedPart, planParts } from './part-plan.ts'
 import { failureText } from './text.ts'
@@ -124,7 +124,7 @@ export class FileUpload {
       try {
         return { upload: begun, parts: await listParts(begun) }
       } catch (error) {
-        if (!(error instanceof S3Refusal) || error.code !== 'NoSuchUpload') throw error
+        if (!(error instanceof Refusal) || error.code !== 'NoSuchUpload') throw error
       }
     }
     const upload = await beginUpload(this.bucket, this.key, this.file.type || 'application/octet-stream')

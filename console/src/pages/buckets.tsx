@@ -4,10 +4,11 @@ import { createBucket, deleteBucket, listBuckets } from '../api/buckets.ts'
 import { goTo, linkTo } from '../model/address.ts'
 import { useLoaded } from '../model/loaded.ts'
 import { tell } from '../model/notices.ts'
+import { useOpened } from '../model/opened.ts'
 import { bucketUsage, locationNames } from '../model/server.ts'
 import { countText, sizeText, timeText } from '../model/text.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { FormDialog } from '../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../ui/dialog.tsx'
 import { Check, Choice, SearchField, TextField } from '../ui/fields.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Empty, Show } from '../ui/loading.tsx'
@@ -31,8 +32,8 @@ async function loadBuckets(): Promise<BucketRow[]> {
 
 export function Page() {
   const { state, reload } = useLoaded(loadBuckets, [])
-  const making = useSignal(false)
-  const removing = useSignal<string | undefined>(undefined)
+  const making = useOpened()
+  const removing = useOpened<string>()
   const searched = useSignal('')
   const columns: Column<BucketRow>[] = [
     {
@@ -61,13 +62,7 @@ export function Page() {
           >
             <Icon name="settings" />
           </a>
-          <IconButton
-            icon="trash"
-            label={`Delete ${name}`}
-            onClick={() => {
-              removing.value = name
-            }}
-          />
+          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
         </span>
       ),
     },
@@ -83,13 +78,7 @@ export function Page() {
             searched.value = text
           }}
         />
-        <Button
-          icon="plus"
-          kind="primary"
-          onClick={() => {
-            making.value = true
-          }}
-        >
+        <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
           Create bucket
         </Button>
       </div>
@@ -105,22 +94,8 @@ export function Page() {
           return <Table caption="Buckets" columns={columns} rows={found} idOf={({ name }) => name} />
         }}
       </Show>
-      {making.value && (
-        <CreateBucket
-          onClose={() => {
-            making.value = false
-          }}
-        />
-      )}
-      {removing.value !== undefined && (
-        <DeleteBucket
-          name={removing.value}
-          onClose={() => {
-            removing.value = undefined
-          }}
-          onDone={reload}
-        />
-      )}
+      {making.for && <CreateBucket onClose={making.close} />}
+      {removing.for !== undefined && <DeleteBucket name={removing.for} onClose={removing.close} onDone={reload} />}
     </div>
   )
 }
@@ -170,8 +145,8 @@ function DeleteBucket({ name, onClose, onDone }: { name: string; onClose: () => 
     await onDone()
   }
   return (
-    <FormDialog title={`Delete ${name}?`} action="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p>Only an empty bucket can be deleted. Its settings go with it.</p>
-    </FormDialog>
+    <DeleteDialog name={name} onClose={onClose} onDelete={remove}>
+      Only an empty bucket can be deleted. Its settings go with it.
+    </DeleteDialog>
   )
 }

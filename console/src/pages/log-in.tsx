@@ -6,6 +6,7 @@ import { logIn, logInAt, logInIssuers } from '../model/session.ts'
 import { failureText } from '../model/text.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
+import { Failure } from '../ui/loading.tsx'
 
 export function LogIn() {
   const accessKeyId = useSignal('')
@@ -35,11 +36,7 @@ export function LogIn() {
         <h1>Holdfast</h1>
         <TextField label="Access key" value={accessKeyId} required autocomplete="username" />
         <TextField label="Secret key" type="password" value={secret} required autocomplete="current-password" />
-        {failure.value !== '' && (
-          <p class="failure" role="alert">
-            {failure}
-          </p>
-        )}
+        {failure.value !== '' && <Failure>{failure}</Failure>}
         <Button type="submit" kind="primary" disabled={busy.value}>
           Log in
         </Button>

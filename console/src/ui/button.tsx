@@ -57,12 +57,13 @@ export function IconButton({
   icon,
   label,
   onClick,
-  disabled = false,
+  isInTabOrder = true,
 }: {
   icon: IconName
   label: string
   onClick: () => unknown
-  disabled?: boolean
+  /** Not where something that has the focus does the same by a key. */
+  isInTabOrder?: boolean
 }) {
   return (
     <button
@@ -70,7 +71,7 @@ export function IconButton({
       class="icon-button"
       aria-label={label}
       title={label}
-      disabled={disabled}
+      tabIndex={isInTabOrder ? undefined : -1}
       onClick={() => void onClick()}
     >
       <Icon name={icon} />

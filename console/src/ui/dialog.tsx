@@ -1,10 +1,11 @@
-/** A window over the page, as the browser's own `dialog` does it: it keeps the focus, and Escape closes it. */
+/** Windows over the page, as the browser's own `dialog` does them: they keep the focus, give it back, and Escape closes them. */
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { failureText } from '../model/text.ts'
 import { Button, IconButton } from './button.tsx'
+import { Failure } from './loading.tsx'
 
 interface DialogParts {
   title: string
@@ -17,8 +18,17 @@ interface DialogParts {
 export function Dialog({ title, onClose, side = false, children }: DialogParts) {
   const element = useRef<HTMLDialogElement>(null)
   const label = useId()
-  useEffect(() => {
-    element.current?.showModal()
+  // Before it is painted, and when it goes: before it is out of the page.
+  useLayoutEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => {
+      // A dialog that is only removed would not give the focus back to what opened it.
+      dialog?.close()
+      const { activeElement } = document
+      const isLost = activeElement === document.body || dialog?.contains(activeElement)
+      if (isLost) document.getElementById('content')?.focus()
+    }
   }, [])
   return (
     // A click beside the window closes it, as Escape does.
@@ -27,7 +37,10 @@ export function Dialog({ title, onClose, side = false, children }: DialogParts) 
       ref={element}
       class={side ? 'dialog side' : 'dialog'}
       aria-labelledby={label}
-      onClose={onClose}
+      onClose={() => {
+        // Otherwise whoever shows it has let go of it already, and may show another one by now.
+        if (element.current !== null) onClose()
+      }}
       onClick={(event) => {
         if (event.target === element.current) element.current?.close()
       }}
@@ -75,11 +88,7 @@ export function FormDialog({ title, action, danger = false, onClose, onSubmit, c
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         {children}
-        {failure.value !== '' && (
-          <p class="failure" role="alert">
-            {failure}
-          </p>
-        )}
+        {failure.value !== '' && <Failure>{failure}</Failure>}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={busy.value}>
@@ -87,6 +96,70 @@ export function FormDialog({ title, action, danger = false, onClose, onSubmit, c
           </Button>
         </footer>
       </form>
+    </Dialog>
+  )
+}
+
+interface DeleteParts {
+  /** Of what is deleted. */
+  name: string
+  onClose: () => void
+  onDelete: () => Promise<unknown>
+  /** What goes with it. */
+  children: ComponentChildren
+}
+
+export function DeleteDialog({ name, onClose, onDelete, children }: DeleteParts) {
+  return (
+    <FormDialog title={`Delete ${name}?`} action="Delete" danger onClose={onClose} onSubmit={onDelete}>
+      <p>{children}</p>
+    </FormDialog>
+  )
+}
+
+interface RunParts {
+  title: string
+  /** Shown until it is begun. */
+  question: ComponentChildren
+  /** What the button that begins it says. */
+  action: string
+  kind: 'primary' | 'danger'
+  isOver: boolean
+  onBegin: () => void
+  onClose: () => void
+  /** Buttons beside the one that closes, while it goes on. */
+  controls?: ComponentChildren
+  /** How far it is. */
+  children: ComponentChildren
+}
+
+/** Asks before something that takes a while, and then shows how far it is. */
+export function RunDialog({ title, question, action, kind, isOver, onBegin, onClose, controls, children }: RunParts) {
+  const begun = useSignal(false)
+  const begin = () => {
+    begun.value = true
+    onBegin()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {begun.value ? (
+        <div role="status">
+          {children}
+          {!isOver && <progress aria-label={title} />}
+        </div>
+      ) : (
+        <p>{question}</p>
+      )}
+      <footer>
+        <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
+        {begun.value ? (
+          !isOver && controls
+        ) : (
+          <Button kind={kind} onClick={begin}>
+            {action}
+          </Button>
+        )}
+      </footer>
     </Dialog>
   )
 }

@@ -13,12 +13,7 @@ export function Show<T>({
   again?: () => unknown
   children: (value: T) => JSX.Element | null
 }) {
-  if (of.is === 'loading')
-    return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    )
+  if (of.is === 'loading') return <Loading />
   if (of.is === 'failed') {
     return (
       <div class="failure" role="alert">
@@ -29,6 +24,19 @@ export function Show<T>({
   }
   return children(of.value)
 }
+
+export const Loading = () => (
+  <p class="loading" role="status">
+    Loading…
+  </p>
+)
+
+/** What went wrong, which a screen reader says at once. */
+export const Failure = ({ children }: { children: ComponentChildren }) => (
+  <p class="failure" role="alert">
+    {children}
+  </p>
+)
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (

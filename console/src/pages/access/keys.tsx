@@ -6,10 +6,11 @@ import { place } from '../../model/address.ts'
 import { scopedPolicy } from '../../model/key-scope.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { may } from '../../model/permissions.ts'
 import { timeText } from '../../model/text.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { Check, Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -17,14 +18,15 @@ import { type Column, Table } from '../../ui/table.tsx'
 export function Keys({ identities }: { identities: AccountIdentities }) {
   const ofUser = place.value.query.get('user')
   const { state, reload } = useLoaded(() => identities.keys(), [])
-  const making = useSignal(false)
-  const issued = useSignal<IssuedKey | undefined>(undefined)
+  const making = useOpened()
+  const issued = useOpened<IssuedKey>()
+  const removing = useOpened<string>()
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await reload()
   }
   const rotate = (id: string) =>
     attempt(async () => {
-      issued.value = await identities.rotateKey(id)
+      issued.open(await identities.rotateKey(id))
       await reload()
     })
   const columns: Column<Key>[] = [
@@ -83,11 +85,7 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
               />
             )}
             {may('DeleteKey') && (
-              <IconButton
-                icon="trash"
-                label={`Delete ${accessKeyId}`}
-                onClick={() => change(() => identities.removeKey(accessKeyId), 'The key is gone.')}
-              />
+              <IconButton icon="trash" label={`Delete ${accessKeyId}`} onClick={() => removing.open(accessKeyId)} />
             )}
           </span>
         ),
@@ -97,13 +95,7 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
     <>
       <div class="bar">
         {may('CreateKey') && (
-          <Button
-            icon="plus"
-            kind="primary"
-            onClick={() => {
-              making.value = true
-            }}
-          >
+          <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
             Create key
           </Button>
         )}
@@ -116,27 +108,30 @@ export function Keys({ identities }: { identities: AccountIdentities }) {
           return <Table caption="Keys" columns={columns} rows={shown} idOf={({ accessKeyId }) => accessKeyId} />
         }}
       </Show>
-      {making.value && (
+      {making.for && (
         <CreateKey
           identities={identities}
           user={ofUser ?? ''}
-          onClose={() => {
-            making.value = false
-          }}
+          onClose={making.close}
           onDone={async (key) => {
-            issued.value = key
+            issued.open(key)
             await reload()
           }}
         />
       )}
-      {issued.value && (
-        <Secret
-          issued={issued.value}
-          onClose={() => {
-            issued.value = undefined
+      {removing.for !== undefined && (
+        <DeleteDialog
+          name={removing.for}
+          onClose={removing.close}
+          onDelete={async () => {
+            await identities.removeKey(removing.for ?? '')
+            await reload()
           }}
-        />
+        >
+          Whoever uses the key is shut out at once, and links that it signed end.
+        </DeleteDialog>
       )}
+      {issued.for && <Secret issued={issued.for} onClose={issued.close} />}
     </>
   )
 }

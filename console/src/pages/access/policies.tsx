@@ -2,10 +2,11 @@
 import { useSignal } from '@preact/signals'
 import type { AccountIdentities, Policy } from '../../api/identities.ts'
 import { useLoaded } from '../../model/loaded.ts'
-import { attempt, tell } from '../../model/notices.ts'
+import { tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { may } from '../../model/permissions.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Explain } from '../../ui/explain.tsx'
 import { TextArea, TextField } from '../../ui/fields.tsx'
 import { Show } from '../../ui/loading.tsx'
@@ -24,19 +25,14 @@ const template = {
 
 export function Policies({ identities }: { identities: AccountIdentities }) {
   const { state, reload } = useLoaded(() => identities.policies(), [])
-  const editing = useSignal<{ name: string; document: string; builtIn: boolean } | undefined>(undefined)
-  const explaining = useSignal(false)
+  const editing = useOpened<{ name: string; document: string; builtIn: boolean }>()
+  const explaining = useOpened()
+  const removing = useOpened<string>()
   const columns: Column<Policy>[] = [
     {
       title: 'Name',
       show: (policy) => (
-        <button
-          type="button"
-          class="link-button"
-          onClick={() => {
-            editing.value = policy
-          }}
-        >
+        <button type="button" class="link-button" onClick={() => editing.open(policy)}>
           <strong>{policy.name}</strong>
         </button>
       ),
@@ -48,13 +44,7 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
       isNumber: true,
       show: ({ name, builtIn }) =>
         !builtIn && may('DeletePolicy') ? (
-          <IconButton
-            icon="trash"
-            label={`Delete ${name}`}
-            onClick={async () => {
-              if (await attempt(() => identities.removePolicy(name), `${name} is gone.`)) await reload()
-            }}
-          />
+          <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
         ) : null,
     },
   ]
@@ -65,44 +55,32 @@ export function Policies({ identities }: { identities: AccountIdentities }) {
           <Button
             icon="plus"
             kind="primary"
-            onClick={() => {
-              editing.value = { name: '', document: JSON.stringify(template), builtIn: false }
-            }}
+            onClick={() => editing.open({ name: '', document: JSON.stringify(template), builtIn: false })}
           >
             Create policy
           </Button>
         )}
-        {may('ExplainAccess') && (
-          <Button
-            onClick={() => {
-              explaining.value = true
-            }}
-          >
-            Explain access…
-          </Button>
-        )}
+        {may('ExplainAccess') && <Button onClick={() => explaining.open(true)}>Explain access…</Button>}
       </div>
       <Show of={state} again={reload}>
         {(policies) => <Table caption="Policies" columns={columns} rows={policies} idOf={({ name }) => name} />}
       </Show>
-      {editing.value && (
-        <EditPolicy
-          identities={identities}
-          policy={editing.value}
-          onDone={reload}
-          onClose={() => {
-            editing.value = undefined
-          }}
-        />
+      {editing.for && (
+        <EditPolicy identities={identities} policy={editing.for} onDone={reload} onClose={editing.close} />
       )}
-      {explaining.value && (
-        <Explain
-          resource="bucket/key"
-          onClose={() => {
-            explaining.value = false
+      {removing.for !== undefined && (
+        <DeleteDialog
+          name={removing.for}
+          onClose={removing.close}
+          onDelete={async () => {
+            await identities.removePolicy(removing.for ?? '')
+            await reload()
           }}
-        />
+        >
+          A policy that a user has cannot be deleted.
+        </DeleteDialog>
       )}
+      {explaining.for && <Explain resource="bucket/key" onClose={explaining.close} />}
     </>
   )
 }

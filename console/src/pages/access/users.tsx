@@ -4,10 +4,11 @@ import type { AccountIdentities, Policy, User } from '../../api/identities.ts'
 import { linkTo } from '../../model/address.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { may } from '../../model/permissions.ts'
 import { timeText } from '../../model/text.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog, FormDialog } from '../../ui/dialog.tsx'
 import { Choice, TextField } from '../../ui/fields.tsx'
 import { Empty, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -24,8 +25,8 @@ async function load(identities: AccountIdentities): Promise<UsersAndPolicies> {
 
 export function Users({ identities }: { identities: AccountIdentities }) {
   const { state, reload } = useLoaded(() => load(identities), [])
-  const making = useSignal(false)
-  const removing = useSignal<string | undefined>(undefined)
+  const making = useOpened()
+  const removing = useOpened<string>()
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) await reload()
   }
@@ -62,13 +63,7 @@ export function Users({ identities }: { identities: AccountIdentities }) {
             Keys
           </a>
           {may('DeleteUser') && (
-            <IconButton
-              icon="trash"
-              label={`Delete ${name}`}
-              onClick={() => {
-                removing.value = name
-              }}
-            />
+            <IconButton icon="trash" label={`Delete ${name}`} onClick={() => removing.open(name)} />
           )}
         </span>
       ),
@@ -78,13 +73,7 @@ export function Users({ identities }: { identities: AccountIdentities }) {
     <>
       <div class="bar">
         {may('CreateUser') && (
-          <Button
-            icon="plus"
-            kind="primary"
-            onClick={() => {
-              making.value = true
-            }}
-          >
+          <Button icon="plus" kind="primary" onClick={() => making.open(true)}>
             Create user
           </Button>
         )}
@@ -100,31 +89,20 @@ export function Users({ identities }: { identities: AccountIdentities }) {
           )
         }
       </Show>
-      {making.value && state.is === 'ready' && (
-        <CreateUser
-          identities={identities}
-          policies={state.value.policies}
-          onDone={reload}
-          onClose={() => {
-            making.value = false
-          }}
-        />
+      {making.for && state.is === 'ready' && (
+        <CreateUser identities={identities} policies={state.value.policies} onDone={reload} onClose={making.close} />
       )}
-      {removing.value !== undefined && (
-        <FormDialog
-          title={`Delete ${removing.value}?`}
-          action="Delete"
-          danger
-          onClose={() => {
-            removing.value = undefined
-          }}
-          onSubmit={async () => {
-            await identities.removeUser(removing.value ?? '')
+      {removing.for !== undefined && (
+        <DeleteDialog
+          name={removing.for}
+          onClose={removing.close}
+          onDelete={async () => {
+            await identities.removeUser(removing.for ?? '')
             await reload()
           }}
         >
-          <p>All keys of the user end at once.</p>
-        </FormDialog>
+          All keys of the user end at once.
+        </DeleteDialog>
       )}
     </>
   )

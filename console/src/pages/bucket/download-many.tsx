@@ -6,7 +6,8 @@ import { Download } from '../../model/download.ts'
 import type { Row } from '../../model/listing.ts'
 import { countText, failureText, sizeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { RunDialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/loading.tsx'
 
 interface DownloadParts {
   bucket: string
@@ -18,10 +19,8 @@ interface DownloadParts {
 export function DownloadMany({ bucket, folder, rows, onClose }: DownloadParts) {
   const download = useMemo(() => new Download(bucket, folder), [])
   const failure = useSignal('')
-  const begun = useSignal(false)
   useEffect(() => () => download.stop(), [])
   const run = async () => {
-    begun.value = true
     try {
       await save(downloadZip(download.entries(rows)), `${bucket}.zip`)
     } catch (error) {
@@ -30,43 +29,42 @@ export function DownloadMany({ bucket, folder, rows, onClose }: DownloadParts) {
       download.isOver.value = true
     }
   }
+  const isOver = download.isOver.value
   return (
-    <Dialog title="Download" onClose={onClose}>
-      {begun.value ? (
-        <div role="status">
-          <p>
-            {countText(download.objects.value)} objects, {sizeText(download.bytes.value)}
-            {download.isOver.value && failure.value === '' && ': done.'}
-          </p>
-          {!download.isOver.value && <progress />}
-        </div>
-      ) : (
-        <p>The selection, folders with all that is in them, as one archive ({bucket}.zip).</p>
-      )}
-      {failure.value !== '' && (
-        <p class="failure" role="alert">
-          {failure}
+    <RunDialog
+      title="Download"
+      action="Download"
+      kind="primary"
+      question={`The selection, folders with all that is in them, as one archive (${bucket}.zip).`}
+      isOver={isOver}
+      onBegin={() => void run()}
+      onClose={onClose}
+      controls={<PauseButton download={download} />}
+    >
+      <p>
+        {countText(download.objects.value)} objects, {sizeText(download.bytes.value)}
+        {isOver && failure.value === '' && ': done.'}
+      </p>
+      {download.leftOut.value > 0 && (
+        <p>
+          {countText(download.leftOut.value)} left out: a browser cannot address a key with a part that is “.” or “..”.
         </p>
       )}
-      <footer>
-        <Button onClick={onClose}>{download.isOver.value ? 'Close' : 'Cancel'}</Button>
-        {begun.value && !download.isOver.value && (
-          <Button
-            icon={download.paused.value ? 'play' : 'pause'}
-            onClick={() => {
-              download.paused.value = !download.paused.value
-            }}
-          >
-            {download.paused.value ? 'Resume' : 'Pause'}
-          </Button>
-        )}
-        {!begun.value && (
-          <Button kind="primary" icon="download" onClick={() => void run()}>
-            Download
-          </Button>
-        )}
-      </footer>
-    </Dialog>
+      {failure.value !== '' && <Failure>{failure}</Failure>}
+    </RunDialog>
+  )
+}
+
+function PauseButton({ download: { paused } }: { download: Download }) {
+  return (
+    <Button
+      icon={paused.value ? 'play' : 'pause'}
+      onClick={() => {
+        paused.value = !paused.value
+      }}
+    >
+      {paused.value ? 'Resume' : 'Pause'}
+    </Button>
   )
 }
 
@@ -77,7 +75,7 @@ type PickFile = (options: { suggestedName: string }) => Promise<FileHandle>
 
 async function save(archive: Response, name: string): Promise<void> {
   const pick = 'showSaveFilePicker' in window ? (window.showSaveFilePicker as PickFile) : undefined
-  if (pick !== undefined && archive.body !== null && !navigator.webdriver) {
+  if (pick !== undefined && archive.body !== null) {
     const file = await pick({ suggestedName: name })
     await archive.body.pipeTo(await file.createWritable())
     return

@@ -124,7 +124,9 @@ function ObjectRow({ row, index, focused, selected, name, versions, onOpen, onTo
         {row.is === 'object' ? timeText(row.modified) : ''}
       </span>
       <span role="gridcell">
-        {row.is === 'object' && <IconButton icon="more" label={`Details of ${name}`} onClick={() => onOpen(row)} />}
+        {row.is === 'object' && (
+          <IconButton icon="more" label={`Details of ${name}`} isInTabOrder={false} onClick={() => onOpen(row)} />
+        )}
       </span>
     </div>
   )

@@ -11,6 +11,7 @@ import {
 } from '../../api/objects.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt, tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -23,7 +24,7 @@ const load = async (address: ObjectAddress): Promise<ObjectLock | undefined> =>
 
 export function ObjectLockPart({ address }: { address: ObjectAddress }) {
   const { state, reload } = useLoaded(() => load(address), [])
-  const editing = useSignal(false)
+  const editing = useOpened()
   return (
     <Show of={state} again={reload}>
       {(lock) =>
@@ -44,27 +45,13 @@ export function ObjectLockPart({ address }: { address: ObjectAddress }) {
               >
                 Legal hold
               </Button>
-              <Button
-                icon="clock"
-                onClick={() => {
-                  editing.value = true
-                }}
-              >
+              <Button icon="clock" onClick={() => editing.open(true)}>
                 {lock.retention === undefined
                   ? 'Retain…'
                   : `${lock.retention.mode.toLowerCase()} until ${timeText(lock.retention.until)}`}
               </Button>
             </div>
-            {editing.value && (
-              <Retain
-                address={address}
-                lock={lock}
-                onDone={reload}
-                onClose={() => {
-                  editing.value = false
-                }}
-              />
-            )}
+            {editing.for && <Retain address={address} lock={lock} onDone={reload} onClose={editing.close} />}
           </>
         )
       }

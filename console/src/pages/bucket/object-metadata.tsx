@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { copyObject, type Described, type ObjectAddress, objectTags, putObjectTags } from '../../api/objects.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
@@ -16,32 +17,17 @@ interface MetadataParts {
 }
 
 export function ObjectMetadata({ address, described, onChange }: MetadataParts) {
-  const editing = useSignal(false)
+  const editing = useOpened()
   const { metadata } = described
   return (
     <>
       <div class="bar">
         <h3>Metadata</h3>
-        {address.versionId === undefined && (
-          <Button
-            onClick={() => {
-              editing.value = true
-            }}
-          >
-            Change
-          </Button>
-        )}
+        {address.versionId === undefined && <Button onClick={() => editing.open(true)}>Change</Button>}
       </div>
       <ShownPairs pairs={metadata} none="No metadata." />
-      {editing.value && (
-        <EditMetadata
-          address={address}
-          described={described}
-          onChange={onChange}
-          onClose={() => {
-            editing.value = false
-          }}
-        />
+      {editing.for && (
+        <EditMetadata address={address} described={described} onChange={onChange} onClose={editing.close} />
       )}
     </>
   )
@@ -68,7 +54,7 @@ function EditMetadata({ address, described, onChange, onClose }: MetadataParts &
 
 export function ObjectTags({ address }: { address: ObjectAddress }) {
   const { state, reload } = useLoaded(() => objectTags(address), [])
-  const editing = useSignal(false)
+  const editing = useOpened()
   const pairs = useSignal<PairList>([])
   const save = async () => {
     await putObjectTags(address, recordOf(pairs.value))
@@ -85,7 +71,7 @@ export function ObjectTags({ address }: { address: ObjectAddress }) {
               <Button
                 onClick={() => {
                   pairs.value = pairsOf(tags)
-                  editing.value = true
+                  editing.open(true)
                 }}
               >
                 Change tags
@@ -95,15 +81,8 @@ export function ObjectTags({ address }: { address: ObjectAddress }) {
           </>
         )}
       </Show>
-      {editing.value && (
-        <FormDialog
-          title="Change tags"
-          action="Save"
-          onClose={() => {
-            editing.value = false
-          }}
-          onSubmit={save}
-        >
+      {editing.for && (
+        <FormDialog title="Change tags" action="Save" onClose={editing.close} onSubmit={save}>
           <Pairs title="Tags" pairs={pairs} />
         </FormDialog>
       )}

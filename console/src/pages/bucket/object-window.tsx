@@ -1,5 +1,4 @@
 /** What is known of one object, and what can be done with it, beside the list. */
-import { useSignal } from '@preact/signals'
 import {
   copyObject,
   type Described,
@@ -11,6 +10,7 @@ import {
 import { isOutOfReach } from '../../api/s3-request.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { attempt } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { sizeText, timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -64,7 +64,7 @@ interface DetailParts extends WindowParts {
 }
 
 function Details({ address, described, onClose, onChange, reload }: DetailParts) {
-  const sharing = useSignal(false)
+  const sharing = useOpened()
   const isOlder = address.versionId !== undefined
   const download = async () => {
     location.href = await shareUrl(address, downloadSeconds, true)
@@ -86,12 +86,7 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
         <Button icon="download" onClick={download}>
           Download
         </Button>
-        <Button
-          icon="share"
-          onClick={() => {
-            sharing.value = true
-          }}
-        >
+        <Button icon="share" onClick={() => sharing.open(true)}>
           Share
         </Button>
         {isOlder && (
@@ -103,14 +98,7 @@ function Details({ address, described, onClose, onChange, reload }: DetailParts)
           {isOlder ? 'Delete this version' : 'Delete'}
         </Button>
       </div>
-      {sharing.value && (
-        <Share
-          address={address}
-          onClose={() => {
-            sharing.value = false
-          }}
-        />
-      )}
+      {sharing.for && <Share address={address} onClose={sharing.close} />}
       <h3>Facts</h3>
       <Facts described={described} />
       <Preview address={address} described={described} />

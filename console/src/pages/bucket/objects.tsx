@@ -4,12 +4,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { goTo, linkTo, place } from '../../model/address.ts'
 import { filesOfDrop, filesOfInput } from '../../model/chosen-files.ts'
 import type { Listing, Row } from '../../model/listing.ts'
+import { useOpened } from '../../model/opened.ts'
 import { countText, failureText } from '../../model/text.ts'
 import { arrived, uploadInto } from '../../model/uploads.ts'
 import { useListing } from '../../model/use-listing.ts'
 import { Button } from '../../ui/button.tsx'
 import { SearchField, Toggle } from '../../ui/fields.tsx'
-import { Empty } from '../../ui/loading.tsx'
+import { Empty, Loading } from '../../ui/loading.tsx'
 import { ChooseFiles } from './choose-files.tsx'
 import { DeleteMany } from './delete-many.tsx'
 import { DownloadMany } from './download-many.tsx'
@@ -24,7 +25,7 @@ export function Objects({ bucket }: { bucket: string }) {
   const opened = query.get('object')
   const openedVersion = query.get('version') ?? undefined
   const selected = useSignal<ReadonlyMap<string, Row>>(new Map())
-  const window = useSignal<'delete' | 'download' | undefined>(undefined)
+  const window = useOpened<'delete' | 'download'>()
   const dropping = useSignal(false)
   const { listing, reload } = useListing({ bucket, prefix: folder + search, versions, flat: false })
   useEffect(() => {
@@ -57,23 +58,10 @@ export function Objects({ bucket }: { bucket: string }) {
       </div>
       <div class="bar">
         <ChooseFiles onChosen={(list) => uploadInto(bucket, folder, filesOfInput(list))} />
-        <Button
-          icon="download"
-          disabled={selected.value.size === 0}
-          onClick={() => {
-            window.value = 'download'
-          }}
-        >
+        <Button icon="download" disabled={selected.value.size === 0} onClick={() => window.open('download')}>
           Download
         </Button>
-        <Button
-          icon="trash"
-          kind="danger"
-          disabled={selected.value.size === 0}
-          onClick={() => {
-            window.value = 'delete'
-          }}
-        >
+        <Button icon="trash" kind="danger" disabled={selected.value.size === 0} onClick={() => window.open('delete')}>
           Delete
         </Button>
         <span class="quiet" role="status">
@@ -103,27 +91,20 @@ export function Objects({ bucket }: { bucket: string }) {
           onChange={reload}
         />
       )}
-      {window.value === 'delete' && (
+      {window.for === 'delete' && (
         <DeleteMany
           bucket={bucket}
           rows={[...selected.value.values()]}
           versions={versions}
           onClose={() => {
-            window.value = undefined
+            window.close()
             selected.value = new Map()
             void reload()
           }}
         />
       )}
-      {window.value === 'download' && (
-        <DownloadMany
-          bucket={bucket}
-          folder={folder}
-          rows={[...selected.value.values()]}
-          onClose={() => {
-            window.value = undefined
-          }}
-        />
+      {window.for === 'download' && (
+        <DownloadMany bucket={bucket} folder={folder} rows={[...selected.value.values()]} onClose={window.close} />
       )}
     </section>
   )
@@ -155,12 +136,7 @@ function Listed({
     )
   }
   if (listing.loaded === 0) {
-    if (!listing.isWhole)
-      return (
-        <p class="loading" role="status">
-          Loading…
-        </p>
-      )
+    if (!listing.isWhole) return <Loading />
     return (
       <Empty title={listing.of.prefix === '' ? 'No object yet' : 'Nothing begins like this'}>
         <p>Drop files here, or upload them.</p>

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { type Described, type ObjectAddress, readStart } from '../../api/objects.ts'
 import { failureText, sizeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
+import { Failure, Loading } from '../../ui/loading.tsx'
 
 const textBytesMax = 64 * 1024
 const mediaBytesMax = 32 * 1024 * 1024
@@ -68,12 +69,7 @@ function Shown({ address, kind, bytes }: { address: ObjectAddress; kind: Exclude
       if (url.peek() !== undefined) URL.revokeObjectURL(url.peek() ?? '')
     }
   }, [])
-  if (failure.value !== '')
-    return (
-      <p class="failure" role="alert">
-        {failure}
-      </p>
-    )
+  if (failure.value !== '') return <Failure>{failure}</Failure>
   if (text.value !== undefined) {
     return (
       <>
@@ -82,12 +78,7 @@ function Shown({ address, kind, bytes }: { address: ObjectAddress; kind: Exclude
       </>
     )
   }
-  if (url.value === undefined)
-    return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    )
+  if (url.value === undefined) return <Loading />
   if (kind === 'image') return <img class="preview" src={url.value} alt={address.key} />
   // biome-ignore lint/a11y/useMediaCaption: what lies in the bucket has none
   if (kind === 'video') return <video class="preview" src={url.value} controls />

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { isLost, type Second, seconds, watchRequests } from '../../model/request-log.ts'
 import { countText, sizeText } from '../../model/text.ts'
 import { Chart } from '../../ui/chart.tsx'
+import { Failure } from '../../ui/loading.tsx'
 
 const spanSeconds = 120
 
@@ -21,11 +22,7 @@ export function Load() {
   const span = Array.from({ length: spanSeconds }, (_, i) => bySecond.get(last - spanSeconds + 1 + i))
   return (
     <>
-      {isLost.value && (
-        <p class="failure" role="alert">
-          The connection is lost. The browser tries again.
-        </p>
-      )}
+      {isLost.value && <Failure>The connection is lost. The browser tries again.</Failure>}
       <div class="panels">
         {charts.map(({ title, of, text }) => (
           <section key={title} class="panel" aria-label={title}>

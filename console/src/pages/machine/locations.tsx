@@ -2,29 +2,23 @@
 import { useSignal } from '@preact/signals'
 import { type LocationState, locationStates, replaceStore, type StoreState } from '../../api/machine.ts'
 import { tell } from '../../model/notices.ts'
+import { useOpened } from '../../model/opened.ts'
 import { may } from '../../model/permissions.ts'
 import { useSampled } from '../../model/sampled.ts'
 import { countText, failureText, sizeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Check } from '../../ui/fields.tsx'
+import { Failure, Loading } from '../../ui/loading.tsx'
 import { StartButtons } from './start-buttons.tsx'
 
 const refreshMs = 3000
 
 export function Locations() {
   const { value, failure } = useSampled(locationStates, refreshMs)
-  const replacing = useSignal<StoreState | undefined>(undefined)
+  const replacing = useOpened<StoreState>()
   if (value === undefined) {
-    return failure === undefined ? (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    ) : (
-      <p class="failure" role="alert">
-        {failureText(failure)}
-      </p>
-    )
+    return failure === undefined ? <Loading /> : <Failure>{failureText(failure)}</Failure>
   }
   return (
     <>
@@ -34,30 +28,13 @@ export function Locations() {
           <StartButtons kinds={['scrub', 'repair', 'snapshot']} />
         </span>
       </div>
-      {failure !== undefined && (
-        <p class="failure" role="alert">
-          {failureText(failure)}
-        </p>
-      )}
+      {failure !== undefined && <Failure>{failureText(failure)}</Failure>}
       <div class="locations">
         {value.locations.map((location) => (
-          <Location
-            key={location.name}
-            location={location}
-            onReplace={(store) => {
-              replacing.value = store
-            }}
-          />
+          <Location key={location.name} location={location} onReplace={replacing.open} />
         ))}
       </div>
-      {replacing.value && (
-        <Replace
-          store={replacing.value}
-          onClose={() => {
-            replacing.value = undefined
-          }}
-        />
-      )}
+      {replacing.for && <Replace store={replacing.for} onClose={replacing.close} />}
     </>
   )
 }

@@ -3,7 +3,7 @@ import { type Member, memberStates, serverState } from '../../api/machine.ts'
 import { useLoaded } from '../../model/loaded.ts'
 import { useSampled } from '../../model/sampled.ts'
 import { failureText, timeText } from '../../model/text.ts'
-import { Show } from '../../ui/loading.tsx'
+import { Failure, Show } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 const refreshMs = 2000
@@ -45,11 +45,7 @@ export function Members() {
           </dl>
         )}
       </Show>
-      {failure !== undefined && (
-        <p class="failure" role="alert">
-          {failureText(failure)}
-        </p>
-      )}
+      {failure !== undefined && <Failure>{failureText(failure)}</Failure>}
       {value?.length === 0 && <p>This server has its metadata to itself.</p>}
       {value !== undefined && value.length > 0 && (
         <Table caption="Members" columns={columns} rows={value} idOf={({ id }) => id} />

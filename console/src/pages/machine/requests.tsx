@@ -6,7 +6,7 @@ import { dropped, isLost, lines, watchRequests } from '../../model/request-log.t
 import { countText, sizeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
 import { SearchField, Toggle } from '../../ui/fields.tsx'
-import { Empty } from '../../ui/loading.tsx'
+import { Empty, Failure } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
 const shownMax = 200
@@ -71,11 +71,7 @@ export function Requests() {
         </Button>
         {dropped.value > 0 && <span class="quiet">{countText(dropped.value)} came too fast to be shown</span>}
       </div>
-      {isLost.value && (
-        <p class="failure" role="alert">
-          The connection is lost. The browser tries again.
-        </p>
-      )}
+      {isLost.value && <Failure>The connection is lost. The browser tries again.</Failure>}
       {shown.length === 0 ? (
         <Empty title="No request yet">
           <p>Requests to the S3 port of this server appear here as they are answered.</p>

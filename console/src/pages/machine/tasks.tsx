@@ -7,7 +7,7 @@ import { attempt } from '../../model/notices.ts'
 import { may } from '../../model/permissions.ts'
 import { countText, percentText, sizeText, timeText } from '../../model/text.ts'
 import { Button } from '../../ui/button.tsx'
-import { Empty } from '../../ui/loading.tsx'
+import { Empty, Failure, Loading } from '../../ui/loading.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { StartButtons } from './start-buttons.tsx'
 
@@ -68,15 +68,9 @@ export function Tasks() {
   return (
     <>
       <StartButtons kinds={['scrub', 'repair', 'snapshot', 'reclaim']} />
-      {lost.value && (
-        <p class="failure" role="alert">
-          The connection is lost. The browser tries again.
-        </p>
-      )}
+      {lost.value && <Failure>The connection is lost. The browser tries again.</Failure>}
       {tasks.value === undefined ? (
-        <p class="loading" role="status">
-          Loading…
-        </p>
+        <Loading />
       ) : tasks.value.length === 0 ? (
         <Empty title="No task has run within 30 days" />
       ) : (

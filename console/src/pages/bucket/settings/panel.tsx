@@ -5,7 +5,7 @@ import { useLoaded } from '../../../model/loaded.ts'
 import { tell } from '../../../model/notices.ts'
 import { failureText } from '../../../model/text.ts'
 import { Button } from '../../../ui/button.tsx'
-import { Show } from '../../../ui/loading.tsx'
+import { Failure, Show } from '../../../ui/loading.tsx'
 
 interface SettingParts<T> {
   title: string
@@ -56,11 +56,7 @@ export function SettingForm({ action = 'Save', onSubmit, onRemove, children }: F
       }}
     >
       {children}
-      {failure.value !== '' && (
-        <p class="failure" role="alert">
-          {failure}
-        </p>
-      )}
+      {failure.value !== '' && <Failure>{failure}</Failure>}
       <div class="bar">
         <Button type="submit" kind="primary">
           {action}

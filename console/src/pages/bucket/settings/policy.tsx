@@ -1,6 +1,7 @@
 /** The policy of a bucket, and why it allows or denies something. */
 import { useSignal } from '@preact/signals'
 import { bucketPolicy, putBucketPolicy, removeConfiguration } from '../../../api/buckets.ts'
+import { useOpened } from '../../../model/opened.ts'
 import { may } from '../../../model/permissions.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Explain } from '../../../ui/explain.tsx'
@@ -30,7 +31,7 @@ const shown = (policy: string): string => {
 
 function Form({ bucket, policy, reload }: { bucket: string; policy: string; reload: () => Promise<void> }) {
   const text = useSignal(shown(policy))
-  const explaining = useSignal(false)
+  const explaining = useOpened()
   const save = async () => {
     await putBucketPolicy(bucket, text.value)
     await reload()
@@ -52,25 +53,10 @@ function Form({ bucket, policy, reload }: { bucket: string; policy: string; relo
           >
             Let everybody read
           </Button>
-          {may('ExplainAccess') && (
-            <Button
-              onClick={() => {
-                explaining.value = true
-              }}
-            >
-              Explain…
-            </Button>
-          )}
+          {may('ExplainAccess') && <Button onClick={() => explaining.open(true)}>Explain…</Button>}
         </p>
       </SettingForm>
-      {explaining.value && (
-        <Explain
-          resource={`${bucket}/*`}
-          onClose={() => {
-            explaining.value = false
-          }}
-        />
-      )}
+      {explaining.for && <Explain resource={`${bucket}/*`} onClose={explaining.close} />}
     </>
   )
 }

@@ -1,0 +1,20 @@
+/** What the server refused, in its words: over S3 and over the admin API alike. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+
+  /** Without a code or a message of the server, the status has to say it. */
+  constructor(status: number, code: string | undefined, message: string | undefined) {
+    super(message ?? statusTexts[status] ?? `The server answered ${status}.`)
+    this.name = 'Refusal'
+    this.status = status
+    this.code = code ?? String(status)
+  }
+}
+
+const statusTexts: Record<number, string> = {
+  403: 'You may not do this.',
+  404: 'This does not exist.',
+  412: 'It has changed in the meantime.',
+  503: 'The server is busy or cannot reach its metadata. Try again.',
+}

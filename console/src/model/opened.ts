@@ -1,0 +1,24 @@
+/** Whether a window over the page is open, and what for. */
+import { useSignal } from '@preact/signals'
+
+export interface Opened<T> {
+  /** `undefined`: it is closed. */
+  readonly for: T | undefined
+  open(what: T): void
+  close(): void
+}
+
+export function useOpened<T = true>(): Opened<T> {
+  const what = useSignal<T | undefined>(undefined)
+  return {
+    get for() {
+      return what.value
+    },
+    open(opened) {
+      what.value = opened
+    },
+    close() {
+      what.value = undefined
+    },
+  }
+}
