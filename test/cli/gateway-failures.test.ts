@@ -8,7 +8,7 @@ import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
 import { readSts, signedForSts } from '../support/sts-world.ts'
 import { exchange } from '../support/wire-client.ts'
-import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { askedEverySecond, environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace } from './workplace.ts'
 
 const Bucket = 'photos'
@@ -68,14 +68,14 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     const [killed = 0, other = 0] = first
     process.kill(killed, 'SIGKILL')
     const living = async () => (await pidsOf('worker')).filter((pid) => pid !== killed)
-    await expect.poll(living).toHaveLength(2)
+    await expect.poll(living, askedEverySecond).toHaveLength(2)
     expect(await living()).toContain(other)
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
     child.kill('SIGKILL')
     await expect.poll(() => isRunning(other)).toBe(false)
     // Nobody is there to declare them gone, until another server is.
     const next = await start('b')
-    await expect.poll(async () => (await members()).map(({ pid }) => pid)).toEqual([next.ready.pid])
+    await expect.poll(async () => (await members()).map(({ pid }) => pid), askedEverySecond).toEqual([next.ready.pid])
   })
 
   it.each([

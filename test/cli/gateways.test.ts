@@ -19,7 +19,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
-import { keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { askedEverySecond, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace } from './workplace.ts'
 
 const Bucket = 'photos'
@@ -121,12 +121,17 @@ describeInstalled('servers over PostgreSQL', [postgresProbe], () => {
 
   it('hand the jobs on when the one that runs them is killed', async () => {
     const [a, b] = await Promise.all([start('a'), start('b')])
-    await expect.poll(async () => (await members()).filter(({ maintainer }) => maintainer > 0)).toHaveLength(1)
+    await expect
+      .poll(async () => (await members()).filter(({ maintainer }) => maintainer > 0), askedEverySecond)
+      .toHaveLength(1)
     const [{ pid, maintainer }] = (await members()).filter((member) => member.maintainer > 0)
     const [killed, other] = pid === a.ready.pid ? [a, b] : [b, a]
     killed.child.kill('SIGKILL')
     await expect
-      .poll(async () => (await members()).find((member) => member.pid === other.ready.pid)?.maintainer ?? 0)
+      .poll(
+        async () => (await members()).find((member) => member.pid === other.ready.pid)?.maintainer ?? 0,
+        askedEverySecond,
+      )
       .toBeGreaterThan(maintainer)
     expect(await command('repair')).toMatchObject({ code: 0, stdout: expect.stringContaining('looked at') })
     expect(await command('reclaim')).toMatchObject({ code: 1, stderr: expect.stringContaining('stop it first') })

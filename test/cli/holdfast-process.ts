@@ -49,11 +49,18 @@ export interface Running {
 }
 
 const children = new Set<ChildProcess>()
+/** What the test ran, until it is forgotten. */
+const ran: { words: readonly string[]; output: Running['output'] }[] = []
 
 /** Kills what a failed test left running. */
 export function killLeftovers(): void {
   for (const child of children) child.kill('SIGKILL')
+  ran.length = 0
 }
+
+/** What the processes of the test wrote to their logs: why a server answered as it did stands nowhere else. */
+export const logsOfTest = (): string =>
+  ran.map(({ words, output }) => `--- holdfast ${words.join(' ')}\n${output.stderr.slice(-4000)}`).join('\n')
 
 interface Circumstances {
   /** What becomes of stderr, if it is not read: the descriptor that it goes to, or a socket that nobody reads. */
@@ -79,6 +86,7 @@ export function run(
   })
   children.add(child)
   const output = { stdout: '', stderr: '' }
+  ran.push({ words, output })
   const read = errors === undefined ? child.stderr : null
   read?.on('data', (chunk) => {
     output.stderr += chunk
@@ -131,6 +139,9 @@ export const keyVariables = {
   HOLDFAST_ACCESS_KEY_ID: environmentKey.accessKeyId,
   HOLDFAST_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
 }
+
+/** For `expect.poll` of what a command says: it starts one each time, and what is waited for must not lack the processor. */
+export const askedEverySecond = { interval: 1000 }
 
 /**
  * Kills a command once it has begun its work. One that was done before that was seen is started again, after what it did has been undone.
