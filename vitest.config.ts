@@ -15,7 +15,6 @@ const runsIn: Record<string, (path: string) => boolean> = {
 const trustMode = 'trust'
 const trustSuites = [
   'test/trust/**/*.test.ts',
-  'test/stores/directory/{crash,faults}.test.ts',
   'test/wire/**/*.test.ts',
   ...longSuites,
 ]
@@ -29,8 +28,8 @@ const trustNumbers = {
   HOLDFAST_FAULT_STEP: '1',
   HOLDFAST_MIGRATE_OBJECTS: '1000000',
 }
-/** They compare how long requests take. When all others have ended, one after the other. */
-const measuringSuites = ['test/trust/lock-out.test.ts']
+/** They compare how long requests take, or hold the server to a promise in seconds. When all others have ended, one after the other. */
+const measuringSuites = ['test/cli/gateway-failures.test.ts', 'test/trust/lock-out.test.ts']
 /** Loading what a suite imports takes longer than most suites: those that no tie keeps apart share processes. */
 const tests = new Map(readSources(fileURLToPath(new URL('test', import.meta.url))).map((file) => [file.path, file]))
 const paths = [...tests.keys()].filter((path) => path.endsWith('.test.ts'))

@@ -49,18 +49,21 @@ export interface Running {
 }
 
 const children = new Set<ChildProcess>()
-/** What the test ran, until it is forgotten. */
+/** What ran last, whether it has ended or not. */
 const ran: { words: readonly string[]; output: Running['output'] }[] = []
+const ranMax = 20
 
 /** Kills what a failed test left running. */
 export function killLeftovers(): void {
   for (const child of children) child.kill('SIGKILL')
-  ran.length = 0
 }
 
-/** What the processes of the test wrote to their logs: why a server answered as it did stands nowhere else. */
-export const logsOfTest = (): string =>
-  ran.map(({ words, output }) => `--- holdfast ${words.join(' ')}\n${output.stderr.slice(-4000)}`).join('\n')
+/** What processes wrote to their logs since the last call: why a server answered as it did stands nowhere else. */
+export const takeLogs = (): string =>
+  ran
+    .splice(0)
+    .map(({ words, output }) => `--- holdfast ${words.join(' ')}\n${output.stderr.slice(-4000)}`)
+    .join('\n')
 
 interface Circumstances {
   /** What becomes of stderr, if it is not read: the descriptor that it goes to, or a socket that nobody reads. */
@@ -87,6 +90,7 @@ export function run(
   children.add(child)
   const output = { stdout: '', stderr: '' }
   ran.push({ words, output })
+  if (ran.length > ranMax) ran.shift()
   const read = errors === undefined ? child.stderr : null
   read?.on('data', (chunk) => {
     output.stderr += chunk

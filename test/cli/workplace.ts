@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach } from 'vitest'
-import { environmentKey, killLeftovers, logsOfTest } from './holdfast-process.ts'
+import { environmentKey, killLeftovers, takeLogs } from './holdfast-process.ts'
 
 export interface Workplace {
   /** Of what lies in the directory. */
@@ -25,7 +25,8 @@ export function openWorkplace(name: string): Workplace {
     root = await mkdtemp(join(tmpdir(), `holdfast-${name}-`))
   })
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') console.error(logsOfTest())
+    const logs = takeLogs()
+    if (task.result?.state === 'fail') console.error(logs)
     for (const client of clients.splice(0)) client.destroy()
     killLeftovers()
     await rm(root, { recursive: true, force: true, maxRetries: 5 })
