@@ -13,11 +13,7 @@ const runsIn: Record<string, (path: string) => boolean> = {
 }
 /** `npm run trust`: the suites that show what must hold, alone, with numbers that a pull request has no time for. */
 const trustMode = 'trust'
-const trustSuites = [
-  'test/trust/**/*.test.ts',
-  'test/wire/**/*.test.ts',
-  ...longSuites,
-]
+const trustSuites = ['test/trust/**/*.test.ts', 'test/wire/**/*.test.ts', ...longSuites]
 /** Runs other suites against broken copies of the source: only when it is asked for, and then alone, so that nothing slows those suites down. */
 const mutations = 'mutations'
 const isMutating = process.argv.slice(2).some((word) => word.includes(mutations))
