@@ -3,15 +3,17 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { readSources } from './test/house/source-file.ts'
 import { tieOf } from './test/house/ties.ts'
+import { longSuites as longPaths } from './test/support/long-suites.ts'
 
+/** `npm test` leaves the long suites out, `npm run trust:short` runs nothing else. `npx vitest run PATH`, without a mode, runs whatever lies there. */
+const longSuites = longPaths.map((path) => `test/${path}`)
+const runsIn: Record<string, (path: string) => boolean> = {
+  quick: (path) => !longSuites.includes(path),
+  short: (path) => longSuites.includes(path),
+}
 /** `npm run trust`: the suites that show what must hold, alone, with numbers that a pull request has no time for. */
 const trustMode = 'trust'
-const trustSuites = [
-  'test/trust/**/*.test.ts',
-  'test/stores/directory/{crash,faults}.test.ts',
-  'test/kv/postgres/conflicts.test.ts',
-  'test/wire/**/*.test.ts',
-]
+const trustSuites = ['test/trust/**/*.test.ts', 'test/wire/**/*.test.ts', ...longSuites]
 /** Runs other suites against broken copies of the source: only when it is asked for, and then alone, so that nothing slows those suites down. */
 const mutations = 'mutations'
 const isMutating = process.argv.slice(2).some((word) => word.includes(mutations))
@@ -22,13 +24,13 @@ const trustNumbers = {
   HOLDFAST_FAULT_STEP: '1',
   HOLDFAST_MIGRATE_OBJECTS: '1000000',
 }
-/** They compare how long requests take. When all others have ended, one after the other. */
-const measuringSuites = ['test/trust/lock-out.test.ts']
+/** They compare how long requests take, or hold the server to a promise in seconds. When all others have ended, one after the other. */
+const measuringSuites = ['test/cli/gateway-failures.test.ts', 'test/trust/lock-out.test.ts']
 /** Loading what a suite imports takes longer than most suites: those that no tie keeps apart share processes. */
 const tests = new Map(readSources(fileURLToPath(new URL('test', import.meta.url))).map((file) => [file.path, file]))
-const sharingSuites = [...tests.keys()]
-  .filter((path) => path.endsWith('.test.ts') && tieOf(path, tests) === undefined)
-  .map((path) => `test/${path}`)
+const paths = [...tests.keys()].filter((path) => path.endsWith('.test.ts'))
+const suites = paths.map((path) => `test/${path}`)
+const sharingSuites = paths.filter((path) => tieOf(path, tests) === undefined).map((path) => `test/${path}`)
 /** More than processors: many suites wait for the disk, for another process, or for time to pass. */
 const suitesAtOnce = availableParallelism() + 2
 const isToldHowMany = process.argv.some((word) => word.startsWith('--maxWorkers'))
@@ -42,8 +44,9 @@ export default defineConfig(({ mode }) => {
   const isTrust = mode === trustMode
   const report = process.env.HOLDFAST_TEST_REPORT
   const jsonReport: ['json', { outputFile: string }][] = report === undefined ? [] : [['json', { outputFile: report }]]
-  const sharing = isTrust ? [] : sharingSuites
-  const include = isTrust ? trustSuites : ['test/**/*.test.ts']
+  const runs = runsIn[mode] ?? (() => true)
+  const sharing = isTrust ? [] : sharingSuites.filter(runs)
+  const include = isTrust ? trustSuites : suites.filter(runs)
   const exclude = [...configDefaults.exclude, ...(isMutating ? [] : [`test/trust/${mutations}.test.ts`])]
   // Of each project: they do not inherit it.
   const testTimeout = isTrust ? 24 * 60 * 60_000 : busyMachineMs
@@ -64,7 +67,7 @@ export default defineConfig(({ mode }) => {
         { extends: true, test: { name: 'sharing', testTimeout, include: sharing, exclude, isolate: false } },
         {
           extends: true,
-          test: { name: 'alone', testTimeout, include: measuringSuites, exclude, fileParallelism: false },
+          test: { name: 'alone', testTimeout, include: measuringSuites.filter(runs), exclude, fileParallelism: false },
         },
       ],
     },

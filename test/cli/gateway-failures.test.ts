@@ -1,14 +1,21 @@
 /** Servers over PostgreSQL in bad hours: workers and their parent are killed, the database is away at the end, a store is lost, a database is of no use. */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openPostgres } from '../../src/kv/postgres.ts'
 import { describeInstalled } from '../support/installed.ts'
 import { PostgresServer, postgresProbe } from '../support/postgres.ts'
 import { readSts, signedForSts } from '../support/sts-world.ts'
 import { exchange } from '../support/wire-client.ts'
-import { environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
+import { askedEverySecond, environmentKey, keyVariables, type Outcome, run, serve } from './holdfast-process.ts'
 import { openWorkplace } from './workplace.ts'
 
 const Bucket = 'photos'
@@ -68,14 +75,60 @@ describeInstalled('servers over PostgreSQL in bad hours', [postgresProbe], () =>
     const [killed = 0, other = 0] = first
     process.kill(killed, 'SIGKILL')
     const living = async () => (await pidsOf('worker')).filter((pid) => pid !== killed)
-    await expect.poll(living).toHaveLength(2)
+    await expect.poll(living, askedEverySecond).toHaveLength(2)
     expect(await living()).toContain(other)
     await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
     child.kill('SIGKILL')
     await expect.poll(() => isRunning(other)).toBe(false)
     // Nobody is there to declare them gone, until another server is.
     const next = await start('b')
-    await expect.poll(async () => (await members()).map(({ pid }) => pid)).toEqual([next.ready.pid])
+    await expect.poll(async () => (await members()).map(({ pid }) => pid), askedEverySecond).toEqual([next.ready.pid])
+  })
+
+  it('answer 503 within two seconds while the database is down, and serve again within five', async () => {
+    const { ready, child, output } = await start('a', '--admin-listen', '127.0.0.1:0')
+    const client = place.clientOf(ready.endpoint)
+    await client.send(new CreateBucketCommand({ Bucket }))
+    await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' }))
+    const probe = async (path: string): Promise<number> => (await fetch(`${ready.adminEndpoint}${path}`)).status
+    await postgres.stop('SIGKILL')
+    const asks = [
+      () => client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'y' })),
+      () => client.send(new GetObjectCommand({ Bucket, Key: 'k' })),
+      () => client.send(new ListObjectsV2Command({ Bucket })),
+      () => client.send(new DeleteObjectCommand({ Bucket, Key: 'k' })),
+    ]
+    // Longer than identities may be used without looking for changes.
+    for (let round = 0; round < 8; round++) {
+      for (const ask of asks) {
+        const beganMs = performance.now()
+        const error = await ask().then(
+          () => undefined,
+          (thrown: { $metadata: object; $response?: { headers: Record<string, string> } }) => thrown,
+        )
+        expect(error?.$metadata).toMatchObject({ httpStatusCode: 503 })
+        expect(error?.$response?.headers['retry-after']).toBe('1')
+        expect(performance.now() - beganMs).toBeLessThan(2000)
+      }
+      await delay(500)
+    }
+    expect([await probe('/readyz'), await probe('/healthz')]).toEqual([503, 200])
+    await postgres.begin()
+    const backMs = performance.now()
+    await expect
+      .poll(
+        () =>
+          client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'z' })).then(
+            () => true,
+            () => false,
+          ),
+        { interval: 50 },
+      )
+      .toBe(true)
+    expect(performance.now() - backMs).toBeLessThan(5000)
+    await expect.poll(() => probe('/readyz')).toBe(200)
+    expect(child.exitCode).toBeNull()
+    expect(output.stderr.split('\n').length).toBeLessThan(8)
   })
 
   it.each([

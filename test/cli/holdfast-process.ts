@@ -49,11 +49,21 @@ export interface Running {
 }
 
 const children = new Set<ChildProcess>()
+/** What ran last, whether it has ended or not. */
+const ran: { words: readonly string[]; output: Running['output'] }[] = []
+const ranMax = 20
 
 /** Kills what a failed test left running. */
 export function killLeftovers(): void {
   for (const child of children) child.kill('SIGKILL')
 }
+
+/** What processes wrote to their logs since the last call: why a server answered as it did stands nowhere else. */
+export const takeLogs = (): string =>
+  ran
+    .splice(0)
+    .map(({ words, output }) => `--- holdfast ${words.join(' ')}\n${output.stderr.slice(-4000)}`)
+    .join('\n')
 
 interface Circumstances {
   /** What becomes of stderr, if it is not read: the descriptor that it goes to, or a socket that nobody reads. */
@@ -79,6 +89,8 @@ export function run(
   })
   children.add(child)
   const output = { stdout: '', stderr: '' }
+  ran.push({ words, output })
+  if (ran.length > ranMax) ran.shift()
   const read = errors === undefined ? child.stderr : null
   read?.on('data', (chunk) => {
     output.stderr += chunk
@@ -131,6 +143,9 @@ export const keyVariables = {
   HOLDFAST_ACCESS_KEY_ID: environmentKey.accessKeyId,
   HOLDFAST_SECRET_ACCESS_KEY: environmentKey.secretAccessKey,
 }
+
+/** For `expect.poll` of what a command says: it starts one each time, and what is waited for must not lack the processor. */
+export const askedEverySecond = { interval: 1000 }
 
 /**
  * Kills a command once it has begun its work. One that was done before that was seen is started again, after what it did has been undone.

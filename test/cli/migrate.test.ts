@@ -1,139 +1,20 @@
 /** `holdfast migrate` on real PostgreSQL: what clients stored is the same on the other side, and at no moment can both sides be served. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import {
-  CreateBucketCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
-  GetObjectCommand,
-  GetObjectRetentionCommand,
   ListBucketsCommand,
-  ListMultipartUploadsCommand,
   ListObjectVersionsCommand,
-  ListPartsCommand,
-  PutBucketPolicyCommand,
   PutObjectCommand,
-  PutObjectRetentionCommand,
-  type S3Client,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { readMark } from '../../src/instance/unfinished-metadata.ts'
-import { openPostgres } from '../../src/kv/postgres.ts'
-import { openEngine } from '../../src/opening/open-engine.ts'
+import { expect, it } from 'vitest'
 import { describeInstalled } from '../support/installed.ts'
-import { cloneObject } from '../support/many-objects.ts'
-import { PostgresServer, postgresProbe } from '../support/postgres.ts'
-import { keyVariables, lastEvent, type Outcome, run, serve } from './holdfast-process.ts'
-import { openWorkplace } from './workplace.ts'
+import { postgresProbe } from '../support/postgres.ts'
+import { keyVariables, lastEvent, run } from './holdfast-process.ts'
+import { Bucket, fill, lockedStays, MigrateWorld, seen } from './migrate-world.ts'
 
-const Bucket = 'photos'
-
-describeInstalled('holdfast migrate', [postgresProbe, ['strace', '-V']], () => {
-  const place = openWorkplace('migrate')
-  let postgres: PostgresServer
-  let url: string
-  let databases = 0
-  beforeAll(async () => {
-    postgres = await PostgresServer.start()
-  })
-  afterAll(() => postgres?.remove())
-  beforeEach(async () => {
-    url = await postgres.database(`migrate${++databases}`)
-    await mkdir(place.path('shared'))
-    await configure()
-  })
-  const configure = (more = ''): Promise<void> =>
-    writeFile(
-      place.path('holdfast.toml'),
-      `defaultLocation = "shared"
-[stores.shared]
-type = "directory"
-path = "shared"
-${more}
-[locations.shared]
-scheme = "replica"
-copies = 1
-stores = ["shared"]
-`,
-    )
-
-  const alone = (): Record<string, string> => ({ ...keyVariables, HOLDFAST_CONFIG: place.path('holdfast.toml') })
-  const shared = (to = url): Record<string, string> => ({ ...alone(), HOLDFAST_METADATA_URL: to })
-  const listening = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  const words = (host = 'data'): string[] => ['serve', '--data', place.path(host), ...listening]
-  const migrating = (...more: string[]) => run(['migrate', '--data', place.path('data'), '--json', ...more], shared())
-  const migrate = (...more: string[]): Promise<Outcome> => migrating(...more).ended
-  const there = (...more: string[]): Promise<Outcome> => migrate('--to', 'postgres', ...more)
-  const back = (...more: string[]): Promise<Outcome> => migrate('--to', 'lmdb', ...more)
-
-  async function serving<T>(
-    variables: Record<string, string>,
-    work: (client: S3Client, adminEndpoint: string) => Promise<T>,
-    host = 'data',
-  ): Promise<T> {
-    const { ready, child, ended } = await serve(words(host), variables)
-    try {
-      return await work(place.clientOf(ready.endpoint), ready.adminEndpoint ?? '')
-    } finally {
-      child.kill('SIGTERM')
-      await ended
-    }
-  }
-  const refusal = async (variables: Record<string, string>, host = 'data'): Promise<string> => {
-    const { code, stderr } = await run(words(host), variables).ended
-    expect(code).toBe(1)
-    return stderr
-  }
-
-  async function fill(client: S3Client): Promise<void> {
-    await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }))
-    for (const Body of ['one', 'two']) await client.send(new PutObjectCommand({ Bucket, Key: 'twice', Body }))
-    await client.send(new PutObjectCommand({ Bucket, Key: 'sealed', Body: 'secret', ServerSideEncryption: 'AES256' }))
-    await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body: Buffer.alloc(1 << 20, 5) }))
-    const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key: 'locked', Body: 'kept' }))
-    const Retention = { Mode: 'COMPLIANCE', RetainUntilDate: new Date(Date.now() + 86_400_000) } as const
-    await client.send(new PutObjectRetentionCommand({ Bucket, Key: 'locked', VersionId, Retention }))
-    await client.send(new PutObjectCommand({ Bucket, Key: 'removed', Body: 'gone' }))
-    await client.send(new DeleteObjectCommand({ Bucket, Key: 'removed' }))
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'open' }))
-    await client.send(new UploadPartCommand({ Bucket, Key: 'open', UploadId, PartNumber: 1, Body: 'part' }))
-    const Statement = [
-      { Effect: 'Deny', Principal: '*', Action: 's3:PutObject', Resource: `arn:aws:s3:::${Bucket}/no/*` },
-    ]
-    await client.send(
-      new PutBucketPolicyCommand({ Bucket, Policy: JSON.stringify({ Version: '2012-10-17', Statement }) }),
-    )
-  }
-
-  /** All that clients see. */
-  async function seen(client: S3Client) {
-    const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket }))
-    const bodies = Versions.map(async ({ Key, VersionId }) => {
-      const { Body, ServerSideEncryption } = await client.send(new GetObjectCommand({ Bucket, Key, VersionId }))
-      return [Key, VersionId, ServerSideEncryption, await Body?.transformToString('base64')]
-    })
-    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }))
-    const parts = Uploads.map(async ({ Key, UploadId }) => {
-      const { Parts } = await client.send(new ListPartsCommand({ Bucket, Key, UploadId }))
-      return { Key, UploadId, Parts }
-    })
-    const denied = client.send(new PutObjectCommand({ Bucket, Key: 'no/no', Body: '' }))
-    await expect(denied).rejects.toMatchObject({ name: 'AccessDenied' })
-    const { Retention } = await client.send(new GetObjectRetentionCommand({ Bucket, Key: 'locked' }))
-    return {
-      versions: Versions,
-      markers: DeleteMarkers,
-      bodies: await Promise.all(bodies),
-      uploads: await Promise.all(parts),
-      Retention,
-    }
-  }
-
-  async function lockedStays(client: S3Client): Promise<void> {
-    const { Versions = [] } = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: 'locked' }))
-    const removal = client.send(new DeleteObjectCommand({ Bucket, Key: 'locked', VersionId: Versions[0]?.VersionId }))
-    await expect(removal).rejects.toMatchObject({ name: 'AccessDenied' })
-  }
+describeInstalled('holdfast migrate', [postgresProbe], () => {
+  const world = new MigrateWorld('migrate')
+  const { place, configure, alone, shared, there, back, serving, refusal, usable } = world
 
   it('brings versions, locks, uploads, policies and keys there and back, and there again, and only one side serves', async () => {
     const key = await serving(alone(), async (client, adminEndpoint) => {
@@ -144,7 +25,7 @@ stores = ["shared"]
     const before = await serving(alone(), seen)
     const moved = await there()
     expect([moved.code, lastEvent(moved)]).toMatchObject([0, { event: 'migrated', wasMovedBefore: false }])
-    expect(await refusal(alone())).toContain(`PostgreSQL, at 127.0.0.1:${postgres.port}/migrate${databases}`)
+    expect(await refusal(alone())).toContain(`PostgreSQL, at 127.0.0.1:${world.postgres.port}/${world.database}`)
     await serving(shared(), async (client) => {
       expect(await seen(client)).toEqual(before)
       await lockedStays(client)
@@ -190,79 +71,6 @@ stores = ["shared"]
     expect(await there()).toMatchObject({ code: 0, stdout: expect.stringContaining('"wasMovedBefore":true') })
   })
 
-  /** Which side a server could use now. */
-  async function usable(): Promise<string[]> {
-    const own = await openEngine({ path: place.path('data', 'meta'), onFatal: () => {} })
-    const database = await openPostgres({ url })
-    const marker = JSON.parse(await readFile(place.path('data', 'holdfast.json'), 'utf8'))
-    const isOwn = marker.layout === 1 && (await readMark(own)) === undefined
-    const bucket = postgres.run(
-      `migrate${databases}`,
-      `select count(*) from holdfast_entries where key >= 'b' and key < 'c'`,
-    )
-    const isShared = bucket === '1' && (await readMark(database)) === undefined
-    await own.close()
-    await database.close()
-    return [...(isOwn ? ['own'] : []), ...(isShared ? ['database'] : [])]
-  }
-
-  const manyObjects = 20_000
-  async function fillWithMany(): Promise<void> {
-    await serving(alone(), fill)
-    await cloneObject(place.path('data'), {
-      bucket: Bucket,
-      key: 'large',
-      count: manyObjects,
-      name: (number) => `many/${number}`,
-    })
-  }
-
-  /** Kills a move when it says for the first time how far it is. */
-  async function killCopying(engine: 'postgres' | 'lmdb'): Promise<void> {
-    const { child, ended, line } = migrating('--to', engine)
-    await line((said) => said.includes('"task":"copy"'))
-    child.kill('SIGKILL')
-    expect((await ended).signal).toBe('SIGKILL')
-  }
-
-  /** Kills a move when everything is copied: before the directory says where its metadata is, or after that. */
-  async function killNearTheEnd(engine: 'postgres' | 'lmdb', call: 'rename' | 'fsync'): Promise<void> {
-    // The first such call is one of the start. Calls are counted by thread, so there must be only one.
-    const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=2`]
-    const within = call === 'fsync' ? ['-P', place.path('data')] : []
-    const through = ['strace', '-f', '-qq', '-o', '/dev/null', ...within, ...inject]
-    const move = ['migrate', '--data', place.path('data'), '--to', engine]
-    expect((await run(move, { ...shared(), UV_THREADPOOL_SIZE: '1' }, { through }).ended).code).not.toBe(0)
-    const { layout } = JSON.parse(await readFile(place.path('data', 'holdfast.json'), 'utf8'))
-    expect([call, layout === (engine === 'lmdb' ? 1 : 2)]).toEqual([call, call === 'fsync'])
-  }
-
-  it.each([
-    ['postgres', 'own', 'database'],
-    ['lmdb', 'database', 'own'],
-  ] as const)(
-    'goes on to %s after it was killed, and never leaves two sides that can be served',
-    async (engine, from, to) => {
-      await fillWithMany()
-      if (engine === 'lmdb') expect(await there()).toMatchObject({ code: 0 })
-      expect(await usable()).toEqual([from])
-      await killCopying(engine)
-      expect(await usable()).toEqual([])
-      for (const call of ['rename', 'fsync'] as const) {
-        await killNearTheEnd(engine, call)
-        expect(await usable()).toEqual([])
-      }
-      expect(await migrate('--to', engine)).toMatchObject({ code: 0 })
-      expect(await usable()).toEqual([to])
-      await serving(engine === 'lmdb' ? alone() : shared(), async (client) => {
-        for (const number of [0, manyObjects - 1]) {
-          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `many/${number}` }))
-          expect((await Body?.transformToByteArray())?.length).toBe(1 << 20)
-        }
-      })
-    },
-  )
-
   it('moves nothing while objects lie in the data directory, and says which buckets to move', async () => {
     await serving({ ...alone(), HOLDFAST_CONFIG: '' }, fill)
     const refused = await there()
@@ -307,77 +115,5 @@ stores = ["shared"]
       await client.send(new PutObjectCommand({ Bucket, Key: 'on', Body: 'and on' }))
     })
     await serving(shared(), seen)
-  })
-
-  it('takes no database that holds anything, and goes on only to the one where it began', async () => {
-    await fillWithMany()
-    const used = await postgres.database(`used${databases}`)
-    const stores = await readFile(place.path('holdfast.toml'), 'utf8')
-    await writeFile(place.path('b.toml'), stores.replace('path = "shared"', 'path = "shared-b"'))
-    await serving({ ...shared(used), HOLDFAST_CONFIG: place.path('b.toml') }, async () => {}, 'b')
-    const wrong = (to: string): Promise<Outcome> =>
-      run(['migrate', '--to', 'postgres', '--data', place.path('data')], shared(to)).ended
-    expect(await wrong(used)).toMatchObject({ code: 1, stderr: expect.stringContaining('holds metadata already') })
-    await killCopying('postgres')
-    const empty = await postgres.database(`empty${databases}`)
-    expect(await wrong(empty)).toMatchObject({ code: 1, stderr: expect.stringContaining('which is not the place') })
-    expect(await refusal(alone())).toContain('with --cancel to go on here')
-    await expect.poll(() => refusal(shared(), 'c')).toContain('is incomplete: holdfast migrate did not finish')
-    expect(await there()).toMatchObject({ code: 0 })
-    expect(await wrong(empty)).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to other metadata') })
-    expect(await back('--data', place.path('b'))).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('belongs to other metadata'),
-    })
-    expect(await run(['migrate', '--to', 'postgres', '--data', place.path('data')], alone()).ended).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('HOLDFAST_METADATA_URL'),
-    })
-  })
-
-  it('--cancel gives up a move that was begun: its source serves again, and the target can be filled anew', async () => {
-    await fillWithMany()
-    expect(await there('--cancel')).toMatchObject({ code: 1 })
-    await killCopying('postgres')
-    expect(await there('--cancel')).toMatchObject({ code: 0, stdout: expect.stringContaining('"cancelled":true') })
-    expect(await usable()).toEqual(['own'])
-    await serving(alone(), lockedStays)
-    expect(await there()).toMatchObject({ code: 0 })
-    expect(await there('--cancel')).toMatchObject({ code: 1, stderr: expect.stringContaining('already') })
-
-    await killCopying('lmdb')
-    expect(await back('--cancel')).toMatchObject({ code: 0 })
-    expect(await usable()).toEqual(['database'])
-    await serving(shared(), lockedStays)
-    expect(await back()).toMatchObject({ code: 0 })
-
-    await killCopying('postgres')
-    await postgres.stop()
-    try {
-      expect(await there('--cancel')).toMatchObject({ code: 0 })
-      await serving(alone(), lockedStays)
-    } finally {
-      await postgres.begin()
-    }
-    expect(await there()).toMatchObject({ code: 0 })
-  })
-
-  it('carries the number of the maintainer on, so that no store refuses the next one', async () => {
-    await serving(alone(), fill)
-    const numbers: number[] = []
-    for (let round = 0; round < 2; round++) {
-      expect(await there()).toMatchObject({ code: 0 })
-      for (let start = 0; start < 2; start++) {
-        await serving(shared(), async () => {
-          const listed = () => run(['members', '--data', place.path('data'), '--json'], shared()).ended
-          await expect.poll(async () => (await listed()).stdout).toContain('"maintainer"')
-          numbers.push(JSON.parse((await listed()).stdout.split('\n')[0] ?? '').maintainer)
-        })
-      }
-      expect(await back()).toMatchObject({ code: 0 })
-      await serving(alone(), seen)
-    }
-    expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
-    expect(new Set(numbers).size).toBe(4)
   })
 })

@@ -3,7 +3,16 @@ import { rm, writeFile } from 'node:fs/promises'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { patternBytes } from '../support/seeded.ts'
-import { environmentKey, keyVariables, lastEvent, type Outcome, type Running, run, serve } from './holdfast-process.ts'
+import {
+  askedEverySecond,
+  environmentKey,
+  keyVariables,
+  lastEvent,
+  type Outcome,
+  type Running,
+  run,
+  serve,
+} from './holdfast-process.ts'
 import { openWorkplace, testClient } from './workplace.ts'
 
 const names = ['far1', 'far2', 'far3']
@@ -16,13 +25,12 @@ const variables = {
 
 const place = openWorkplace('s3-stores')
 let config: string
-let far: Map<string, { endpoint: string; running: Running }>
+/** By the name of the store, in the order in which they were started. */
+let far: Map<string, { endpoint: string; running?: Running }>
 
-beforeEach(async () => {
+beforeEach(() => {
   config = place.path('holdfast.toml')
   far = new Map()
-  await Promise.all(names.map((name) => startNewFar(name)))
-  await configure(locations)
 })
 
 /** At the port that it had before. */
@@ -57,7 +65,7 @@ const locations = `[locations.copies]\nscheme = "replica"\ncopies = 2\n${spread}
 const configure = (toml: string): Promise<void> =>
   writeFile(
     config,
-    `data = "data"\nlisten = "127.0.0.1:0"\nreclaim.interval = "1s"\n${names.map(storeOf).join('')}${toml}`,
+    `data = "data"\nlisten = "127.0.0.1:0"\nreclaim.interval = "1s"\n${[...far.keys()].map(storeOf).join('')}${toml}`,
   )
 
 const start = () => serve(['serve', '--config', config], variables)
@@ -162,6 +170,11 @@ class Load {
 }
 
 describe('locations over three servers', () => {
+  beforeEach(async () => {
+    await Promise.all(names.map((name) => startNewFar(name)))
+    await configure(locations)
+  })
+
   test('go on without one that is killed under load, and are whole again once it is back', async () => {
     const server = await start()
     const { endpoint } = server.ready
@@ -199,7 +212,7 @@ describe('locations over three servers', () => {
     // The running server's jobs find it back.
     const up = names.map((name) => ({ name, state: 'up' }))
     const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 }, stores: up }
-    await expect.poll(statuses, { interval: 500 }).toMatchObject([whole, whole])
+    await expect.poll(statuses, askedEverySecond).toMatchObject([whole, whole])
     const [copies] = await statuses()
     for (const store of copies?.stores ?? []) {
       expect(store.usedBytes).toBeGreaterThan(0)
@@ -221,7 +234,7 @@ describe('locations over three servers', () => {
     const client = clientOf(server.ready.endpoint, 1)
     const CreateBucketConfiguration = { LocationConstraint: 'striped' as 'eu-west-1' }
     await client.send(new CreateBucketCommand({ Bucket: 'striped', CreateBucketConfiguration }))
-    const hung = far.get('far2')?.running.child
+    const hung = far.get('far2')?.running?.child
     hung?.kill('SIGSTOP')
     const bodies = [3_000, 700_000, 9_000_000].map((size) => patternBytes(size, size))
     const put = (Body: Buffer) => client.send(new PutObjectCommand({ Bucket: 'striped', Key: `${Body.length}`, Body }))
@@ -229,7 +242,7 @@ describe('locations over three servers', () => {
     for (const body of bodies) expect((await read(client, 'striped', `${body.length}`)).equals(body)).toBe(true)
     hung?.kill('SIGCONT')
     const whole = { degradedBlobs: 0, failuresSurvived: { now: 1 } }
-    await expect.poll(statuses, { interval: 500 }).toMatchObject([whole, whole])
+    await expect.poll(statuses, askedEverySecond).toMatchObject([whole, whole])
     client.destroy()
   })
 
@@ -270,6 +283,7 @@ describe('locations over three servers', () => {
 })
 
 test('a write to the one store of a location is to be tried again from the moment that the store is gone', async () => {
+  await startNewFar('far1')
   await configure('[locations.alone]\nscheme = "replica"\ncopies = 1\nstores = ["far1"]\n')
   const server = await start()
   const client = clientOf(server.ready.endpoint, 1)
@@ -292,6 +306,8 @@ test('a store of type s3 without its package is a fault of the configuration, wh
         if (specifier !== '@aws-sdk/client-s3') return next(specifier, context)
         throw Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' })
       }\`))`)}`
+  far.set('far1', { endpoint: 'http://127.0.0.1:1' })
+  await configure('[locations.alone]\nscheme = "replica"\ncopies = 1\nstores = ["far1"]\n')
   const environment = { ...variables, NODE_OPTIONS: `--import=${withoutPackage}` }
   const { code, stderr } = await run(['serve', '--config', config], environment).ended
   expect(code).toBe(2)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach } from 'vitest'
-import { environmentKey, killLeftovers } from './holdfast-process.ts'
+import { environmentKey, killLeftovers, takeLogs } from './holdfast-process.ts'
 
 export interface Workplace {
   /** Of what lies in the directory. */
@@ -24,7 +24,9 @@ export function openWorkplace(name: string): Workplace {
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), `holdfast-${name}-`))
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    const logs = takeLogs()
+    if (task.result?.state === 'fail') console.error(logs)
     for (const client of clients.splice(0)) client.destroy()
     killLeftovers()
     await rm(root, { recursive: true, force: true, maxRetries: 5 })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { program } from '../cli/holdfast-process.ts'
+import { main } from '../cli/holdfast-process.ts'
 import { describeInstalled } from '../support/installed.ts'
 
 const guides = fileURLToPath(new URL('../../docs/guides/', import.meta.url))
@@ -20,12 +20,9 @@ const running = new Set<ChildProcess>()
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-guides-'))
   ports = { 9000: await freePort(), 9001: await freePort(), 9100: await freePort() }
-  // `npx holdfast` runs the program that was compiled here.
+  // `npx holdfast` runs the program that was built here.
   mkdirSync(join(directory, 'bin'))
-  writeFileSync(
-    join(directory, 'bin', 'npx'),
-    `#!/bin/sh\nshift\nexec "${process.execPath}" "${program('cli/main.js')}" "$@"\n`,
-  )
+  writeFileSync(join(directory, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${main}" "$@"\n`)
   chmodSync(join(directory, 'bin', 'npx'), 0o755)
 })
 afterEach(async () => {

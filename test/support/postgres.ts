@@ -48,7 +48,7 @@ export class PostgresServer {
 
   /** `parent`: where its directory is made. */
   static start(settings: readonly string[] = [], parent?: string): Promise<PostgresServer> {
-    const words = ['-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-locale']
+    const words = ['-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
     return PostgresServer.#make('initdb', words, settings, { parent })
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import { operationsWith, ownersRows } from '../support/table-rows.ts'
+import { inTurn } from '../support/turns.ts'
 import { asks, nothingChanged } from '../support/wire-asks.ts'
 import { type Ask, styleName, styles } from '../support/wire-client.ts'
 import { matrixServer, preparedWire } from '../support/wire-matrix.ts'
@@ -35,33 +36,34 @@ describe.each(styles.map((style) => [styleName(style), style] as const))('%s', (
 
   const denied = expect.objectContaining({ status: 403, code: 'AccessDenied' })
 
-  describe.each(names)('%s', (name) => {
-    it('is refused when the bucket is said to be of another account', async () => {
-      for (const other of ['other', 'nobody', 'Main', ''])
-        expect(await answerTo(name, { 'expected-bucket-owner': other }), `said to be of '${other}'`).toEqual(denied)
-      for (const condition of ['If-Match', 'If-None-Match']) {
-        const headers = { ...asks(prepared().open)[name]?.headers, [condition]: '"x"' }
-        expect(await answerTo(name, { 'expected-bucket-owner': 'other' }, { headers })).toEqual(denied)
-      }
-      await unchanged()
-    })
+  /** Each rule of an operation in one style, and another rule in the next. */
+  const namesFor = (rule: number): readonly string[] => inTurn(names, styles, style, rule)
 
-    it('is refused so by a URL too', async () => {
-      const answer = await answerTo(name, { 'expected-bucket-owner': 'other' }, { presigned: true })
-      expect(answer).toEqual(denied)
-      await unchanged()
-    })
+  it.each(namesFor(0))('%s is refused when the bucket is said to be of another account', async (name) => {
+    for (const other of ['other', 'nobody', 'Main', ''])
+      expect(await answerTo(name, { 'expected-bucket-owner': other }), `said to be of '${other}'`).toEqual(denied)
+    for (const condition of ['If-Match', 'If-None-Match']) {
+      const headers = { ...asks(prepared().open)[name]?.headers, [condition]: '"x"' }
+      expect(await answerTo(name, { 'expected-bucket-owner': 'other' }, { headers })).toEqual(denied)
+    }
+    await unchanged()
+  })
 
-    it('is answered when the bucket is said to be whose it is, and the requester pays', async () => {
-      const vendor = { 'expected-bucket-owner': 'main', 'request-payer': 'requester' }
-      const { status, code, succeeds } = await answerTo(name, vendor)
-      expect({ status, code }).toEqual(succeeds)
-    })
+  it.each(namesFor(1))('%s is refused so by a URL too', async (name) => {
+    const answer = await answerTo(name, { 'expected-bucket-owner': 'other' }, { presigned: true })
+    expect(answer).toEqual(denied)
+    await unchanged()
+  })
 
-    it('is refused when anyone else is to pay', async () => {
-      expect(await answerTo(name, { 'request-payer': 'owner' })).toMatchObject({ status: 400, code: 'InvalidArgument' })
-      await unchanged()
-    })
+  it.each(namesFor(2))('%s is answered when the bucket is the owner’s, and the requester pays', async (name) => {
+    const vendor = { 'expected-bucket-owner': 'main', 'request-payer': 'requester' }
+    const { status, code, succeeds } = await answerTo(name, vendor)
+    expect({ status, code }).toEqual(succeeds)
+  })
+
+  it.each(namesFor(3))('%s is refused when anyone else is to pay', async (name) => {
+    expect(await answerTo(name, { 'request-payer': 'owner' })).toMatchObject({ status: 400, code: 'InvalidArgument' })
+    await unchanged()
   })
 
   it.each(copies)('%s is refused when its source is said to be of another account', async (name) => {

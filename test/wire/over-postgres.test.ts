@@ -1,5 +1,5 @@
 /**
- * The rows of the wire tests over metadata in PostgreSQL: that engine must change no answer. `npm test` runs a sample, some of every operation; `npm run trust` runs them all. Each row
+ * The rows of the wire tests over metadata in PostgreSQL: that engine must change no answer. `npm run trust:short` runs a sample, some of every operation; `npm run trust` runs them all. Each row
  * runs in one form here: the forms are for the tests over memory.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const ofRows = readdirSync(folder)
 const collected = await collectWireTests(() => Promise.all(ofRows.map((name) => import(`./${name}.test.ts`))))
 const operations = collected.filter(({ needsOptions }) => !needsOptions)
 
-/** In `npm test`, one row in so many. */
+/** In `npm run trust:short`, one row in so many. */
 const step = isTrust ? 1 : 40
 
 describeInstalled('wire rows over PostgreSQL', [postgresProbe], () => {
