@@ -15,6 +15,7 @@ import {
   machineLine,
   pairTable,
   scaleTables,
+  startTable,
   type Table,
   terminalText,
   workTable,
@@ -55,6 +56,7 @@ async function main(words: readonly string[]): Promise<void> {
       show(results, [
         ...work.map(workTable),
         decisionTable(results),
+        startTable(results),
         farTable(work),
         pairTable(work),
         // Of a usual run.

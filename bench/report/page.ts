@@ -14,6 +14,7 @@ import {
   markdownText,
   rateText,
   scaleTables,
+  startTable,
   workTable,
 } from './table.ts'
 
@@ -130,7 +131,7 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
       const table = workTable(row)
       return [`### ${table.title}`, '', markdownText(table)]
     }),
-    ...[decisionTable(results)].flatMap((table) =>
+    ...[decisionTable(results), startTable(results)].flatMap((table) =>
       table.rows.length === 0 ? [] : [`### ${table.title}`, '', markdownText(table)],
     ),
   ]
