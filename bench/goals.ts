@@ -1,5 +1,5 @@
 /** What the figures are to reach, and whether they do. Ratios are inside one run: medians of the rounds' own ratios. */
-import type { BenchResults, DecisionCosts, Measurement, ScaleResults, WorkResult } from './results.ts'
+import type { BenchResults, DecisionCosts, Measurement, ScaleResults, StartCosts, WorkResult } from './results.ts'
 import { serverNames } from './servers/server-names.ts'
 import { median, pairedRatios } from './statistics.ts'
 
@@ -66,6 +66,16 @@ const workGoals: readonly Goal<BenchResults>[] = [
     title: 'a decision over one SigV4 verification, bucket policy of 20 statements',
     most: 2.5,
     measure: (all) => decisionRatio(all, 'policyOf20Us'),
+  },
+  // 100 ms and 15 ms where an empty program takes 55.
+  { title: 'import of the package over node -e 0', most: 1.82, measure: (all) => startRatio(all, 'importMs') },
+  { title: 'startServer() in memory, warm, over node -e 0', most: 0.27, measure: (all) => startRatio(all, 'warmMs') },
+  { title: 'holdfast serve until ready over node -e 0', most: 4, measure: (all) => startRatio(all, 'serveMs') },
+  {
+    title: 'memory when idle, after any of the work: two workers over one',
+    most: 45,
+    unit: 'MiB',
+    measure: idleMemoryOfWorkers,
   },
   { title: 'two workers: HEAD over one', least: 1.5, measure: (all) => twoWorkers(all, 'head-4k') },
   { title: 'two workers: LIST over one', least: 1.6, measure: (all) => twoWorkers(all, 'list') },
@@ -160,6 +170,10 @@ function decisionRatio({ decisions = [] }: BenchResults, name: keyof DecisionCos
   return decisions.length === 0 ? undefined : median(decisions.map((round) => round[name] / round.verifyUs))
 }
 
+function startRatio({ starts = [] }: BenchResults, name: keyof StartCosts): number | undefined {
+  return starts.length === 0 ? undefined : median(starts.map((round) => round[name] / round.emptyMs))
+}
+
 function tailOf(all: BenchResults, name: string): number | undefined {
   const rounds = measurementOf(all, name, serverNames.one)?.rounds
   return rounds === undefined ? undefined : median(rounds.map(({ latencyMs }) => latencyMs.p99 / latencyMs.p50))
@@ -185,6 +199,17 @@ function memoryGrowth(all: BenchResults): number | undefined {
   // What a round leaves behind is growth, too.
   const least = Math.min(...rounds.map(({ before }) => before))
   return (Math.max(...rounds.map(({ peak }) => peak)) - least) / MiB
+}
+
+/** Only where a run waited for servers to be idle. */
+function idleMemoryOfWorkers({ work }: BenchResults): number | undefined {
+  const more = work.flatMap(({ measurements }) => {
+    const [one, two] = [serverNames.one, serverNames.two].map(
+      (name) => measurements.find(({ server }) => server === name)?.idleBytes,
+    )
+    return one === undefined || two === undefined ? [] : [two - one]
+  })
+  return more.length === 0 ? undefined : Math.max(...more) / MiB
 }
 
 /** Where a run did not wait for servers to be idle: what they held between rounds. */

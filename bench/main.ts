@@ -17,6 +17,7 @@ import {
   machineLine,
   pairTable,
   scaleTables,
+  startTable,
   type Table,
   terminalText,
   workTable,
@@ -63,6 +64,7 @@ async function main(words: readonly string[]): Promise<void> {
       show(results, [
         ...work.map(workTable),
         decisionTable(results),
+        startTable(results),
         farTable(work),
         pairTable(work),
         // Of a usual run.

@@ -6,7 +6,7 @@ import { type Generator, startGenerator } from './load/generator.ts'
 import type { Order, RunResult } from './load/order.ts'
 import { wrkInstalled } from './load/wrk.ts'
 import { bytesOnDisk, describeMachine, settleDisk, withScratch } from './machine.ts'
-import { type BenchOptions, decisionsName } from './options.ts'
+import { type BenchOptions, decisionsName, startsName } from './options.ts'
 import { usageOf } from './process-tree.ts'
 import {
   type AloneMeasurement,
@@ -14,6 +14,7 @@ import {
   type DecisionCosts,
   formatVersion,
   type Measurement,
+  type StartCosts,
   type WorkResult,
 } from './results.ts'
 import { startFarHoldfast } from './servers/far.ts'
@@ -28,6 +29,7 @@ import {
 } from './servers/references.ts'
 import type { Server } from './servers/server.ts'
 import { serverNames } from './servers/server-names.ts'
+import { measureStarts } from './starts.ts'
 import { spread } from './statistics.ts'
 import { inLittle, type ReferenceName, type Workload, workloads } from './workloads.ts'
 
@@ -66,6 +68,7 @@ export async function measureWork(options: BenchOptions, say: Say): Promise<Benc
       quick,
       work,
       decisions,
+      starts: await startRounds(options, say),
     }
   } finally {
     await generator.close()
@@ -78,6 +81,12 @@ async function decisionRounds({ only, rounds, seconds }: BenchOptions, say: Say)
   const costs: DecisionCosts[] = []
   for (let round = 0; round < rounds; round++) costs.push(await measureDecisions(seconds))
   return costs
+}
+
+async function startRounds({ only, rounds, directory }: BenchOptions, say: Say): Promise<StartCosts[] | undefined> {
+  if (only.length > 0 && !only.includes(startsName)) return undefined
+  say('starts')
+  return withScratch(directory, (scratch) => measureStarts(scratch, rounds))
 }
 
 async function measureOne(bench: Bench, workload: Workload, directory: string): Promise<WorkResult> {

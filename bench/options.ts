@@ -11,7 +11,7 @@ export interface BenchOptions {
   far: boolean
   rounds: number
   seconds: number
-  /** Names of workloads, and `decisionsName`; all when empty. */
+  /** Names of workloads, `decisionsName` and `startsName`; all when empty. */
   only: readonly string[]
   quick: boolean
   /** Where data directories are made. */
@@ -29,7 +29,9 @@ export interface BenchOptions {
 
 /** Measured without a server: what a decision about a request costs. */
 export const decisionsName = 'decisions'
-const measured = [...workloads.map(({ name }) => name), decisionsName]
+/** How long starts take. */
+export const startsName = 'start'
+const measured = [...workloads.map(({ name }) => name), decisionsName, startsName]
 
 /** Of `far`. */
 const farWork = ['put-4k', 'get-4k', 'put-64k', 'get-64k', 'put-1m', 'get-1m']

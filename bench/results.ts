@@ -60,6 +60,20 @@ export interface DecisionCosts {
   policyOf20Us: number
 }
 
+/** Milliseconds of each. */
+export interface StartCosts {
+  /** Of `node -e 0`. */
+  emptyMs: number
+  /** Of the package. */
+  importMs: number
+  /** Of a server in memory: the first in a process, and the later ones. */
+  firstMs: number
+  warmMs: number
+  /** Of `holdfast serve` on an existing directory until it is ready: one process, and two workers. */
+  serveMs: number
+  serveTwoMs: number
+}
+
 export interface BenchResults {
   format: typeof formatVersion
   machine: Machine
@@ -70,6 +84,8 @@ export interface BenchResults {
   work: WorkResult[]
   /** Of each round. Absent: not measured. */
   decisions?: DecisionCosts[] | undefined
+  /** The same. */
+  starts?: StartCosts[] | undefined
 }
 
 /** Costs of the engine alone. */
@@ -80,7 +96,7 @@ export interface EngineCosts {
   pageMs: { flat: number; folded: number }
 }
 
-export interface PostgresResults extends Omit<BenchResults, 'decisions'> {
+export interface PostgresResults extends Omit<BenchResults, 'decisions' | 'starts'> {
   /** Gateways with a limit on their CPU. Empty: the machine doesn't let the bench set one. */
   held: WorkResult[]
   /** The machine's load average over a minute before the run. */

@@ -1,5 +1,5 @@
 /** The library: an S3 server inside this process, for tests and applications. No global state, no signal handlers, no output. */
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { Account } from './auth/credentials.ts'
 import { systemClock } from './clock.ts'
 import { opening } from './closing-stack.ts'
@@ -15,7 +15,6 @@ import { checkKeyPair } from './http/key-pair.ts'
 import type { KeyPair } from './http/tls-front.ts'
 import type { Identities, ServedIdentities } from './identities/identities.ts'
 import { openIdentities } from './identities/open-identities.ts'
-import { announceAccounts, differingAccounts } from './instance/member-accounts.ts'
 import { keptRootKey, randomKey } from './instance/root-key.ts'
 import { createBucket } from './objects/buckets.ts'
 import { openAccountBlocks } from './opening/account-blocks.ts'
@@ -28,6 +27,7 @@ import {
   openLibraryData,
   type StoreOptions,
 } from './opening/library-data.ts'
+import { type PortLog, silentLog } from './opening/port-log.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
@@ -164,20 +164,20 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
   return opening(async (opened) => {
     checkStartOptions(options, Object.keys(optionNames))
     if (options.tls !== undefined) checkKeyPair(options.tls, { cert: 'tls.cert', key: 'tls.key' })
-    const oidc = parseOidcProviders(options.oidc ?? [], 'oidc')
+    const oidc = parseOidcProviders(options.oidc, 'oidc')
     let stopServing = async (): Promise<void> => {}
     const onFatal = (error: Error): void => {
       void stopServing()
       options.onFatal?.(error)
     }
-    const log = options.log ?? pino({ level: 'silent' })
+    const log = options.log ?? silentLog()
     const settings = initialSettings(process.cwd())
     const data = await openLibraryData(options, settings, { log, onFatal }, opened)
     const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
     await makeBuckets(backend, options.buckets ?? [])
     const region = options.region ?? settings.region
-    const accounts = withRootKey(parseAccounts(options.accounts ?? []), credentials)
+    const accounts = withRootKey(parseAccounts(options.accounts), credentials)
     const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
     opened.add(identities.close)
     await meetOthers(data, accounts, identities, log)
@@ -226,9 +226,10 @@ async function meetOthers(
   { backend: { kv, keys }, shared }: LibraryData,
   accounts: readonly Account[],
   identities: Pick<ServedIdentities, 'tellOthers'>,
-  log: Logger,
+  log: Pick<PortLog, 'warn'>,
 ): Promise<void> {
   if (shared === undefined) return
+  const { announceAccounts, differingAccounts } = await import('./instance/member-accounts.ts')
   const others = await announceAccounts(kv, shared, accounts, keys)
   if (others.length > 0) log.warn(differingAccounts(others))
   // Other servers can't be told of a change. They know it when their lease is over.

@@ -28,6 +28,10 @@ export const processLimits = {
   collectAfterWorkMs: 1_000,
   keyPairLookMs: 2_000,
   workersMax: 64,
+  /** The most workers that a server starts by itself. More are for those who know their load. */
+  workersAutoMax: 8,
+  /** A server that has less memory serves from one process, unless it is told otherwise. */
+  severalWorkersMemoryBytes: 1024 * MiB,
   workerRestartsMax: 5,
   workerRestartWindowMs: 30_000,
   workerRestartDelayMsMax: 5_000,

@@ -15,6 +15,7 @@ import {
   markdownText,
   rateText,
   scaleTables,
+  startTable,
   workTable,
 } from './table.ts'
 
@@ -131,7 +132,7 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
     `${machineLine(machine)}.`,
     '',
     ...(quick ? ['**This run only checks that the bench works. Its figures mean nothing.**', ''] : []),
-    'The server runs as a user would start it: one process, default durability, so every PUT is on stable storage before it is answered. ' +
+    'The server runs by its command, in one process (`--workers 1`), with default durability, so every PUT is on stable storage before it is answered. ' +
       `Each workload runs on fresh directories, ${rounds} rounds of ${seconds} s for each server, in turns within a round. Figures are medians of ` +
       'the rounds, and ratios medians of the ratios inside a round. The load generator is a separate process on the same machine, and its CPU time for a request is listed next to ' +
       "the server's. Requests are signed in advance, in headers. PUTs of up to 64 KiB send the SHA-256 of their body, larger ones UNSIGNED-PAYLOAD. CPU counts " +
@@ -149,7 +150,7 @@ function workSection(results: BenchResults, chart: (name: string) => string[]): 
       const table = workTable(row)
       return [`### ${table.title}`, '', markdownText(table)]
     }),
-    ...[decisionTable(results)].flatMap((table) =>
+    ...[decisionTable(results), startTable(results)].flatMap((table) =>
       table.rows.length === 0 ? [] : [`### ${table.title}`, '', markdownText(table)],
     ),
   ]

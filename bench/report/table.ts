@@ -156,6 +156,29 @@ export function decisionTable({ decisions = [] }: BenchResults): Table {
   }
 }
 
+export function startTable({ starts = [] }: BenchResults): Table {
+  const rows = [
+    ['node -e 0', 'emptyMs'],
+    ['import of the package', 'importMs'],
+    ['startServer() in memory, the first', 'firstMs'],
+    ['startServer() in memory, later ones', 'warmMs'],
+    ['holdfast serve on an existing directory, until ready', 'serveMs'],
+    ['the same with two workers', 'serveTwoMs'],
+  ] as const
+  return {
+    title: 'Starts',
+    head: ['', 'ms', 'over node -e 0'],
+    rows:
+      starts.length === 0
+        ? []
+        : rows.map(([what, name]) => [
+            what,
+            figure(median(starts.map((round) => round[name]))),
+            median(starts.map((round) => round[name] / round.emptyMs)).toFixed(2),
+          ]),
+  }
+}
+
 export function goalTable(goals: readonly GoalResult[]): Table {
   return {
     title: 'Goals',

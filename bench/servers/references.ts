@@ -7,7 +7,7 @@ import { setTimeout as passes } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Endpoint } from '../load/order.ts'
 import { keyOf, standingSet } from '../load/requests.ts'
-import type { DecisionCosts, EngineCosts } from '../results.ts'
+import type { DecisionCosts, EngineCosts, StartCosts } from '../results.ts'
 import type { Workload } from '../workloads.ts'
 import { type Server, startChild } from './server.ts'
 
@@ -130,6 +130,11 @@ export async function measureLog(directory: string, recordBytes: number, seconds
 
 export async function measureDecisions(seconds: number): Promise<DecisionCosts> {
   return JSON.parse(await firstLineOf('decision-process', [seconds]))
+}
+
+export async function measureLibraryStart(): Promise<Pick<StartCosts, 'importMs' | 'firstMs' | 'warmMs'>> {
+  const library = fileURLToPath(new URL('../../joined/index.js', import.meta.url))
+  return JSON.parse(await firstLineOf('start-process', [library]))
 }
 
 export interface EngineWork {

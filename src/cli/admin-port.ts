@@ -1,6 +1,5 @@
 /** Opens a server's admin port. Goes without one when the default address is already in use. */
 import type { AuditLog } from '../audit/audit-log.ts'
-import type { Configuration } from '../config/configuration.ts'
 import { shownSettings } from '../config/shown-settings.ts'
 import type { S3Processes } from '../opening/admin/s3-processes.ts'
 import { type AdminEndpoint, openAdminEndpoint } from '../opening/admin-endpoint.ts'
@@ -9,9 +8,10 @@ import { version } from '../version.ts'
 import type { Instance } from './instance.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
+import type { ServedConfiguration } from './worker-count.ts'
 
 export interface AdminPortOptions {
-  configuration: Configuration
+  configuration: ServedConfiguration
   instance: Instance
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined

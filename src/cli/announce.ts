@@ -1,35 +1,36 @@
 /** Announces that the server is ready: in words for people, and in one line for scripts that wait for it. */
-import type { Configuration } from '../config/configuration.ts'
 import { version } from '../version.ts'
-import type { Invocation } from './command.ts'
 import type { Instance } from './instance.ts'
+import type { ServedConfiguration, ServedInvocation } from './worker-count.ts'
 
-interface Endpoints {
+interface Served {
   /** URL of the S3 port. */
   endpoint: string
   /** Absent: there is no admin port. */
   adminEndpoint: string | undefined
+  /** See `WorkerCount`. */
+  workersReason: string | undefined
 }
 
 /** Call once, when every serving process is listening. */
 export function announce(
-  { configuration, extra, json, print }: Invocation,
+  { configuration, extra, json, print }: ServedInvocation,
   instance: Instance,
-  { endpoint, adminEndpoint }: Endpoints,
+  served: Served,
 ): void {
+  const { endpoint, adminEndpoint } = served
   const isAnonymous = extra.anonymous === true
   if (json) {
     const about = isAnonymous ? {} : privateFields(instance)
     print(JSON.stringify({ ...readyEvent(configuration, endpoint), adminEndpoint, ...about }))
     return
   }
-  if (extra.quiet !== true && !isAnonymous)
-    for (const line of aboutLines(configuration, instance, { endpoint, adminEndpoint })) print(line)
+  if (extra.quiet !== true && !isAnonymous) for (const line of aboutLines(configuration, instance, served)) print(line)
   const key = isAnonymous ? '' : ` accessKeyId=${instance.shownKey.accessKeyId}`
   print(`ready ${endpoint}${key} workers=${configuration.workers} pid=${process.pid}`)
 }
 
-const readyEvent = ({ region, workers }: Configuration, endpoint: string): object => ({
+const readyEvent = ({ region, workers }: ServedConfiguration, endpoint: string): object => ({
   event: 'ready',
   version,
   endpoint,
@@ -46,9 +47,9 @@ function privateFields({ shownKey, dataPath }: Instance): object {
 }
 
 function aboutLines(
-  configuration: Configuration,
+  { region, workers }: ServedConfiguration,
   { shownKey, dataPath }: Instance,
-  { endpoint, adminEndpoint }: Endpoints,
+  { endpoint, adminEndpoint, workersReason }: Served,
 ): string[] {
   const { accessKeyId, secretAccessKey, keptIn } = shownKey
   const secret =
@@ -61,7 +62,8 @@ function aboutLines(
     ...(adminEndpoint === undefined ? [] : [`  admin port  ${adminEndpoint}`]),
     `  access key  ${accessKeyId}`,
     `  secret key  ${secret}`,
-    `  region      ${configuration.region}`,
+    `  region      ${region}`,
     `  data        ${dataPath}`,
+    `  workers     ${workers}${workersReason === undefined ? '' : `   (auto: ${workersReason})`}`,
   ]
 }

@@ -10,7 +10,7 @@ import type { CommandDeclaration } from './command.ts'
 import { completion } from './completion.ts'
 import { health } from './health.ts'
 import { migrateFlags } from './migrate-flags.ts'
-import { overData } from './over-data.ts'
+import { overData, serveData } from './over-data.ts'
 import { policies } from './policies.ts'
 import { users } from './users.ts'
 
@@ -69,7 +69,7 @@ export const commands: readonly CommandDeclaration[] = [
     summary: 'Serve S3 from a data directory (the default command).',
     options: serveOptions,
     isServer: true,
-    run: overData('serve'),
+    run: serveData,
   },
   {
     name: 'server',
@@ -90,7 +90,7 @@ export const commands: readonly CommandDeclaration[] = [
       if (invocation.extra.certsDir !== undefined && invocation.configuration.tls === undefined) {
         invocation.notice('--certs-dir: it holds no public.crt and private.key; the port speaks plain HTTP')
       }
-      return overData('serve')(invocation)
+      return serveData(invocation)
     },
   },
   {

@@ -4,7 +4,6 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogLevel } from '../admin/services.ts'
-import type { Configuration } from '../config/configuration.ts'
 import type { SeenRequest } from '../http/request-feed.ts'
 import type { KeyPair } from '../http/tls-front.ts'
 import { sumTraffic, type TrafficSnapshot } from '../http/traffic.ts'
@@ -13,6 +12,7 @@ import type { ProcessLoad } from '../metrics/process-load.ts'
 import type { ProcessReport } from '../opening/admin/s3-processes.ts'
 import type { KeyPairFiles } from './key-pair-files.ts'
 import type { Log } from './log.ts'
+import type { ServedConfiguration } from './worker-count.ts'
 import { type Renewal, readFromWorker, type ToWorker, type WorkerReport } from './worker-messages.ts'
 
 /** The workers can't serve. The message says why. */
@@ -24,7 +24,7 @@ export class WorkerFailed extends Error {
 }
 
 export interface CrewOptions {
-  configuration: Configuration
+  configuration: ServedConfiguration
   instanceId: string
   /** Absent: plain HTTP. */
   keyPairFiles: KeyPairFiles | undefined

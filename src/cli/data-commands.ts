@@ -1,4 +1,4 @@
-/** The commands that `over-data.ts` loads. */
+/** The commands that `over-data.ts` loads, other than the server's. */
 export { access } from './access.ts'
 export { backup } from './backup.ts'
 export { clock } from './clock.ts'
@@ -12,4 +12,3 @@ export { recover } from './recover.ts'
 export { repair } from './repair.ts'
 export { restore } from './restore.ts'
 export { scrub } from './scrub.ts'
-export { serve } from './serve.ts'

@@ -10,7 +10,6 @@ import { ConfigurationError } from '../config/configuration-error.ts'
 import type { ServedIdentities } from '../identities/identities.ts'
 import { openIdentities } from '../identities/open-identities.ts'
 import { hostDirectory } from '../instance/data-directory.ts'
-import { announceAccounts, differingAccounts } from '../instance/member-accounts.ts'
 import { keptRootKey, type RootKey, readRootKey } from '../instance/root-key.ts'
 import { urlOf } from '../opening/listen-address.ts'
 import { openServedData } from '../opening/open-served-data.ts'
@@ -66,7 +65,9 @@ export function openInstance(configuration: Configuration, log: Log): Promise<In
     const { accounts, shownKey } = await accountsOf(configuration, data.directory.credentials)
     const { backend, shared } = data
     const announce = async (now: readonly Account[]): Promise<void> => {
-      const others = shared === undefined ? [] : await announceAccounts(backend.kv, shared, now, backend.keys)
+      if (shared === undefined) return
+      const { announceAccounts, differingAccounts } = await import('../instance/member-accounts.ts')
+      const others = await announceAccounts(backend.kv, shared, now, backend.keys)
       if (others.length > 0) log.warn(differingAccounts(others))
     }
     await announce(accounts)

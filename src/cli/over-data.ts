@@ -1,11 +1,17 @@
-/** Runs the commands that open data. They need most of the sources, which are loaded when one of them runs. */
+/** Runs the commands that open data. They need most of the sources, which are loaded when one of them runs; the server needs the fewest. */
 import type { CommandDeclaration } from './command.ts'
 
+type Run = CommandDeclaration['run']
 type DataCommands = typeof import('./data-commands.ts')
 
 export const overData =
-  (name: keyof DataCommands): CommandDeclaration['run'] =>
+  (name: keyof DataCommands): Run =>
   async (invocation) => {
     const commands = await import('./data-commands.ts')
     return commands[name](invocation)
   }
+
+export const serveData: Run = async (invocation) => {
+  const { serve } = await import('./serve.ts')
+  return serve(invocation)
+}

@@ -23,14 +23,18 @@ import { watchHangups } from './hangups.ts'
 import { type Instance, openInstance } from './instance.ts'
 import { type KeyPairFiles, openKeyPairFiles } from './key-pair-files.ts'
 import { type Log, openLog } from './log.ts'
+import { machineShare } from './machine-share.ts'
 import { reload } from './reload.ts'
 import { watchStopSignals } from './stop-signals.ts'
 import { openSystemd } from './systemd.ts'
+import { type ServedConfiguration, type ServedInvocation, workerCount } from './worker-count.ts'
 import type { Renewal } from './worker-messages.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
-export async function serve(invocation: Invocation): Promise<number> {
-  const { configuration } = invocation
+export async function serve(asked: Invocation): Promise<number> {
+  const { workers, reason } = workerCount(asked.configuration.workers, machineShare)
+  const configuration = { ...asked.configuration, workers }
+  const invocation = { ...asked, configuration }
   collectLessOften()
   collectWhenIdle()
   const signals = watchStopSignals()
@@ -45,7 +49,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   try {
     const { serving, adminUrl, close } = await openPorts(invocation, instance, keyPairFiles, log)
     try {
-      announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl })
+      announce(invocation, instance, { endpoint: serving.url, adminEndpoint: adminUrl, workersReason: reason })
       const { credentialsFile, announceAccounts } = instance
       const { load } = invocation
       const { renew } = serving
@@ -82,7 +86,7 @@ interface Ports {
 }
 
 function openPorts(
-  { configuration, notice }: Invocation,
+  { configuration, notice }: ServedInvocation,
   instance: Instance,
   keyPairFiles: KeyPairFiles | undefined,
   log: Log,
@@ -144,7 +148,7 @@ interface ServingParts {
 }
 
 async function startServing(
-  configuration: Configuration,
+  configuration: ServedConfiguration,
   { instance, keyPairFiles, log, audit, consoleOrigins }: ServingParts,
 ): Promise<Serving> {
   const { backend, id: instanceId, accounts, identities } = instance

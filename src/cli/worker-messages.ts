@@ -2,15 +2,15 @@
 import { z } from 'zod'
 import { logLevel } from '../admin/state-views.ts'
 import type { Account } from '../auth/credentials.ts'
-import type { Configuration } from '../config/configuration.ts'
 import type { SeenRequest } from '../http/request-feed.ts'
 import type { TrafficSnapshot } from '../http/traffic.ts'
 import type { ProcessLoad } from '../metrics/process-load.ts'
+import type { ServedConfiguration } from './worker-count.ts'
 
 const keyPair = z.object({ cert: z.string(), key: z.string() })
 
 /** Not checked in depth, because the primary has checked the content. */
-const configuration = z.custom<Configuration>((value) => typeof value === 'object' && value !== null)
+const configuration = z.custom<ServedConfiguration>((value) => typeof value === 'object' && value !== null)
 
 /** The settings that every serving process applies when the configuration is read again. */
 const renewal = z.object({ accounts: z.custom<readonly Account[]>(Array.isArray), logFile: z.string().optional() })

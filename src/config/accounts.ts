@@ -1,6 +1,6 @@
 /** Validates accounts and their keys in the configuration. `auth` decides who signed a request. */
-import { z } from 'zod'
 import type { Account } from '../auth/credentials.ts'
+import { lazySchema } from '../lazy-schema.ts'
 import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { awsCredentialPair, credentialPairs } from './options.ts'
@@ -14,35 +14,37 @@ export interface AccessKey {
 /** The account of the key from the environment or the first start. In TOML, `id = "main"` means the same account. */
 export const rootAccount = { id: 'main', name: 'Main' } as const
 
-const accessKeyId = z
-  .string()
-  .max(limits.accessKeyCharsMax)
-  .regex(/^[\w.@-]{3,}$/, 'must be at least 3 letters, digits, or any of . _ @ -')
-const secretAccessKey = z
-  .string()
-  .min(limits.secretCharsMin, `is too weak: it must have at least ${limits.secretCharsMin} characters`)
-  .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
-
-const accessKey = z.strictObject({ accessKeyId, secretAccessKey })
-/** A permission in AWS's notation. A star stands for any characters. */
-const permission = z
-  .string()
-  .regex(/^s3:[A-Za-z]*\*?[A-Za-z]*$/, 'must name permissions such as s3:GetObject or s3:Get*')
-const accountKey = accessKey.extend({ permissions: z.array(permission).optional() })
-
-const accountList = z.array(
-  z.strictObject({
+const schemas = lazySchema((z) => {
+  const accessKey = z.strictObject({
+    accessKeyId: z
+      .string()
+      .max(limits.accessKeyCharsMax)
+      .regex(/^[\w.@-]{3,}$/, 'must be at least 3 letters, digits, or any of . _ @ -'),
+    secretAccessKey: z
+      .string()
+      .min(limits.secretCharsMin, `is too weak: it must have at least ${limits.secretCharsMin} characters`)
+      .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'),
+  })
+  /** A permission in AWS's notation. A star stands for any characters. */
+  const permission = z
+    .string()
+    .regex(/^s3:[A-Za-z]*\*?[A-Za-z]*$/, 'must name permissions such as s3:GetObject or s3:Get*')
+  const account = z.strictObject({
     id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
     name: z.string().min(1).max(256).optional(),
-    keys: z.array(accountKey).min(1, 'must hold at least one key'),
-  }),
-)
+    keys: z
+      .array(accessKey.extend({ permissions: z.array(permission).optional() }))
+      .min(1, 'must hold at least one key'),
+  })
+  return { accessKey, accounts: z.array(account) }
+})
 
 const accountKeys = ['id', 'name', 'keys', 'accessKeyId', 'secretAccessKey', 'permissions']
 
-/** The accounts of a TOML file. `value`: the content of `accounts`. */
+/** The accounts of a TOML file. `value`: the content of `accounts`. Absent: there are none. */
 export function parseAccounts(value: unknown): Account[] {
-  const accounts = parseWith(accountList, value, 'accounts', accountKeys).map((account) => ({
+  if (value === undefined) return []
+  const accounts = parseWith(schemas().accounts, value, 'accounts', accountKeys).map((account) => ({
     name: account.id,
     ...account,
   }))
@@ -59,7 +61,7 @@ export function parseAccounts(value: unknown): Account[] {
 
 /** `where` names the source in messages. */
 export function parseAccessKey(value: unknown, where: string): AccessKey {
-  return parseWith(accessKey, value, where, accountKeys)
+  return parseWith(schemas().accessKey, value, where, accountKeys)
 }
 
 export interface RootAccessKey extends AccessKey {

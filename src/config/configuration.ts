@@ -9,7 +9,7 @@ import type { AdminAddress } from './kinds.ts'
 import { type Placement, refuseStoresAround, requireLocation } from './locations.ts'
 import { metadataOf, type SharedMetadata } from './metadata-options.ts'
 import { type Option, type OptionName, options, type Settings, type TlsFiles, type Values } from './options.ts'
-import { readTomlFile, type TomlFile } from './toml-file.ts'
+import type { TomlFile } from './toml-file.ts'
 
 export interface Configuration extends Settings {
   /** The file's accounts, and the root account when its key is known. Empty: a key must be made. */
@@ -36,7 +36,7 @@ export interface Sources {
 
 export async function loadConfiguration(sources: Sources): Promise<Configuration> {
   const file = given('config', sources, undefined)
-  const toml = file === undefined ? undefined : await readTomlFile(parse(options.config, file))
+  const toml = file === undefined ? undefined : await readToml(parse(options.config, file))
   const accounts = toml?.accounts ?? []
   const settings = settingsOf(sources, toml)
   const fromAws = parse(options.rootFromAwsEnv, required('rootFromAwsEnv', sources, toml))
@@ -54,6 +54,12 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
     placement,
     oidc: toml?.oidc ?? [],
   }
+}
+
+/** Loads what reads the format only where there is a file. */
+async function readToml(path: string): Promise<TomlFile> {
+  const { readTomlFile } = await import('./toml-file.ts')
+  return readTomlFile(path)
 }
 
 /** The initial value of every option. */

@@ -78,6 +78,18 @@ export function count(least: number, most: number): Kind<number> {
   })
 }
 
+/** Like `count`, or `auto`. */
+export function countOrAuto(least: number, most: number): Kind<number | 'auto'> {
+  return one('N|auto', (text) => {
+    if (text === 'auto') return text
+    try {
+      return count(least, most).parse([text], '')
+    } catch {
+      throw new ConfigurationError(`expects a whole number from ${least} to ${most}, or auto, not '${text}'`)
+    }
+  })
+}
+
 const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const durationMsMax = 3650 * 86_400_000
 

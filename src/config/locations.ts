@@ -1,6 +1,6 @@
 /** Validates the stores and locations of the TOML file, each by itself and all together. Opens nothing. */
 import { join, resolve, sep } from 'node:path'
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   type LocationPolicy,
   ownLocation,
@@ -8,6 +8,7 @@ import {
   usualWriteAck,
   usualWriteAckOfStripes,
 } from '../blobs/location-policy.ts'
+import { lazySchema } from '../lazy-schema.ts'
 import { limits } from '../limits.ts'
 import { ConfigurationError } from './configuration-error.ts'
 import { parseWith } from './parse-with.ts'
@@ -56,46 +57,48 @@ export interface Placement {
 /** The stores and locations of a server that has none but the one in its data directory. */
 export const ownPlacement: Placement = { stores: [], locations: [], defaultLocation: ownLocation }
 
-const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: 1 to 63 of a-z, 0-9, . and -')
-const shardCount = z.int().min(1).max(limits.locationShardsMax)
+const schemas = lazySchema((z) => {
+  const name = z.string().regex(/^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: 1 to 63 of a-z, 0-9, . and -')
+  const shardCount = z.int().min(1).max(limits.locationShardsMax)
 
-const store = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('directory'), path: z.string().min(1), domain: name.optional() }),
-  z.strictObject({ type: z.literal('memory'), domain: name.optional() }),
-  z.strictObject({
-    type: z.literal('s3'),
-    endpoint: z.string().refine(isEndpoint, 'expects http://HOST or https://HOST, and no credentials in it'),
-    bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/, 'is no name of a bucket'),
-    prefix: z
-      .string()
-      .regex(/^[A-Za-z0-9!_.*'()/-]*$/, "may have A-Z, a-z, 0-9, / and !_.*'()-")
-      .optional(),
-    region: z.string().min(1).optional(),
-    pathStyle: z.boolean().optional(),
-    profile: z.string().min(1).optional(),
-    domain: name.optional(),
-  }),
-])
+  const store = z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('directory'), path: z.string().min(1), domain: name.optional() }),
+    z.strictObject({ type: z.literal('memory'), domain: name.optional() }),
+    z.strictObject({
+      type: z.literal('s3'),
+      endpoint: z.string().refine(isEndpoint, 'expects http://HOST or https://HOST, and no credentials in it'),
+      bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/, 'is no name of a bucket'),
+      prefix: z
+        .string()
+        .regex(/^[A-Za-z0-9!_.*'()/-]*$/, "may have A-Z, a-z, 0-9, / and !_.*'()-")
+        .optional(),
+      region: z.string().min(1).optional(),
+      pathStyle: z.boolean().optional(),
+      profile: z.string().min(1).optional(),
+      domain: name.optional(),
+    }),
+  ])
+  const spread = {
+    stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
+    maxPerDomain: shardCount.optional(),
+    writeAck: shardCount.optional(),
+  }
+  const location = z.discriminatedUnion('scheme', [
+    z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),
+    z.strictObject({
+      scheme: z.literal('erasure'),
+      data: z.int().min(1).max(limits.dataShardsMax),
+      parity: z.int().min(1).max(limits.parityShardsMax),
+      replicateBelow: z.int().min(0).optional(),
+      ...spread,
+    }),
+  ])
+  return { name, store, location, table: z.record(z.string(), z.unknown()) }
+})
+
 const storeKeys = ['type', 'path', 'domain', 'endpoint', 'bucket', 'prefix', 'region', 'pathStyle', 'profile']
 
-const spread = {
-  stores: z.array(z.string()).min(1, 'must name stores').max(limits.storesMax),
-  maxPerDomain: shardCount.optional(),
-  writeAck: shardCount.optional(),
-}
-const location = z.discriminatedUnion('scheme', [
-  z.strictObject({ scheme: z.literal('replica'), copies: shardCount, ...spread }),
-  z.strictObject({
-    scheme: z.literal('erasure'),
-    data: z.int().min(1).max(limits.dataShardsMax),
-    parity: z.int().min(1).max(limits.parityShardsMax),
-    replicateBelow: z.int().min(0).optional(),
-    ...spread,
-  }),
-])
 const locationKeys = ['scheme', 'copies', 'stores', 'maxPerDomain', 'writeAck', 'data', 'parity', 'replicateBelow']
-
-const table = z.record(z.string(), z.unknown())
 
 type ParsedPlacement = Pick<Placement, 'stores' | 'locations'>
 
@@ -145,10 +148,10 @@ export function refuseStoresAround(
 
 function entriesOf(value: unknown, where: string): [string, unknown][] {
   if (value === undefined) return []
-  const entries = Object.entries(parseWith(table, value, where, []))
+  const entries = Object.entries(parseWith(schemas().table, value, where, []))
   for (const [key] of entries) {
     const at = `${where}.${key}`
-    parseWith(name, key, at, [])
+    parseWith(schemas().name, key, at, [])
     if (key === ownLocation) {
       throw new ConfigurationError(`${at}: the name is taken by what lies in the data directory. Choose another`)
     }
@@ -158,7 +161,7 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
 
 function parseStore(key: string, value: unknown, directory: string): StoreSettings {
   const where = `stores.${key}`
-  const settings = parseWith(store, value, where, storeKeys)
+  const settings = parseWith(schemas().store, value, where, storeKeys)
   const { domain = key } = settings
   if (settings.type === 'directory') {
     return { type: 'directory', name: key, path: resolve(directory, settings.path), domain }
@@ -216,7 +219,7 @@ function isWithin(path: string, outer: string): boolean {
 
 function parseLocation(key: string, value: unknown, domains: ReadonlyMap<string, string>): LocationSettings {
   const where = `locations.${key}`
-  const policy = policyOf(parseWith(location, value, where, locationKeys))
+  const policy = policyOf(parseWith(schemas().location, value, where, locationKeys))
   const unknown = policy.stores.find((storeName) => !domains.has(storeName))
   if (unknown !== undefined) {
     throw new ConfigurationError(`${where}: there is no store '${unknown}'${didYouMean(unknown, domains.keys())}`)
@@ -226,7 +229,7 @@ function parseLocation(key: string, value: unknown, domains: ReadonlyMap<string,
   return { name: key, policy }
 }
 
-function policyOf(settings: z.output<typeof location>): LocationPolicy {
+function policyOf(settings: z.output<ReturnType<typeof schemas>['location']>): LocationPolicy {
   const { stores, maxPerDomain = 1 } = settings
   if (settings.scheme === 'replica') {
     const { scheme, copies, writeAck = usualWriteAck(copies) } = settings

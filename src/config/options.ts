@@ -7,6 +7,7 @@ import {
   address,
   choice,
   count,
+  countOrAuto,
   dataPath,
   domains,
   duration,
@@ -58,7 +59,8 @@ export interface Settings extends AdminSettings, FrontSettings, DataSettings, Me
   allowCustomerKeysOverHttp: boolean
   defaultChecksum: 'none' | 'CRC64NVME'
   sigv2: 'off' | 'presigned' | 'all'
-  workers: number
+  /** `auto`: as many as the machine has use for. */
+  workers: number | 'auto'
   connectionsMax: number
   clientBytesMax: number
   /** 0: none. */
@@ -200,9 +202,9 @@ export const options: { readonly [N in OptionName]: Option<Values[N]> } = {
     flag: 'workers',
     environment: ['HOLDFAST_WORKERS'],
     toml: 'workers',
-    kind: count(1, limits.workersMax),
-    initial: ['1'],
-    summary: 'Processes that serve requests. 1 serves from the main process.',
+    kind: countOrAuto(1, limits.workersMax),
+    initial: ['auto'],
+    summary: `Processes that serve requests. 1 serves from the main process. \`auto\`: one for each whole core that the process may use, at most ${limits.workersAutoMax}; one where it may use less than ${formatBytesExactly(limits.severalWorkersMemoryBytes)} of memory. Limits of control groups (containers, systemd) count.`,
   },
   connectionsMax: {
     flag: 'connections-max',

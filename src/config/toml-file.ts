@@ -57,7 +57,7 @@ function parseToml(text: string, file: string): TomlFile {
     return {
       directory,
       texts,
-      accounts: accounts === undefined ? [] : parseAccounts(accounts),
+      accounts: parseAccounts(accounts),
       placement: parsePlacement({ stores, locations }, directory),
       oidc: parseOidcProviders(oidc),
     }

@@ -1,5 +1,5 @@
 /** The order of a scrub, which can start at any position: the blobs of every bucket by name, then the pieces of metadata snapshots by age. */
-import { z } from 'zod'
+import type { z as Zod } from 'zod'
 import type { Kv } from '../kv/kv.ts'
 import { keyAfter } from '../kv/ordered-key.ts'
 import { snapshotKey, snapshots } from '../records/keyspace.ts'
@@ -8,21 +8,27 @@ import { type BlobReference, everyBucket, referenceOfPiece } from './blob-refere
 import { everyEntry } from './every-entry.ts'
 import { type WalkedBlob, walkBlobs } from './walk-blobs.ts'
 
-const inBucket = z.object({
-  bucket: z.string(),
+interface InBucket {
+  bucket: string
   /** The position in the walk of the bucket. Cursors are stored, so the name stays. */
-  place: z.string(),
+  place: string
   /** The last part that was walked, where several share the position. */
-  part: z.number().optional(),
-})
-type InBucket = z.infer<typeof inBucket>
+  part?: number | undefined
+}
 
-const inSnapshot = z.object({ snapshot: z.string(), piece: z.number() })
-type InSnapshot = z.infer<typeof inSnapshot>
+interface InSnapshot {
+  snapshot: string
+  piece: number
+}
 
 /** A walk continues with what comes after it. */
-export const walkPosition = z.union([inBucket, inSnapshot])
-export type WalkPosition = z.infer<typeof walkPosition>
+export type WalkPosition = InBucket | InSnapshot
+
+export const walkPosition = (z: typeof Zod): Zod.ZodType<WalkPosition> =>
+  z.union([
+    z.object({ bucket: z.string(), place: z.string(), part: z.number().optional() }),
+    z.object({ snapshot: z.string(), piece: z.number() }),
+  ])
 
 export interface Walked {
   reference: BlobReference

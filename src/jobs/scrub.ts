@@ -1,15 +1,15 @@
 /** Reads and verifies all shards of blobs and metadata snapshots, also those that normal reads never touch. Damaged and missing shards are repaired. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { z } from 'zod'
 import { bytesOfShards } from '../blobs/blobs.ts'
 import type { Backend } from '../commits/backend.ts'
 import { repairPut } from '../commits/repair-queue.ts'
+import { lazySchema } from '../lazy-schema.ts'
 import { limits } from '../limits.ts'
 import { repairKey } from '../records/keyspace.ts'
 import { type BlobReference, findReference, isDescriptionOf } from './blob-reference.ts'
 import { openPace, type Pace, type PaceClock, rateOf } from './pace.ts'
 import { repairBlob } from './repair.ts'
-import { type Walked, walkAll, walkPosition } from './scrub-walk.ts'
+import { type Walked, type WalkPosition, walkAll, walkPosition } from './scrub-walk.ts'
 import type { RunningTask, TaskKind } from './task-runner.ts'
 
 export const scrubKind = 'scrub'
@@ -51,13 +51,13 @@ export function scrubTask({ everyMs, bytesPerSecond, clock }: ScrubSettings): Ta
 }
 
 /** Where a scrub continues, and how many bytes it had read by then. */
-const cursorSchema = z.intersection(walkPosition, z.object({ bytes: z.number() }))
-type Cursor = z.infer<typeof cursorSchema>
+type Cursor = WalkPosition & { bytes: number }
+const cursorSchema = lazySchema((z) => z.intersection(walkPosition(z), z.object({ bytes: z.number() })))
 
 /** `undefined`: there is no cursor, or this version can't read it. Then the scrub starts again, which does no harm. */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined
-  return cursorSchema.safeParse(JSON.parse(text)).data
+  return cursorSchema().safeParse(JSON.parse(text)).data
 }
 
 class Scrub {

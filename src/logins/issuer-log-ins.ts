@@ -40,10 +40,6 @@ export class IssuerLogIns {
     this.#sts = sts
   }
 
-  get names(): string[] {
-    return [...this.#providers.keys()]
-  }
-
   /** `url`: where the browser goes. `pending`: a note that it must bring back. Throws `LogInRefused`. */
   async begin(name: string, redirectUri: string): Promise<{ url: string; pending: string }> {
     const provider = this.#provider(name)

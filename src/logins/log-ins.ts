@@ -9,7 +9,7 @@ import type { StsContext } from '../sts/action.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { Attempts } from './attempts.ts'
 import { type BrowserSession, BrowserSessions } from './browser-sessions.ts'
-import { IssuerLogIns } from './issuer-log-ins.ts'
+import type { IssuerLogIns } from './issuer-log-ins.ts'
 import { LogInRefused } from './log-in-refused.ts'
 
 export interface LogInsOptions {
@@ -27,18 +27,18 @@ interface LoggedIn {
 export class LogIns {
   readonly #options: LogInsOptions
   readonly #attempts = new Attempts()
-  readonly #issuers: IssuerLogIns
+  /** Opened for the first log-in at an issuer: most servers have none. */
+  #atIssuers: Promise<IssuerLogIns> | undefined
   readonly sessions: BrowserSessions
 
   constructor(options: LogInsOptions) {
     this.#options = options
-    this.#issuers = new IssuerLogIns(options.oidc, options.sts)
     this.sessions = new BrowserSessions(options.kv, options.sts)
   }
 
   /** Names of the issuers that users can log in at. */
   get issuers(): string[] {
-    return this.#issuers.names
+    return this.#options.oidc.map(({ name }) => name)
   }
 
   /** Throws `LogInRefused`; ServiceUnavailable when the identities can't be read. */
@@ -63,20 +63,26 @@ export class LogIns {
   }
 
   /** Throws `LogInRefused`. */
-  beginAtIssuer(name: string, redirectUri: string, address: string): Promise<{ url: string; pending: string }> {
+  async beginAtIssuer(name: string, redirectUri: string, address: string): Promise<{ url: string; pending: string }> {
     // Counts until the log-in has succeeded, because each one makes the server ask the issuer.
     this.#attempts.begin({ address })
-    return this.#issuers.begin(name, redirectUri)
+    return (await this.#issuers()).begin(name, redirectUri)
   }
 
   /** Throws `LogInRefused`. */
   async finishAtIssuer(pending: string | undefined, rawQuery: string, address: string): Promise<LoggedIn> {
     const attempt = this.#attempts.begin({ address })
     await this.#options.credentials.renewal()
-    const session = await this.#issuers.finish(pending, rawQuery)
+    const session = await (await this.#issuers()).finish(pending, rawQuery)
     // Its beginning was counted too.
     attempt.succeeded(2)
     return this.sessions.begin(session)
+  }
+
+  #issuers(): Promise<IssuerLogIns> {
+    const { oidc, sts } = this.#options
+    this.#atIssuers ??= import('./issuer-log-ins.ts').then(({ IssuerLogIns }) => new IssuerLogIns(oidc, sts))
+    return this.#atIssuers
   }
 
   /** Who a session belongs to. Throws `LogInRefused`. */

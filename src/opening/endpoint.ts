@@ -1,5 +1,4 @@
 /** The S3 port over a store. */
-import type { Logger } from 'pino'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LocationState } from '../blobs/blobs.ts'
@@ -16,6 +15,7 @@ import type { AccountBlocks } from '../operations/account-blocks.ts'
 import { operations } from '../operations/table.ts'
 import type { OidcProvider } from '../sts/oidc/provider-settings.ts'
 import { ListenFailed, urlOf } from './listen-address.ts'
+import type { PortLog } from './port-log.ts'
 import { openTemporaryKeys } from './temporary-keys.ts'
 
 export interface S3PortOptions extends Partial<ClientSettings> {
@@ -40,7 +40,7 @@ export interface S3PortOptions extends Partial<ClientSettings> {
   sigv2: 'off' | 'presigned' | 'all'
   /** Issuers of web identities. Absent: none. */
   oidc?: readonly OidcProvider[]
-  log: Logger
+  log: PortLog
   audit?: AuditLog | undefined
   /** See `AdminSettings`. */
   slowRequestMs?: number | undefined
@@ -144,7 +144,7 @@ export async function openEndpoint(options: S3PortOptions & { listen: ListenAddr
  * Decides which requests are logged, and at what level: the server's failures always, the rest (refusals under overload too) only when the log level
  * includes info. A vendor header without effect makes a line at debug level, to explain why a client's header did nothing.
  */
-export function logRequests(log: Logger, slowMs = Number.POSITIVE_INFINITY): (line: RequestLog) => void {
+export function logRequests(log: PortLog, slowMs = Number.POSITIVE_INFINITY): (line: RequestLog) => void {
   // The level can change at any time. Comparing texts is cheaper than asking pino twice.
   let [level, logsAll, logsIgnored] = ['', false, false]
   return (request) => {

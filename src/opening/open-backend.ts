@@ -1,5 +1,5 @@
 /** What opening data has in common, whether one machine keeps it or several hosts share it: its options and results, and the backend over opened parts. */
-import { type Location, openBlobs } from '../blobs/blobs.ts'
+import { type Location, openBlobs, ownLocation } from '../blobs/blobs.ts'
 import { type ErasureCode, openErasureCode } from '../blobs/erasure/code.ts'
 import type { Clock } from '../clock.ts'
 import type { ClosingStack } from '../closing-stack.ts'
@@ -11,7 +11,7 @@ import type { KeyRingSources } from '../instance/key-ring-file.ts'
 import type { Kv } from '../kv/kv.ts'
 import type { ListedMember } from '../members/list-members.ts'
 import type { Maintenance, Post } from '../members/membership.ts'
-import type { IsGone } from '../stores/shard-store.ts'
+import type { IsGone, ShardStore } from '../stores/shard-store.ts'
 import { openThreads } from '../threads/worker-threads.ts'
 import type { OpenPlacement } from './open-placement.ts'
 import type { SharedPlacement } from './shared-placement.ts'
@@ -119,4 +119,18 @@ export function backendOver(
   const threads = openThreads()
   opened.add(() => threads.close())
   return { kv, blobs, clock, keys, threads }
+}
+
+/** The owner of a data directory runs its jobs from the start to the end. */
+export function maintainAlone(
+  backend: Backend,
+  start: Parameters<OpenData['maintain']>[0],
+): ReturnType<OpenData['maintain']> {
+  const started = start({ backend })
+  return async () => (await started).stop()
+}
+
+/** The location in the data directory. */
+export function locationOver(shards: ShardStore): Location {
+  return { name: ownLocation, version: 1, scheme: 'replica', stores: [shards] }
 }

@@ -1,11 +1,8 @@
-/** Opens the data directory of one machine, or memory: metadata, the default store, the stores of locations, in visible order. Parses no options and handles no signals. */
+/** Opens the data directory of one machine: metadata, the default store, the stores of locations, in visible order. Parses no options and handles no signals. */
 
-import { type Location, ownLocation } from '../blobs/blobs.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { closingStack, opening } from '../closing-stack.ts'
-import { type Backend, unsharedKeys } from '../commits/backend.ts'
+import { opening } from '../closing-stack.ts'
 import { ownPlacement } from '../config/locations.ts'
-import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
 import { type DataDirectory, DataDirectoryRefused, prepareDataDirectory } from '../instance/data-directory.ts'
 import { knownDefaultStore, learnDefaultStore } from '../instance/default-store.ts'
 import { acquireInstanceLock, type InstanceLock, isOwned, joinInstance } from '../instance/instance-lock.ts'
@@ -13,39 +10,23 @@ import { openKeyRing } from '../instance/key-ring-file.ts'
 import { readClaimant, recordStart } from '../instance/metadata-id.ts'
 import { refuseUnfinished } from '../instance/unfinished-metadata.ts'
 import type { Kv } from '../kv/kv.ts'
-import { memoryKv } from '../kv/memory.ts'
 import { openDirectoryStore } from '../stores/directory/directory-store.ts'
-import { memoryShardStore } from '../stores/memory.ts'
 import type { ShardStore } from '../stores/shard-store.ts'
 import { type Ownership, StoreRefused } from '../stores/store-claim.ts'
 import {
   backendOver,
+  locationOver,
+  maintainAlone,
   type OpenData,
   type OpenDataOptions,
   type OpenMetadata,
   type OpenMetadataOptions,
-  type OpenStore,
   openErasureCodeOnce,
 } from './open-backend.ts'
 import { openEngine } from './open-engine.ts'
 import { openPlacement } from './open-placement.ts'
 
 const clock: Clock = systemClock
-
-/** Metadata and data in memory, which end with the process. `kmsKeys`: names of SSE-KMS keys, in addition to the default one. */
-export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
-  const kv = memoryKv()
-  const shards = memoryShardStore({ clock })
-  const opened = closingStack()
-  opened.add(() => kv.close())
-  opened.add(() => shards.close())
-  const keys = unsharedKeys(madeKeyRing(kmsKeys))
-  const backend = backendOver(
-    { kv, clock, keys, locations: [locationOver(shards)], stores: [], defaultLocation: ownLocation },
-    opened,
-  )
-  return { backend, close: opened.close }
-}
 
 /**
  * Opens only the metadata, even while another process owns the data directory. The caller may write records, because the engine orders the commits of
@@ -130,26 +111,6 @@ async function joined(
   if (readOnly) return { id: '', owns: false, release: async () => {} }
   if (workerOf !== undefined) return { ...(await joinInstance(kv, path, workerOf)), owns: false }
   return { ...(await acquireInstanceLock(kv, path, clock, { yieldsOwnership })), owns: true }
-}
-
-/** The owner of a data directory runs its jobs from the start to the end. */
-export function maintainAlone(
-  backend: Backend,
-  start: Parameters<OpenData['maintain']>[0],
-): ReturnType<OpenData['maintain']> {
-  const started = start({ backend })
-  return async () => (await started).stop()
-}
-
-/** The location in the data directory. */
-function locationOver(shards: ShardStore): Location {
-  return { name: ownLocation, version: 1, scheme: 'replica', stores: [shards] }
-}
-
-function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
-  return withKeysFor(keyRing([]), [storeKeyName, defaultKmsKeyName, ...kmsKeys], (bytes) =>
-    Buffer.from(clock.random(bytes)),
-  )
 }
 
 async function openDefaultStore(

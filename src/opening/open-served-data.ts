@@ -5,9 +5,8 @@ import { type TaskSettings, taskKinds } from '../jobs/task-kinds.ts'
 import { KvUnavailable } from '../kv/kv.ts'
 import type { Maintenance } from '../members/membership.ts'
 import type { IsGone } from '../stores/shard-store.ts'
-import { openData } from './open.ts'
-import type { Maintaining, OpenData, OpenDataOptions, OpenStore } from './open-backend.ts'
-import { maintainAlone, openMemoryData } from './open-data.ts'
+import { type Maintaining, maintainAlone, type OpenData, type OpenDataOptions, type OpenStore } from './open-backend.ts'
+import { openMemoryData } from './open-memory.ts'
 
 export interface ServedSettings extends TaskSettings {
   reclaimIntervalMs: number
@@ -29,6 +28,8 @@ export function openServedData(
   log: ServedLog,
 ): Promise<OpenData> {
   return opening(async (opened) => {
+    // A server in memory loads no engine.
+    const { openData } = await import('./open.ts')
     const data = await openData({
       ...options,
       warn: (message) => log.warn(message),

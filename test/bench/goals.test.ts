@@ -72,6 +72,33 @@ describe('the goals of a run', () => {
     expect(goalOf({ ...between, idleBytes: 70 * MiB })).toMatchObject({ measured: '70 MiB', met: true })
   })
 
+  it('of workers go by what idle servers of one row hold', () => {
+    const MiB = 1024 * 1024
+    const idle = (server: string, mebibytes: number) => ({ ...measured(server, [10]), idleBytes: mebibytes * MiB })
+    const results = resultsOf('get-4k', [idle(serverNames.one, 70), idle(serverNames.two, 117)])
+    expect(workGoalResults(results)).toContainEqual(
+      expect.objectContaining({
+        title: expect.stringContaining('two workers over one'),
+        measured: '47 MiB',
+        met: false,
+      }),
+    )
+  })
+
+  it('of starts are held against the empty program of the same round', () => {
+    const round = (emptyMs: number, serveMs: number) => ({
+      emptyMs,
+      serveMs,
+      importMs: emptyMs,
+      firstMs: emptyMs,
+      warmMs: emptyMs / 10,
+      serveTwoMs: serveMs,
+    })
+    const starts = [round(50, 150), round(500, 2_500), round(50, 250)]
+    const results = workGoalResults({ ...resultsOf('none', []), starts })
+    expect(results.map(({ measured, met }) => `${measured} ${met}`)).toEqual(['1.00 true', '0.10 true', '5.00 false'])
+  })
+
   it('that were not measured are not judged', () => {
     const titles = workGoalResults(resultsOf('put-4k', [measured(serverNames.one, [10])])).map(({ title }) => title)
     expect(titles).toEqual(['PUT 4 KiB: p99 over p50'])

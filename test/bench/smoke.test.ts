@@ -44,7 +44,15 @@ describe('a short run of the bench', () => {
   let results: BenchResults
 
   beforeAll(async () => {
-    const run = await bench('--quick', '--seconds', '0.2', '--rounds', '2', '--only', [...names, 'decisions'].join(','))
+    const run = await bench(
+      '--quick',
+      '--seconds',
+      '0.2',
+      '--rounds',
+      '2',
+      '--only',
+      [...names, 'decisions', 'start'].join(','),
+    )
     text = run.text
     results = JSON.parse(run.results)
   }, 5 * minutes)
@@ -56,6 +64,12 @@ describe('a short run of the bench', () => {
     expect(results.decisions).toHaveLength(2)
     for (const costs of results.decisions ?? []) for (const us of Object.values(costs)) expect(us).toBeGreaterThan(0)
     expect(text).toContain('bucket policy of 20 statements')
+  })
+
+  it('measures how long starts take, in every round', () => {
+    expect(results.starts).toHaveLength(2)
+    for (const costs of results.starts ?? []) for (const ms of Object.values(costs)) expect(ms).toBeGreaterThan(0)
+    expect(text).toMatch(/holdfast serve until ready over node -e 0 +at most 4\.00 +\d/)
   })
 
   it('measures what it was asked for, in every round, without a failed request', () => {

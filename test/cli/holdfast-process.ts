@@ -83,8 +83,8 @@ export function run(
   const [command = process.execPath, ...rest] = [...through, process.execPath, main, ...words]
   const child = spawn(command, rest, {
     ...(uid === undefined ? {} : { uid }),
-    // Servers of tests run side by side: the default port is for one.
-    env: { PATH: process.env.PATH, HOLDFAST_ADMIN_LISTEN: 'off', ...environment },
+    // Servers of tests run side by side: the default port is for one, and so are all cores. Tests of several workers say so.
+    env: { PATH: process.env.PATH, HOLDFAST_ADMIN_LISTEN: 'off', HOLDFAST_WORKERS: '1', ...environment },
     stdio: ['ignore', 'pipe', typeof errors === 'number' ? errors : 'pipe'],
   })
   children.add(child)

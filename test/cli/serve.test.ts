@@ -13,6 +13,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { machineShare } from '../../src/cli/machine-share.ts'
+import { workerCount } from '../../src/cli/worker-count.ts'
 import { environmentKey, keyVariables, killLeftovers, run, serve } from './holdfast-process.ts'
 
 let root: string
@@ -203,6 +205,25 @@ async function refused(endpoint: string): Promise<void> {
 }
 
 describe('workers', () => {
+  /** Without what the other tests say about workers. */
+  const unasked = { ...keyVariables, HOLDFAST_WORKERS: '' }
+
+  test('are as many as the process may use cores, and it says why', async () => {
+    // This is asked of the same machine, and rows of other tests say that it is asked rightly.
+    const { workers, reason } = workerCount('auto', machineShare)
+    const running = run(local(), unasked)
+    expect(await running.line((line) => line.startsWith('ready'))).toContain(` workers=${workers} `)
+    expect(running.output.stdout).toContain(`  workers     ${workers}   (auto: ${reason})\n`)
+    running.child.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
+  })
+
+  test('are none beside the main process where it may use one core', async () => {
+    const bound = await serve(local('--log-level', 'info'), unasked, { through: ['taskset', '--cpu-list', '0'] })
+    expect(bound.ready).toMatchObject({ workers: 1 })
+    expect(await servingPids(bound)).toEqual(new Set([bound.ready.pid]))
+  })
+
   test('share one data directory and port, and one that dies is replaced', async () => {
     const running = await serve(local('--workers', '2', '--log-level', 'info'))
     const client = clientOf(running.ready.endpoint)

@@ -123,6 +123,13 @@ describe('values', () => {
       { tls: { cert: '/c.pem', key: '/k.pem' } },
     ],
     ['a count', { environment: { HOLDFAST_WORKERS: '4' } }, { workers: 4 }],
+    ['no count, which the machine decides', {}, { workers: 'auto' }],
+    [
+      'a count that the machine decides by name',
+      { flags: { workers: ['auto'] }, toml: 'workers = 2' },
+      { workers: 'auto' },
+    ],
+    ['a count in the file, and auto', { toml: 'workers = "auto"' }, { workers: 'auto' }],
   ])('%s', async (_, sources, expected) => {
     expect(await load(sources)).toMatchObject(expected)
   })
@@ -166,6 +173,7 @@ describe('values', () => {
     ['--listen', { flags: { listen: ['::1:9000'] } }],
     ['HOLDFAST_WORKERS', { environment: { HOLDFAST_WORKERS: '0' } }],
     ['HOLDFAST_WORKERS', { environment: { HOLDFAST_WORKERS: '1.5' } }],
+    ['--workers', { flags: { workers: ['all'] } }],
     ['--domain', { flags: { domains: ['a.test', '-x.test'] } }],
     ['--domain', { flags: { domains: ['host:9000'] } }],
     ['--cors-allow-origin', { flags: { corsAllowOrigin: ['app.test'] } }],

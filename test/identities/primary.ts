@@ -11,14 +11,14 @@ export type Report = { said: 'ready'; url: string } | { said: 'done'; tookMs: nu
 const [data] = process.argv.slice(2)
 if (data === undefined) throw new Error('no path given')
 const configuration = await loadConfiguration({
-  flags: { data: [data], listen: ['127.0.0.1:0'], workers: ['2'] },
+  flags: { data: [data], listen: ['127.0.0.1:0'] },
   environment: process.env,
   directory: data,
 })
 const log = openLog(configuration)
 const { id: instanceId, accounts, identities } = await openInstance(configuration, log)
 const workers = await startWorkers({
-  configuration: { ...configuration, accounts: [...accounts] },
+  configuration: { ...configuration, accounts: [...accounts], workers: 2 },
   instanceId,
   keyPairFiles: undefined,
   log,

@@ -53,6 +53,34 @@ console.log(before, loaded() > 0)`
   expect(execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root })).toBe('0 true\n')
 })
 
+/** What a server needs that keeps data, checks what is written in files, or writes a log. */
+const heavy = ['lmdb', 'pg', 'zod', 'pino', 'smol-toml', 'commander', 'prom-client', 'openid-client', 'jose']
+
+const hooks = `import { writeSync } from 'node:fs'
+export const resolve = (name, context, next) => {
+  writeSync(1, name + '\\n')
+  return next(name, context)
+}`
+
+test.each([
+  ['in memory loads no library that it does not need', '', []],
+  ['with a data directory loads its engine, and no more than that needs', '{ data }', ['lmdb', 'zod']],
+])('a server %s', async (_what, options, needed) => {
+  const data = await mkdtemp(join(tmpdir(), 'holdfast-loads-'))
+  const code = `import { createRequire, register } from 'node:module'
+register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)})
+const data = ${JSON.stringify(data)}
+const { startServer } = await import(${JSON.stringify(join(root, 'dist/joined/index.js'))})
+await (await startServer(${options})).close()
+console.log(Object.keys(createRequire(import.meta.url).cache).join('\\n'))`
+  const words = ['--input-type=module', '--eval', code]
+  const loaded = execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root }).split('\n')
+  const isLoaded = (name: string) => loaded.some((one) => one === name || one.includes(`/node_modules/${name}/`))
+  expect(loaded).toContain('node:http')
+  expect(heavy.filter(isLoaded)).toEqual(needed)
+  await rm(data, { recursive: true })
+})
+
 test('names its entry and its types at the top, for resolvers that read nothing else', () => {
   const manifest = z.object({ main: z.string(), types: z.string() })
   const { main, types } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readinessOf } from '../../src/opening/admin-endpoint.ts'
+import { readinessOf } from '../../src/opening/admin/pipeline.ts'
 import { isReady } from '../../src/opening/endpoint.ts'
 
 const stores = (...states: ('up' | 'out' | 'full')[]) => states.map((state) => ({ state }))

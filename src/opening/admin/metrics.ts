@@ -1,7 +1,7 @@
 /** Gathers the metrics of a server: what its processes counted, and its state. */
 import type { MetricsSource } from '../../admin/services.ts'
 import { sumTraffic } from '../../http/traffic.ts'
-import { expose, type Measured, metricFamilies } from '../../metrics/exposition.ts'
+import type { Measured } from '../../metrics/exposition.ts'
 import type { ProcessLoad } from '../../metrics/process-load.ts'
 import type { S3Processes } from './s3-processes.ts'
 import { type MeasuredServer, StateMeasuring } from './server-state.ts'
@@ -11,6 +11,9 @@ export interface MetricsOptions extends MeasuredServer {
   /** Of this process. */
   load: { report(): ProcessLoad }
 }
+
+/** Loaded for the first scrape. */
+const exposition = () => import('../../metrics/exposition.ts')
 
 export function openMetrics(options: MetricsOptions): MetricsSource {
   const { processes, load } = options
@@ -29,7 +32,7 @@ export function openMetrics(options: MetricsOptions): MetricsSource {
     }
   }
   return {
-    expose: async (accept) => expose(await measure(), accept),
-    families: async () => metricFamilies(await measure()),
+    expose: async (accept) => (await exposition()).expose(await measure(), accept),
+    families: async () => (await exposition()).metricFamilies(await measure()),
   }
 }

@@ -1,0 +1,18 @@
+/** Schemas that are made when they are used first. The library for them takes longer to load than the rest of a server in memory, which needs none. */
+import { createRequire } from 'node:module'
+import type { z as Zod } from 'zod'
+
+const require = createRequire(import.meta.url)
+let library: typeof Zod | undefined
+
+/** Returns a function that gives the schema. */
+export function lazySchema<T>(make: (z: typeof Zod) => T): () => T {
+  let made: { schema: T } | undefined
+  return () => {
+    library ??= loaded()
+    made ??= { schema: make(library) }
+    return made.schema
+  }
+}
+
+const loaded = (): typeof Zod => (require('zod') as { z: typeof Zod }).z

@@ -1,0 +1,128 @@
+/** The way of requests to the admin port over the services of a server. Loaded for the first request: most of what the port needs, other servers never do. */
+
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { compileAdminHosts } from '../../admin/hosts.ts'
+import { AdminPipeline } from '../../admin/pipeline.ts'
+import type { AdminReadiness } from '../../admin/probe.ts'
+import type { ServerInfo } from '../../admin/services.ts'
+import { adminOperations } from '../../admin/table.ts'
+import type { AuditLog } from '../../audit/audit-log.ts'
+import type { LocationState } from '../../blobs/blobs.ts'
+import { systemClock } from '../../clock.ts'
+import type { Backend } from '../../commits/backend.ts'
+import { rootAccount } from '../../config/accounts.ts'
+import type { ListenAddress } from '../../config/kinds.ts'
+import type { Placement } from '../../config/locations.ts'
+import type { ShownSetting } from '../../config/shown-settings.ts'
+import type { KeyPair } from '../../http/tls-front.ts'
+import type { ServedIdentities } from '../../identities/identities.ts'
+import type { BucketUsages } from '../../jobs/bucket-usage.ts'
+import { LogIns } from '../../logins/log-ins.ts'
+import type { ProcessLoad } from '../../metrics/process-load.ts'
+import type { OidcProvider } from '../../sts/oidc/provider-settings.ts'
+import { openAccountBlocks } from '../account-blocks.ts'
+import { isReady } from '../endpoint.ts'
+import { openTemporaryKeys } from '../temporary-keys.ts'
+import { openMetrics } from './metrics.ts'
+import type { S3Processes } from './s3-processes.ts'
+import { adminServices } from './services.ts'
+
+export interface AdminEndpointOptions {
+  listen: ListenAddress
+  backend: Backend
+  identities: Pick<ServedIdentities, 'credentials' | 'verbs' | 'publicAccessBlock'>
+  /** Accounts without a setting of their own block everything. */
+  blockPublic: boolean
+  oidc: readonly OidcProvider[]
+  region: string
+  /** Absent: plain HTTP. */
+  keyPair: KeyPair | undefined
+  /** URLs under which browsers reach this port, and the S3 port, in addition to addresses. */
+  adminPublicEndpoints: readonly string[]
+  /** The bearer token of scrapes from other machines. Absent: only this machine may scrape. */
+  adminMetricsToken: string | undefined
+  publicEndpoints: readonly string[]
+  trustedProxies: readonly string[]
+  placement: Placement
+  /** The data directory. Absent: everything is in memory. */
+  dataPath: string | undefined
+  /** See `AdminServicesOptions`. */
+  member: string | undefined
+  settings(): ShownSetting[]
+  processes: S3Processes
+  audit: AuditLog
+  /** See `OpenData`. */
+  metadataAnswers(): boolean
+  /** The server's state. `undefined`: it does not serve S3 yet, or no longer. */
+  serving(): Omit<ServerInfo, 'region'> | undefined
+  log: Logger
+}
+
+export function openPipeline(
+  options: AdminEndpointOptions,
+  usages: BucketUsages,
+  load: { report(): ProcessLoad },
+): AdminPipeline {
+  const { listen, backend, identities, oidc, region, keyPair, metadataAnswers, serving, log } = options
+  const { credentials } = identities
+  const accountBlocks = openAccountBlocks(identities, options)
+  const sts = openTemporaryKeys({ ring: backend.keys, credentials, oidc, clock: backend.clock })
+  const secure = keyPair !== undefined
+  const info = (): ServerInfo => ({ version: '', workers: 0, startedMs: 0, endpoint: '', ...serving(), region })
+  const s3Endpoint = (adminOrigin: string): string => s3EndpointFor(adminOrigin, info().endpoint, options)
+  const metrics = openMetrics({
+    ...options,
+    usages,
+    load,
+    info: () => ({ ...info(), serving: serving() !== undefined }),
+  })
+  return new AdminPipeline({
+    ...adminServices({ ...options, accountBlocks, usages, info, s3Endpoint, metrics }),
+    metricsToken: options.adminMetricsToken,
+    operations: adminOperations,
+    credentials,
+    sessions: sts.sessions,
+    logIns: new LogIns({ kv: backend.kv, credentials, sts, oidc }),
+    hosts: compileAdminHosts({
+      endpoints: options.adminPublicEndpoints,
+      names: [hostname(), listen.host].filter((name) => name !== ''),
+      secure,
+    }),
+    mainAccount: rootAccount.id,
+    region,
+    clock: systemClock,
+    trustedProxies: options.trustedProxies,
+    readiness: () => readinessOf(backend.blobs, serving() !== undefined && metadataAnswers()),
+    audit: options.audit,
+    changed: (change) => log.info(change, 'changed through the admin port'),
+  })
+}
+
+/** A browser that reaches the admin port by a name of this machine reaches the S3 port by the same name. Pure. */
+function s3EndpointFor(
+  adminOrigin: string,
+  endpoint: string,
+  { publicEndpoints }: Pick<AdminEndpointOptions, 'publicEndpoints'>,
+): string {
+  const [configured] = publicEndpoints
+  if (configured !== undefined || !URL.canParse(endpoint)) return configured ?? endpoint
+  const url = new URL(endpoint)
+  url.hostname = new URL(adminOrigin).hostname
+  return url.origin
+}
+
+/** A location other than the default one makes the server `degraded`, not `unavailable`: one lost location must not take it out of a balancer. Pure. */
+export function readinessOf(
+  {
+    locations,
+    defaultLocation,
+  }: { locations: readonly (Parameters<typeof isReady>[0] & Pick<LocationState, 'name'>)[]; defaultLocation: string },
+  serving: boolean,
+): AdminReadiness {
+  const canServe = (location: Parameters<typeof isReady>[0]): boolean =>
+    isReady(location, 'writes') && isReady(location, 'reads')
+  const main = locations.find(({ name }) => name === defaultLocation)
+  if (!serving || (main !== undefined && !canServe(main))) return { status: 'unavailable' }
+  return { status: locations.every(canServe) ? 'ready' : 'degraded' }
+}

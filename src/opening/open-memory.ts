@@ -1,0 +1,30 @@
+/** Opens metadata and data in memory, which end with the process. Loads no engine that keeps anything. */
+import { ownLocation } from '../blobs/blobs.ts'
+import { systemClock as clock } from '../clock.ts'
+import { closingStack } from '../closing-stack.ts'
+import { unsharedKeys } from '../commits/backend.ts'
+import { defaultKmsKeyName, type KeyRing, keyRing, storeKeyName, withKeysFor } from '../encryption/key-ring.ts'
+import { memoryKv } from '../kv/memory.ts'
+import { memoryShardStore } from '../stores/memory.ts'
+import { backendOver, locationOver, type OpenStore } from './open-backend.ts'
+
+/** `kmsKeys`: names of SSE-KMS keys, in addition to the default one. */
+export function openMemoryData(kmsKeys: readonly string[] = []): OpenStore {
+  const kv = memoryKv()
+  const shards = memoryShardStore({ clock })
+  const opened = closingStack()
+  opened.add(() => kv.close())
+  opened.add(() => shards.close())
+  const keys = unsharedKeys(madeKeyRing(kmsKeys))
+  const backend = backendOver(
+    { kv, clock, keys, locations: [locationOver(shards)], stores: [], defaultLocation: ownLocation },
+    opened,
+  )
+  return { backend, close: opened.close }
+}
+
+function madeKeyRing(kmsKeys: readonly string[]): KeyRing {
+  return withKeysFor(keyRing([]), [storeKeyName, defaultKmsKeyName, ...kmsKeys], (bytes) =>
+    Buffer.from(clock.random(bytes)),
+  )
+}
