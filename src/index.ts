@@ -28,6 +28,8 @@ import {
   openLibraryData,
   type StoreOptions,
 } from './opening/library-data.ts'
+import { openTraces } from './opening/open-telemetry.ts'
+import { patientStart } from './opening/patient-start.ts'
 import { checkStartOptions } from './opening/start-options.ts'
 import { operations } from './operations/table.ts'
 import type { OidcProvider } from './sts/oidc/provider-settings.ts'
@@ -175,12 +177,15 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
     const data = await openLibraryData(options, settings, { log, onFatal }, opened)
     const { backend, credentialsFile, shared, metadataAnswers } = data
     const credentials = await credentialsOf(options, credentialsFile)
-    await makeBuckets(backend, options.buckets ?? [])
+    const database = options.metadata?.url
+    await patientStart(database, () => makeBuckets(backend, options.buckets ?? []))
     const region = options.region ?? settings.region
     const accounts = withRootKey(parseAccounts(options.accounts ?? []), credentials)
-    const identities = await openIdentities({ backend, accounts, warn: (message) => log.warn(message) })
+    const identities = await patientStart(database, () =>
+      openIdentities({ backend, accounts, warn: (message) => log.warn(message) }),
+    )
     opened.add(identities.close)
-    await meetOthers(data, accounts, identities, log)
+    await patientStart(database, () => meetOthers(data, accounts, identities, log))
     const endpoint = await openEndpoint({
       backend,
       metadataAnswers,
@@ -198,6 +203,7 @@ export function startServer(options: StartOptions = {}): Promise<Server> {
       defaultChecksum: options.defaultChecksum ?? settings.defaultChecksum,
       sigv2: options.sigv2 ?? settings.sigv2,
       oidc,
+      traces: await openTraces((message) => log.warn(message)),
       log,
     })
     stopServing = endpoint.close

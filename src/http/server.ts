@@ -15,6 +15,7 @@ import { logLine, type RequestLog } from './request-log.ts'
 import { RequestShare } from './request-share.ts'
 import { type Seat, type ShareLimits, Shares } from './shares.ts'
 import { type KeyPair, TlsFront } from './tls-front.ts'
+import { traced } from './traced.ts'
 
 export interface HttpServerOptions extends PipelineOptions, Omit<PortOptions, 'clock'> {}
 
@@ -47,8 +48,12 @@ export const socketBufferBytes = 1024 * 1024
 
 /** The S3 port. Throws when the operations contradict each other. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const pipeline = new Pipeline(options, options.tls === undefined ? 'http' : 'https')
-  return createPort(options, (exchange) => pipeline.answer(exchange))
+  const scheme = options.tls === undefined ? 'http' : 'https'
+  const pipeline = new Pipeline(options, scheme)
+  return createPort(
+    options,
+    traced((exchange) => pipeline.answer(exchange), { ...options, scheme }),
+  )
 }
 
 /** `answer` serves one request to its end, and never rejects. */

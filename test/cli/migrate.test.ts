@@ -282,10 +282,13 @@ stores = ["shared"]
     expect(await there('--keep-local')).toMatchObject({ code: 1, stderr: expect.stringContaining('[stores.local]') })
     await configure('[stores.local]\ntype = "directory"\npath = "data/store"\n')
     expect(await there('--keep-local')).toMatchObject({ code: 0 })
-    await serving(shared(), async (client) => {
-      expect(await seen(client)).toEqual(before)
-      await client.send(new PutObjectCommand({ Bucket, Key: 'more', Body: 'more' }))
-    })
+    const { ready, child, ended } = await serve(words('data'), shared())
+    const client = place.clientOf(ready.endpoint)
+    expect(await seen(client)).toEqual(before)
+    await client.send(new PutObjectCommand({ Bucket, Key: 'more', Body: 'more' }))
+    child.kill('SIGTERM')
+    // No configuration can name the location of its buckets, so none is asked to.
+    expect((await ended).stderr).not.toContain('locations.default')
     const elsewhere = run(['migrate', '--to', 'lmdb', '--data', place.path('elsewhere')], shared()).ended
     expect(await elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('in which objects lie') })
     expect(await back()).toMatchObject({ code: 0 })

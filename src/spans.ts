@@ -1,0 +1,113 @@
+/**
+ * The span under way: what this process is doing, and for which request, so that the steps of the work and requests to other servers can name it. Knows no
+ * tracer: without one, a span only passes on the trace that a client named (ADR 0052).
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from './clock.ts'
+import { type TraceParent, traceHeaders } from './trace-parent.ts'
+
+export type SpanAttributes = Readonly<Record<string, string | number>>
+
+export interface Span {
+  /** Names this span to another server. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly traceId: string
+  /** `request`: one that is sent to another server. */
+  begin(name: string, kind?: 'step' | 'request', attributes?: SpanAttributes): Span
+  set(attributes: SpanAttributes): void
+  rename(name: string): void
+  /** Makes other instrumentation see this span while `work` runs. */
+  activate<T>(work: () => T): T
+  /** Call once. `failure`: the kind of error that the work ended with; never its text, which may name what is nobody's business. */
+  end(failure?: string): void
+}
+
+/** Where spans go. */
+export interface Traces {
+  /** Begins the span of a request that was received. `parent`, `state`: what the request says. */
+  begin(
+    name: string,
+    incoming: { parent: TraceParent | undefined; state: string | undefined },
+    attributes: SpanAttributes,
+  ): Span
+  /** Resolves when what has ended is sent, or when it takes too long. Never rejects. */
+  flush(): Promise<void>
+}
+
+/** Costs nothing until it runs for the first time. From then on, Node follows every promise of the process, so it runs only for what needs it. */
+const underWay = new AsyncLocalStorage<Span>()
+
+let passesOn = false
+
+/** Call where requests go to other servers. Until then, nothing has to know of the traces that clients name. */
+export function willPassTraces(): void {
+  passesOn = true
+}
+
+export const passesTraces = (): boolean => passesOn
+
+export const currentSpan = (): Span | undefined => underWay.getStore()
+
+/** Runs `work` as a part of the span, or of none. */
+export function within<T>(span: Span | undefined, work: () => T): T {
+  if (span !== undefined) return underWay.run(span, () => span.activate(work))
+  return underWay.getStore() === undefined ? work() : underWay.exit(work)
+}
+
+/** Runs `work` as a step of the span under way. Without one, only runs it. */
+export function inStep<T>(name: string, work: (step: Span | undefined) => Promise<T>): Promise<T> {
+  const step = currentSpan()?.begin(name)
+  if (step === undefined) return work(undefined)
+  return ending(
+    step,
+    within(step, () => work(step)),
+  )
+}
+
+/** The same for work that does not wait. `span`: the one under way, for callers that have it at hand. */
+export function inShortStep<T>(span: Span | undefined, name: string, work: () => T): T {
+  const step = span?.begin(name)
+  if (step === undefined) return work()
+  try {
+    const result = work()
+    step.end()
+    return result
+  } catch (error) {
+    step.end(failureOf(error))
+    throw error
+  }
+}
+
+/** Ends the step when the promise settles. */
+export async function ending<T>(step: Span, work: Promise<T>): Promise<T> {
+  try {
+    const result = await work
+    step.end()
+    return result
+  } catch (error) {
+    step.end(failureOf(error))
+    throw error
+  }
+}
+
+/** The kind of an error, in a few words that many errors share. */
+function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+/** Passes on the trace of a request, each time with a new id of the sender, and records nothing. */
+export function passedTrace(clock: Clock, trace: TraceParent, state: string | undefined): Span {
+  const span: Span = {
+    traceId: trace.traceId,
+    get headers() {
+      return traceHeaders({ ...trace, parentId: clock.random(8).toString('hex') }, state)
+    },
+    begin: () => span,
+    set: () => {},
+    rename: () => {},
+    activate: (work) => work(),
+    end: () => {},
+  }
+  return span
+}
